@@ -1,0 +1,39 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+PYTEST_FLAGS ?= -n 2
+BIN := .venv/bin
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
+
+demo: .venv/demo ## fit GLOCAL and SPMLD on generated data with missing labels; table and figure
+	$(BIN)/python -m spmld.demo
+
+test: .venv/test ## run the tests (set SPMLD_DATA to a folder with the real data sets to test on them too)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+lint: .venv/test ## style, types and import layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/test ## print speed and memory ratios
+	$(BIN)/python -m benchmarks
+
+clean: ## remove the environment and what was written
+	rm -rf .venv demo.png .pytest_cache .ruff_cache .mypy_cache .import_linter_cache dist
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+.venv/demo: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[plot]'
+	touch $@
+
+.venv/test: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
+	touch $@ .venv/demo
+
+.PHONY: help demo test lint bench clean

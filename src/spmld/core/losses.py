@@ -1,0 +1,68 @@
+"""Losses of one entry: value, slope and quadratic majoriser, all as functions of a sign y and a score f."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from array_api_compat import array_namespace
+
+Array = Any
+"""Any array of the array-API standard: NumPy or torch, on any device."""
+
+
+class Loss(Protocol):
+    """What the fit term needs to know of a loss."""
+
+    name: str
+
+    def value(self, y: Array, f: Array) -> Array:
+        """Loss of each entry."""
+        ...
+
+    def slope(self, y: Array, f: Array) -> Array:
+        """Its derivative in the score."""
+        ...
+
+    def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
+        """Weight c and response r: ``c/2 (f' - r)^2`` plus a constant lies above the loss and touches it at f."""
+        ...
+
+
+class Squared:
+    """1/2 (y - f)^2, its own majoriser."""
+
+    name = "squared"
+
+    def value(self, y: Array, f: Array) -> Array:
+        return 0.5 * (y - f) ** 2
+
+    def slope(self, y: Array, f: Array) -> Array:
+        return f - y
+
+    def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
+        return array_namespace(f).ones_like(f), y
+
+
+class Logistic:
+    """log(1 + exp(-y f)), majorised by the bound of Jaakkola and Jordan (2000)."""
+
+    name = "logistic"
+
+    def value(self, y: Array, f: Array) -> Array:
+        xp = array_namespace(f)
+        m = y * f
+        return xp.log1p(xp.exp(-xp.abs(m))) - xp.where(m < 0, m, xp.zeros_like(m))
+
+    def slope(self, y: Array, f: Array) -> Array:
+        xp = array_namespace(f)
+        return -0.5 * y * (1 - xp.tanh(0.5 * y * f))
+
+    def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
+        xp = array_namespace(f)
+        small = xp.abs(f) < 1e-4
+        g = xp.where(small, xp.ones_like(f), f)
+        c = xp.where(small, 0.25 - f * f / 48, xp.tanh(0.5 * g) / (2 * g))
+        return c, y / (2 * c)
+
+
+LOSSES: dict[str, Loss] = {"squared": Squared(), "logistic": Logistic()}

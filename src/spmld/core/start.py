@@ -1,0 +1,63 @@
+"""Starting points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from array_api_compat import array_namespace
+
+from .correlation import normalise
+from .losses import Array
+from .problem import Block, Problem, Rows, State
+
+Uniform = Callable[[tuple[int, ...]], Array]
+"""Draws an array of a shape, uniform on [0, 1), in the array type and precision of the fit."""
+
+
+def _label_means(problem: Problem) -> Array:
+    """Mean of each label's observed signs, 0 where none is observed."""
+    xp = array_namespace(problem.blocks[0].J)
+    total, count = problem.sum(lambda block: (xp.sum(block.J * block.Y, axis=0), xp.sum(block.J, axis=0)))
+    return total / xp.where(count > 0, count, xp.ones_like(count))
+
+
+def random_start(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
+    """U and V uniform, W zero, Z uniform with rows scaled to unit length, no intercept: the released code's start."""
+    block = problem.blocks[0]
+    (d, l), g = (block.X.shape[1], block.Y.shape[1]), problem.sizes.shape[0]
+    U, Z = uniform((l, k)), normalise(uniform((g, l, r)))
+    V = problem.map(lambda block: uniform((block.n, k)))
+    rows = tuple(Rows(V=v, T=0 * v, P=0 * v + 1) for v in V)
+    return State(U=U, b=0 * U[:, 0], W=0 * uniform((d, k)), Z=Z, rows=rows)
+
+
+def spectral_start(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
+    """The best rank-k factors of the centred labels with zeros for the unobserved, split evenly; b the label means.
+
+    It uses sums over rows alone, and permuting samples or labels permutes it.
+    """
+    state = random_start(problem, k, r, uniform)
+    xp = array_namespace(state.U)
+    b = _label_means(problem) if problem.fit_intercept else state.b
+
+    def centred(block: Block) -> Array:
+        return block.J * (block.Y - b)
+
+    def second_moments(block: Block) -> Array:
+        C = centred(block)
+        return C.T @ C
+
+    values, vectors = xp.linalg.eigh(problem.sum(second_moments))
+    order = xp.flip(xp.arange(values.shape[0], device=values.device))[:k]
+    values, vectors = values[order], vectors[:, order]
+    largest = xp.argmax(xp.abs(vectors), axis=0)
+    signs = xp.sign(vectors[largest, xp.arange(vectors.shape[1], device=values.device)])
+    root = xp.sqrt(xp.sqrt(xp.where(values > 0, values, xp.zeros_like(values))))
+    floor = 1e-3 * xp.max(root) + 1e-12
+    root = xp.where(root > floor, root, xp.ones_like(root) * floor)
+    E = vectors * signs
+    rows = tuple(
+        Rows(V=(centred(block) @ E) / root, T=row.T, P=row.P)
+        for block, row in zip(problem.blocks, state.rows, strict=True)
+    )
+    return State(U=E * root, b=b, W=state.W, Z=state.Z, rows=rows)

@@ -1,0 +1,183 @@
+"""The objective, term by term: each value stands beside its gradients and is written nowhere else.
+
+  sum J o loss(Y, V U^T + 1 b^T)                                fit
++ a/2 |sqrt(P) o (V - X W)|^2                                   coupling
++ sum_m 1/2 [b1 n_m/n |F Z_m|^2 + b2 |F_m Z_m|^2]               correlation, F = X W U^T, F_m its rows in group m
++ 1/2 (tU |U|^2 + tV |V|^2 + tW |W|^2)                          ridge
++ the penalty of the pace on P                                  pace (see pace.py)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from array_api_compat import array_namespace
+
+from .losses import Array, Loss, Squared
+from .problem import Block, Problem, State
+
+
+def square(A: Array) -> Array:
+    """|A|^2."""
+    return array_namespace(A).sum(A * A)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """sum over entries of J loss(Y, V U^T + 1 b^T)."""
+
+    loss: Loss = field(default_factory=Squared)
+
+    def value(self, block: Block, V: Array, U: Array, b: Array) -> Array:
+        return array_namespace(U).sum(block.J * self.loss.value(block.Y, V @ U.T + b))
+
+    def slope(self, block: Block, V: Array, U: Array, b: Array) -> Array:
+        """D, the derivative in the scores. The gradients are D U in V, D^T V in U and D^T 1 in b."""
+        return block.J * self.loss.slope(block.Y, V @ U.T + b)
+
+    def quadratic(self, block: Block, V: Array, U: Array, b: Array) -> tuple[Array, Array]:
+        """Weights C and responses R: 1/2 sum C (R - scores)^2 majorises the term at the current scores."""
+        c, R = self.loss.majoriser(block.Y, V @ U.T + b)
+        return block.J * c, R
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """a/2 |sqrt(P) o (V - T)|^2, T = X W. The released code has P^2 for P (`power` = 2)."""
+
+    a: float = 1.0
+    power: int = 1
+
+    def weights(self, P: Array) -> Array:
+        return self.a * P**self.power
+
+    def losses(self, V: Array, T: Array) -> Array:
+        """What the pace sees: the term's value per entry at weight one."""
+        return self.a / 2 * (V - T) ** 2
+
+    def value(self, V: Array, T: Array, P: Array) -> Array:
+        return array_namespace(V).sum(P**self.power * self.losses(V, T))
+
+    def slope(self, V: Array, T: Array, P: Array) -> Array:
+        """The gradient in V; in T it is the same with the other sign, and X^T times that in W."""
+        return self.weights(P) * (V - T)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """sum_m 1/2 [b1 n_m/n |F Z_m|^2 + b2 |F_m Z_m|^2] with F = T U^T.
+
+    The rows enter through the second moments of T in each group alone: with S_m = T_m^T T_m and
+    H_m = b1 n_m/n sum_m S_m + b2 S_m the term is sum_m 1/2 tr(Z_m^T U H_m U^T Z_m).
+    The released code has P o T for T (`paced`).
+    """
+
+    b1: float = 0.0
+    b2: float = 0.0
+    paced: bool = False
+
+    @property
+    def active(self) -> bool:
+        return self.b1 > 0 or self.b2 > 0
+
+    def inputs(self, T: Array, P: Array) -> Array:
+        return P * T if self.paced else T
+
+    def moments(self, problem: Problem, state: State) -> Array:
+        """(g, k, k): the H_m."""
+        xp = array_namespace(state.U)
+
+        def block_moments(block: Block, rows: Any) -> Array:
+            T = self.inputs(rows.T, rows.P)
+            masks = [xp.astype(block.group == m, T.dtype)[:, None] for m in range(problem.sizes.shape[0])]
+            return xp.stack([(T * mask).T @ T for mask in masks])
+
+        S = problem.sum(block_moments, state.rows)
+        return self.b1 * self.shares(problem) * xp.sum(S, axis=0) + self.b2 * S
+
+    def shares(self, problem: Problem) -> Array:
+        """(g, 1, 1): n_m / n."""
+        return (problem.sizes / problem.n)[:, None, None]
+
+    def value(self, H: Array, U: Array, Z: Array) -> Array:
+        xp = array_namespace(U)
+        Q = U.T @ Z
+        return 0.5 * xp.sum(Q * (H @ Q))
+
+    def gradient_U(self, H: Array, U: Array, Z: Array) -> Array:
+        xp = array_namespace(U)
+        return xp.sum(Z @ (xp.matrix_transpose(Z) @ (U @ H)), axis=0)
+
+    def gradient_Z(self, H: Array, U: Array, Z: Array) -> Array:
+        return U @ (H @ (U.T @ Z))
+
+    def couplings(self, problem: Problem, U: Array, Z: Array) -> Array:
+        """(g, k, k): N_m, by which a row of T in group m enters the term as 1/2 t N_m t^T."""
+        xp = array_namespace(U)
+        Q = U.T @ Z
+        M = Q @ xp.matrix_transpose(Q)
+        return xp.sum(self.b1 * self.shares(problem) * M, axis=0) + self.b2 * M
+
+    def gradient_T(self, block: Block, T: Array, P: Array, N: Array) -> Array:
+        """The gradient in the rows of T; X^T times it is the gradient in W."""
+        A = self.inputs(T, P)
+        D = self.inputs(A @ N[0, :, :], P)
+        for m in range(1, N.shape[0]):
+            D = array_namespace(A).where((block.group == m)[:, None], self.inputs(A @ N[m, :, :], P), D)
+        return D
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """1/2 (tU |U|^2 + tV |V|^2 + tW |W|^2). The released code has the row norms of W for |W|^2 (`row_sparse`)."""
+
+    tU: float = 0.0
+    tV: float = 0.0
+    tW: float = 0.0
+    row_sparse: bool = False
+
+    def value_W(self, W: Array) -> Array:
+        if self.row_sparse:
+            xp = array_namespace(W)
+            return self.tW / 2 * xp.sum(xp.sqrt(xp.sum(W * W, axis=1)))
+        return self.tW / 2 * square(W)
+
+    def gradient_W(self, W: Array) -> Array:
+        if self.row_sparse:
+            xp = array_namespace(W)
+            norms = xp.sqrt(xp.sum(W * W, axis=1, keepdims=True))
+            return self.tW / 2 * W / xp.where(norms > 0, norms, xp.ones_like(norms))
+        return self.tW * W
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The terms of one fit."""
+
+    fit: Fit = field(default_factory=Fit)
+    coupling: Coupling = field(default_factory=Coupling)
+    correlation: Correlation = field(default_factory=Correlation)
+    ridge: Ridge = field(default_factory=Ridge)
+
+    def values(self, problem: Problem, state: State) -> dict[str, float]:
+        """Each term's value, but for the pace's."""
+        U, b, Z = state.U, state.b, state.Z
+
+        def of_block(block: Block, rows: Any) -> tuple[Array, ...]:
+            return (
+                self.fit.value(block, rows.V, U, b),
+                self.coupling.value(rows.V, rows.T, rows.P),
+                square(rows.V),
+            )
+
+        fit, coupling, V2 = problem.sum(of_block, state.rows)
+        ridge = self.ridge.tU / 2 * square(U) + self.ridge.tV / 2 * V2 + self.ridge.value_W(state.W)
+        active = self.correlation.active
+        correlation = self.correlation.value(self.correlation.moments(problem, state), U, Z) if active else 0.0
+        return {
+            "fit": float(fit),
+            "coupling": float(coupling),
+            "correlation": float(correlation),
+            "ridge": float(ridge),
+        }
