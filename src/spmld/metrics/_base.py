@@ -117,6 +117,13 @@ def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, n_rows, step))
 
 
+def read_k(k: Any) -> int:
+    """How far down the ranked labels to look."""
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise ValueError(f"k must be an integer of at least 1, got {k!r}")
+    return int(k)
+
+
 def ratio(numerator: Any, denominator: Any) -> Floats:
     """Quotient, NaN where it is undefined: where the denominator is 0."""
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
@@ -141,3 +148,32 @@ def average_defined(values: Floats, average: str | None, name: str) -> Any:
         )
         return float("nan")
     return float(defined.mean())
+
+
+def average_entries(
+    loss: Callable[..., Any],
+    signs: Signs,
+    values: NDArray[Any],
+    over: str,
+    average: str | None,
+    name: str,
+) -> Any:
+    """The mean of a loss of single entries over all observed ones, or of its means over instances or labels.
+
+    `loss` takes signs and values, and whatever it gives for an unobserved entry is not used.
+    """
+
+    def totals(signs: Signs, values: NDArray[Any]) -> Any:
+        return np.sum(loss(signs, values), axis=1, where=signs != 0)
+
+    if over == "instances":
+        means = ratio(by_rows(totals, signs, values), np.count_nonzero(signs, axis=1))
+    elif over == "labels":
+        means = ratio(by_columns(totals, signs, values), np.count_nonzero(signs, axis=0))
+    elif over != "entries":
+        raise ValueError(f'over must be "entries", "instances" or "labels", got {over!r}')
+    elif average is None:
+        return np.where(signs != 0, loss(signs, values), np.nan)
+    else:
+        means = ratio(by_rows(totals, signs, values).sum(), np.count_nonzero(signs))
+    return average_defined(means, average, name)

@@ -73,5 +73,23 @@ def average_precision(signs: Signs, scores: Floats) -> Floats:
     return ratio(total, n_positive[:, 0])
 
 
+def top(signs: Signs, scores: Floats, k: int) -> tuple[Bools, NDArray[np.intp]]:
+    """Which of the k highest scores of each row belong to positives, and their columns.
+
+    Equal scores go by column. Unobserved entries come after all others and are never positive.
+    """
+    keys = np.where(signs != 0, -scores, np.nan)
+    k = min(k, keys.shape[1])
+    columns = np.sort(np.argpartition(keys, k - 1, axis=1)[:, :k], axis=1)
+    chosen = np.take_along_axis(keys, columns, axis=1)
+    # Where the k-th highest score also stands outside the chosen, the partition chose at will: those rows are sorted.
+    last = chosen.max(axis=1, keepdims=True)
+    tied = (keys == last).sum(axis=1) > (chosen == last).sum(axis=1)
+    columns[tied] = np.argsort(keys[tied], axis=1, kind="stable")[:, :k]
+    order = np.argsort(np.take_along_axis(keys, columns, axis=1), axis=1, kind="stable")
+    columns = np.take_along_axis(columns, order, axis=1)
+    return np.take_along_axis(signs, columns, axis=1) > 0, columns
+
+
 def _total(counts: NDArray[np.int32], where: Bools) -> Any:
     return np.multiply(counts, where).sum(axis=1, dtype=np.int64)
