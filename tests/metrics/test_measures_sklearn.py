@@ -34,6 +34,12 @@ DECISIONS = {
     "instance_f1": lambda Y, P: sk.f1_score(Y, P, average="samples", zero_division=np.nan),
     "macro_f1": lambda Y, P: sk.f1_score(Y, P, average="macro", zero_division=np.nan),
     "micro_f1": lambda Y, P: sk.f1_score(Y, P, average="micro", zero_division=np.nan),
+    "hamming_loss": sk.hamming_loss,
+    "subset_accuracy": sk.accuracy_score,
+}
+PROBABILITIES = {
+    "log_loss": lambda y, p: sk.log_loss(y, p, labels=[0, 1]),
+    "brier_score": sk.brier_score_loss,
 }
 
 
@@ -52,3 +58,41 @@ def test_decision_measures(name, case, threshold):
     Y, S = case
     P = (threshold < S).astype(int)
     assert getattr(metrics, name)(Y, P) == pytest.approx(DECISIONS[name](Y, P), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", PROBABILITIES)
+@settings(max_examples=60, deadline=None)
+@given(case=complete_cases())
+def test_probability_measures(name, case):
+    Y, P = case[0], np.abs(case[1])
+    expected = [PROBABILITIES[name](y, p) for y, p in zip(Y.T, P.T, strict=True)]
+    np.testing.assert_allclose(getattr(metrics, name)(Y, P, over="labels", average=None), expected, rtol=0, atol=1e-12)
+    assert getattr(metrics, name)(Y, P) == pytest.approx(np.mean(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 3, 20])
+@settings(max_examples=60, deadline=None)
+@given(case=complete_cases(), seed=st.integers(0, 1000))
+def test_ndcg_without_ties(k, case, seed):
+    # With ties the two differ by design: scikit-learn averages over all orders, here equal scores go by column.
+    Y = case[0]
+    S = np.random.default_rng(seed).permuted(np.tile(np.arange(Y.shape[1]), (len(Y), 1)), axis=1)
+    assert metrics.ndcg_at_k(Y, S, k=k) == pytest.approx(sk.ndcg_score(Y, S, k=k), abs=1e-12)
+
+
+def test_every_measure_that_scikit_learn_has_is_compared():
+    without = {"one_error", "precision_at_k", "recall_at_k", "propensity_scored_precision_at_k"}
+    assert {*RANKING, *DECISIONS, *PROBABILITIES, "ndcg_at_k"} == set(metrics.MEASURES) - without
+
+
+@pytest.mark.parametrize("name", [name for name in RANKING if not name.startswith("micro")])
+def test_undefined_rows_and_columns_do_not_change_the_others(name):
+    rng = np.random.default_rng(3)
+    Y = np.vstack([np.eye(5, dtype=int), 1 - np.eye(5, dtype=int)])
+    S = rng.normal(size=Y.shape)
+    expected = RANKING[name](Y, S)
+    if metrics.MEASURES[name].over == "instances":
+        Y, S = np.vstack([Y, np.zeros((2, 5), int)]), np.vstack([S, rng.normal(size=(2, 5))])
+    else:
+        Y, S = np.hstack([Y, np.zeros((10, 2), int)]), np.hstack([S, rng.normal(size=(10, 2))])
+    assert getattr(metrics, name)(Y, S) == pytest.approx(expected, abs=1e-12)

@@ -56,6 +56,58 @@ def f1(entries):
     return 2 * hits / total if total else NAN
 
 
+def ranked(entries):
+    """Labels by descending score; the sort is stable, so equal scores stay in column order."""
+    return [y for y, _ in sorted(entries, key=lambda entry: -entry[1])]
+
+
+def precision_at(k):
+    def precision(entries):
+        return sum(ranked(entries)[:k]) / min(k, len(entries)) if any(ranked(entries)) else NAN
+
+    return precision
+
+
+def one_error(entries):
+    return float(not ranked(entries)[0]) if any(ranked(entries)) else NAN
+
+
+def recall_at(k):
+    def recall(entries):
+        return sum(ranked(entries)[:k]) / sum(ranked(entries)) if any(ranked(entries)) else NAN
+
+    return recall
+
+
+def ndcg_at(k):
+    def gain(relevant):
+        return sum(y / math.log2(place + 2) for place, y in enumerate(relevant[:k]))
+
+    def ndcg(entries):
+        return gain(ranked(entries)) / gain(sorted(ranked(entries))[::-1]) if any(ranked(entries)) else NAN
+
+    return ndcg
+
+
+def mean_of(loss):
+    def mean(entries):
+        return sum(loss(y, p) for y, p in entries) / len(entries) if entries else NAN
+
+    return mean
+
+
+def log_loss(y, p):
+    right = p if y else 1 - p
+    return -math.log(min(max(right, np.finfo(float).eps), 1 - np.finfo(float).eps))
+
+
+def subset_accuracy(entries):
+    return float(all(y == p for y, p in entries)) if entries else NAN
+
+
+hamming = mean_of(lambda y, p: float(y != p))
+brier = mean_of(lambda y, p: (y - p) ** 2)
+
 INSTANCES, LABELS, POOL = "instances", "labels", "pool"
 
 SCORE_TWINS = [
@@ -67,11 +119,30 @@ SCORE_TWINS = [
     (metrics.coverage, {"normalised": True}, normalised_coverage, INSTANCES),
     (metrics.label_ranking_average_precision, {}, average_precision, INSTANCES),
     (metrics.macro_average_precision, {}, average_precision, LABELS),
+    (metrics.one_error, {}, one_error, INSTANCES),
+    *[
+        (measure, {"k": k}, twin(k), INSTANCES)
+        for k in (1, 3, 9)
+        for measure, twin in (
+            (metrics.precision_at_k, precision_at),
+            (metrics.recall_at_k, recall_at),
+            (metrics.ndcg_at_k, ndcg_at),
+        )
+    ],
 ]
 PREDICTION_TWINS = [
     (metrics.instance_f1, {}, f1, INSTANCES),
     (metrics.macro_f1, {}, f1, LABELS),
     (metrics.micro_f1, {}, f1, POOL),
+    (metrics.subset_accuracy, {}, subset_accuracy, INSTANCES),
+    (metrics.hamming_loss, {}, hamming, POOL),
+    (metrics.hamming_loss, {"over": "labels"}, hamming, LABELS),
+    (metrics.hamming_loss, {"over": "instances"}, hamming, INSTANCES),
+]
+PROBABILITY_TWINS = [
+    (measure, options, twin, over)
+    for measure, twin in ((metrics.log_loss, mean_of(log_loss)), (metrics.brier_score, brier))
+    for options, over in (({}, POOL), ({"over": "labels"}, LABELS), ({"over": "instances"}, INSTANCES))
 ]
 
 
@@ -102,6 +173,7 @@ def cases(draw, values):
 
 score_cases = cases(st.sampled_from([-np.inf, -1.5, -0.0, 0.0, 0.3, 0.7, 2.0, np.inf]))
 prediction_cases = cases(st.sampled_from([0.0, 1.0]))
+probability_cases = cases(st.sampled_from([0.0, 1e-20, 0.1, 0.5, 0.9, 1.0]))
 
 
 def names(twins):
@@ -123,14 +195,64 @@ def check_twin(measure, options, twin, over, Y, values):
 
 
 @names(SCORE_TWINS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(case=score_cases)
 def test_a_measure_of_scores_equals_its_twin(measure, options, twin, over, case):
     check_twin(measure, options, twin, over, *case)
 
 
 @names(PREDICTION_TWINS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(case=prediction_cases)
 def test_a_measure_of_predictions_equals_its_twin(measure, options, twin, over, case):
     check_twin(measure, options, twin, over, *case)
+
+
+@names(PROBABILITY_TWINS)
+@settings(max_examples=50, deadline=None)
+@given(case=probability_cases)
+def test_a_measure_of_probabilities_equals_its_twin(measure, options, twin, over, case):
+    check_twin(measure, options, twin, over, *case)
+
+
+@pytest.mark.parametrize(
+    ("measure", "loss"),
+    [
+        (metrics.hamming_loss, lambda y, p: float(y != p)),
+        (metrics.log_loss, log_loss),
+        (metrics.brier_score, lambda y, p: (y - p) ** 2),
+    ],
+)
+@settings(max_examples=40, deadline=None)
+@given(case=prediction_cases)
+def test_losses_of_entries(measure, loss, case):
+    Y, P = case
+    expected = [
+        [NAN if math.isnan(y) else loss(y, p) for y, p in zip(*row, strict=True)] for row in zip(Y, P, strict=True)
+    ]
+    np.testing.assert_allclose(measure(Y, P, average=None), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 3, 9])
+@settings(max_examples=50, deadline=None)
+@given(case=score_cases, seed=st.integers(0, 1000))
+def test_propensity_scored_precision_equals_its_twin(k, case, seed):
+    Y, S = case
+    weights = 1 / np.random.default_rng(seed).uniform(0.05, 1, Y.shape[1])
+    gained, best = [], []
+    for row, scores in zip(Y, S, strict=True):
+        columns = sorted(np.flatnonzero(~np.isnan(row)), key=lambda j: -scores[j])
+        positives = sorted((weights[j] for j in columns if row[j] == 1), reverse=True)
+        gained.append(sum(weights[j] for j in columns[:k] if row[j] == 1))
+        best.append(sum(positives[:k]))
+    options = {"k": k, "propensities": 1 / weights}
+    each = metrics.propensity_scored_precision_at_k(Y, S, average=None, **options)
+    np.testing.assert_array_equal(np.isnan(each), np.equal(best, 0))
+    if sum(best):
+        assert metrics.propensity_scored_precision_at_k(Y, S, **options) == pytest.approx(sum(gained) / sum(best))
+        assert np.nanmean(each) == pytest.approx(sum(gained) / sum(best))
+
+
+def test_no_measure_is_without_a_twin():
+    twins = {measure.__name__ for measure, *_ in SCORE_TWINS + PREDICTION_TWINS + PROBABILITY_TWINS}
+    assert twins | {"propensity_scored_precision_at_k"} == set(metrics.MEASURES)

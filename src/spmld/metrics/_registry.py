@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -34,7 +35,7 @@ class Measure:
     greater_is_better : bool
         Direction.
     range : tuple of two floats
-        Least and greatest value.
+        Least and greatest value, infinite where it grows with the number of labels.
     """
 
     function: Callable[..., Any]
@@ -80,7 +81,7 @@ MEASURES: dict[str, Measure] = {
         Measure(instance_f1, "predictions", "instances", True),
         Measure(macro_f1, "predictions", "labels", True),
         Measure(micro_f1, "predictions", "entries", True),
-        Measure(log_loss, "probabilities", "entries", False, (0, math.inf)),
+        Measure(log_loss, "probabilities", "entries", False, (0, -math.log(sys.float_info.epsilon))),
         Measure(brier_score, "probabilities", "entries", False),
     )
 }

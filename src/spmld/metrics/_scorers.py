@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from spmld.metrics._base import read_k
 from spmld.metrics._registry import find_measure
 
 
@@ -24,8 +25,10 @@ class Scorer:
         if "propensities" in measure.options and "propensities" not in options:
             raise ValueError(f"scorer({name!r}) needs propensities=, see spmld.metrics.propensities")
         self.name = name
-        self.options = dict(options)
+        self.options = options
         self._call_options = {**implied, **options}
+        if "k" in self._call_options:
+            read_k(self._call_options["k"])
         self._measure = measure
 
     def __call__(self, estimator: Any, X: Any, Y: Any) -> float:

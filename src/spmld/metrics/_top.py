@@ -247,7 +247,8 @@ def propensities(Y_train: Any, mask: Any = None, *, a: float = 0.55, b: float = 
     """
     signs = read_labels(Y_train, mask, name="Y_train").signs
     C = max(0.0, np.log(len(signs)) - 1) * (b + 1) ** a
-    return np.reciprocal(1 + C * ((signs > 0).sum(axis=0) + b) ** -a, dtype=np.float64)
+    values: Floats = 1 / (1 + C * ((signs > 0).sum(axis=0) + b) ** -a)
+    return values
 
 
 def _read_propensities(given: Any, n_labels: int) -> Floats:
