@@ -27,6 +27,10 @@ class Loss(Protocol):
         """Weight c and response r: ``c/2 (f' - r)^2`` plus a constant lies above the loss and touches it at f."""
         ...
 
+    def model(self, y: Array, f: Array) -> tuple[Array, Array]:
+        """The same with the slope of the loss at f and a curvature closer to its own, not always above the loss."""
+        ...
+
 
 class Squared:
     """1/2 (y - f)^2, its own majoriser."""
@@ -41,6 +45,8 @@ class Squared:
 
     def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
         return array_namespace(f).ones_like(f), y
+
+    model = majoriser
 
 
 class Logistic:
@@ -63,6 +69,14 @@ class Logistic:
         g = xp.where(small, xp.ones_like(f), f)
         c = xp.where(small, 0.25 - f * f / 48, xp.tanh(0.5 * g) / (2 * g))
         return c, y / (2 * c)
+
+    def model(self, y: Array, f: Array) -> tuple[Array, Array]:
+        """Newton's curvature where the sign is right; where it is wrong Newton overshoots, and the bound stays."""
+        xp = array_namespace(f)
+        t = xp.tanh(0.5 * f)
+        c, _ = self.majoriser(y, f)
+        c = xp.where(y * f > 0, 0.25 * (1 - t * t) + 1e-4, c)
+        return c, f - self.slope(y, f) / c
 
 
 LOSSES: dict[str, Loss] = {"squared": Squared(), "logistic": Logistic()}

@@ -1,13 +1,13 @@
 """The data of a fit in blocks of rows, and the variables of a fit.
 
 Everything with n rows lives in blocks. What the algorithms do with rows is a function of one block, followed by
-nothing (`Problem.map`) or by a sum over the blocks (`Problem.sum`); another engine is another pair of these two.
+nothing (`Engine.map`) or by a sum over the blocks (`Engine.sum`); another engine is another pair of these two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from array_api_compat import array_namespace
@@ -31,6 +31,10 @@ class Block:
     @property
     def n(self) -> int:
         return int(self.Y.shape[0])
+
+    def part(self, s: slice) -> Block:
+        """The labels of some rows, without their features."""
+        return Block(None, self.Y[s, :], self.J[s, :], self.group[s])
 
 
 @dataclass(frozen=True)
@@ -60,22 +64,12 @@ class State:
     rows: tuple[Rows, ...]
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Blocks of rows, the sizes of their groups, and the two ways to work on rows."""
-
-    blocks: tuple[Block, ...]
-    sizes: Array
-    """(g,) number of rows in each group."""
-    fit_intercept: bool = True
-
-    @property
-    def n(self) -> int:
-        return sum(block.n for block in self.blocks)
+class Engine:
+    """The two ways to work on rows, in this process."""
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
-        """`function` of each block and of what belongs to its rows."""
-        return tuple(function(*args) for args in zip(self.blocks, *rows, strict=True))
+        """`function` of what belongs to the rows of each block."""
+        return tuple(function(*args) for args in zip(*rows, strict=True))
 
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Any:
         """The sum over blocks of an array, or of each array of a tuple."""
@@ -85,16 +79,50 @@ class Problem:
         return sum(parts[1:], start=parts[0])
 
 
+@dataclass(frozen=True)
+class Problem:
+    """Blocks of rows and the sizes of their groups."""
+
+    blocks: tuple[Block, ...]
+    sizes: Array
+    """(g,) number of rows in each group."""
+    fit_intercept: bool = True
+    engine: Engine = field(default_factory=Engine)
+
+    @property
+    def n(self) -> int:
+        return sum(block.n for block in self.blocks)
+
+    def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
+        """`function` of each block and of what belongs to its rows."""
+        return self.engine.map(function, self.blocks, *rows)
+
+    def sum(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Any:
+        """The sum over blocks of `function`."""
+        return self.engine.sum(function, self.blocks, *rows)
+
+
 def make_problem(
-    X: Any, Y: Array, J: Array, group: Array, n_groups: int, *, fit_intercept: bool = True, block_rows: int = 100_000
+    X: Any,
+    Y: Array,
+    J: Array,
+    group: Array,
+    n_groups: int,
+    *,
+    dtype: Any = None,
+    fit_intercept: bool = True,
+    block_rows: int = 100_000,
 ) -> Problem:
-    """Cut the data into blocks of at most `block_rows` rows. What stands in unobserved entries of Y is not read."""
+    """Cut the data into blocks of at most `block_rows` rows. What stands in unobserved entries of Y is not read.
+
+    Y and J may be of small integer and boolean types; `dtype` is that of the variables, X's unless given.
+    """
     xp = array_namespace(Y)
     Y = xp.where(J != 0, Y, xp.zeros_like(Y))
     parts = [slice(start, start + block_rows) for start in range(0, Y.shape[0], block_rows)]
-    blocks = tuple(Block(X[s], Y[s, :], J[s, :], group[s]) for s in parts)
-    sizes = xp.stack([xp.sum(xp.astype(group == m, J.dtype)) for m in range(n_groups)])
-    return Problem(blocks, sizes, fit_intercept)
+    blocks = tuple(Block(X if len(parts) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in parts)
+    counts = [xp.sum(xp.astype(group == m, dtype or X.dtype)) for m in range(n_groups)]
+    return Problem(blocks, xp.stack(counts), fit_intercept)
 
 
 def chunks(n: int, width: int, budget: int = 4_000_000) -> Iterator[slice]:

@@ -1,4 +1,4 @@
-"""The exact block updates: each is the minimiser of the objective (of its quadratic majoriser) in one block."""
+"""The exact block updates: each minimises the objective, with the fit's quadratic model, in one block of variables."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from .losses import Array
 from .problem import Block, Problem, Rows, State, chunks, set_rows, set_W
 from .terms import Objective
 
+Step = Callable[[Problem, Objective, State], State]
+"""A block update: a function from state to state."""
+
 
 def conjugate_gradient(
     apply: Callable[[Array], Array],
@@ -21,7 +24,10 @@ def conjugate_gradient(
     tol: float,
     max_iter: int,
 ) -> Array:
-    """Solve apply(x) = target for a positive definite operator, to a residual of `tol` times the target's norm."""
+    """Solve apply(x) = target for a positive definite operator, to a residual of `tol` times the target's norm.
+
+    Both in the norm of the preconditioner. Every iterate lowers the energy 1/2 <x, apply(x)> - <x, target>.
+    """
     xp = array_namespace(target)
     x, r = start, target - apply(start)
     z = precondition(r)
@@ -39,6 +45,11 @@ def conjugate_gradient(
     return x
 
 
+def identity(k: int, like: Array) -> Array:
+    """The unit matrix in the type and on the device of an array."""
+    return array_namespace(like).eye(k, dtype=like.dtype, device=like.device)
+
+
 def outer(A: Array) -> Array:
     """(n, k k): the products a_i a_j of each row."""
     return array_namespace(A).reshape(A[:, :, None] * A[:, None, :], (A.shape[0], -1))
@@ -49,123 +60,128 @@ def solve_each(A: Array, B: Array) -> Array:
     return array_namespace(A).linalg.solve(A, B[:, :, None])[:, :, 0]
 
 
-def update_V(problem: Problem, objective: Objective, state: State) -> State:
+def guarded(update: Callable[[Problem, Objective, State, bool], State]) -> Step:
+    """The update with the close model of the fit, or, should it raise the objective, with the safe one."""
+
+    def step(problem: Problem, objective: Objective, state: State) -> State:
+        new = update(problem, objective, state, False)
+        if objective.fit.exact or objective.value(problem, new) <= objective.value(problem, state):
+            return new
+        return update(problem, objective, state, True)
+
+    return step
+
+
+def solve_V(problem: Problem, objective: Objective, state: State, safe: bool) -> State:
     """One k x k system per row: (U^T diag(c) U + diag(a p) + tV I) v = U^T (c o (r - b)) + a p o t."""
     U, b = state.U, state.b
     xp = array_namespace(U)
     k = U.shape[1]
-    UU, tV = outer(U), objective.ridge.tV * xp.eye(k, dtype=U.dtype, device=U.device)
+    # The diagonal enters as k more rows of unit vectors, so that one product forms all matrices of a chunk.
+    products = xp.concat([outer(U), outer(identity(k, U))])
 
     def solve_rows(block: Block, rows: Rows) -> Array:
         parts = []
         for s in chunks(block.n, k * k):
-            part = Block(None, block.Y[s, :], block.J[s, :], None)
-            C, R = objective.fit.quadratic(part, rows.V[s, :], U, b)
+            C, R = objective.fit.quadratic(block.part(s), rows.V[s, :], U, b, safe)
             w = objective.coupling.weights(rows.P[s, :])
-            A = xp.reshape(C @ UU, (-1, k, k)) + w[:, :, None] * xp.eye(k, dtype=U.dtype, device=U.device) + tV
-            parts.append(solve_each(A, (C * (R - b)) @ U + w * rows.T[s, :]))
+            A = xp.concat([C, w + objective.ridge.tV], axis=1) @ products
+            parts.append(solve_each(xp.reshape(A, (-1, k, k)), (C * (R - b)) @ U + w * rows.T[s, :]))
         return xp.concat(parts)
 
     return set_rows(state, V=problem.map(solve_rows, state.rows))
 
 
-def update_U(problem: Problem, objective: Objective, state: State, tol: float = 1e-6, max_iter: int = 50) -> State:
-    """Loadings and intercepts together: a k + 1 system per label, coupled over the labels by the correlation term.
+def solve_U(
+    problem: Problem, objective: Objective, state: State, safe: bool, tol: float = 1e-6, max_iter: int = 100
+) -> State:
+    """Loadings and intercepts together: one system per label, coupled over the labels by the correlation term.
 
-    The coupled system is solved by conjugate gradient. Rows of Z have unit length, so that its diagonal blocks are
-    known, and they are the preconditioner; without correlation they are the system.
+    With q = k + 1 columns (V, 1): (sum_j c_j v_j v_j^T + tU I) u = sum_j c_j r_j v_j, no penalty on the intercept.
+    The coupled system is solved by conjugate gradient. Rows of Z have unit length, so its diagonal blocks are
+    known: they are the preconditioner, and without correlation they are the system.
     """
-    U, b, Z = state.U, state.b, state.Z
+    U, b = state.U, state.b
     xp = array_namespace(U)
-    l, k = U.shape
-    q = k + int(problem.fit_intercept)
+    (l, k), q = U.shape, U.shape[1] + int(problem.fit_intercept)
 
     def normal_equations(block: Block, rows: Rows) -> tuple[Array, Array]:
         A, B = 0.0, 0.0
         for s in chunks(block.n, q * q):
-            part = Block(None, block.Y[s, :], block.J[s, :], None)
             V = rows.V[s, :]
-            C, R = objective.fit.quadratic(part, V, U, b)
-            if problem.fit_intercept:
-                V = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)
-            A, B = A + C.T @ outer(V), B + (C * R).T @ V
+            C, R = objective.fit.quadratic(block.part(s), V, U, b, safe)
+            V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]
+            R = R if problem.fit_intercept else R - b
+            A, B = A + C.T @ outer(V1), B + (C * R).T @ V1
         return A, B
 
     A, B = problem.sum(normal_equations, state.rows)
-    A = xp.reshape(A, (l, q, q)) + _ridge_with_intercept(problem, objective, state, A)
-    if not objective.correlation.active:
-        return _split(problem, state, solve_each(A, B))
-
-    H = objective.correlation.moments(problem, state)
-    H = _pad(H, q)
-    inverse = xp.linalg.inv(A + xp.sum(H, axis=0))
-
-    def apply(S: Array) -> Array:
-        return (A @ S[:, :, None])[:, :, 0] + objective.correlation.gradient_U(H, S, Z)
-
-    start = xp.concat([U, b[:, None]], axis=1)[:, :q]
-    S = conjugate_gradient(apply, lambda r: (inverse @ r[:, :, None])[:, :, 0], B, start, tol, max_iter)
-    return _split(problem, state, S)
-
-
-def _ridge_with_intercept(problem: Problem, objective: Objective, state: State, A: Array) -> Array:
-    """The diagonal of the penalty: tU on loadings; on an intercept nothing, or 1 where a label was never observed."""
-    xp = array_namespace(A)
-    l, k = state.U.shape
-    D = objective.ridge.tU * xp.ones((l, k), dtype=A.dtype, device=A.device)
+    penalty = objective.ridge.tU * xp.ones_like(U)
     if problem.fit_intercept:
-        seen = A[:, -1:]
-        D = xp.concat([D, xp.astype(seen == 0, A.dtype)], axis=1)
-    return D[:, :, None] * xp.eye(D.shape[1], dtype=A.dtype, device=A.device)
+        unseen = xp.astype(A[:, -1:] == 0, U.dtype)  # keeps the intercept of a label without observed entries at 0
+        penalty = xp.concat([penalty, unseen], axis=1)
+    A = xp.reshape(A, (l, q, q)) + penalty[:, :, None] * identity(q, U)
+    if objective.correlation.active:
+        H = _pad(objective.correlation.moments(problem, state), q)
+        inverse = xp.linalg.inv(A + xp.sum(H, axis=0))
+
+        def apply(S: Array) -> Array:
+            return (A @ S[:, :, None])[:, :, 0] + objective.correlation.gradient_U(H, S, state.Z)
+
+        start = xp.concat([U, b[:, None]], axis=1)[:, :q]
+        S = conjugate_gradient(apply, lambda r: (inverse @ r[:, :, None])[:, :, 0], B, start, tol, max_iter)
+    else:
+        S = solve_each(A, B)
+    return replace(state, U=S[:, :k], b=S[:, k] if problem.fit_intercept else b)
 
 
 def _pad(H: Array, q: int) -> Array:
-    """H with zero rows and columns up to q: intercepts take no part in the correlation term."""
+    """H with zeros up to (g, q, q): intercepts take no part in the correlation term."""
     xp = array_namespace(H)
-    g, k, _ = H.shape
-    if q == k:
-        return H
-    H = xp.concat([H, xp.zeros((g, 1, k), dtype=H.dtype, device=H.device)], axis=1)
-    return xp.concat([H, xp.zeros((g, q, 1), dtype=H.dtype, device=H.device)], axis=2)
+    k = H.shape[1]
+    E = identity(q, H)[:, :k]
+    return E @ (H @ xp.matrix_transpose(E))
 
 
-def _split(problem: Problem, state: State, S: Array) -> State:
-    if problem.fit_intercept:
-        return replace(state, U=S[:, :-1], b=S[:, -1])
-    return replace(state, U=S)
-
-
-def update_W(problem: Problem, objective: Objective, state: State, tol: float = 1e-4, max_iter: int = 50) -> State:
-    """A system on (d, k), X^T (a P o X W + X W N_m) + tW W = a X^T (P o V), by conjugate gradient.
+def solve_W(problem: Problem, objective: Objective, state: State, tol: float = 1e-3, max_iter: int = 100) -> State:
+    """A system on (d, k), X^T (a P o X W + X W N_m) + tW W = a X^T (P o V), by conjugate gradient from W.
 
     One iteration costs one product with X and one with X^T, whatever the number of groups; X may be sparse.
     """
-    xp = array_namespace(state.U)
-    correlation, tW = objective.correlation, objective.ridge.tW
+    correlation = objective.correlation
     N = correlation.couplings(problem, state.U, state.Z) if correlation.active else None
-
-    def product(block: Block, rows: Rows, D: Array) -> Array:
-        T = block.X @ D
-        slope = objective.coupling.weights(rows.P) * T
-        if N is not None:
-            slope = slope + correlation.gradient_T(block, T, rows.P, N)
-        return block.X.T @ slope
+    curvature = objective.ridge.curvature_W(state.W)
 
     def apply(D: Array) -> Array:
-        return problem.sum(lambda block, rows: product(block, rows, D), state.rows) + tW * D
+        def product(block: Block, rows: Rows) -> Array:
+            T = block.X @ D
+            slope = objective.coupling.weights(rows.P) * T
+            if N is not None:
+                slope = slope + correlation.gradient_T(block, T, rows.P, N)
+            return block.X.T @ slope
 
-    def right_side(block: Block, rows: Rows) -> Array:
-        return block.X.T @ (objective.coupling.weights(rows.P) * rows.V)
+        return problem.sum(product, state.rows) + curvature * D
 
-    def diagonal(block: Block, rows: Rows) -> Array:
+    def right_side(block: Block, rows: Rows) -> tuple[Array, Array]:
         w = objective.coupling.weights(rows.P)
-        return _squares(block.X).T @ w
+        return block.X.T @ (w * rows.V), _column_squares(block.X, w)
 
-    target = problem.sum(right_side, state.rows)
-    scale = 1 / (problem.sum(diagonal, state.rows) + tW)
+    target, squares = problem.sum(right_side, state.rows)
+    # Without coupling, correlation and penalty W does not matter, and what it would be divided by must not be 0.
+    scale = 1 / (squares + curvature + 1e-30)
     W = conjugate_gradient(apply, lambda r: scale * r, target, state.W, tol, max_iter)
     return set_W(problem, state, W)
 
 
-def _squares(X: Any) -> Any:
-    return X.power(2) if hasattr(X, "power") else X * X
+def _column_squares(X: Any, w: Array) -> Array:
+    """(X o X)^T w in chunks of rows: the diagonal of X^T diag(w_i) X for each column of w."""
+    total = 0.0
+    for s in chunks(X.shape[0], X.shape[1]):
+        part = X[s]
+        total = total + (part.power(2) if hasattr(part, "power") else part * part).T @ w[s, :]
+    return total
+
+
+update_V: Step = guarded(solve_V)
+update_U: Step = guarded(solve_U)
+update_W: Step = solve_W

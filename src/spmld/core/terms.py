@@ -29,6 +29,11 @@ class Fit:
 
     loss: Loss = field(default_factory=Squared)
 
+    @property
+    def exact(self) -> bool:
+        """Whether the quadratic model is the term itself."""
+        return isinstance(self.loss, Squared)
+
     def value(self, block: Block, V: Array, U: Array, b: Array) -> Array:
         return array_namespace(U).sum(block.J * self.loss.value(block.Y, V @ U.T + b))
 
@@ -36,9 +41,12 @@ class Fit:
         """D, the derivative in the scores. The gradients are D U in V, D^T V in U and D^T 1 in b."""
         return block.J * self.loss.slope(block.Y, V @ U.T + b)
 
-    def quadratic(self, block: Block, V: Array, U: Array, b: Array) -> tuple[Array, Array]:
-        """Weights C and responses R: 1/2 sum C (R - scores)^2 majorises the term at the current scores."""
-        c, R = self.loss.majoriser(block.Y, V @ U.T + b)
+    def quadratic(self, block: Block, V: Array, U: Array, b: Array, safe: bool) -> tuple[Array, Array]:
+        """Weights C and responses R: 1/2 sum C (R - scores)^2 models the term around the current scores.
+
+        With `safe` it lies above the term, so that its minimiser never raises the objective.
+        """
+        c, R = (self.loss.majoriser if safe else self.loss.model)(block.Y, V @ U.T + b)
         return block.J * c, R
 
 
@@ -143,12 +151,13 @@ class Ridge:
             return self.tW / 2 * xp.sum(xp.sqrt(xp.sum(W * W, axis=1)))
         return self.tW / 2 * square(W)
 
-    def gradient_W(self, W: Array) -> Array:
+    def curvature_W(self, W: Array) -> Array | float:
+        """c (for each row): c/2 |W'|^2 plus a constant majorises the penalty and touches it at W; its slope is c W."""
         if self.row_sparse:
             xp = array_namespace(W)
             norms = xp.sqrt(xp.sum(W * W, axis=1, keepdims=True))
-            return self.tW / 2 * W / xp.where(norms > 0, norms, xp.ones_like(norms))
-        return self.tW * W
+            return self.tW / 2 / xp.where(norms > 1e-12, norms, xp.ones_like(norms) * 1e-12)
+        return self.tW
 
 
 @dataclass(frozen=True)
@@ -159,6 +168,10 @@ class Objective:
     coupling: Coupling = field(default_factory=Coupling)
     correlation: Correlation = field(default_factory=Correlation)
     ridge: Ridge = field(default_factory=Ridge)
+
+    def value(self, problem: Problem, state: State) -> float:
+        """The sum of all terms but the pace's."""
+        return sum(self.values(problem, state).values())
 
     def values(self, problem: Problem, state: State) -> dict[str, float]:
         """Each term's value, but for the pace's."""

@@ -1,0 +1,144 @@
+"""The loop: rounds of block updates, a leap along their common direction, and the pace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from time import perf_counter
+from typing import Any, Protocol
+
+from array_api_compat import array_namespace
+
+from .correlation import update_Z
+from .losses import Array
+from .pace import Age, Blocks
+from .problem import Engine, Problem, State, set_rows
+from .steps import Step, update_U, update_V, update_W
+from .terms import Objective
+
+EXACT: tuple[Step, ...] = (update_Z, update_V, update_U, update_W)
+
+
+class Pace(Protocol):
+    """What the loop asks of a pace."""
+
+    def age(self, round: int, losses: Blocks, engine: Engine) -> Age:
+        """Threshold and diversity of a round."""
+        ...
+
+    def weights(self, losses: Blocks, age: Age, engine: Engine) -> tuple[Array, ...]:
+        """The weights for given losses."""
+        ...
+
+    def penalty(self, weights: Blocks, age: Age, engine: Engine) -> Array:
+        """The term the weights are the minimiser of, together with the weighted losses."""
+        ...
+
+    def settled(self, round: int) -> bool:
+        """Whether later rounds are of the same age."""
+        ...
+
+
+class Status(Enum):
+    """How a fit ended, with what to tell the user."""
+
+    CONVERGED = "the objective changed by less than tol in a round"
+    ROUNDS = "ran the rounds asked for, tol is None"
+    LIMIT = "max_iter rounds were not enough for the objective to settle: raise max_iter or tol"
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where a fit ended, how, and how it got there."""
+
+    state: State
+    status: Status
+    history: list[dict[str, Any]]
+
+
+def solve(
+    problem: Problem,
+    objective: Objective,
+    state: State,
+    steps: Sequence[Step] = EXACT,
+    *,
+    pace: Pace | None = None,
+    leap: bool = True,
+    max_iter: int = 100,
+    tol: float | None = 1e-3,
+    callback: Callable[[dict[str, Any]], None] | None = None,
+) -> Result:
+    """Run rounds of `steps`, and of the pace, until the objective settles.
+
+    It has settled when a round at the last age, or with all weights 1, changes it by less than `tol` of its value.
+    """
+    history: list[dict[str, Any]] = []
+    status = Status.ROUNDS if tol is None else Status.LIMIT
+    value, length = objective.value(problem, state), 1.0
+    for round in range(max_iter):
+        started = perf_counter()
+        before, old = value, state
+        for step in steps:
+            state = step(problem, objective, state)
+        if leap and round > 0:
+            state, length = try_leap(problem, objective, old, state, length)
+        penalty, age = 0.0, None
+        if pace is not None:
+            losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
+            age = pace.age(round, losses, problem.engine)
+            state = set_rows(state, P=pace.weights(losses, age, problem.engine))
+            penalty = float(pace.penalty([r.P for r in state.rows], age, problem.engine))
+        terms = objective.values(problem, state)
+        value = sum(terms.values())
+        history.append(
+            {
+                "round": round + 1,
+                "objective": value + penalty,
+                **terms,
+                "pace": penalty,
+                **_weights_in_use(problem, state),
+                **_describe(age),
+                "seconds": perf_counter() - started,
+            }
+        )
+        if callback is not None:
+            callback(history[-1])
+        settled = pace is None or pace.settled(round) or history[-1]["share"] >= 1
+        if tol is not None and round > 0 and settled and abs(before - value) <= tol * abs(before):
+            status = Status.CONVERGED
+            break
+    return Result(state, status, history)
+
+
+def try_leap(problem: Problem, objective: Objective, old: State, new: State, length: float) -> tuple[State, float]:
+    """Go on in the direction of the last round by `length` times its way, if that lowers the objective further.
+
+    X W is linear in W, so a leap costs no product with X. Returns the state, and the length to try next.
+    """
+
+    def on(a: Array, b: Array) -> Array:
+        return b + length * (b - a)
+
+    rows = tuple(replace(q, V=on(p.V, q.V), T=on(p.T, q.T)) for p, q in zip(old.rows, new.rows, strict=True))
+    far = replace(new, U=on(old.U, new.U), b=on(old.b, new.b), W=on(old.W, new.W), rows=rows)
+    if objective.value(problem, far) < objective.value(problem, new):
+        return far, min(1.5 * length, 30.0)
+    return new, 0.5 * length
+
+
+def _weights_in_use(problem: Problem, state: State) -> dict[str, Any]:
+    xp = array_namespace(state.U)
+    share = problem.sum(lambda block, rows: xp.sum(rows.P, axis=0), state.rows) / problem.n
+    return {"share": float(xp.mean(share)), "share_per_latent": [float(s) for s in share]}
+
+
+def _describe(age: Age | None) -> dict[str, float | None]:
+    """Threshold and diversity; their means over the columns where each has its own."""
+    if age is None:
+        return {"threshold": None, "diversity": None}
+
+    def mean(value: Any) -> float:
+        return float(value.mean()) if hasattr(value, "mean") else float(value)
+
+    return {"threshold": mean(age.threshold), "diversity": mean(age.diversity)}

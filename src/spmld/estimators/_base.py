@@ -1,0 +1,175 @@
+"""What all estimators share: from scores to probabilities, predictions, a score and completed labels."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..labels import Labels
+from ..metrics import subset_accuracy
+from ._inputs import check_features, check_labels, move, namespace, to_numpy
+
+__all__ = ["Completion", "MultiLabelEstimator"]
+
+
+class Completion(NamedTuple):
+    """A label matrix without gaps.
+
+    Attributes
+    ----------
+    labels : ndarray or DataFrame of shape (n_samples, n_labels)
+        The observed labels, and predictions where there were none, written as the labels were given.
+    confidences : ndarray or DataFrame of shape (n_samples, n_labels)
+        Probability of each recovered label, from 0.5 to 1; 1 for observed ones.
+    """
+
+    labels: Any
+    confidences: Any
+
+
+class MultiLabelEstimator(ClassifierMixin, BaseEstimator):
+    """Base of all estimators. A subclass gives `fit`, which calls `_set_labels`, and `_scores`."""
+
+    loss = "logistic"
+
+    def _scores(self, X: Any) -> Any:
+        """Scores of checked features, (n_samples, n_labels)."""
+        raise NotImplementedError
+
+    def _completed_scores(self, X: Any, labels: Labels) -> Any:
+        """Scores for samples with some labels known. A model that can learn from those says how."""
+        return self._scores(X)
+
+    def _set_labels(self, labels: Labels) -> None:
+        self._labels = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
+        self.classes_ = labels.classes
+        self.n_labels_ = labels.signs.shape[1]
+        self.label_names_ = labels.names if labels.names is not None else list(range(self.n_labels_))
+
+    def decision_function(self, X: Any) -> Any:
+        """Scores, positive where a label is predicted.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            An array of the library of X.
+        """
+        check_is_fitted(self)
+        return self._scores(check_features(self, X, reset=False))
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probability of each label.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            For a fit on a vector y: of shape (n_samples, 2), the two classes in the order of `classes_`.
+        """
+        p = self._probabilities(self.decision_function(X))
+        return namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p
+
+    def _probabilities(self, scores: Any) -> Any:
+        """The logistic function of a score; for the squared loss the score itself, moved from [-1, 1] to [0, 1]."""
+        xp = namespace(scores)
+        return 0.5 * (1 + (xp.tanh(0.5 * scores) if self.loss == "logistic" else xp.clip(scores, -1, 1)))
+
+    def predict(self, X: Any) -> Any:
+        """Labels, written as they were given to `fit`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), or (n_samples,) for a fit on a vector y
+        """
+        scores = self.decision_function(X)
+        return move(self._labels.write(to_numpy(scores)), scores)
+
+    def score(self, X: Any, Y: Any, mask: Any = None) -> float:
+        """Share of the samples whose observed labels are all predicted right.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        Y : labels in any form accepted by `fit`
+            Their labels. Unobserved entries are skipped.
+        mask : array-like of bool, optional
+            True where a label is observed.
+
+        Returns
+        -------
+        float
+        """
+        return float(subset_accuracy(*self._as_signs(X, Y, mask)))
+
+    def _as_signs(self, X: Any, Y: Any, mask: Any) -> tuple[np.ndarray, np.ndarray]:
+        labels = self._known_labels(X, Y, mask)
+        truth = np.where(labels.observed, (labels.signs > 0).astype(float), np.nan)
+        return truth, (to_numpy(self.decision_function(X)) > 0).astype(int)
+
+    def _known_labels(self, X: Any, Y: Any, mask: Any) -> Labels:
+        check_is_fitted(self)
+        X = check_features(self, X, reset=False)
+        labels = check_labels(self, X, Y, mask)
+        if labels.signs.shape[1] != self.n_labels_:
+            raise ValueError(f"Y must have the {self.n_labels_} labels of the fit, got {labels.signs.shape[1]}")
+        return labels
+
+    def complete(self, X: Any, Y: Any, mask: Any = None) -> Completion:
+        """Fill the gaps of a label matrix.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples, of the training data or new.
+        Y : labels in any form accepted by `fit`
+            What is known of their labels.
+        mask : array-like of bool, optional
+            True where a label is observed.
+
+        Returns
+        -------
+        Completion
+            ``labels``, with the observed ones kept, and ``confidences``.
+        """
+        labels = self._known_labels(X, Y, mask)
+        scores = self._completed_scores(check_features(self, X, reset=False), labels)
+        p = to_numpy(self._probabilities(scores))
+        signs = np.where(labels.observed, labels.signs, np.where(p > 0.5, 1, -1))
+        confidences = np.where(labels.observed, 1.0, np.maximum(p, 1 - p))
+        if labels.one_dimensional:
+            confidences = confidences[:, 0]
+        return Completion(_framed(Y, labels.write(signs)), _framed(Y, confidences))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        return tags
+
+
+def _framed(Y: Any, values: np.ndarray) -> Any:
+    """Values in a frame with the index and columns of Y, if Y is one."""
+    if hasattr(Y, "iloc") and values.ndim == 2:
+        return type(Y)(values, index=Y.index, columns=Y.columns)
+    return values

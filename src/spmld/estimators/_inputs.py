@@ -1,0 +1,77 @@
+"""What goes into an estimator: features as arrays of one library, on one device, in one precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat
+import array_api_compat.numpy as numpy_namespace
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from ..labels import Labels, read_labels
+
+__all__ = ["check_features", "check_labels", "move", "namespace", "require", "to_numpy"]
+
+
+def namespace(X: Any) -> Any:
+    """The array library of X. Sparse matrices are SciPy's, so their other arrays are NumPy's."""
+    return numpy_namespace if sp.issparse(X) else array_api_compat.array_namespace(X)
+
+
+def move(values: Any, X: Any) -> Any:
+    """A NumPy array as an array of X's library on X's device, its type unchanged."""
+    if sp.issparse(X) or isinstance(X, np.ndarray):
+        return values
+    return namespace(X).asarray(values, device=array_api_compat.device(X))
+
+
+def to_numpy(values: Any) -> np.ndarray:
+    """An array of any library as NumPy's."""
+    return values.detach().cpu().numpy() if hasattr(values, "detach") else np.asarray(values)
+
+
+def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+    """X as a finite floating matrix: float32 stays, other types become float64, sparse becomes CSR, torch stays."""
+    if not array_api_compat.is_torch_array(X):
+        return validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
+    xp = namespace(X)
+    if X.ndim != 2:
+        raise ValueError(f"X must have shape (n_samples, n_features), got {tuple(X.shape)}")
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(f"X must have at least one sample and one feature, got shape {tuple(X.shape)}")
+    if not xp.isdtype(X.dtype, "real floating"):
+        X = xp.astype(X, xp.float64)
+    if not bool(xp.all(xp.isfinite(X))):
+        raise ValueError("X contains NaN or infinity; impute or drop such samples first")
+    if reset:
+        estimator.n_features_in_ = int(X.shape[1])
+    elif X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+    return X
+
+
+def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any) -> Labels:
+    """Y, with as many rows as X and, after a fit, as many labels as were learned."""
+    if Y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    labels = read_labels(Y, mask)
+    n, l = labels.signs.shape
+    if n != X.shape[0]:
+        raise ValueError(f"X and Y must have as many samples, found inconsistent numbers: {X.shape[0]} and {n}")
+    if l == 0:
+        raise ValueError("Y must have at least one label, got 0 columns")
+    return labels
+
+
+def require(estimator: BaseEstimator, name: str, accepted: str, condition: bool) -> None:
+    """Raise unless a constructor parameter is as it should be."""
+    if not condition:
+        raise ValueError(f"{name} of {type(estimator).__name__} must be {accepted}, got {getattr(estimator, name)!r}")

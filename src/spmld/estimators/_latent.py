@@ -1,0 +1,229 @@
+"""Models with latent labels: Y ~ V U^T + b, V ~ X W, and correlated labels. GLOCAL and SPMLD differ in the pace."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.descent import descent_steps
+from ..core.losses import LOSSES
+from ..core.problem import Problem, Rows, State, make_problem
+from ..core.solve import EXACT, Pace, Result, Status, solve
+from ..core.start import random_start, spectral_start
+from ..core.steps import update_V
+from ..core.terms import Correlation, Coupling, Fit, Objective, Ridge
+from ..labels import Labels
+from ._base import MultiLabelEstimator
+from ._inputs import check_features, check_labels, move, namespace, require, to_numpy
+
+STARTS = {"spectral": spectral_start, "random": random_start}
+
+
+class LatentLabelModel(MultiLabelEstimator):
+    """fit = validate, pose the problem, start, solve, publish."""
+
+    _row_sparse_when_released = False
+
+    def fit(self, X: Any, Y: Any, mask: Any = None) -> Any:
+        """Learn from samples whose labels are partly known.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
+            Samples. The fit runs in the library, on the device and in the precision of X.
+        Y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
+            Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`.
+        mask : array-like of bool of shape (n_samples, n_labels), optional
+            True where a label is observed. What stands elsewhere in Y is not read.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = check_features(self, X, reset=True)
+        labels = check_labels(self, X, Y, mask)
+        rng = check_random_state(self.random_state)
+        problem = self._problem(X, labels, rng)
+        k = min(self.n_latent, labels.signs.shape[1])
+        objective = self._objective(problem, int(labels.observed.sum()), k)
+
+        def uniform(shape: tuple[int, ...]) -> Any:
+            return move(rng.uniform(size=shape).astype(self._dtype(X), copy=False), X)
+
+        state = STARTS[self.start](problem, k, self.correlation_rank, uniform)
+        result = self._solve(problem, objective, state)
+        self._publish(problem, objective, result, labels)
+        return self
+
+    def _check_parameters(self) -> None:
+        for name in ("n_latent", "n_groups", "correlation_rank", "max_iter"):
+            value = getattr(self, name)
+            require(self, name, "an integer of 1 or more", isinstance(value, (int, np.integer)) and value >= 1)
+        for name in ("coupling", "ridge"):
+            require(self, name, "positive", _is_number(getattr(self, name)) and getattr(self, name) > 0)
+        for name in ("global_correlation", "local_correlation", "feature_ridge"):
+            require(self, name, "0 or more", _is_number(getattr(self, name)) and getattr(self, name) >= 0)
+        warm = self.warm_rounds
+        require(self, "warm_rounds", "an integer of 0 or more", isinstance(warm, (int, np.integer)) and warm >= 0)
+        require(self, "tol", "0 or more, or None", self.tol is None or (_is_number(self.tol) and self.tol >= 0))
+        for name, accepted in (
+            ("loss", tuple(LOSSES)),
+            ("solver", ("exact", "descent")),
+            ("start", tuple(STARTS)),
+            ("convention", ("paper", "released")),
+        ):
+            value = getattr(self, name)
+            require(self, name, " or ".join(map(repr, accepted)), isinstance(value, str) and value in accepted)
+
+    def _dtype(self, X: Any) -> Any:
+        return np.float32 if str(X.dtype).endswith("float32") else np.float64
+
+    def _problem(self, X: Any, labels: Labels, rng: np.random.RandomState) -> Problem:
+        n_groups = min(self.n_groups, X.shape[0]) if self.local_correlation > 0 else 1
+        group = np.zeros(X.shape[0], dtype=np.int64)
+        if n_groups > 1:
+            with warnings.catch_warnings():
+                # Fewer distinct samples than groups leave some groups empty, which does no harm.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                means = KMeans(n_groups, n_init=1, random_state=rng.randint(2**31 - 1))
+                group = means.fit_predict(X if not hasattr(X, "detach") else to_numpy(X)).astype(np.int64)
+        signs, observed = move(labels.signs, X), move(labels.observed, X)
+        dtype = namespace(X).empty(0, dtype=X.dtype).dtype
+        return make_problem(X, signs, observed, move(group, X), n_groups, dtype=dtype, fit_intercept=self.fit_intercept)
+
+    def _objective(self, problem: Problem, observed: int, k: int) -> Objective:
+        """The terms with their weights, each times its size factor."""
+        n, (d, l) = problem.n, (self.n_features_in_, problem.blocks[0].Y.shape[1])
+        g = problem.sizes.shape[0]
+        released = self.convention == "released"
+
+        def scaled(value: float, size: float) -> float:
+            return value * observed / size if self.rescale else float(value)
+
+        return Objective(
+            Fit(LOSSES[self.loss]),
+            Coupling(scaled(self.coupling, n * k), power=2 if released else 1),
+            Correlation(
+                scaled(self.global_correlation, n**2), scaled(self.local_correlation, (n / g) ** 2), paced=released
+            ),
+            Ridge(
+                tU=scaled(self.ridge, l * k),
+                tV=scaled(self.ridge, n * k),
+                tW=scaled(self.feature_ridge, d * k),
+                row_sparse=released and self._row_sparse_when_released,
+            ),
+        )
+
+    def _pace(self) -> Pace | None:
+        return None
+
+    def _solve(self, problem: Problem, objective: Objective, state: State) -> Result:
+        exact = self.solver == "exact"
+        steps = EXACT if exact else descent_steps(released=self.convention == "released")
+        warm_history: list[dict[str, Any]] = []
+        if self.warm_rounds:
+            plain = replace(objective, correlation=Correlation())
+            warm = solve(problem, plain, state, steps[1:], leap=exact, max_iter=self.warm_rounds, tol=None)
+            state, warm_history = warm.state, warm.history
+        result = solve(
+            problem,
+            objective,
+            state,
+            steps,
+            pace=self._pace(),
+            leap=exact,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        stages = [("warm", warm_history), ("main", result.history)]
+        records = [{"stage": stage, **record} for stage, history in stages for record in history]
+        return replace(result, history=records)
+
+    def _publish(self, problem: Problem, objective: Objective, result: Result, labels: Labels) -> None:
+        state = result.state
+        self._fitted_objective = objective
+        xp = namespace(state.U)
+        self._set_labels(labels)
+        self.label_factors_ = state.U
+        self.feature_weights_ = state.W
+        self.intercept_ = state.b
+        self.correlation_factors_ = state.Z
+        self.latent_labels_ = xp.concat([rows.V for rows in state.rows])
+        self.pace_weights_ = xp.concat([rows.P for rows in state.rows])
+        self.group_sizes_ = to_numpy(problem.sizes)
+        self.history_ = result.history
+        self.n_iter_ = len(result.history)
+        self.converged_ = result.status is Status.CONVERGED
+        if result.status is Status.LIMIT:
+            warnings.warn(f"{type(self).__name__}: {result.status.value}", ConvergenceWarning, stacklevel=3)
+
+    @property
+    def coef_(self) -> Any:
+        """(n_labels, n_features): the linear predictor of each label, U W^T."""
+        return self.label_factors_ @ self.feature_weights_.T
+
+    def _scores(self, X: Any) -> Any:
+        X, U, W, b = self._together(X)
+        return (X @ W) @ U.T + b
+
+    def _together(self, X: Any) -> tuple[Any, Any, Any, Any]:
+        """X and the factors in one library, on one device and in one precision."""
+        factors = (self.label_factors_, self.feature_weights_, self.intercept_)
+        if hasattr(X, "detach") or hasattr(self.intercept_, "detach"):
+            factors = tuple(move(to_numpy(a), X) for a in factors)
+        if hasattr(X, "detach"):
+            X = namespace(X).astype(X, factors[0].dtype)
+        return X, *factors
+
+    def _completed_scores(self, X: Any, labels: Labels) -> Any:
+        """V U^T + b with the latent labels V that fit both the features and the known labels, U, W and b given."""
+        X, U, W, b = self._together(X)
+        xp = namespace(U)
+        group = move(np.zeros(X.shape[0], dtype=np.int64), X)
+        problem = make_problem(X, move(labels.signs, X), move(labels.observed, X), group, 1, dtype=U.dtype)
+        start = problem.map(lambda block: block.X @ W)
+        rows = tuple(Rows(V=T, T=T, P=xp.ones_like(T)) for T in start)
+        state = State(U=U, b=b, W=W, Z=move(to_numpy(self.correlation_factors_), X), rows=rows)
+        objective = replace(self._fitted_objective, correlation=Correlation())
+        state = solve(problem, objective, state, (update_V,), leap=False, max_iter=20, tol=1e-6).state
+        return xp.concat([rows.V for rows in state.rows]) @ U.T + b
+
+    def label_correlation(self, group: int | None = None) -> np.ndarray:
+        """Learned correlation of the labels.
+
+        The rows of a group's factor have unit length, so Z Z^T is a Laplacian with unit diagonal: I minus the
+        correlations. Labels whose scores rise together have a correlation near 1.
+
+        Parameters
+        ----------
+        group : int, optional
+            Number of a group of samples. None gives the global correlation: the mean over groups, by size.
+
+        Returns
+        -------
+        ndarray of shape (n_labels, n_labels)
+            Symmetric, ones on the diagonal, in [-1, 1].
+        """
+        check_is_fitted(self)
+        Z = to_numpy(self.correlation_factors_)
+        if group is None:
+            laplacian = np.einsum("g,gir,gjr->ij", self.group_sizes_ / self.group_sizes_.sum(), Z, Z)
+        elif isinstance(group, (int, np.integer)) and 0 <= group < len(Z):
+            laplacian = Z[group] @ Z[group].T
+        else:
+            raise ValueError(f"group must be None or a number from 0 to {len(Z) - 1}, got {group!r}")
+        correlation = np.clip(-laplacian, -1, 1)
+        np.fill_diagonal(correlation, 1)
+        return correlation
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(np.isfinite(value))
