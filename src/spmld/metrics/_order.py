@@ -15,7 +15,9 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Order:
-    """Rows of labels sorted by ascending score, the unobserved ones at the end.
+    """Rows of labels sorted by ascending score.
+
+    Unobserved entries keep their place in the order, but are counted nowhere.
 
     Attributes
     ----------
@@ -40,14 +42,11 @@ class Order:
 
 def sort_rows(signs: Signs, scores: Floats) -> Order:
     """Sort each row of labels by its scores."""
-    observed = signs != 0
-    # NaN sorts behind everything, also behind an observed score of infinity.
-    keys = scores if observed.all() else np.where(observed, scores, np.nan)
-    order = np.argsort(keys, axis=1)
-    keys = np.take_along_axis(keys, order, axis=1)
+    order = np.argsort(scores, axis=1)
+    scores = np.take_along_axis(scores, order, axis=1)
     signs = np.take_along_axis(signs, order, axis=1)
-    first = np.ones(keys.shape, dtype=bool)
-    np.not_equal(keys[:, 1:], keys[:, :-1], out=first[:, 1:])
+    first = np.ones(scores.shape, dtype=bool)
+    np.not_equal(scores[:, 1:], scores[:, :-1], out=first[:, 1:])
     return Order(signs > 0, signs < 0, None if first.all() else first)
 
 
@@ -78,6 +77,7 @@ def top(signs: Signs, scores: Floats, k: int) -> tuple[Bools, NDArray[np.intp]]:
 
     Equal scores go by column. Unobserved entries come after all others and are never positive.
     """
+    # NaN sorts behind everything, also behind an observed score of minus infinity.
     keys = np.where(signs != 0, -scores, np.nan)
     k = min(k, keys.shape[1])
     columns = np.sort(np.argpartition(keys, k - 1, axis=1)[:, :k], axis=1)
