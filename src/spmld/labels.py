@@ -69,7 +69,7 @@ def read_labels(Y: Any, mask: Any = None, *, name: str = "Y") -> Labels:
     Parameters
     ----------
     Y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
-        Labels. A vector is one label, and its two values may be of any type.
+        Labels. The two values of a single label, a vector or one column, may be of any type.
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
     name : str
@@ -104,7 +104,7 @@ def read_labels(Y: Any, mask: Any = None, *, name: str = "Y") -> Labels:
     seen = values if complete else values[known]
     if seen.size == 0:
         raise ValueError(f"{name} has no observed entry: all {values.size} are missing. Accepted: {_ACCEPTED}")
-    classes = _classes(seen, one_dimensional, name)
+    classes = _classes(seen, values.shape[1] == 1, name)
     signs = np.where(seen == classes[1], np.int8(1), np.int8(-1))
     if not complete:
         known_signs, signs = signs, np.zeros(values.shape, dtype=np.int8)
@@ -330,7 +330,7 @@ def _read_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     return values.astype(bool)
 
 
-def _classes(seen: NDArray[Any], one_dimensional: bool, name: str) -> NDArray[Any]:
+def _classes(seen: NDArray[Any], single: bool, name: str) -> NDArray[Any]:
     """How a negative and a positive are written, from the observed values."""
     if seen.dtype.kind == "b":
         return np.array([False, True])
@@ -342,21 +342,23 @@ def _classes(seen: NDArray[Any], one_dimensional: bool, name: str) -> NDArray[An
                 return np.array([negative, 1])
     if seen.dtype.kind == "f" and np.isinf(seen).any():
         raise ValueError(f"{name} contains infinity. Accepted: {_ACCEPTED}")
-    values = np.unique(seen)
-    if seen.dtype.kind in "iuf" and np.isin(values, (-1, 0, 1)).all() and not one_dimensional:
+    try:
+        values = np.unique(seen)
+    except TypeError:
+        types = sorted({type(value).__name__ for value in seen.ravel()})
+        raise ValueError(f"{name} mixes values of types {', '.join(types)}. Accepted: {_ACCEPTED}") from None
+    if seen.dtype.kind in "iuf" and np.isin(values, (-1, 0, 1)).all() and not single:
         raise ValueError(
             f"{name} holds -1, 0 and 1, which is ambiguous: 0 may mean negative or missing. Decode it first "
             "with spmld.labels.decode_missing(Y, missing=0), or missing=-1 if -1 means missing"
         )
-    if one_dimensional and len(values) == 2:
+    if single:
         _refuse_continuous(values, name)
-        return values
-    if one_dimensional:
-        _refuse_continuous(values, name)
+        if len(values) == 2:
+            return values
         raise ValueError(
-            f"{name} as a vector is one label and needs two classes, got {len(values)} class"
-            f"{'' if len(values) == 1 else 'es'}. Only binary classification is supported for a vector: "
-            f"give several labels as columns of 0 and 1"
+            f"{name} is one label and needs two classes, got {len(values)} class{'' if len(values) == 1 else 'es'}. "
+            f"Only binary classification is supported for one label: give several labels as columns of 0 and 1"
         )
     shown = ", ".join(repr(v.item() if hasattr(v, "item") else v) for v in values[:5])
     more = ", ..." if len(values) > 5 else ""

@@ -31,6 +31,10 @@ from .core.problem import Engine
 __all__ = ["Age", "Geometric", "GroupSparsePace", "Quantile", "ReleasedPace"]
 
 
+TINY = 1e-12
+"""Keeps a threshold above losses of 0."""
+
+
 def _refuse(condition: bool, owner: Any, name: str, accepted: str) -> None:
     if condition:
         raise ValueError(f"{name} of {type(owner).__name__} must be {accepted}, got {getattr(owner, name)!r}")
@@ -124,11 +128,11 @@ class Quantile(BaseEstimator):
     def age(self, round: int, losses: Any, engine: Engine) -> Age:
         """Threshold and diversity of each column in a round, counted from 0."""
         share = self.share(round)
-        threshold = core.quantiles(losses, share, engine)
-        # Entries at the threshold count as easy, so it goes a little above; at a share of 1, above every loss.
-        threshold = threshold * (2.0 if share >= 1 else 1 + 1e-6) + 1e-12
-        fraction = 0.0 if share >= 1 else self.diversity
-        return Age(threshold, fraction * core.room(losses, threshold, engine))
+        # Entries at the quantile count as easy, so the threshold is a little above it.
+        threshold = core.quantiles(losses, share, engine) * (1 + 1e-6) + TINY
+        if share >= 1 or self.diversity == 0:
+            return Age(threshold)
+        return Age(threshold, self.diversity * core.room(losses, threshold, engine))
 
     def settled(self, round: int) -> bool:
         """Whether the share has stopped growing."""

@@ -45,7 +45,7 @@ def mix(H: Array, U: Array, Z: Array, sweeps: int = 100, tol: float = 1e-6) -> A
     return Z
 
 
-def update_Z(problem: Problem, objective: Objective, state: State, sweeps: int = 5) -> State:
+def update_Z(problem: Problem, objective: Objective, state: State, safe: bool = True, sweeps: int = 5) -> State:
     """The mixing method from the current factors."""
     if not objective.correlation.active:
         return state

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from array_api_compat import array_namespace
 
@@ -70,7 +71,7 @@ def _backtrack(
     return (trial, new, 2 * step) if new < f else (x, f, 0.0)
 
 
-def descend_V(problem: Problem, objective: Objective, state: State) -> State:
+def descend_V(problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
     """Lower fit, coupling and ridge in V."""
     fit, coupling, tV = objective.fit, objective.coupling, objective.ridge.tV
 
@@ -89,7 +90,7 @@ def descend_V(problem: Problem, objective: Objective, state: State) -> State:
     return set_rows(state, V=descend(tuple(r.V for r in state.rows), value, gradient))
 
 
-def descend_U(problem: Problem, objective: Objective, state: State, counted: int = 1) -> State:
+def descend_U(problem: Problem, objective: Objective, state: State, safe: bool = True, counted: int = 1) -> State:
     """Lower fit, correlation and ridge in U, and in b if there are intercepts."""
     fit, correlation, tU = objective.fit, objective.correlation, objective.ridge.tU
     xp = array_namespace(state.U)
@@ -118,7 +119,7 @@ def descend_U(problem: Problem, objective: Objective, state: State, counted: int
     return replace(state, U=U, b=b)
 
 
-def descend_W(problem: Problem, objective: Objective, state: State, counted: int = 1) -> State:
+def descend_W(problem: Problem, objective: Objective, state: State, safe: bool = True, counted: int = 1) -> State:
     """Lower coupling, correlation and the penalty on W. T = X W moves along, so that a trial costs no product."""
     coupling, correlation, ridge = objective.coupling, objective.correlation, objective.ridge
     N = correlation.couplings(problem, state.U, state.Z) if correlation.active else None
@@ -147,7 +148,7 @@ def descend_W(problem: Problem, objective: Objective, state: State, counted: int
     return replace(set_rows(state, T=T), W=W)
 
 
-def descend_Z(problem: Problem, objective: Objective, state: State) -> State:
+def descend_Z(problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
     """Lower the correlation term in Z along its gradient on the spheres of the rows."""
     correlation = objective.correlation
     if not correlation.active:
@@ -172,9 +173,4 @@ def descend_Z(problem: Problem, objective: Objective, state: State) -> State:
 def descent_steps(released: bool = False) -> tuple[Step, ...]:
     """Z, V, U, W. The released code's line searches in U and W count the correlation term twice."""
     counted = 2 if released else 1
-    return (
-        descend_Z,
-        descend_V,
-        lambda problem, objective, state: descend_U(problem, objective, state, counted),
-        lambda problem, objective, state: descend_W(problem, objective, state, counted),
-    )
+    return descend_Z, descend_V, partial(descend_U, counted=counted), partial(descend_W, counted=counted)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from array_api_compat import array_namespace
@@ -94,7 +95,7 @@ def released(losses: Blocks, age: Age, engine: Engine) -> tuple[Array, ...]:
     edges = [0]
     for block in losses:
         edges.append(edges[-1] + block.shape[0])
-    return tuple(P[start:stop, :] for start, stop in zip(edges[:-1], edges[1:], strict=True))
+    return tuple(P[start:stop, :] for start, stop in pairwise(edges))
 
 
 def released_weights(L: Array, threshold: float, gamma: float) -> Array:
@@ -127,15 +128,18 @@ def released_weights(L: Array, threshold: float, gamma: float) -> Array:
 
 
 def quantiles(losses: Blocks, share: float, engine: Engine, steps: int = 40) -> Array:
-    """For each column a value that `share` of its losses do not exceed, by bisection: sums over rows alone."""
+    """For each column a value that `share` of its losses, and little more, do not exceed: the largest at a share of 1.
+
+    By bisection, whose every step is a sum over rows.
+    """
     xp = array_namespace(losses[0])
-    n = sum(engine.map(lambda L: L.shape[0], losses))
-    low = -1e-30 + 0 * losses[0][0, :]
     highs = engine.map(lambda L: xp.max(L, axis=0), losses)
     high = xp.max(xp.stack(list(highs)), axis=0)
-    for _ in range(steps):
+    low = xp.zeros_like(high)
+    n = sum(engine.map(lambda L: L.shape[0], losses))
+    for _ in range(steps if share < 1 else 0):
         middle = (low + high) / 2
-        below = engine.sum(lambda L, m=middle: xp.sum(xp.astype(m >= L, L.dtype), axis=0), losses)
+        below = engine.sum(lambda L, m=middle: xp.ones_like(L[:, 0]) @ xp.astype(m >= L, L.dtype), losses)
         enough = below >= share * n
         low, high = xp.where(enough, low, middle), xp.where(enough, middle, high)
     return high

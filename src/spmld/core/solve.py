@@ -18,6 +18,7 @@ from .steps import Step, update_U, update_V, update_W
 from .terms import Objective
 
 EXACT: tuple[Step, ...] = (update_Z, update_V, update_U, update_W)
+MODELLED: tuple[Step, ...] = (update_V, update_U)
 
 
 class Pace(Protocol):
@@ -75,12 +76,13 @@ def solve(
     """
     history: list[dict[str, Any]] = []
     status = Status.ROUNDS if tol is None else Status.LIMIT
-    value, length = objective.value(problem, state), 1.0
+    value = first = objective.value(problem, state)
+    length = 1.0
     for round in range(max_iter):
         started = perf_counter()
         before, old = value, state
         for step in steps:
-            state = step(problem, objective, state)
+            state, value = guarded(step, problem, objective, state, value)
         if leap and round > 0:
             state, length = try_leap(problem, objective, old, state, length)
         penalty, age = 0.0, None
@@ -105,10 +107,27 @@ def solve(
         if callback is not None:
             callback(history[-1])
         settled = pace is None or pace.settled(round) or history[-1]["share"] >= 1
-        if tol is not None and round > 0 and settled and abs(before - value) <= tol * abs(before):
+        # An objective that falls to almost nothing of its first value has settled too.
+        small = tol is not None and abs(before - value) <= tol * max(abs(before), 1e-3 * abs(first))
+        if small and round > 0 and settled:
             status = Status.CONVERGED
             break
     return Result(state, status, history)
+
+
+def guarded(step: Step, problem: Problem, objective: Objective, state: State, ceiling: float) -> tuple[State, float]:
+    """The step with the close model of the fit; with the safe one should it take the objective above `ceiling`.
+
+    Returns the state and a bound on its objective. The squared loss is its own model, and steps that do not touch the
+    fit need none: there is nothing to look at.
+    """
+    new = step(problem, objective, state, False)
+    if objective.fit.exact or step not in MODELLED:
+        return new, ceiling
+    value = objective.value(problem, new)
+    if value <= ceiling:
+        return new, value
+    return step(problem, objective, state, True), ceiling
 
 
 def try_leap(problem: Problem, objective: Objective, old: State, new: State, length: float) -> tuple[State, float]:

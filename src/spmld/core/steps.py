@@ -12,8 +12,8 @@ from .losses import Array
 from .problem import Block, Problem, Rows, State, chunks, set_rows, set_W
 from .terms import Objective
 
-Step = Callable[[Problem, Objective, State], State]
-"""A block update: a function from state to state."""
+Step = Callable[[Problem, Objective, State, bool], State]
+"""A block update, from state to state. The flag asks for a fit model that cannot raise the objective."""
 
 
 def conjugate_gradient(
@@ -23,25 +23,35 @@ def conjugate_gradient(
     start: Array,
     tol: float,
     max_iter: int,
+    each_row: bool = False,
 ) -> Array:
     """Solve apply(x) = target for a positive definite operator, to a residual of `tol` times the target's norm.
 
-    Both in the norm of the preconditioner. Every iterate lowers the energy 1/2 <x, apply(x)> - <x, target>.
+    Both in the norm of the preconditioner. With `each_row` the operator acts on each row of x by itself: all rows
+    are solved together, each with its own step lengths. Every iterate lowers 1/2 <x, apply(x)> - <x, target>.
     """
     xp = array_namespace(target)
+    axis = 1 if each_row else None
+
+    def inner(a: Array, b: Array) -> Array:
+        return xp.sum(a * b, axis=axis, keepdims=True)
+
+    def ratio(a: Array, b: Array) -> Array:
+        return a / xp.where(b > 0, b, xp.ones_like(b))
+
     x, r = start, target - apply(start)
     z = precondition(r)
-    p, rz = z, xp.sum(r * z)
-    goal = tol**2 * xp.sum(target * precondition(target))
+    p, rz = z, inner(r, z)
+    goal = tol**2 * inner(target, precondition(target))
     for _ in range(max_iter):
-        if rz <= goal:
+        if xp.all(rz <= goal):
             break
         Ap = apply(p)
-        step = rz / xp.sum(p * Ap)
+        step = ratio(rz, inner(p, Ap))
         x, r = x + step * p, r - step * Ap
         z = precondition(r)
-        rz, before = xp.sum(r * z), rz
-        p = z + (rz / before) * p
+        rz, before = inner(r, z), rz
+        p = z + ratio(rz, before) * p
     return x
 
 
@@ -60,40 +70,43 @@ def solve_each(A: Array, B: Array) -> Array:
     return array_namespace(A).linalg.solve(A, B[:, :, None])[:, :, 0]
 
 
-def guarded(update: Callable[[Problem, Objective, State, bool], State]) -> Step:
-    """The update with the close model of the fit, or, should it raise the objective, with the safe one."""
+def update_V(
+    problem: Problem, objective: Objective, state: State, safe: bool = True, tol: float = 1e-4, max_iter: int = 100
+) -> State:
+    """One k x k system per row: (U^T diag(c) U + diag(a p) + tV I) v = U^T (c o (r - b)) + a p o t.
 
-    def step(problem: Problem, objective: Objective, state: State) -> State:
-        new = update(problem, objective, state, False)
-        if objective.fit.exact or objective.value(problem, new) <= objective.value(problem, state):
-            return new
-        return update(problem, objective, state, True)
-
-    return step
-
-
-def solve_V(problem: Problem, objective: Objective, state: State, safe: bool) -> State:
-    """One k x k system per row: (U^T diag(c) U + diag(a p) + tV I) v = U^T (c o (r - b)) + a p o t."""
+    All rows of a chunk are solved together by conjugate gradient, which never forms their matrices.
+    """
     U, b = state.U, state.b
     xp = array_namespace(U)
-    k = U.shape[1]
-    # The diagonal enters as k more rows of unit vectors, so that one product forms all matrices of a chunk.
-    products = xp.concat([outer(U), outer(identity(k, U))])
 
     def solve_rows(block: Block, rows: Rows) -> Array:
         parts = []
-        for s in chunks(block.n, k * k):
-            C, R = objective.fit.quadratic(block.part(s), rows.V[s, :], U, b, safe)
-            w = objective.coupling.weights(rows.P[s, :])
-            A = xp.concat([C, w + objective.ridge.tV], axis=1) @ products
-            parts.append(solve_each(xp.reshape(A, (-1, k, k)), (C * (R - b)) @ U + w * rows.T[s, :]))
+        for s in chunks(block.n, U.shape[0] + U.shape[1]):
+            V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
+            C, R = objective.fit.quadratic(block.part(s), V, U, b, safe)
+            w = objective.coupling.weights(P)
+            D = w + objective.ridge.tV
+            scale = 1 / (C @ (U * U) + D)
+            target = (C * (R - b)) @ U + w * T
+            parts.append(
+                conjugate_gradient(
+                    lambda A, C=C, D=D: (C * (A @ U.T)) @ U + D * A,
+                    lambda r, scale=scale: scale * r,
+                    target,
+                    V,
+                    tol,
+                    max_iter,
+                    each_row=True,
+                )
+            )
         return xp.concat(parts)
 
     return set_rows(state, V=problem.map(solve_rows, state.rows))
 
 
-def solve_U(
-    problem: Problem, objective: Objective, state: State, safe: bool, tol: float = 1e-6, max_iter: int = 100
+def update_U(
+    problem: Problem, objective: Objective, state: State, safe: bool = True, tol: float = 1e-6, max_iter: int = 100
 ) -> State:
     """Loadings and intercepts together: one system per label, coupled over the labels by the correlation term.
 
@@ -143,7 +156,9 @@ def _pad(H: Array, q: int) -> Array:
     return E @ (H @ xp.matrix_transpose(E))
 
 
-def solve_W(problem: Problem, objective: Objective, state: State, tol: float = 1e-3, max_iter: int = 100) -> State:
+def update_W(
+    problem: Problem, objective: Objective, state: State, safe: bool = True, tol: float = 1e-3, max_iter: int = 100
+) -> State:
     """A system on (d, k), X^T (a P o X W + X W N_m) + tW W = a X^T (P o V), by conjugate gradient from W.
 
     One iteration costs one product with X and one with X^T, whatever the number of groups; X may be sparse.
@@ -180,8 +195,3 @@ def _column_squares(X: Any, w: Array) -> Array:
         part = X[s]
         total = total + (part.power(2) if hasattr(part, "power") else part * part).T @ w[s, :]
     return total
-
-
-update_V: Step = guarded(solve_V)
-update_U: Step = guarded(solve_U)
-update_W: Step = solve_W

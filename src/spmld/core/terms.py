@@ -152,7 +152,7 @@ class Ridge:
         return self.tW / 2 * square(W)
 
     def curvature_W(self, W: Array) -> Array | float:
-        """c (for each row): c/2 |W'|^2 plus a constant majorises the penalty and touches it at W; its slope is c W."""
+        """For each row c: c/2 |W'|^2 plus a constant majorises the penalty at W, where the slope is c W."""
         if self.row_sparse:
             xp = array_namespace(W)
             norms = xp.sqrt(xp.sum(W * W, axis=1, keepdims=True))

@@ -59,9 +59,14 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_labels)
+        ndarray of shape (n_samples, n_labels), or (n_samples,) for a fit on a vector y
             An array of the library of X.
         """
+        scores = self._all_scores(X)
+        return scores[:, 0] if self._labels.one_dimensional else scores
+
+    def _all_scores(self, X: Any) -> Any:
+        """Scores as a matrix, whatever the fit was on."""
         check_is_fitted(self)
         return self._scores(check_features(self, X, reset=False))
 
@@ -78,7 +83,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_labels)
             For a fit on a vector y: of shape (n_samples, 2), the two classes in the order of `classes_`.
         """
-        p = self._probabilities(self.decision_function(X))
+        p = self._probabilities(self._all_scores(X))
         return namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p
 
     def _probabilities(self, scores: Any) -> Any:
@@ -98,17 +103,17 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_labels), or (n_samples,) for a fit on a vector y
         """
-        scores = self.decision_function(X)
+        scores = self._all_scores(X)
         return move(self._labels.write(to_numpy(scores)), scores)
 
-    def score(self, X: Any, Y: Any, mask: Any = None) -> float:
+    def score(self, X: Any, y: Any, mask: Any = None) -> float:
         """Share of the samples whose observed labels are all predicted right.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples.
-        Y : labels in any form accepted by `fit`
+        y : labels in any form accepted by `fit`
             Their labels. Unobserved entries are skipped.
         mask : array-like of bool, optional
             True where a label is observed.
@@ -117,12 +122,12 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator):
         -------
         float
         """
-        return float(subset_accuracy(*self._as_signs(X, Y, mask)))
+        return float(subset_accuracy(*self._as_signs(X, y, mask)))
 
     def _as_signs(self, X: Any, Y: Any, mask: Any) -> tuple[np.ndarray, np.ndarray]:
         labels = self._known_labels(X, Y, mask)
         truth = np.where(labels.observed, (labels.signs > 0).astype(float), np.nan)
-        return truth, (to_numpy(self.decision_function(X)) > 0).astype(int)
+        return truth, (to_numpy(self._all_scores(X)) > 0).astype(int)
 
     def _known_labels(self, X: Any, Y: Any, mask: Any) -> Labels:
         check_is_fitted(self)
@@ -132,14 +137,14 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator):
             raise ValueError(f"Y must have the {self.n_labels_} labels of the fit, got {labels.signs.shape[1]}")
         return labels
 
-    def complete(self, X: Any, Y: Any, mask: Any = None) -> Completion:
+    def complete(self, X: Any, y: Any, mask: Any = None) -> Completion:
         """Fill the gaps of a label matrix.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples, of the training data or new.
-        Y : labels in any form accepted by `fit`
+        y : labels in any form accepted by `fit`
             What is known of their labels.
         mask : array-like of bool, optional
             True where a label is observed.
@@ -149,14 +154,14 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator):
         Completion
             ``labels``, with the observed ones kept, and ``confidences``.
         """
-        labels = self._known_labels(X, Y, mask)
+        labels = self._known_labels(X, y, mask)
         scores = self._completed_scores(check_features(self, X, reset=False), labels)
         p = to_numpy(self._probabilities(scores))
         signs = np.where(labels.observed, labels.signs, np.where(p > 0.5, 1, -1))
         confidences = np.where(labels.observed, 1.0, np.maximum(p, 1 - p))
         if labels.one_dimensional:
             confidences = confidences[:, 0]
-        return Completion(_framed(Y, labels.write(signs)), _framed(Y, confidences))
+        return Completion(_framed(y, labels.write(signs)), _framed(y, confidences))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -164,7 +169,6 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
         tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
         return tags
 
 

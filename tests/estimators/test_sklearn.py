@@ -1,0 +1,167 @@
+"""The estimators as scikit-learn citizens."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from spmld import GLOCAL, SPMLD
+from spmld.datasets import make_planted
+from spmld.labels import hide_labels
+from spmld.metrics import ranking_loss, scorer
+from spmld.pace import GroupSparsePace, Quantile
+
+ESTIMATORS = [GLOCAL, SPMLD]
+
+
+@pytest.fixture(scope="module")
+def data():
+    planted = make_planted(n_samples=240, n_features=10, n_labels=6, random_state=0)
+    planted.hidden = hide_labels(planted.Y, observed=0.5, random_state=0)
+    return planted
+
+
+@parametrize_with_checks([GLOCAL(), SPMLD()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_grid_search_chooses_by_observed_labels_alone(cls, data):
+    grid = {"feature_ridge": [0.1, 1e3]}
+    search = GridSearchCV(cls(random_state=0), grid, cv=KFold(3), scoring=scorer("ranking_loss"))
+    search.fit(data.X, data.hidden)
+    assert search.best_params_ == {"feature_ridge": 0.1}
+    poisoned = np.where(np.isnan(data.hidden), np.nan, data.hidden)
+    again = clone(search).fit(data.X, poisoned)
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], again.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_cross_validate_in_a_pipeline_beats_chance(cls, data):
+    model = make_pipeline(StandardScaler(), cls(random_state=0))
+    scores = cross_validate(model, data.X, data.hidden, cv=KFold(3), scoring=scorer("instance_auc"))
+    assert scores["test_score"].min() > 0.7
+
+
+def test_parameters_of_the_pace_are_searchable(data):
+    model = SPMLD(pace=GroupSparsePace(schedule=Quantile()), random_state=0)
+    copy = clone(model).set_params(pace__schedule__stop=0.6)
+    assert model.pace.schedule.stop == 1.0
+    copy.fit(data.X, data.hidden)
+    assert copy.history_[-1]["share"] == pytest.approx(0.6, abs=0.02)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_pickled_model_gives_the_same_answers(cls, data):
+    model = cls(random_state=0).fit(data.X, data.hidden)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.decision_function(data.X), model.decision_function(data.X))
+    np.testing.assert_array_equal(copy.predict(data.X), model.predict(data.X))
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_frames_keep_names_and_give_the_same_fit(cls, data):
+    X = pd.DataFrame(data.X, columns=[f"x{i}" for i in range(10)])
+    Y = pd.DataFrame(data.hidden, columns=list("abcdef"))
+    model = cls(random_state=0).fit(X, Y)
+    assert model.label_names_ == list("abcdef")
+    assert list(model.feature_names_in_) == list(X.columns)
+    plain = cls(random_state=0).fit(data.X, data.hidden)
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(data.X))
+    completed = model.complete(X, Y)
+    assert list(completed.labels.columns) == list("abcdef")
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(X.rename(columns={"x0": "other"}))
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("encode", ["sign", "bool", "nullable", "masked", "mask", "sparse"])
+def test_every_encoding_gives_the_same_fit(cls, encode, data):
+    known = ~np.isnan(data.hidden)
+    expected = cls(random_state=0).fit(data.X, data.hidden).decision_function(data.X)
+    options = {}
+    Y = data.hidden
+    if encode == "sign":
+        Y = 2 * Y - 1
+    elif encode == "bool":
+        Y, options = data.Y.astype(bool), {"mask": known}
+    elif encode == "nullable":
+        Y = pd.DataFrame(Y).astype("boolean")
+    elif encode == "masked":
+        Y = np.ma.MaskedArray(data.Y, mask=~known)
+    elif encode == "mask":
+        Y, options = np.where(known, data.Y, 77), {"mask": known}
+    elif encode == "sparse":
+        Y, options = sp.csr_array(data.Y), {"mask": sp.csr_array(known)}
+    model = cls(random_state=0).fit(data.X, Y, **options)
+    np.testing.assert_array_equal(model.decision_function(data.X), expected)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_answers_come_in_the_form_of_the_labels(cls, data):
+    signs = cls(random_state=0).fit(data.X, 2 * data.Y - 1).predict(data.X)
+    bools = cls(random_state=0).fit(data.X, data.Y.astype(bool)).predict(data.X)
+    assert set(np.unique(signs)) == {-1, 1}
+    assert bools.dtype == bool
+    np.testing.assert_array_equal(signs > 0, bools)
+    words = np.where(data.Y[:, 0] > 0, "yes", "no")
+    model = cls(random_state=0).fit(data.X, words)
+    assert model.predict(data.X).shape == words.shape
+    assert (model.predict(data.X) == words).mean() > 0.8
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_score_skips_what_is_not_observed(cls, data):
+    model = cls(random_state=0).fit(data.X, data.hidden)
+    known = ~np.isnan(data.hidden)
+    right = (model.predict(data.X) == data.Y) | ~known
+    assert model.score(data.X, data.hidden) == pytest.approx(right[known.any(axis=1)].all(axis=1).mean())
+    assert model.score(data.X, np.where(known, data.Y, 1 - data.Y), mask=known) == model.score(data.X, data.hidden)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_completion_keeps_the_known_and_recovers_the_hidden(cls, loss, data):
+    model = cls(random_state=0, loss=loss).fit(data.X, data.hidden)
+    known = ~np.isnan(data.hidden)
+    completed = model.complete(data.X, data.hidden)
+    np.testing.assert_array_equal(completed.labels[known], data.Y[known])
+    assert (completed.confidences[known] == 1).all()
+    recovered = (completed.labels == data.Y)[~known]
+    sure = completed.confidences[~known] > 0.9
+    assert recovered.mean() > 0.8
+    assert recovered[sure].mean() > recovered.mean()
+
+
+def test_completion_learns_from_the_known_labels_of_a_row(data):
+    model = GLOCAL(random_state=0).fit(data.X, data.hidden)
+    nothing = np.full_like(data.hidden, np.nan)
+    nothing[0, 0] = data.Y[0, 0]
+    with_labels = model.complete(data.X, data.hidden)
+    without = model.complete(data.X, nothing)
+    assert np.abs(with_labels.confidences - without.confidences)[np.isnan(data.hidden)].max() > 1e-3
+    scores = model.decision_function(data.X)
+    p = 1 / (1 + np.exp(-scores))
+    # Without a known label in a row, the latent labels shrink towards what the features say.
+    assert np.corrcoef(np.maximum(p, 1 - p)[1:].ravel(), without.confidences[1:].ravel())[0, 1] > 0.95
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_model_learns_what_was_planted(cls):
+    frequencies = np.linspace(0.5, 0.15, 10)
+    data = make_planted(3000, 20, 10, local=0.0, noise=0.1, frequencies=frequencies, random_state=1)
+    train, test = slice(0, None, 2), slice(1, None, 2)
+    model = cls(random_state=0).fit(data.X[train], hide_labels(data.Y[train], 0.3, random_state=0))
+    scores = model.decision_function(data.X[test])
+    found = [np.corrcoef(a, b)[0, 1] for a, b in zip(scores.T, data.scores[test].T, strict=True)]
+    assert min(found) > 0.9
+    prior = np.broadcast_to(data.Y[train].mean(axis=0), scores.shape)
+    assert ranking_loss(data.Y[test], scores) < 0.5 * ranking_loss(data.Y[test], prior)
