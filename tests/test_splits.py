@@ -18,6 +18,7 @@ from spmld.splits import (
     MultilabelStratifiedKFold,
     MultilabelStratifiedShuffleSplit,
     RepeatedMultilabelStratifiedKFold,
+    allocation,
     hold_out_entries,
     train_validation_test_split,
 )
@@ -89,6 +90,13 @@ def test_every_label_is_as_even_as_whole_numbers_allow(k, missing):
     assert worst(counts(Y, plain)[0]) > 3
     if missing:
         assert worst(observed) < 0.25 * worst(counts(Y, plain)[1])
+
+
+def test_filling_by_the_rarest_label_is_even_without_exchanges(monkeypatch):
+    monkeypatch.setattr(allocation, "_ATTEMPTS", 0)
+    Y = make_labels(1500, 12, low=0.01, high=0.2)
+    tests = [test for _, test in MultilabelStratifiedKFold(5, random_state=0).split(Y, Y)]
+    assert worst(counts(Y, tests)[0]) < 1
 
 
 def test_dense_labels_that_meet_in_every_row_are_mended_by_exchanges():
@@ -257,6 +265,15 @@ def test_each_observed_entry_is_held_out_once_and_signs_are_spread(case):
     for kind in (Y == 0, Y == 1):
         assert worst(np.array([(kind & h).sum(0) for h in held])) < 1
         assert worst(np.array([(kind & h).sum() for h in held])) < 1
+
+
+def test_single_positives_of_two_labels_are_not_always_held_out_together():
+    draws = [
+        [held_out.diagonal() for _, held_out in EntryKFold(5, random_state=s).split(np.eye(10))] for s in range(80)
+    ]
+    for other in range(1, 10):
+        together = [any(held_out[0] and held_out[other] for held_out in folds) for folds in draws]
+        assert 0 < sum(together) < 80
 
 
 @given(labels_and_folds(), st.floats(0.05, 0.95))
