@@ -1,1 +1,1 @@
-"""Comparisons of speed and quality, each run as ``python -m benchmarks.<name>``."""
+"""Comparisons of speed and memory, which print ratios."""

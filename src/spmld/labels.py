@@ -100,12 +100,15 @@ def read_labels(Y: Any, mask: Any = None, *, name: str = "Y") -> Labels:
     one_dimensional = values.ndim == 1
     if one_dimensional:
         values, known = values[:, None], known[:, None]
-    seen = values[known]
+    complete = known.all()
+    seen = values if complete else values[known]
     if seen.size == 0:
         raise ValueError(f"{name} has no observed entry: all {values.size} are missing. Accepted: {_ACCEPTED}")
     classes = _classes(seen, one_dimensional, name)
-    signs = np.zeros(values.shape, dtype=np.int8)
-    signs[known] = np.where(seen == classes[1], 1, -1)
+    signs = np.where(seen == classes[1], np.int8(1), np.int8(-1))
+    if not complete:
+        known_signs, signs = signs, np.zeros(values.shape, dtype=np.int8)
+        signs[known] = known_signs
     return Labels(signs, classes, names, one_dimensional)
 
 
@@ -329,21 +332,22 @@ def _read_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
 
 def _classes(seen: NDArray[Any], one_dimensional: bool, name: str) -> NDArray[Any]:
     """How a negative and a positive are written, from the observed values."""
-    if seen.dtype.kind == "f" and np.isinf(seen).any():
-        raise ValueError(f"{name} contains infinity. Accepted: {_ACCEPTED}")
     if seen.dtype.kind == "b":
         return np.array([False, True])
-    values = np.unique(seen)
     if seen.dtype.kind in "iuf":
-        if np.isin(values, (0, 1)).all():
-            return np.array([0, 1])
-        if np.isin(values, (-1, 1)).all():
-            return np.array([-1, 1])
-        if np.isin(values, (-1, 0, 1)).all() and not one_dimensional:
-            raise ValueError(
-                f"{name} holds -1, 0 and 1, which is ambiguous: 0 may mean negative or missing. Decode it first "
-                "with spmld.labels.decode_missing(Y, missing=0), or missing=-1 if -1 means missing"
-            )
+        # The usual encodings are told by comparison: sorting all entries would take longer than most measures.
+        positive = seen == 1
+        for negative in (0, -1):
+            if (positive | (seen == negative)).all():
+                return np.array([negative, 1])
+    if seen.dtype.kind == "f" and np.isinf(seen).any():
+        raise ValueError(f"{name} contains infinity. Accepted: {_ACCEPTED}")
+    values = np.unique(seen)
+    if seen.dtype.kind in "iuf" and np.isin(values, (-1, 0, 1)).all() and not one_dimensional:
+        raise ValueError(
+            f"{name} holds -1, 0 and 1, which is ambiguous: 0 may mean negative or missing. Decode it first "
+            "with spmld.labels.decode_missing(Y, missing=0), or missing=-1 if -1 means missing"
+        )
     if one_dimensional and len(values) == 2:
         _refuse_continuous(values, name)
         return values

@@ -1,0 +1,80 @@
+"""Measures as scorers for scikit-learn's model selection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spmld.metrics._base import read_k
+from spmld.metrics._registry import find_measure
+
+
+class Scorer:
+    """A measure to be called as ``scorer(estimator, X, Y)``, greater is better. Made by `scorer`.
+
+    scikit-learn's own scorers pass a sign and a function; this one passes labels with missing entries through
+    untouched as well, and takes from the estimator what the measure judges.
+    """
+
+    def __init__(self, name: str, options: dict[str, Any]) -> None:
+        measure, implied = find_measure(name)
+        # A mask could not follow the rows into the folds; missing labels travel as NaN in Y.
+        unknown = set(options) - measure.options
+        if unknown:
+            accepted = ", ".join(sorted(measure.options)) or "no options"
+            raise ValueError(f"scorer({name!r}) got {', '.join(sorted(unknown))}, accepts {accepted}")
+        if "propensities" in measure.options and "propensities" not in options:
+            raise ValueError(f"scorer({name!r}) needs propensities=, see spmld.metrics.propensities")
+        self.name = name
+        self.options = options
+        self._call_options = {**implied, **options}
+        if "k" in self._call_options:
+            read_k(self._call_options["k"])
+        self._measure = measure
+
+    def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
+        """The measure of the estimator on the observed labels, negated if lower is better."""
+        value = self._measure.function(Y, self._judged(estimator, X), **self._call_options)
+        return float(value if self._measure.greater_is_better else -value)
+
+    def _judged(self, estimator: Any, X: Any) -> Any:
+        if self._measure.needs == "predictions":
+            return estimator.predict(X)
+        if self._measure.needs == "scores" and hasattr(estimator, "decision_function"):
+            return estimator.decision_function(X)
+        if hasattr(estimator, "predict_proba"):
+            return estimator.predict_proba(X)
+        wanted = "predict_proba" if self._measure.needs == "probabilities" else "decision_function or predict_proba"
+        raise ValueError(f"scorer({self.name!r}) needs an estimator with {wanted}, {type(estimator).__name__} has none")
+
+    def __repr__(self) -> str:
+        shown = "".join(f", {key}={value!r}" for key, value in self.options.items())
+        return f"scorer({self.name!r}{shown})"
+
+
+def scorer(name: str, **options: Any) -> Scorer:
+    """A measure as a scorer for ``GridSearchCV``, ``cross_validate`` and their like, with missing labels in `Y`.
+
+    Parameters
+    ----------
+    name : str
+        Name of a measure, such as "ranking_loss"; those at `k` may carry the number, as "precision_at_3".
+    **options
+        Options of the measure, such as ``k=3`` or ``normalised=True``.
+
+    Returns
+    -------
+    Scorer
+        A callable ``(estimator, X, Y)`` for which greater is better: measures for which lower is better are negated.
+        Measures of scores use `decision_function`, or `predict_proba` where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from spmld.metrics import scorer
+    >>> X, Y = np.zeros((3, 1)), np.array([[1, 0], [1, 0], [0, 0]])
+    >>> majority = DummyClassifier().fit(X, Y)
+    >>> scorer("hamming_loss")(majority, X, [[1, np.nan], [0, np.nan], [0, 0]])
+    -0.5
+    """
+    return Scorer(name, options)

@@ -1,0 +1,141 @@
+"""Scorers in scikit-learn's model selection, with missing labels."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate, learning_curve
+
+from spmld import metrics
+from spmld.metrics import scorer
+
+
+class Ridge(BaseEstimator):
+    """Ridge regression of each label on the instances for which it is observed."""
+
+    def __init__(self, alpha=1.0):
+        self.alpha = alpha
+
+    def fit(self, X, Y):
+        self.coef_ = np.column_stack([self._fit_label(X, y) for y in Y.T])
+        return self
+
+    def _fit_label(self, X, y):
+        seen = ~np.isnan(y)
+        X, y = X[seen], 2 * y[seen] - 1
+        return np.linalg.solve(X.T @ X + self.alpha * np.eye(X.shape[1]), X.T @ y)
+
+    def decision_function(self, X):
+        return X @ self.coef_
+
+    def predict(self, X):
+        return (self.decision_function(X) > 0).astype(int)
+
+    def predict_proba(self, X):
+        return 1 / (1 + np.exp(-self.decision_function(X)))
+
+
+class OnlyProbabilities(BaseEstimator):
+    def predict_proba(self, X):
+        return 1 / (1 + np.exp(-X))
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 5))
+    X[:, 4] *= 1e-3  # no label depends on the last feature
+    Y = (X[:, :4] @ rng.normal(size=(4, 6)) + 0.3 * rng.normal(size=(90, 6)) > 0).astype(float)
+    Y[rng.random(Y.shape) < 0.5] = np.nan
+    return X, Y
+
+
+CV = KFold(3)
+JUDGED = {"scores": "decision_function", "predictions": "predict", "probabilities": "predict_proba"}
+
+
+@pytest.mark.parametrize("name", metrics.MEASURES)
+def test_cross_validate_with_every_measure(name, data):
+    """Each fold's score is the measure of its test rows, negated if lower is better."""
+    X, Y = data
+    measure = metrics.MEASURES[name]
+    options = {"propensities": metrics.propensities(Y)} if "propensities" in measure.options else {}
+    scores = cross_validate(Ridge(), X, Y, cv=CV, scoring=scorer(name, **options), error_score="raise")["test_score"]
+    expected = []
+    for train, test in CV.split(X):
+        fitted = Ridge().fit(X[train], Y[train])
+        value = measure.function(Y[test], getattr(fitted, JUDGED[measure.needs])(X[test]), **options)
+        expected.append(value if measure.greater_is_better else -value)
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["brier_score", "log_loss"])
+def test_grid_search_finds_the_better_model_by_a_measure_of_which_less_is_better(name, data):
+    X, Y = data
+    grid = {"alpha": [1e6, 1.0, 1e9]}
+    search = GridSearchCV(Ridge(), grid, cv=CV, scoring=scorer(name), error_score="raise").fit(X, Y)
+    assert search.best_params_ == {"alpha": 1.0}
+    assert search.score(X, Y) == scorer(name)(search.best_estimator_, X, Y)
+
+
+def test_several_scorers_at_once(data):
+    X, Y = data
+    names = ("ranking_loss", "instance_f1", "precision_at_3")
+    scoring = {name: scorer(name) for name in names}
+    together = cross_validate(Ridge(), X, Y, cv=CV, scoring=scoring, error_score="raise")
+    for name in names:
+        alone = cross_validate(Ridge(), X, Y, cv=CV, scoring=scorer(name), error_score="raise")
+        np.testing.assert_array_equal(together[f"test_{name}"], alone["test_score"])
+
+
+def test_learning_curve(data):
+    X, Y = data
+    sizes, _, test = learning_curve(
+        Ridge(), X, Y, cv=CV, train_sizes=[6, 60], scoring=scorer("macro_auc"), error_score="raise"
+    )
+    assert sizes.tolist() == [6, 60]
+    assert test[1].mean() > test[0].mean()
+
+
+def test_permutation_importance_tells_the_idle_feature(data):
+    X, Y = data
+    model = Ridge().fit(X, Y)
+    importance = permutation_importance(model, X, Y, scoring=scorer("ranking_loss"), n_repeats=5, random_state=0)
+    assert abs(importance.importances_mean[4]) < 0.01 < importance.importances_mean[:4].min()
+
+
+def test_a_number_in_the_name_is_k(data):
+    X, Y = data
+    model = Ridge().fit(X, Y)
+    assert scorer("recall_at_2")(model, X, Y) == scorer("recall_at_k", k=2)(model, X, Y)
+    assert scorer("recall_at_2")(model, X, Y) != scorer("recall_at_4")(model, X, Y)
+
+
+def test_options_reach_the_measure(data):
+    X, Y = data
+    model = Ridge().fit(X, Y)
+    expected = -metrics.coverage(Y, model.decision_function(X), normalised=True)
+    assert scorer("coverage", normalised=True)(model, X, Y) == expected
+
+
+def test_probabilities_rank_where_there_is_no_decision_function():
+    Y, X = np.array([[1, 0, np.nan], [0, 1, 0]]), np.array([[-1.0, 2.0, 0.0], [3.0, 4.0, 5.0]])
+    assert scorer("ranking_loss")(OnlyProbabilities(), X, Y) == -(1 + 1 / 2) / 2
+
+
+def test_an_estimator_without_what_is_needed_is_named():
+    with pytest.raises(ValueError, match="needs an estimator with predict_proba, object has none"):
+        scorer("log_loss")(object(), None, None)
+
+
+def test_scorers_travel_and_show_themselves(data):
+    X, Y = data
+    model = Ridge().fit(X, Y)
+    original = scorer("coverage", normalised=True)
+    assert repr(original) == "scorer('coverage', normalised=True)"
+    assert repr(scorer("ndcg_at_3")) == "scorer('ndcg_at_3')"
+    for copy in (pickle.loads(pickle.dumps(original)), clone(original, safe=False)):
+        assert copy(model, X, Y) == original(model, X, Y)
+        assert repr(copy) == repr(original)
