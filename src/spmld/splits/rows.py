@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import BaseCrossValidator
+from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils import check_random_state, indexable
 
 from spmld.labels import read_labels
@@ -18,6 +19,7 @@ __all__ = [
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
     "RepeatedMultilabelStratifiedKFold",
+    "check_splitter",
 ]
 
 _Split = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -202,3 +204,37 @@ class MultilabelStratifiedShuffleSplit(_RowSplitter):
         for _ in range(self.n_splits):
             part = allocate(signs, with_rest(sizes, n), rng, groups=groups)
             yield np.flatnonzero(part == 0), np.flatnonzero(part == 1)
+
+
+def check_splitter(cv: Any, n: int, random_state: Any, *, other: str = "") -> Any:
+    """A splitter of n rows from the argument `cv`: a number of folds (None is 5), a splitter, or splits.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable of splits or None
+        What was given.
+    n : int
+        Number of rows.
+    random_state : int, RandomState or None
+        Seed of the folds, if `cv` is a number.
+    other : str
+        What else is accepted for `cv`, for the refusal.
+
+    Returns
+    -------
+    splitter
+
+    Examples
+    --------
+    >>> from spmld.splits.rows import check_splitter
+    >>> check_splitter(3, 10, 0)
+    MultilabelStratifiedKFold(n_splits=3, random_state=0, shuffle=True)
+    """
+    cv = 5 if cv is None else cv
+    if isinstance(cv, Integral) and not isinstance(cv, bool) and int(cv) >= 2:
+        if int(cv) > n:
+            raise ValueError(f"cv asks for {cv} folds, but X has n_samples={n}: at most {n} are accepted")
+        return MultilabelStratifiedKFold(int(cv), random_state=random_state)
+    if isinstance(cv, (str, bool, Integral)) or not (hasattr(cv, "split") or np.iterable(cv)):
+        raise ValueError(f"cv must be an integer of at least 2, a splitter or an iterable of splits{other}, got {cv!r}")
+    return check_cv(cv)

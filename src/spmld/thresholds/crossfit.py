@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from spmld.labels import Labels, _like, _with_nan, read_labels
-from spmld.splits import MultilabelStratifiedKFold
+from spmld.splits.rows import check_splitter
 
 __all__ = ["CrossFitted", "label_scores"]
 
@@ -118,7 +116,8 @@ class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         A label is tuned only if the estimators of all folds saw a positive and a negative of it: the scores of one
         that did not are no scores of this label.
         """
-        splits = list(self._splitter(len(labels.signs)).split(X, Y))
+        splitter = check_splitter(self.cv, len(labels.signs), self.random_state, other=' or "prefit"')
+        splits = list(splitter.split(X, Y))
         scores = Parallel(n_jobs=self.n_jobs)(delayed(self._score_fold)(X, Y, train, test) for train, test in splits)
         signs = labels.signs[np.concatenate([test for _, test in splits])]
         self.tuned_ = _has_both(signs)
@@ -129,18 +128,6 @@ class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _score_fold(self, X: Any, Y: Any, train: Any, test: Any) -> NDArray[np.float64]:
         fitted = clone(self.estimator).fit(_safe_indexing(X, train), _safe_indexing(Y, train))
         return self._scores(_safe_indexing(X, test), fitted)
-
-    def _splitter(self, n: int) -> Any:
-        cv = 5 if self.cv is None else self.cv
-        if isinstance(cv, Integral) and not isinstance(cv, bool) and int(cv) >= 2:
-            if int(cv) > n:
-                raise ValueError(f"cv asks for {cv} folds, but X has n_samples={n}: at most {n} are accepted")
-            return MultilabelStratifiedKFold(int(cv), random_state=self.random_state)
-        if isinstance(cv, (str, bool, Integral)) or not (hasattr(cv, "split") or np.iterable(cv)):
-            raise ValueError(
-                f'cv must be an integer of at least 2, a splitter, an iterable of splits or "prefit", got {self.cv!r}'
-            )
-        return check_cv(cv)
 
     def _choose_response(self) -> str:
         for name in self._responses():
