@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, ParameterSampler
 from spmld.metrics import scorer
 from spmld.splits import EntryKFold, MultilabelStratifiedKFold
 from spmld.tune import tune
-from spmld.tune.space import grid_space, random_space
+from spmld.tune.space import grid_space, optuna_space, random_space
 
 NAN = np.nan
 
@@ -181,8 +181,9 @@ def test_ranges_of_whole_numbers_include_both_ends_and_nothing_else(low, width, 
     for range_ in ((low, low + width), (low, low + width, "log")):
         drawn = [p["k"] for p in ParameterSampler(random_space({"k": range_}), 60, random_state=seed)]
         assert all(isinstance(k, (int, np.integer)) and low <= k <= low + width for k in drawn)
-    drawn = [p["k"] for p in ParameterSampler(random_space({"k": (low, low + 1, "log")}), 60, random_state=seed)]
-    assert set(drawn) == {low, low + 1}
+    for range_ in ((low, low + 1), (low, low + 1, "log")):
+        drawn = [p["k"] for p in ParameterSampler(random_space({"k": range_}), 60, random_state=seed)]
+        assert set(drawn) == {low, low + 1}
 
 
 def test_ranges_on_the_logarithm_are_even_there():
@@ -207,6 +208,20 @@ def test_optuna_finds_a_better_place_than_the_corners(tmp_path):
     assert found.best_estimator.alpha == found.best_params["alpha"] == found.study.best_params["alpha"]
 
 
+def test_spaces_are_the_same_for_optuna():
+    distributions = pytest.importorskip("optuna").distributions
+    own = distributions.FloatDistribution(0, 1, step=0.5)
+    space = {"a": (1, 8), "b": (1, 8, "log"), "c": (0.1, 1.0), "d": (0.1, 1.0, "log"), "e": ["x", None], "f": own}
+    assert optuna_space(space) == {
+        "a": distributions.IntDistribution(1, 8),
+        "b": distributions.IntDistribution(1, 8, log=True),
+        "c": distributions.FloatDistribution(0.1, 1.0),
+        "d": distributions.FloatDistribution(0.1, 1.0, log=True),
+        "e": distributions.CategoricalDistribution(["x", None]),
+        "f": own,
+    }
+
+
 def test_a_stored_study_goes_on_after_an_interruption(tmp_path):
     optuna = pytest.importorskip("optuna")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -215,6 +230,7 @@ def test_a_stored_study_goes_on_after_an_interruption(tmp_path):
     first = tune(Ridge(), X, Y, space, measure=Stops(7), **call)
     assert first.interrupted
     assert len(first.trials) == 3
+    assert [trial.state.name for trial in first.study.trials] == ["COMPLETE"] * 3 + ["FAIL"]
     second = tune(Ridge(), X, Y, space, measure=Stops(0), **call)
     assert not second.interrupted
     assert second.trials[:3] == first.trials
