@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
 
@@ -381,3 +382,18 @@ Y10 = make_labels(10, 2, low=0.3)
 def test_refusals_name_the_argument_and_what_was_given(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_groups_are_routed_by_scikit_learn():
+    Y, groups = make_labels(100, 3, missing=0.2, low=0.2), np.arange(100) // 4
+    with config_context(enable_metadata_routing=True):
+        found = cross_validate(
+            Prior(),
+            Y,
+            Y,
+            cv=MultilabelStratifiedKFold(4, random_state=0),
+            params={"groups": groups},
+            return_indices=True,
+        )["indices"]
+    for train, test in zip(found["train"], found["test"], strict=True):
+        assert not set(groups[train]) & set(groups[test])
