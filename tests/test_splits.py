@@ -107,6 +107,31 @@ def test_dense_labels_that_meet_in_every_row_are_mended_by_exchanges():
     assert {len(test) for test in tests} == {400}
 
 
+@pytest.mark.parametrize("grouped", [False, True])
+def test_each_exchange_makes_the_stated_sum_fall(monkeypatch, grouped):
+    Y = make_labels(300, 20, low=0.05, high=0.8)
+    sizes, falls = np.array([150, 100, 50]), []
+    exchange = allocation._Parts._exchange
+
+    def stated_sum(parts):
+        s = (sizes / sizes.sum())[:, None]
+        T = np.array([parts.amounts[parts.part == f].sum(axis=0) for f in range(3)], dtype=float)
+        P = T.sum(axis=0)
+        return ((T - s * P) ** 2 / s / P).sum()
+
+    def watched(parts, *arguments):
+        before = stated_sum(parts)
+        done = exchange(parts, *arguments)
+        falls.append(before - stated_sum(parts))
+        assert falls[-1] > 0 if done else falls[-1] == 0
+        return done
+
+    monkeypatch.setattr(allocation._Parts, "_exchange", watched)
+    groups = np.arange(300) // 3 if grouped else None
+    allocation.allocate((2 * Y - 1).astype(np.int8), sizes, np.random.RandomState(0), groups=groups)
+    assert sum(fall > 0 for fall in falls) >= 5
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_close_to_the_best_of_all_allocations(seed):
     Y = make_labels(8, 3, seed=seed, low=0.3, high=0.6)

@@ -34,7 +34,7 @@ def allocate(
 
     fall, where :math:`T_{fl}` counts the positives of label l in part f, :math:`P_l` those in all, and :math:`s_f` is
     the share of the rows meant for f. Where entries are missing, the same sum over the observed entries is added with
-    a small weight.
+    a small weight; with groups, the rows of a part count as one more label.
 
     Parameters
     ----------
