@@ -1,0 +1,201 @@
+"""What the meta-estimators of this package share: scores of rows an estimator was not fitted on, and delegation."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from spmld.labels import Labels, _like, _with_nan, read_labels
+from spmld.splits.rows import check_splitter
+
+__all__ = ["CrossFitted", "label_scores"]
+
+
+def label_scores(estimator: Any, X: Any, response: str, classes: NDArray[Any], n_labels: int) -> NDArray[np.float64]:
+    """Scores of each label, from whatever shape the estimator gives them in.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        Its method `response` may give an array of shape (n_samples, n_labels), a vector or two columns for one label,
+        or one array of shape (n_samples, n_classes) for each label.
+    X : array-like of shape (n_samples, n_features)
+        Rows to score.
+    response : {"decision_function", "predict_proba"}
+        Which scores.
+    classes : ndarray of shape (2,)
+        How a negative and a positive are written.
+    n_labels : int
+        Number of labels.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import numpy as np
+    >>> from spmld.thresholds.crossfit import label_scores
+    >>> model = LogisticRegression().fit([[0], [1]], [0, 1])
+    >>> label_scores(model, [[0], [1]], "predict_proba", np.array([0, 1]), 1).shape
+    (2, 1)
+    """
+    scores = getattr(estimator, response)(X)
+    if isinstance(scores, list):
+        known = zip(scores, estimator.classes_, strict=True)
+        scores = np.column_stack([column[:, values == classes[1]].sum(axis=1) for column, values in known])
+    scores = np.asarray(scores, dtype=float)
+    if scores.ndim == 1:
+        scores = scores[:, None]
+    if n_labels == 1 and scores.ndim == 2 and scores.shape[1] == 2:
+        scores = scores[:, 1:]
+    if scores.ndim != 2 or scores.shape[1] != n_labels:
+        raise ValueError(
+            f"estimator must give one score for each of the {n_labels} labels, got {response} of shape {scores.shape}"
+        )
+    if not np.isfinite(scores).all():
+        raise ValueError(f"estimator must give finite scores, got NaN or infinity from {response}")
+    return scores
+
+
+class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A meta-estimator that learns something for each label from scores of rows the estimator was not fitted on.
+
+    Subclasses have the parameters declared below, and `_responses` gives the methods to take scores from, the best
+    first.
+    """
+
+    estimator: Any
+    cv: Any
+    n_jobs: int | None
+    random_state: int | np.random.RandomState | None
+
+    def _responses(self) -> list[str]:
+        return ["decision_function", "predict_proba"]
+
+    def _fit_estimator(self, X: Any, Y: Any, mask: Any, *, cross_fit: bool) -> tuple[Labels, Any, Any]:
+        """Fit `estimator_`; give the labels, and the scores and signs to learn from if `cross_fit`."""
+        if Y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        self._response = self._choose_response()
+        X, Y, mask = indexable(X, Y, mask)
+        labels = read_labels(Y, mask)
+        self._form = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
+        self.classes_ = labels.classes if labels.one_dimensional else [labels.classes] * labels.signs.shape[1]
+        if mask is not None:
+            Y = _like(Y, _with_nan(labels.signs, labels))
+        prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        self.tuned_ = np.zeros(labels.signs.shape[1], dtype=bool)
+        scores = signs = None
+        if prefit:
+            check_is_fitted(self.estimator)
+            self.estimator_ = self.estimator
+            if cross_fit:
+                scores, signs = self._scores(X), labels.signs
+                self.tuned_ = _has_both(signs)
+        else:
+            if cross_fit:
+                scores, signs = self._out_of_fold(X, Y, labels)
+            self.estimator_ = clone(self.estimator).fit(X, Y)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return labels, scores, signs
+
+    def _out_of_fold(self, X: Any, Y: Any, labels: Labels) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        """Scores and signs of the test rows of all folds, one under the other.
+
+        A label is tuned only if the estimators of all folds saw a positive and a negative of it: the scores of one
+        that did not are no scores of this label.
+        """
+        splitter = check_splitter(self.cv, len(labels.signs), self.random_state, other=' or "prefit"')
+        splits = list(splitter.split(X, Y))
+        scores = Parallel(n_jobs=self.n_jobs)(delayed(self._score_fold)(X, Y, train, test) for train, test in splits)
+        signs = labels.signs[np.concatenate([test for _, test in splits])]
+        self.tuned_ = _has_both(signs)
+        for train, _ in splits:
+            self.tuned_ &= _has_both(labels.signs[train])
+        return np.concatenate(scores), signs
+
+    def _score_fold(self, X: Any, Y: Any, train: Any, test: Any) -> NDArray[np.float64]:
+        fitted = clone(self.estimator).fit(_safe_indexing(X, train), _safe_indexing(Y, train))
+        return self._scores(_safe_indexing(X, test), fitted)
+
+    def _choose_response(self) -> str:
+        for name in self._responses():
+            if hasattr(self.estimator, name):
+                return name
+        raise ValueError(f"estimator must have {' or '.join(self._responses())}, got {self.estimator!r}")
+
+    def _scores(self, X: Any, fitted: Any = None) -> NDArray[np.float64]:
+        fitted = self.estimator_ if fitted is None else fitted
+        return label_scores(fitted, X, self._response, self._form.classes, self._form.signs.shape[1])
+
+    def _warn_of_untuned(self, labels: Labels, instead: str) -> None:
+        """Say which labels were not tuned, and what is done instead."""
+        untuned = np.flatnonzero(~self.tuned_)
+        if len(untuned) == 0:
+            return
+        names = [str(labels.names[j]) if labels.names else str(j) for j in untuned[:10]]
+        more = f" and {len(untuned) - 10} more" if len(untuned) > 10 else ""
+        warnings.warn(
+            f"Label{'s' if len(untuned) > 1 else ''} {', '.join(names)}{more}: not tuned, because there are too few "
+            f"observed positives or negatives (one of each is needed, in every part fitted on); {instead}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    def score(self, X: Any, y: Any, mask: Any = None) -> float:
+        """Share of the rows with all observed labels right (for one label, the accuracy).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : labels in any form of `spmld.labels.read_labels`
+            True labels. Rows without an observed label are left out.
+        mask : array-like of bool of the shape of `y`, optional
+            True where a label is observed.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self._read(self.predict(X))
+        signs = read_labels(y, mask, name="y").signs
+        if signs.shape != predicted.shape:
+            raise ValueError(f"y must have the shape of the predictions, {predicted.shape}, got {signs.shape}")
+        right = ((signs == 0) | (signs == predicted)).all(axis=1)
+        return float(right[signs.any(axis=1)].mean())
+
+    def _read(self, predicted: NDArray[Any]) -> NDArray[np.int8]:
+        """Predictions as signs."""
+        signs = np.where(predicted == self._form.classes[1], 1, -1).astype(np.int8)
+        return signs[:, None] if self._form.one_dimensional else signs
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.target_tags.multi_output = inner.target_tags.multi_output
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = inner.classifier_tags is not None and inner.classifier_tags.multi_label
+        return tags
+
+
+def _has_both(signs: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """Which labels have an observed positive and an observed negative."""
+    return np.logical_and((signs > 0).any(axis=0), (signs < 0).any(axis=0))

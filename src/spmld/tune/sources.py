@@ -1,0 +1,115 @@
+"""Where the next set of parameters comes from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+from sklearn.utils import check_random_state
+
+from spmld.tune.result import Trial
+from spmld.tune.space import grid_space, import_optuna, optuna_space, random_space
+
+__all__ = ["Listed", "Study", "grid", "random"]
+
+
+class Listed:
+    """Sets of parameters that are known beforehand."""
+
+    study = None
+
+    def __init__(self, candidates: Sequence[dict[str, Any]]) -> None:
+        self.candidates = candidates
+        self.total = len(candidates)
+        self.earlier: list[Trial] = []
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.candidates)
+
+    def tell(self, trial: Trial) -> None:
+        """Nothing is learned from a trial."""
+
+    def drop(self) -> None:
+        """Nothing is kept of a trial that was not finished."""
+
+
+def grid(space: Mapping[str, Any]) -> Listed:
+    """All combinations of choices."""
+    return Listed(list(ParameterGrid(grid_space(space))))
+
+
+def random(space: Mapping[str, Any], n_trials: int, random_state: Any) -> Listed:
+    """Independent draws."""
+    return Listed(list(ParameterSampler(random_space(space), n_trials, random_state=random_state)))
+
+
+class Study:
+    """Sets of parameters that optuna chooses by the scores so far; kept in `storage`, so that a study can go on.
+
+    Parameters
+    ----------
+    space : mapping
+        As `spmld.tune.space` describes.
+    n_trials : int
+        Trials in all, earlier ones included.
+    measure : str
+        Name of the measure; a stored study goes on with the same one only.
+    storage : path, URL, storage of optuna or None
+        A path is an SQLite file; None is memory.
+    name : str
+        Name of the study in the storage.
+    random_state : int, RandomState or None
+        Seed.
+    """
+
+    def __init__(
+        self, space: Mapping[str, Any], n_trials: int, measure: str, storage: Any, name: str, random_state: Any
+    ) -> None:
+        optuna = import_optuna()
+        self._failed = optuna.trial.TrialState.FAIL
+        self.distributions = optuna_space(space)
+        if isinstance(storage, os.PathLike) or (isinstance(storage, str) and "://" not in storage):
+            storage = f"sqlite:///{os.fspath(storage)}"
+        self.study = optuna.create_study(storage=storage, study_name=name, load_if_exists=True, direction="maximize")
+        stored = self.study.user_attrs.get("measure", measure)
+        if stored != measure:
+            raise ValueError(
+                f"measure must be {stored!r} as before in the study {name!r} of {storage}, got {measure!r}"
+            )
+        self.study.set_user_attr("measure", measure)
+        seed = None if random_state is None else check_random_state(random_state).randint(2**31 - 1)
+        # The same seed again would draw the same parameters again.
+        begun = len(self.study.trials)
+        self.study.sampler = optuna.samplers.TPESampler(seed=None if seed is None else (seed + begun) % 2**31)
+        self.earlier = [_read(trial) for trial in self.study.trials if "seconds" in trial.user_attrs]
+        self.total = n_trials
+        self._asked: Any = None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for _ in range(self.total - len(self.earlier)):
+            self._asked = self.study.ask(self.distributions)
+            yield self._asked.params
+
+    def tell(self, trial: Trial) -> None:
+        """Keep a finished trial."""
+        self._asked.set_user_attr("fold_scores", trial.fold_scores)
+        self._asked.set_user_attr("seconds", trial.seconds)
+        if np.isnan(trial.score):
+            self.drop()
+        else:
+            self.study.tell(self._asked, trial.score)
+        self._asked = None
+
+    def drop(self) -> None:
+        """Mark the trial at hand as failed."""
+        if self._asked is not None:
+            self.study.tell(self._asked, state=self._failed)
+
+
+def _read(stored: Any) -> Trial:
+    """A trial from the storage; a failed one has no value there."""
+    score = float("nan") if stored.value is None else stored.value
+    return Trial(stored.params, score, stored.user_attrs["fold_scores"], stored.user_attrs["seconds"])
