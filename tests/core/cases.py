@@ -37,9 +37,7 @@ def make_case(seed=0, loss="squared", block_rows=10, sparse=False, weighted=Fals
         rows=rows,
     )
     state = set_W(problem, state, rng.normal(size=(d, k)))
-    objective = Objective(
-        Fit(LOSSES[loss]), Coupling(0.7), Correlation(0.3, 0.2), Ridge(tU=0.4, tV=0.3, tW=0.5)
-    )
+    objective = Objective(Fit(LOSSES[loss]), Coupling(0.7), Correlation(0.3, 0.2), Ridge(tU=0.4, tV=0.3, tW=0.5))
     return problem, replace(objective, **changes), state
 
 

@@ -142,7 +142,10 @@ def test_reduces_to_ridge_regression_when_each_label_is_its_own_latent_label():
     Y = [rng.normal(size=block.Y.shape) for block in problem.blocks]
     blocks = tuple(replace(b, Y=y, J=np.ones_like(y)) for b, y in zip(problem.blocks, Y, strict=True))
     problem = replace(problem, blocks=blocks)
-    rows = tuple(replace(r, V=np.zeros_like(y), T=np.zeros_like(y), P=np.ones_like(y)) for r, y in zip(state.rows, Y))
+    rows = tuple(
+        replace(r, V=np.zeros_like(y), T=np.zeros_like(y), P=np.ones_like(y))
+        for r, y in zip(state.rows, Y, strict=True)
+    )
     state = State(U=np.eye(l), b=np.zeros(l), W=np.zeros((d, l)), Z=state.Z, rows=rows)
     steps = (partial(update_V, tol=1e-12), partial(update_W, tol=1e-12))
     result = solve(problem, objective, state, steps, max_iter=500, tol=1e-15)

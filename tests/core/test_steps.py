@@ -80,7 +80,8 @@ def test_latent_labels_equal_one_solve_per_row():
 def test_loadings_equal_one_ridge_per_label():
     problem, objective, state = make_case(weighted=True, correlation=Correlation())
     new = update_U(problem, objective, state)
-    V, Y, J = (np.concatenate(parts) for parts in zip(*((r.V, b.Y, b.J) for r, b in zip(state.rows, problem.blocks))))
+    V = np.concatenate([rows.V for rows in state.rows])
+    Y, J = (np.concatenate([getattr(block, name) for block in problem.blocks]) for name in "YJ")
     V1 = np.column_stack([V, np.ones(len(V))])
     penalty = np.diag([0.4, 0.4, 0.4, 0.0])
     for i in range(Y.shape[1]):

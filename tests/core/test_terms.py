@@ -26,7 +26,7 @@ def whole(problem: Problem, state):
 @pytest.mark.parametrize("released", [False, True])
 def test_values_are_the_formulas(loss, released):
     problem, objective, state = make_case(loss=loss, weighted=True, **(RELEASED if released else {}))
-    X, Y, J, group, V, T, P = whole(problem, state)
+    X, Y, J, group, V, _, P = whole(problem, state)
     F = V @ state.U.T + state.b
     entry = np.log1p(np.exp(-Y * F)) if loss == "logistic" else (Y - F) ** 2 / 2
     power = 2 if released else 1

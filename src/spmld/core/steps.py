@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from operator import mul
 from typing import Any
 
 from array_api_compat import array_namespace
@@ -89,17 +91,11 @@ def update_V(
             D = w + objective.ridge.tV
             scale = 1 / (C @ (U * U) + D)
             target = (C * (R - b)) @ U + w * T
-            parts.append(
-                conjugate_gradient(
-                    lambda A, C=C, D=D: (C * (A @ U.T)) @ U + D * A,
-                    lambda r, scale=scale: scale * r,
-                    target,
-                    V,
-                    tol,
-                    max_iter,
-                    each_row=True,
-                )
-            )
+
+            def apply(A: Array, C: Array = C, D: Array = D) -> Array:
+                return (C * (A @ U.T)) @ U + D * A
+
+            parts.append(conjugate_gradient(apply, partial(mul, scale), target, V, tol, max_iter, each_row=True))
         return xp.concat(parts)
 
     return set_rows(state, V=problem.map(solve_rows, state.rows))
@@ -184,7 +180,7 @@ def update_W(
     target, squares = problem.sum(right_side, state.rows)
     # Without coupling, correlation and penalty W does not matter, and what it would be divided by must not be 0.
     scale = 1 / (squares + curvature + 1e-30)
-    W = conjugate_gradient(apply, lambda r: scale * r, target, state.W, tol, max_iter)
+    W = conjugate_gradient(apply, partial(mul, scale), target, state.W, tol, max_iter)
     return set_W(problem, state, W)
 
 

@@ -67,13 +67,13 @@ class LatentLabelModel(MultiLabelEstimator):
     def _check_parameters(self) -> None:
         for name in ("n_latent", "n_groups", "correlation_rank", "max_iter"):
             value = getattr(self, name)
-            require(self, name, "an integer of 1 or more", isinstance(value, (int, np.integer)) and value >= 1)
+            require(self, name, "an integer of 1 or more", _is_integer(value) and value >= 1)
         for name in ("coupling", "ridge"):
             require(self, name, "positive", _is_number(getattr(self, name)) and getattr(self, name) > 0)
         for name in ("global_correlation", "local_correlation", "feature_ridge"):
             require(self, name, "0 or more", _is_number(getattr(self, name)) and getattr(self, name) >= 0)
         warm = self.warm_rounds
-        require(self, "warm_rounds", "an integer of 0 or more", isinstance(warm, (int, np.integer)) and warm >= 0)
+        require(self, "warm_rounds", "an integer of 0 or more", _is_integer(warm) and warm >= 0)
         require(self, "tol", "0 or more, or None", self.tol is None or (_is_number(self.tol) and self.tol >= 0))
         for name, accepted in (
             ("loss", tuple(LOSSES)),
@@ -231,6 +231,10 @@ def _sparse_if_mostly_zero(X: Any) -> Any:
     if isinstance(X, np.ndarray) and X.size > 100_000 and np.count_nonzero(X) < 0.1 * X.size:
         return sp.csr_array(X)
     return X
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def _is_number(value: Any) -> bool:
