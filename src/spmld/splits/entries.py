@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from spmld.labels import Labels, _like, _with_nan, read_labels
+from spmld.labels import Labels, read_labels
 from spmld.splits.sizes import count
 
 __all__ = ["EntryKFold", "hold_out_entries"]
@@ -151,5 +151,5 @@ def _by_sign_and_label(labels: Labels, rng: np.random.RandomState) -> tuple[NDAr
 def _without(Y: Any, labels: Labels, places: NDArray[np.intp]) -> tuple[Any, NDArray[np.bool_]]:
     held_out = np.zeros(labels.signs.shape, dtype=bool)
     held_out.flat[places] = True
-    values = _with_nan(np.where(held_out, 0, labels.signs).astype(np.int8), labels)
-    return _like(Y, values), held_out[:, 0] if labels.one_dimensional else held_out
+    Y_train = labels.write_with_gaps(Y, np.where(held_out, 0, labels.signs))
+    return Y_train, held_out[:, 0] if labels.one_dimensional else held_out

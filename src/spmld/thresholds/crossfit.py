@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from spmld.labels import Labels, _like, _with_nan, read_labels
+from spmld.labels import Labels, read_labels
 from spmld.splits.rows import check_splitter
 
 __all__ = ["CrossFitted", "label_scores"]
@@ -91,7 +91,7 @@ class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._form = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
         self.classes_ = labels.classes if labels.one_dimensional else [labels.classes] * labels.signs.shape[1]
         if mask is not None:
-            Y = _like(Y, _with_nan(labels.signs, labels))
+            Y = labels.write_with_gaps(Y)
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         self.tuned_ = np.zeros(labels.signs.shape[1], dtype=bool)
         scores = signs = None

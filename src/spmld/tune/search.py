@@ -14,7 +14,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.parallel import Parallel, delayed
 
-from spmld.labels import _like, _with_nan, read_labels
+from spmld.labels import read_labels
 from spmld.metrics import scorer
 from spmld.splits import EntryKFold
 from spmld.splits.rows import check_splitter
@@ -125,8 +125,7 @@ def tune(
         raise ValueError(f'method must be "grid", "random" or "optuna", got {method!r}')
     X, Y, mask, groups = indexable(X, Y, mask, groups)
     if mask is not None:
-        labels = read_labels(Y, mask)
-        Y = _like(Y, _with_nan(labels.signs, labels))
+        Y = read_labels(Y, mask).write_with_gaps(Y)
     folds = _folds(X, Y, cv, groups, random_state)
 
     trials, interrupted = list(source.earlier), False
@@ -155,8 +154,9 @@ def _folds(X: Any, Y: Any, cv: Any, groups: Any, random_state: Any) -> list[_Fol
     """The folds, drawn once so that all trials are judged on the same."""
     if isinstance(cv, EntryKFold):
         labels = read_labels(Y)
-        values = np.asarray(_with_nan(labels.signs, labels))
-        return [(X, Y_train, X, _like(Y, np.where(held_out, values, np.nan))) for Y_train, held_out in cv.split(Y)]
+        shape = labels.signs.shape
+        held = [(Y_train, np.where(held_out.reshape(shape), labels.signs, 0)) for Y_train, held_out in cv.split(Y)]
+        return [(X, Y_train, X, labels.write_with_gaps(Y, signs)) for Y_train, signs in held]
     splits = check_splitter(cv, len(read_labels(Y).signs), random_state, other=" or an EntryKFold").split(X, Y, groups)
     return [tuple(_safe_indexing(array, rows) for rows in (train, test) for array in (X, Y)) for train, test in splits]
 

@@ -1,32 +1,15 @@
-"""Labels with missing entries: what counts as positive, negative and unobserved.
-
-This is the only place that knows the encodings. Everywhere else labels are *signs*: +1, -1, and 0 where unobserved.
-
-===================== ==========================================================================================
-given                 read as
-===================== ==========================================================================================
-0 and 1, or bool      negative and positive
--1 and +1             negative and positive
-NaN, None, ``pd.NA``  unobserved
-masked array          masked entries are unobserved
-``mask=``             False is unobserved, and what stands there is not read
-sparse matrix         stored entries are labels, absent ones are negatives, or what ``mask`` says
--1, 0 and 1 together  refused: 0 may mean negative or unobserved, see `decode_missing`
-===================== ==========================================================================================
-"""
+"""Reading labels in any accepted form, and writing them back in it."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-__all__ = ["Labels", "corrupt_labels", "decode_missing", "hide_labels", "observed", "read_labels"]
+__all__ = ["Labels", "decode_missing", "observed", "read_labels"]
 
 _ACCEPTED = "0/1, -1/+1 or bool, with NaN, None, pd.NA, a masked array or mask= for what is missing"
 
@@ -62,8 +45,36 @@ class Labels:
         values = self.classes[(np.asarray(signs) > 0).astype(np.intp)]
         return values[:, 0] if self.one_dimensional else values
 
+    def write_with_gaps(self, Y: Any, signs: NDArray[Any] | None = None) -> Any:
+        """Signs written as the labels `Y` were given, NaN where unobserved.
 
-def read_labels(Y: Any, mask: Any = None, *, name: str = "Y") -> Labels:
+        Parameters
+        ----------
+        Y : labels
+            What was read. If it is a DataFrame or a Series, so is the answer, with the same index and columns.
+        signs : ndarray of shape (n_samples, n_labels), optional
+            +1, -1, and 0 where unobserved. By default those that were read.
+
+        Returns
+        -------
+        ndarray, DataFrame or Series of float
+            In the shape of `Y`. Labels that are not numbers, such as words, are written 0 and 1.
+
+        Examples
+        --------
+        >>> from spmld.labels import read_labels
+        >>> Y = [[-1, 1], [1, -1]]
+        >>> read_labels(Y, mask=[[True, True], [True, False]]).write_with_gaps(Y)
+        array([[-1.,  1.],
+               [ 1., nan]])
+        """
+        signs = self.signs if signs is None else signs
+        negative, positive = self.classes if self.classes.dtype.kind in "biuf" else (0, 1)
+        values = np.where(signs == 0, np.nan, np.where(signs > 0, float(positive), float(negative)))
+        return _like(Y, values[:, 0] if self.one_dimensional else values)
+
+
+def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y") -> Labels:
     """Read labels in any accepted form.
 
     Parameters
@@ -72,6 +83,9 @@ def read_labels(Y: Any, mask: Any = None, *, name: str = "Y") -> Labels:
         Labels. The two values of a single label, a vector or one column, may be of any type.
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
+    classes : array-like of shape (2,), optional
+        How a negative and a positive are written, where a fit has told. It decides for part of a vector, which may
+        hold one of two words alone. Labels written in another of the accepted ways are read as such.
     name : str
         What error messages call `Y`.
 
@@ -88,7 +102,7 @@ def read_labels(Y: Any, mask: Any = None, *, name: str = "Y") -> Labels:
            [ 0,  1]], dtype=int8)
     """
     if sp.issparse(Y):
-        return _read_sparse(Y, mask, name)
+        return _read_sparse(Y, mask, classes, name)
     names = list(Y.columns) if hasattr(Y, "columns") else None
     values, known = _to_array(Y, name)
     if values.ndim == 0:
@@ -104,7 +118,9 @@ def read_labels(Y: Any, mask: Any = None, *, name: str = "Y") -> Labels:
     seen = values if complete else values[known]
     if seen.size == 0:
         raise ValueError(f"{name} has no observed entry: all {values.size} are missing. Accepted: {_ACCEPTED}")
-    classes = _classes(seen, values.shape[1] == 1, name)
+    if classes is None or not np.isin(seen, classes).all():
+        classes = _classes(seen, values.shape[1] == 1, name)
+    classes = np.asarray(classes)
     signs = np.where(seen == classes[1], np.int8(1), np.int8(-1))
     if not complete:
         known_signs, signs = signs, np.zeros(values.shape, dtype=np.int8)
@@ -155,125 +171,6 @@ def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
     return _like(Y, np.where(values == missing, np.nan, (values == 1).astype(float)))
 
 
-def hide_labels(
-    Y: Any,
-    observed: float = 0.3,
-    how: Literal["stratified", "uniform"] = "stratified",
-    random_state: int | np.random.RandomState | None = None,
-) -> Any:
-    """Hide labels, keeping a share of the observed ones.
-
-    Parameters
-    ----------
-    Y : labels in any form of `read_labels`
-        What is missing stays missing.
-    observed : float in (0, 1]
-        Share of the observed entries to keep.
-    how : {"stratified", "uniform"}
-        "stratified" keeps the same share, rounded up, of the positives and of the negatives of each label.
-        "uniform" keeps entries at random.
-    random_state : int, RandomState or None
-        Seed.
-
-    Returns
-    -------
-    ndarray or DataFrame of float
-        The labels as they were written, NaN where hidden or missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.labels import hide_labels
-    >>> Y = np.repeat([[1, 0], [0, 1]], 50, axis=0)
-    >>> np.nansum(hide_labels(Y, observed=0.3, random_state=0), axis=0)
-    array([15., 15.])
-    """
-    if not 0 < observed <= 1:
-        raise ValueError(f"observed must be in (0, 1], got {observed!r}")
-    labels = read_labels(Y)
-    rng = check_random_state(random_state)
-    signs = np.zeros_like(labels.signs)
-    if how == "stratified":
-        for column, source in zip(signs.T, labels.signs.T, strict=True):
-            for sign in (1, -1):
-                places = np.flatnonzero(source == sign)
-                keep = rng.permutation(places)[: math.ceil(observed * len(places))]
-                column[keep] = sign
-    elif how == "uniform":
-        places = np.flatnonzero(labels.signs)
-        keep = rng.permutation(places)[: math.ceil(observed * len(places))]
-        signs.flat[keep] = labels.signs.flat[keep]
-    else:
-        raise ValueError(f'how must be "stratified" or "uniform", got {how!r}')
-    return _like(Y, _with_nan(signs, labels))
-
-
-def corrupt_labels(
-    Y: Any,
-    how: Literal["permute", "swap", "drop", "flip"],
-    rate: float,
-    random_state: int | np.random.RandomState | None = None,
-) -> Any:
-    """Make labels wrong, in one of four ways.
-
-    Parameters
-    ----------
-    Y : labels in any form of `read_labels`
-        What is missing stays missing (with "permute" it moves with its row).
-    how : {"permute", "swap", "drop", "flip"}
-        "permute": a share `rate` of the rows exchange their labels, none keeps its own.
-        "swap": a share `rate` of the positives moves to an observed negative label of the same row.
-        "drop": a share `rate` of the positives becomes negative.
-        "flip": a share `rate` of the observed entries changes sign.
-    rate : float in [0, 1]
-        How much to corrupt, rounded to whole rows or entries.
-    random_state : int, RandomState or None
-        Seed.
-
-    Returns
-    -------
-    ndarray or DataFrame of float
-        The labels as they were written, NaN where missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.labels import corrupt_labels
-    >>> Y = np.eye(4)
-    >>> int((corrupt_labels(Y, "drop", 0.5, random_state=0) != Y).sum())
-    2
-    """
-    if not 0 <= rate <= 1:
-        raise ValueError(f"rate must be in [0, 1], got {rate!r}")
-    labels = read_labels(Y)
-    rng = check_random_state(random_state)
-    signs = labels.signs.copy()
-    if how == "permute":
-        rows = rng.permutation(len(signs))[: round(rate * len(signs))]
-        signs[rows] = signs[np.roll(rows, 1)]
-    elif how == "swap":
-        _swap(signs, rate, rng)
-    elif how in ("drop", "flip"):
-        places = np.flatnonzero(signs > 0 if how == "drop" else signs)
-        chosen = rng.permutation(places)[: round(rate * len(places))]
-        signs.flat[chosen] *= -1
-    else:
-        raise ValueError(f'how must be "permute", "swap", "drop" or "flip", got {how!r}')
-    return _like(Y, _with_nan(signs, labels))
-
-
-def _swap(signs: NDArray[np.int8], rate: float, rng: np.random.RandomState) -> None:
-    """Move positives within their rows, in place. A row without an observed negative keeps its positives."""
-    rows, columns = np.nonzero(signs > 0)
-    original = signs.copy()
-    for place in rng.permutation(len(rows))[: round(rate * len(rows))]:
-        row = rows[place]
-        free = np.flatnonzero((signs[row] < 0) & (original[row] < 0))
-        if len(free):
-            signs[row, columns[place]] = -1
-            signs[row, rng.choice(free)] = 1
-
-
 def _to_array(Y: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Values, and which of them are not missing by their own form."""
     masked = np.ma.getmaskarray(Y) if isinstance(Y, np.ma.MaskedArray) else None
@@ -291,7 +188,8 @@ def _to_array(Y: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         known = ~_is_null(values)
         values = _unbox(values, known)
     else:
-        raise ValueError(f"{name} has dtype {values.dtype}. Accepted: {_ACCEPTED}")
+        complex_data = "Complex data not supported: " if values.dtype.kind == "c" else ""
+        raise ValueError(f"{complex_data}{name} has dtype {values.dtype}. Accepted: {_ACCEPTED}")
     return values, known if masked is None else known & ~masked
 
 
@@ -370,7 +268,7 @@ def _refuse_continuous(values: NDArray[Any], name: str) -> None:
         raise ValueError(f"Unknown label type: {name} is continuous. Accepted: {_ACCEPTED}")
 
 
-def _read_sparse(Y: Any, mask: Any, name: str) -> Labels:
+def _read_sparse(Y: Any, mask: Any, classes: Any, name: str) -> Labels:
     dense = np.asarray(Y.toarray())
     if mask is None and (dense < 0).any() and Y.nnz < dense.size:
         raise ValueError(
@@ -379,19 +277,11 @@ def _read_sparse(Y: Any, mask: Any, name: str) -> Labels:
         )
     if (dense < 0).any():
         dense = np.where(dense == 0, -1, dense)
-    return read_labels(dense, mask, name=name)
-
-
-def _with_nan(signs: NDArray[np.int8], labels: Labels) -> NDArray[np.float64]:
-    """Signs written as the labels were (0 and 1 for labels that are not numbers), NaN where unobserved."""
-    negative, positive = labels.classes if labels.classes.dtype.kind in "biuf" else (0, 1)
-    values = np.where(signs == 0, np.nan, np.where(signs > 0, float(positive), float(negative)))
-    return values[:, 0] if labels.one_dimensional else values
+    return read_labels(dense, mask, classes=classes, name=name)
 
 
 def _like(Y: Any, values: NDArray[np.float64]) -> Any:
     """`values` in a frame like `Y` if it was one."""
-    if hasattr(Y, "iloc"):
-        axes = {"index": Y.index, "columns": Y.columns} if values.ndim == 2 else {"index": Y.index}
-        return type(Y)(values, **axes)
-    return values
+    if not hasattr(Y, "iloc"):
+        return values
+    return type(Y)(values, index=Y.index, **({"columns": Y.columns} if values.ndim == 2 else {"name": Y.name}))
