@@ -165,3 +165,13 @@ def test_model_learns_what_was_planted(cls):
     assert min(found) > 0.9
     prior = np.broadcast_to(data.Y[train].mean(axis=0), scores.shape)
     assert ranking_loss(data.Y[test], scores) < 0.5 * ranking_loss(data.Y[test], prior)
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), (1, 2)])
+def test_rows_of_one_class_alone_are_read_as_the_fit_learned_it(classes, data):
+    y = np.array(classes)[data.Y[:, 0]]
+    model = GLOCAL(random_state=0).fit(data.X, y)
+    right = model.predict(data.X) == y
+    for rows in (data.Y[:, 0] == 0, data.Y[:, 0] == 1):
+        assert model.score(data.X[rows], y[rows]) == pytest.approx(right[rows].mean())
+        assert (model.complete(data.X[rows], y[rows]).labels == y[rows]).all()

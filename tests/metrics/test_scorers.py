@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate, learning_curve
 
 from spmld import metrics
@@ -139,3 +140,13 @@ def test_scorers_travel_and_show_themselves(data):
     for copy in (pickle.loads(pickle.dumps(original)), clone(original, safe=False)):
         assert copy(model, X, Y) == original(model, X, Y)
         assert repr(copy) == repr(original)
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), (1, 2)])
+def test_a_fold_with_one_class_alone_is_read_as_the_estimator_learned_it(classes):
+    X = np.arange(20.0)[:, None]
+    y = np.repeat(classes, 10)
+    model = LogisticRegression().fit(X, y)
+    for rows in (slice(0, 5), slice(15, 20)):
+        assert scorer("hamming_loss")(model, X[rows], y[rows]) == 0
+        assert scorer("hamming_loss")(model, X[rows], y[::-1][rows]) == -1

@@ -132,7 +132,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator):
     def _known_labels(self, X: Any, Y: Any, mask: Any) -> Labels:
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
-        labels = check_labels(self, X, Y, mask)
+        labels = check_labels(self, X, Y, mask, classes=self.classes_)
         if labels.signs.shape[1] != self.n_labels_:
             raise ValueError(f"Y must have the {self.n_labels_} labels of the fit, got {labels.signs.shape[1]}")
         return labels

@@ -56,13 +56,13 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     return X
 
 
-def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any) -> Labels:
-    """Y, with as many rows as X and, after a fit, as many labels as were learned."""
+def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes: Any = None) -> Labels:
+    """Y, with as many rows as X; `classes` are how labels are written, where a fit has told."""
     if Y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
-    labels = read_labels(Y, mask)
+    labels = read_labels(Y, mask, classes=classes)
     n, l = labels.signs.shape
     if n != X.shape[0]:
         raise ValueError(f"X and Y must have as many samples, found inconsistent numbers: {X.shape[0]} and {n}")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from spmld.labels import read_labels
 from spmld.metrics._base import read_k
 from spmld.metrics._registry import find_measure
 
@@ -33,7 +36,12 @@ class Scorer:
 
     def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
         """The measure of the estimator on the observed labels, negated if lower is better."""
-        value = self._measure.function(Y, self._judged(estimator, X), **self._call_options)
+        judged = self._judged(estimator, X)
+        # Part of a vector may hold one class alone, and only the estimator knows which one it is.
+        classes = getattr(estimator, "classes_", None)
+        two = isinstance(classes, np.ndarray) and classes.shape == (2,)
+        labels = read_labels(Y, classes=classes if two else None, name="Y_true")
+        value = self._measure.function(labels, judged, **self._call_options)
         return float(value if self._measure.greater_is_better else -value)
 
     def _judged(self, estimator: Any, X: Any) -> Any:
