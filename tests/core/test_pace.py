@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.io
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -144,6 +145,16 @@ def test_float32_follows_float64():
     (P,) = group_sparse([L.astype(np.float32)], Age(0.5, 3.0), ENGINE)
     assert P.dtype == np.float32
     np.testing.assert_allclose(P, single, atol=1e-5)
+
+
+def test_torch_gives_the_weights_of_numpy():
+    L = np.random.default_rng(0).random((60, 3))
+    tensors = [torch.from_numpy(L[:25]), torch.from_numpy(L[25:])]
+    for rule in (group_sparse, released):
+        (expected,) = rule([L], Age(0.3, 0.8), ENGINE)
+        found = torch.concat(list(rule(tensors, Age(0.3, 0.8), ENGINE)))
+        np.testing.assert_allclose(found.numpy(), expected, atol=1e-12)
+    np.testing.assert_allclose(quantiles(tensors, 0.3, ENGINE).numpy(), quantiles([L], 0.3, ENGINE), atol=1e-12)
 
 
 def test_released_rule_written_out():

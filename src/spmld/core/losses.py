@@ -61,7 +61,7 @@ class Logistic:
 
     def slope(self, y: Array, f: Array) -> Array:
         xp = array_namespace(f)
-        return -0.5 * y * (1 - xp.tanh(0.5 * y * f))
+        return 0.5 * (xp.tanh(0.5 * (y * f)) - 1) * y
 
     def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
         xp = array_namespace(f)

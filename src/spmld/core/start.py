@@ -14,10 +14,15 @@ Uniform = Callable[[tuple[int, ...]], Array]
 """Draws an array of a shape, uniform on [0, 1), in the array type and precision of the fit."""
 
 
-def _label_means(problem: Problem) -> Array:
-    """Mean of each label's observed signs, 0 where none is observed."""
-    xp = array_namespace(problem.blocks[0].J)
-    total, count = problem.sum(lambda block: (xp.sum(block.J * block.Y, axis=0), xp.sum(block.J, axis=0)))
+def label_means(problem: Problem, like: Array) -> Array:
+    """Mean of each label's observed signs, 0 where none is observed, in the type of an array."""
+    xp = array_namespace(like)
+
+    def sums(block: Block) -> tuple[Array, Array]:
+        J = xp.astype(block.J, like.dtype)
+        return xp.sum(J * block.Y, axis=0), xp.sum(J, axis=0)
+
+    total, count = problem.sum(sums)
     return total / xp.where(count > 0, count, xp.ones_like(count))
 
 
@@ -38,7 +43,7 @@ def spectral_start(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     """
     state = random_start(problem, k, r, uniform)
     xp = array_namespace(state.U)
-    b = _label_means(problem) if problem.fit_intercept else state.b
+    b = label_means(problem, state.b) if problem.fit_intercept else state.b
 
     def centred(block: Block) -> Array:
         return block.J * (block.Y - b)

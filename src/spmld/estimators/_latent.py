@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.descent import descent_steps
 from ..core.losses import LOSSES
 from ..core.problem import Problem, Rows, State, make_problem
-from ..core.solve import EXACT, Pace, Result, Status, solve
+from ..core.solve import Pace, Result, Status, exact_steps, solve
 from ..core.start import random_start, spectral_start
 from ..core.steps import update_V
 from ..core.terms import Correlation, Coupling, Fit, Objective, Ridge
@@ -128,7 +128,7 @@ class LatentLabelModel(MultiLabelEstimator):
 
     def _solve(self, problem: Problem, objective: Objective, state: State) -> Result:
         exact = self.solver == "exact"
-        steps = EXACT if exact else descent_steps(released=self.convention == "released")
+        steps = exact_steps(self.tol) if exact else descent_steps(released=self.convention == "released")
         warm_history: list[dict[str, Any]] = []
         if self.warm_rounds:
             plain = replace(objective, correlation=Correlation())
@@ -201,7 +201,8 @@ class LatentLabelModel(MultiLabelEstimator):
         """Learned correlation of the labels.
 
         The rows of a group's factor have unit length, so Z Z^T is a Laplacian with unit diagonal: I minus the
-        correlations. Labels whose scores rise together have a correlation near 1.
+        correlations. Labels whose scores rise together have a correlation near 1. Unit rows give every label a
+        direction, so that one which goes with no other gets arbitrary correlations, not zeros.
 
         Parameters
         ----------

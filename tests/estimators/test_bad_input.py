@@ -1,0 +1,201 @@
+"""Bad input works sensibly, or raises an error that names the argument and what is accepted."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from spmld import GLOCAL, SPMLD
+from spmld.pace import Geometric, GroupSparsePace, Quantile
+
+ESTIMATORS = [GLOCAL, SPMLD]
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 4))
+Y = (X[:, :3] + 0.1 * RNG.normal(size=(30, 3)) > 0).astype(float)
+
+
+def with_value(array, value, where=(0, 0)):
+    changed = array.astype(object if isinstance(value, str) else float).copy()
+    changed[where] = value
+    return changed
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("features", "labels", "mask", "message"),
+    [
+        (X, Y[:10], None, "X and Y must have as many samples.*30 and 10"),
+        (X, Y[None], None, r"Y must have shape \(n_samples, n_labels\)"),
+        (X, 3.0, None, "Y must have shape"),
+        (X, [[1, 0], [1]] * 15, None, "Y must be rectangular"),
+        (X, with_value(Y, np.inf), None, "Y contains infinity"),
+        (X, with_value(Y, 0.5), None, "Y has values other than labels: 0.0, 0.5, 1.0. Accepted: 0/1"),
+        (X, with_value(Y, "rabbit"), None, "Y mixes values of types float, str. Accepted: 0/1"),
+        (X, np.where(Y > 0, "a", "b"), None, "Y has values other than labels: 'a', 'b'. Accepted"),
+        (X, with_value(Y, -1), None, "ambiguous.*spmld.labels.decode_missing"),
+        (X, np.full((30, 3), np.nan), None, "Y has no observed entry: all 90 are missing"),
+        (X, Y, np.zeros((30, 3), dtype=bool), "Y has no observed entry"),
+        (X, Y, np.ones((30, 2), dtype=bool), r"mask must have the shape of the labels, \(30, 3\), got \(30, 2\)"),
+        (X, Y, np.full((30, 3), 0.5), "mask must be boolean"),
+        (X, Y[:, :0], None, "no observed entry"),
+        (X, None, None, "requires y to be passed"),
+        (with_value(X, np.nan), Y, None, "Input X contains NaN"),
+        (with_value(X, np.inf), Y, None, "Input X contains infinity"),
+        (with_value(X, "word"), Y, None, "could not convert string to float"),
+        (X[:, :0], Y, None, "0 feature"),
+        (X[0], Y, None, "Expected 2D array"),
+        (X[:0], Y[:0], None, "0 sample"),
+    ],
+)
+def test_wrong_data_is_refused(cls, features, labels, mask, message):
+    with pytest.raises(ValueError, match=message):
+        cls().fit(features, labels, mask)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("name", "values", "accepted"),
+    [
+        ("n_latent", [0, 2.5, "many", True], "an integer of 1 or more"),
+        ("n_groups", [0, -1], "an integer of 1 or more"),
+        ("correlation_rank", [0], "an integer of 1 or more"),
+        ("max_iter", [0], "an integer of 1 or more"),
+        ("warm_rounds", [-1, 0.5], "an integer of 0 or more"),
+        ("coupling", [0, -1, np.nan, "x"], "positive"),
+        ("ridge", [0, -0.1, np.inf], "positive"),
+        ("feature_ridge", [-1, None], "0 or more"),
+        ("global_correlation", [-1e-9], "0 or more"),
+        ("local_correlation", [-1], "0 or more"),
+        ("tol", [-1, "small"], "0 or more, or None"),
+        ("loss", ["hinge", 3], "'squared' or 'logistic'"),
+        ("solver", ["newton"], "'exact' or 'descent'"),
+        ("start", [0], "'spectral' or 'random'"),
+        ("convention", ["mine"], "'paper' or 'released'"),
+    ],
+)
+def test_wrong_parameters_are_named(cls, name, values, accepted):
+    for value in values:
+        with pytest.raises(ValueError, match=f"{name} of {cls.__name__} must be {accepted}, got"):
+            cls(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("pace", "message"),
+    [
+        ("fast", "pace of SPMLD must be None or a pace"),
+        (GroupSparsePace(schedule=3), "schedule of GroupSparsePace must be a schedule"),
+        (GroupSparsePace(schedule=Quantile(start=0)), r"start of Quantile must be in \(0, 1\], got 0"),
+        (GroupSparsePace(schedule=Quantile(stop=1.5)), r"stop of Quantile must be in \(0, 1\], got 1.5"),
+        (GroupSparsePace(schedule=Quantile(rounds=0)), "rounds of Quantile must be 1 or more, got 0"),
+        (GroupSparsePace(schedule=Quantile(diversity=1)), r"diversity of Quantile must be in \[0, 1\), got 1"),
+        (GroupSparsePace(schedule=Geometric(threshold=0)), "threshold of Geometric must be positive, got 0"),
+        (GroupSparsePace(schedule=Geometric(growth=0.9)), "growth of Geometric must be at least 1, got 0.9"),
+        (GroupSparsePace(schedule=Geometric(diversity=-1)), "diversity of Geometric must be 0 or more, got -1"),
+        (GroupSparsePace(schedule=Geometric(decay=0)), r"decay of Geometric must be in \(0, 1\], got 0"),
+    ],
+)
+def test_wrong_paces_are_named(pace, message):
+    with pytest.raises(ValueError, match=message):
+        SPMLD(pace=pace).fit(X, Y)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+class TestOddDataWorks:
+    def fit(self, cls, loss, X, Y, **options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return cls(loss=loss, random_state=0, **options).fit(X, Y)
+
+    def test_constant_label_is_predicted_as_it_is(self, cls, loss):
+        labels = Y.copy()
+        labels[:, 0], labels[:, 1] = 1, 0
+        prediction = self.fit(cls, loss, X, labels).predict(X)
+        assert (prediction[:, 0] == 1).all()
+        assert (prediction[:, 1] == 0).all()
+
+    def test_label_without_observed_positive_ranks_low(self, cls, loss):
+        labels = Y.copy()
+        labels[labels[:, 0] == 1, 0] = np.nan
+        scores = self.fit(cls, loss, X, labels).decision_function(X)
+        assert (scores[:, 0] < 0).all()
+
+    def test_label_never_observed_is_left_open(self, cls, loss):
+        labels = Y.copy()
+        labels[:, 0] = np.nan
+        model = self.fit(cls, loss, X, labels, global_correlation=0, local_correlation=0)
+        np.testing.assert_array_equal(model.predict_proba(X)[:, 0], 0.5)
+        others = self.fit(cls, loss, X, Y[:, 1:], global_correlation=0, local_correlation=0)
+        assert (model.predict(X)[:, 1:] == others.predict(X)).mean() > 0.9
+
+    def test_row_never_observed_changes_little_and_is_predicted(self, cls, loss):
+        labels = Y.copy()
+        labels[3] = np.nan
+        model = self.fit(cls, loss, X, labels)
+        assert (model.predict(X)[3] == Y[3]).mean() > 0.6
+
+    def test_one_label_one_feature_one_sample(self, cls, loss):
+        one = self.fit(cls, loss, X, Y[:, :1])
+        assert one.predict(X).shape == (30, 1)
+        assert (one.predict(X) == Y[:, :1]).mean() > 0.9
+        thin = self.fit(cls, loss, X[:, :1], Y)
+        assert (thin.predict(X[:, :1])[:, 0] == Y[:, 0]).mean() > 0.9
+        single = self.fit(cls, loss, X[:1], Y[:1])
+        np.testing.assert_array_equal(single.predict(X[:1]), Y[:1])
+
+    def test_more_groups_than_samples_and_more_latent_labels_than_labels(self, cls, loss):
+        model = self.fit(cls, loss, X[:5], Y[:5], n_groups=50, n_latent=40)
+        assert model.label_factors_.shape == (3, 3)
+        assert len(model.group_sizes_) == 5
+        assert model.group_sizes_.sum() == 5
+
+    def test_features_that_are_all_zero_leave_the_label_means(self, cls, loss):
+        scores = self.fit(cls, loss, 0 * X, Y).decision_function(0 * X)
+        np.testing.assert_allclose(scores, np.broadcast_to(scores[0], scores.shape))
+        np.testing.assert_array_equal(np.argsort(scores[0]), np.argsort(Y.mean(axis=0)))
+
+    def test_identical_samples(self, cls, loss):
+        self.fit(cls, loss, np.ones((30, 4)), Y)
+
+    def test_features_of_huge_and_tiny_scale(self, cls, loss):
+        for scale in (1e-8, 1e8):
+            assert np.isfinite(self.fit(cls, loss, scale * X, Y).decision_function(scale * X)).all()
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_running_out_of_rounds_warns(cls):
+    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
+        model = cls(max_iter=2, tol=1e-12, random_state=0).fit(X, Y)
+    assert not model.converged_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fixed = cls(max_iter=2, tol=None, random_state=0).fit(X, Y)
+    assert not fixed.converged_
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_after_a_fit_labels_must_match(cls):
+    model = cls(random_state=0).fit(X, Y)
+    for method in (model.score, model.complete):
+        with pytest.raises(ValueError, match="Y must have the 3 labels of the fit, got 2"):
+            method(X, Y[:, :2])
+        with pytest.raises(ValueError, match="as many samples"):
+            method(X, Y[:4])
+    with pytest.raises(NotFittedError):
+        cls().label_correlation()
+
+
+def test_nothing_is_published_by_a_fit_that_fails():
+    model = GLOCAL()
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit(X, with_value(Y, np.inf))
+    assert not hasattr(model, "label_factors_")
+
+
+def test_frame_with_words_for_missing_is_refused_by_name():
+    frame = pd.DataFrame(Y).astype(object)
+    frame.iloc[0, 0] = "?"
+    with pytest.raises(ValueError, match="Y mixes values"):
+        GLOCAL().fit(X, frame)

@@ -1,0 +1,255 @@
+"""GLOCAL and SPMLD: reductions to known methods, invariances, array libraries, presets."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.cluster import KMeans
+from sklearn.linear_model import LinearRegression
+
+from spmld import GLOCAL, SPMLD
+from spmld.datasets import make_planted
+from spmld.labels import hide_labels
+from spmld.pace import Geometric, GroupSparsePace, Quantile, ReleasedPace
+
+ESTIMATORS = [GLOCAL, SPMLD]
+LOSSES = ["squared", "logistic"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    planted = make_planted(n_samples=200, n_features=8, n_labels=6, random_state=0)
+    planted.hidden = hide_labels(planted.Y, observed=0.6, random_state=0)
+    return planted
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("solver", ["exact", "descent"])
+def test_spmld_with_all_weights_one_is_glocal(loss, solver, data):
+    options = {"loss": loss, "solver": solver, "warm_rounds": 2, "max_iter": 10, "tol": None, "random_state": 0}
+    everything = GroupSparsePace(schedule=Quantile(start=1.0, stop=1.0))
+    paced = SPMLD(pace=everything, **options).fit(data.X, data.hidden)
+    plain = GLOCAL(**options).fit(data.X, data.hidden)
+    assert (paced.pace_weights_ == 1).all()
+    np.testing.assert_allclose(paced.decision_function(data.X), plain.decision_function(data.X), atol=1e-8)
+
+
+def test_full_labels_and_a_latent_label_each_approach_least_squares(data):
+    """Without correlation, with k = l and next to no penalty, the model is a linear regression for each label."""
+    options = {"global_correlation": 0, "local_correlation": 0, "ridge": 1e-3, "feature_ridge": 1e-6, "coupling": 10}
+    model = GLOCAL(n_latent=6, rescale=False, loss="squared", tol=1e-10, max_iter=3000, random_state=0, **options)
+    model.fit(data.X, data.Y)
+    regression = LinearRegression().fit(data.X, 2 * data.Y - 1)
+    np.testing.assert_allclose(model.decision_function(data.X), regression.predict(data.X), atol=1e-3)
+    np.testing.assert_allclose(model.coef_, regression.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_unobserved_entries_are_never_read(cls, loss, data):
+    known = ~np.isnan(data.hidden)
+    clean = cls(loss=loss, random_state=0).fit(data.X, data.hidden)
+    for poison in (0.0, 1.0, np.inf, 99.0):
+        poisoned = cls(loss=loss, random_state=0).fit(data.X, np.where(known, data.Y, poison), mask=known)
+        np.testing.assert_array_equal(poisoned.coef_, clean.coef_)
+        np.testing.assert_array_equal(poisoned.intercept_, clean.intercept_)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_permuting_samples_or_labels_permutes_the_answer(cls, loss, data):
+    options = {"loss": loss, "n_groups": 1, "global_correlation": 0, "max_iter": 8, "tol": None, "random_state": 0}
+    expected = cls(**options).fit(data.X, data.hidden).decision_function(data.X)
+    rows = np.random.default_rng(0).permutation(len(data.X))
+    labels = np.random.default_rng(1).permutation(6)
+    moved = cls(**options).fit(data.X[rows], data.hidden[rows][:, labels])
+    np.testing.assert_allclose(moved.decision_function(data.X), expected[:, labels], atol=1e-5)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array])
+def test_sparse_features_give_the_fit_of_dense_ones(cls, container, data):
+    X = data.X * (np.random.default_rng(0).random(data.X.shape) < 0.5)
+    dense = cls(random_state=0).fit(X, data.hidden)
+    sparse = cls(random_state=0).fit(container(X), data.hidden)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-7)
+    np.testing.assert_allclose(sparse.predict_proba(container(X)), dense.predict_proba(X), atol=1e-7)
+    completed = sparse.complete(container(X), data.hidden)
+    np.testing.assert_allclose(completed.confidences, dense.complete(X, data.hidden).confidences, atol=1e-6)
+
+
+def test_dense_matrix_of_zeros_mostly_is_worked_on_as_sparse():
+    data = make_planted(n_samples=600, n_features=200, n_labels=4, random_state=0)
+    X = data.X * (np.random.default_rng(0).random(data.X.shape) < 0.05)
+    dense, sparse = (GLOCAL(random_state=0).fit(x, data.Y) for x in (X, sp.csr_array(X)))
+    np.testing.assert_array_equal(dense.coef_, sparse.coef_)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_torch_gives_the_fit_of_numpy(cls, data):
+    options = {"max_iter": 8, "tol": None, "random_state": 0}
+    expected = cls(**options).fit(data.X, data.hidden)
+    X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
+    model = cls(**options).fit(X, Y)
+    assert isinstance(model.label_factors_, torch.Tensor)
+    assert isinstance(model.decision_function(X), torch.Tensor)
+    assert isinstance(model.predict(X), torch.Tensor)
+    np.testing.assert_allclose(model.decision_function(X).numpy(), expected.decision_function(data.X), atol=1e-6)
+    np.testing.assert_allclose(model.pace_weights_.numpy(), expected.pace_weights_, atol=1e-6)
+    np.testing.assert_allclose(model.complete(X, Y).confidences, expected.complete(data.X, data.hidden)[1], atol=1e-6)
+    # A model learned in one library answers in the other.
+    np.testing.assert_allclose(model.decision_function(data.X), expected.decision_function(data.X), atol=1e-6)
+    np.testing.assert_allclose(expected.decision_function(X).numpy(), expected.decision_function(data.X), atol=1e-12)
+    assert model.score(X, Y) == expected.score(data.X, data.hidden)
+
+
+@pytest.mark.parametrize("preset", [GLOCAL.released, SPMLD.released])
+def test_torch_descends_as_numpy_does(preset, data):
+    """Guessed step lengths let differences in rounding grow from step to step: close, but not to the digit."""
+    X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
+    found, expected = (
+        preset(warm_rounds=2, max_iter=1, random_state=0).fit(*pair) for pair in ((X, Y), (data.X, data.hidden))
+    )
+    for a, b in zip(found.history_, expected.history_, strict=True):
+        assert a["objective"] == pytest.approx(b["objective"], rel=0.01)
+    np.testing.assert_allclose(found.decision_function(data.X), expected.decision_function(data.X), atol=0.05)
+
+
+def test_bad_tensors_are_refused(data):
+    X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        GLOCAL().fit(X * torch.inf, Y)
+    with pytest.raises(ValueError, match="shape"):
+        GLOCAL().fit(X[0], Y)
+    with pytest.raises(ValueError, match="3 features, but GLOCAL is expecting 8"):
+        GLOCAL(random_state=0).fit(X, Y).predict(X[:, :3])
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_float32_follows_float64(cls, loss, data):
+    options = {"loss": loss, "n_groups": 1, "random_state": 0}
+    double = cls(**options).fit(data.X, data.hidden)
+    single = cls(**options).fit(data.X.astype(np.float32), data.hidden)
+    for array in (single.label_factors_, single.latent_labels_, single.feature_weights_, single.intercept_):
+        assert array.dtype == np.float32
+    assert single.correlation_factors_.dtype == single.pace_weights_.dtype == np.float32
+    difference = np.abs(single.predict_proba(data.X.astype(np.float32)) - double.predict_proba(data.X))
+    assert difference.max() < 0.02
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_solvers_agree_when_run_long(cls, loss, data):
+    X, Y = data.X[:60], data.hidden[:60]
+    options = {"loss": loss, "global_correlation": 0, "local_correlation": 0, "random_state": 0, "n_latent": 3}
+    exact = cls(tol=1e-7, max_iter=2000, **options).fit(X, Y)
+    slow = cls(tol=1e-6, max_iter=400, solver="descent", **options).fit(X, Y)
+    assert slow.history_[-1]["fit"] + slow.history_[-1]["ridge"] == pytest.approx(
+        exact.history_[-1]["fit"] + exact.history_[-1]["ridge"], rel=0.02
+    )
+    np.testing.assert_allclose(slow.predict_proba(X), exact.predict_proba(X), atol=0.05)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_same_seed_same_fit_and_rows_in_blocks_do_not_matter(cls, data, monkeypatch):
+    expected = cls(random_state=3).fit(data.X, data.hidden).coef_
+    np.testing.assert_array_equal(cls(random_state=3).fit(data.X, data.hidden).coef_, expected)
+    from spmld.core import problem
+    from spmld.estimators import _latent
+
+    def in_small_blocks(*args, **options):
+        return problem.make_problem(*args, **options, block_rows=37)
+
+    monkeypatch.setattr(_latent, "make_problem", in_small_blocks)
+    np.testing.assert_allclose(cls(random_state=3).fit(data.X, data.hidden).coef_, expected, atol=1e-3)
+
+
+def test_pace_leaves_the_hardest_latent_entries_out(data):
+    pace = GroupSparsePace(schedule=Quantile(start=0.3, stop=0.7, rounds=3))
+    model = SPMLD(pace=pace, coupling=0.3, random_state=0).fit(data.X, data.hidden)
+    P = model.pace_weights_
+    losses = (model.latent_labels_ - data.X @ model.feature_weights_) ** 2
+    assert P.mean() == pytest.approx(0.7, abs=0.01)
+    for column, weight in zip(losses.T, P.T, strict=True):
+        assert column[weight == 0].min() >= column[weight == 1].max()
+
+
+def test_history_tells_the_curriculum(data):
+    model = SPMLD(random_state=0).fit(data.X, data.hidden)
+    warm = [r for r in model.history_ if r["stage"] == "warm"]
+    main = [r for r in model.history_ if r["stage"] == "main"]
+    assert len(warm) == 3
+    assert all(r["share"] == 1 and r["threshold"] is None for r in warm)
+    assert [r["share"] for r in main[:5]] == pytest.approx([0.5, 0.625, 0.75, 0.875, 1.0], abs=0.006)
+    assert len(model.history_) == model.n_iter_
+    assert model.converged_
+
+
+def test_correlation_of_planted_labels_is_found():
+    """Labels that always come together are found to be alike, labels that exclude each other to be opposite."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 6))
+    a, b = X[:, 0] > 0, X[:, 1] > 0
+    Y = np.column_stack([a, a, ~a, b])
+    model = GLOCAL(global_correlation=10.0, local_correlation=0.0, random_state=0).fit(X, Y)
+    C = model.label_correlation()
+    np.testing.assert_allclose(C, model.label_correlation(0), atol=1e-12)
+    np.testing.assert_allclose(C, C.T)
+    np.testing.assert_array_equal(np.diag(C), 1)
+    assert C[0, 1] > 0.3
+    assert C[0, 2] < -0.3
+    assert C[1, 2] < -0.3
+
+
+def test_global_correlation_is_the_mean_over_groups_by_size(data):
+    model = GLOCAL(random_state=0, n_groups=3, local_correlation=1.0).fit(data.X, data.hidden)
+    sizes = np.bincount(KMeans(3, n_init=1, random_state=0).fit_predict(data.X))
+    assert model.group_sizes_.sum() == len(data.X) == sizes.sum()
+    weights = model.group_sizes_ / len(data.X)
+    expected = sum(w * model.label_correlation(m) for m, w in enumerate(weights))
+    np.testing.assert_allclose(model.label_correlation(), expected, atol=1e-12)
+    with pytest.raises(ValueError, match="group must be None or a number from 0 to 2, got 3"):
+        model.label_correlation(3)
+
+
+def test_strong_correlation_pulls_alike_labels_together():
+    """On groups with opposite correlations, the local term does what the global one cannot."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 0] + rng.normal(size=400) > 0, X[:, 1] > 0])
+    weak, strong = (GLOCAL(global_correlation=b, local_correlation=0, random_state=0).fit(X, Y) for b in (1e-9, 1e3))
+    terms = [[r["correlation"] for r in model.history_][-1] for model in (weak, strong)]
+    assert terms[0] < terms[1]
+    gap = [np.abs(m.decision_function(X)[:, 0] - m.decision_function(X)[:, 1]).mean() for m in (weak, strong)]
+    assert gap[1] < gap[0]
+
+
+def test_presets_are_what_they_say_and_every_keyword_can_be_changed():
+    released = SPMLD.released()
+    assert isinstance(released.pace, ReleasedPace)
+    assert (released.solver, released.fit_intercept, released.loss) == ("descent", False, "squared")
+    assert (released.pace.schedule.threshold, released.pace.schedule.growth) == (1e-4, 1.3)
+    assert (released.pace.schedule.diversity, released.pace.schedule.decay) == (1.0, 0.6)
+    paper = SPMLD.paper()
+    assert isinstance(paper.pace.schedule, Geometric)
+    assert paper.solver == "exact"
+    assert paper.convention == "paper"
+    assert GLOCAL.released().convention == "released"
+    for preset in (SPMLD.paper, SPMLD.released, GLOCAL.released):
+        names = preset().get_params(deep=False)
+        for name, value in names.items():
+            assert getattr(preset(**{name: value}), name) is value
+        assert preset(n_latent=7).n_latent == 7
+
+
+@pytest.mark.parametrize(
+    ("preset", "options"),
+    [(SPMLD.paper, {"tol": None}), (SPMLD.released, {"max_iter": 3}), (GLOCAL.released, {"max_iter": 3})],
+)
+def test_presets_learn(preset, options, data):
+    model = preset(random_state=0, warm_rounds=5, **options).fit(data.X, data.Y)
+    scores = model.decision_function(data.X)
+    correlation = [np.corrcoef(a, b)[0, 1] for a, b in zip(scores.T, data.Y.T, strict=True)]
+    assert np.mean(correlation) > 0.2
+    assert (model.intercept_ == 0).all()
