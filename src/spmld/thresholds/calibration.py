@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
-from sklearn.utils.validation import check_is_fitted
 
-from spmld.thresholds.crossfit import CrossFitted, label_scores
+from spmld.thresholds.crossfit import CrossFitted
 
 __all__ = ["CalibratedLabels", "fit_sigmoids"]
 
@@ -99,8 +98,8 @@ class CalibratedLabels(CrossFitted):
     estimator : estimator
         With `decision_function` (taken if there) or `predict_proba`. It must accept NaN in Y if there is any.
     method : {"sigmoid", "isotonic"}
-        "sigmoid" fits two numbers to each label, see `fit_sigmoids`. "isotonic" fits any rising function, and needs
-        many observed entries.
+        "sigmoid" fits two numbers to each label, see `fit_sigmoids`. "isotonic" fits any rising function with values
+        from 1 / (m + 2) to (m + 1) / (m + 2), as m observed entries make nothing certain; it needs many of them.
     cv : int, splitter, iterable of splits or "prefit"
         How to cross-fit. An integer is the number of folds of `spmld.splits.MultilabelStratifiedKFold`. With "prefit"
         the estimator is already fitted, and all rows given to `fit` serve to calibrate.
@@ -123,8 +122,8 @@ class CalibratedLabels(CrossFitted):
         The rising functions, None for labels that are not calibrated; with "isotonic".
     priors_ : ndarray of shape (n_labels,)
         (P + 1) / (P + N + 2) for each label.
-    classes_ : ndarray of shape (2,) or list of them
-        How a negative and a positive are written; for more than a vector of labels, for each label.
+    classes_ : ndarray of shape (2,)
+        How a negative and a positive are written.
     n_features_in_, feature_names_in_
         Those of `estimator_`, if it has them.
 
@@ -164,16 +163,16 @@ class CalibratedLabels(CrossFitted):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, Y: Any, mask: Any = None) -> CalibratedLabels:
+    def fit(self, X: Any, y: Any, mask: Any = None) -> CalibratedLabels:
         """Fit the calibrators and the estimator.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows.
-        Y : labels in any form of `spmld.labels.read_labels`
+        y : labels in any form of `spmld.labels.read_labels`
             NaN where missing.
-        mask : array-like of bool of the shape of `Y`, optional
+        mask : array-like of bool of the shape of `y`, optional
             True where a label is observed.
 
         Returns
@@ -182,7 +181,7 @@ class CalibratedLabels(CrossFitted):
         """
         if self.method not in ("sigmoid", "isotonic"):
             raise ValueError(f'method must be "sigmoid" or "isotonic", got {self.method!r}')
-        labels, scores, signs = self._fit_estimator(X, Y, mask, cross_fit=True)
+        labels, scores, signs = self._fit_estimator(X, y, mask, cross_fit=True)
         own = hasattr(self.estimator_, "predict_proba")
         self._warn_of_untuned(
             labels,
@@ -211,35 +210,21 @@ class CalibratedLabels(CrossFitted):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Of each label being positive; for a vector of labels two columns, of negative and positive.
+            Of each label being positive. For a fit on a vector y: of shape (n_samples, 2), of negative and positive.
         """
-        P = self._positive(X)
+        P = self._probabilities(X)
         return np.hstack([1 - P, P]) if self._form.one_dimensional else P
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Decide each label: positive if its probability is above 0.5.
+    def _positive(self, X: Any) -> NDArray[np.bool_]:
+        return self._probabilities(X) > 0.5
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels) or (n_samples,)
-            Labels written as those given to `fit`.
-        """
-        positive = self._positive(X) > 0.5
-        return self._form.write(np.where(positive, 1, -1))
-
-    def _positive(self, X: Any) -> _Floats:
-        check_is_fitted(self)
+    def _probabilities(self, X: Any) -> _Floats:
         scores = self._scores(X)
         tuned = self.tuned_
         if tuned.all():
             P = np.empty(scores.shape)
         elif hasattr(self.estimator_, "predict_proba"):
-            P = label_scores(self.estimator_, X, "predict_proba", self._form.classes, len(tuned))
+            P = self._scores(X, response="predict_proba")
         else:
             P = np.tile(self.priors_, (len(scores), 1))
         if self.method == "sigmoid":
@@ -252,4 +237,5 @@ class CalibratedLabels(CrossFitted):
 
 def _fit_isotonic(scores: _Floats, signs: NDArray[np.int8]) -> IsotonicRegression:
     seen = signs != 0
-    return IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores[seen], signs[seen] > 0)
+    least = 1 / (seen.sum() + 2)
+    return IsotonicRegression(y_min=least, y_max=1 - least, out_of_bounds="clip").fit(scores[seen], signs[seen] > 0)

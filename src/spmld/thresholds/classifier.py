@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from spmld.thresholds.crossfit import CrossFitted
-from spmld.thresholds.cuts import f1_cuts, proportional_cuts, top_k
+from spmld.thresholds.cuts import f1_cuts, proportional_cuts, top_k_margins
 
 __all__ = ["ThresholdClassifier"]
 
 _CUTS = {"f1": f1_cuts, "proportional": proportional_cuts}
-
-
-def _estimator_has(name: str) -> Any:
-    return available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), name))
 
 
 class ThresholdClassifier(CrossFitted):
@@ -35,7 +30,8 @@ class ThresholdClassifier(CrossFitted):
     method : {"f1", "proportional", "top_k"}
         "f1": the threshold with the best F1 of each label.
         "proportional": the threshold above which there is the observed share of positives of each label.
-        "top_k": no thresholds; the k labels with the largest scores of each row are positive.
+        "top_k": no thresholds; the k labels with the largest scores of each row are positive. With one label there is
+        nothing to choose among: it keeps the usual threshold, and a UserWarning says so.
     k : int or None
         How many labels of each row are positive, with "top_k". None takes the expected number of positives of a row,
         the sum over labels of the observed share of positives, rounded, at least 1.
@@ -54,17 +50,21 @@ class ThresholdClassifier(CrossFitted):
     estimator_ : estimator
         Fitted on all rows.
     thresholds_ : ndarray of shape (n_labels,) or None
-        A label is positive where its score is at or above its threshold. None with "top_k".
+        A label is positive where its score is above its threshold. None with "top_k".
     tuned_ : ndarray of bool of shape (n_labels,)
         Which labels were tuned; none with "top_k". A label without an observed positive or an observed negative, in
         all or in the training rows of a fold, is not: it keeps the usual threshold, 0 for `decision_function` and 0.5
         for `predict_proba`, and a UserWarning names it.
     k_ : int or None
         The number of positive labels in a row, with "top_k".
-    classes_ : ndarray of shape (2,) or list of them
-        How a negative and a positive are written; for more than a vector of labels, for each label.
+    classes_ : ndarray of shape (2,)
+        How a negative and a positive are written.
     n_features_in_, feature_names_in_
         Those of `estimator_`, if it has them.
+
+    Notes
+    -----
+    There is no `predict_proba`, as decisions are not those of a probability above 0.5. Ask ``estimator_`` for it.
 
     See Also
     --------
@@ -106,16 +106,16 @@ class ThresholdClassifier(CrossFitted):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, Y: Any, mask: Any = None) -> ThresholdClassifier:
+    def fit(self, X: Any, y: Any, mask: Any = None) -> ThresholdClassifier:
         """Tune the thresholds and fit the estimator.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows.
-        Y : labels in any form of `spmld.labels.read_labels`
+        y : labels in any form of `spmld.labels.read_labels`
             NaN where missing.
-        mask : array-like of bool of the shape of `Y`, optional
+        mask : array-like of bool of the shape of `y`, optional
             True where a label is observed.
 
         Returns
@@ -124,20 +124,24 @@ class ThresholdClassifier(CrossFitted):
         """
         if self.method not in (*_CUTS, "top_k"):
             raise ValueError(f'method must be "f1", "proportional" or "top_k", got {self.method!r}')
-        labels, scores, signs = self._fit_estimator(X, Y, mask, cross_fit=self.method != "top_k")
-        self.k_: Any = None
-        self.thresholds_: Any = None
-        if self.method == "top_k":
-            self.k_ = self._number_of_positives(labels.signs)
-            return self
+        labels, scores, signs = self._fit_estimator(X, y, mask, cross_fit=self.method in _CUTS)
         usual = 0.0 if self._response == "decision_function" else 0.5
-        self._warn_of_untuned(labels, f"the usual threshold of {self._response}, {usual}, is kept")
-        self.thresholds_ = np.full(len(self.tuned_), usual)
-        self.thresholds_[self.tuned_] = _CUTS[self.method](scores[:, self.tuned_], signs[:, self.tuned_])
+        kept = f"the usual threshold of {self._response}, {usual}, is kept"
+        self.thresholds_: Any = np.full(len(self.tuned_), usual)
+        self.k_: Any = None
+        if self.method in _CUTS:
+            self._warn_of_untuned(labels, kept)
+            self.thresholds_[self.tuned_] = _CUTS[self.method](scores[:, self.tuned_], signs[:, self.tuned_])
+            return self
+        k = self._number_of_positives(labels.signs)
+        if len(self.tuned_) == 1:
+            warnings.warn(f'method="top_k" has nothing to choose among with one label; {kept}', stacklevel=2)
+        else:
+            self.k_, self.thresholds_ = k, None
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Decide each label.
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """How far each score is above its threshold; with "top_k", above the k-th largest of the row.
 
         Parameters
         ----------
@@ -146,45 +150,18 @@ class ThresholdClassifier(CrossFitted):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_labels) or (n_samples,)
-            Labels written as those given to `fit`.
+        ndarray of shape (n_samples, n_labels), or (n_samples,) for a fit on a vector y
+            Above 0 exactly where `predict` says positive. For the scores without thresholds ask ``estimator_``.
         """
-        check_is_fitted(self)
+        margins = self._margins(X)
+        return margins[:, 0] if self._form.one_dimensional else margins
+
+    def _margins(self, X: Any) -> NDArray[np.float64]:
         scores = self._scores(X)
-        positive = top_k(scores, self.k_) if self.method == "top_k" else scores >= self.thresholds_
-        return self._form.write(np.where(positive, 1, -1))
+        return scores - self.thresholds_ if self.k_ is None else top_k_margins(scores, self.k_)
 
-    @_estimator_has("decision_function")
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Scores of the fitted estimator, as it gives them: the thresholds are not subtracted.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray
-        """
-        check_is_fitted(self)
-        return self.estimator_.decision_function(X)
-
-    @_estimator_has("predict_proba")
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities of the fitted estimator, as it gives them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray
-        """
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
+    def _positive(self, X: Any) -> NDArray[np.bool_]:
+        return self._margins(X) > 0
 
     def _responses(self) -> list[str]:
         if self.response_method == "auto":

@@ -13,6 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from spmld.labels import Labels, read_labels
+from spmld.metrics import subset_accuracy
 from spmld.splits.rows import check_splitter
 
 __all__ = ["CrossFitted", "label_scores"]
@@ -49,10 +50,17 @@ def label_scores(estimator: Any, X: Any, response: str, classes: NDArray[Any], n
     (2, 1)
     """
     scores = getattr(estimator, response)(X)
+    seen = getattr(estimator, "classes_", classes)
+    if hasattr(scores, "detach"):
+        scores = scores.detach().cpu().numpy()
     if isinstance(scores, list):
-        known = zip(scores, estimator.classes_, strict=True)
+        known = zip(scores, seen, strict=True)
         scores = np.column_stack([column[:, values == classes[1]].sum(axis=1) for column, values in known])
     scores = np.asarray(scores, dtype=float)
+    if n_labels == 1 and np.ndim(seen) == 1 and len(seen) == 1:
+        # Fitted on one class, it is sure of that class, which its scores need not say.
+        never = -1.0 if response == "decision_function" else 0.0
+        scores = np.full(len(scores), 1.0 if seen[0] == classes[1] else never)
     if scores.ndim == 1:
         scores = scores[:, None]
     if n_labels == 1 and scores.ndim == 2 and scores.shape[1] == 2:
@@ -69,8 +77,8 @@ def label_scores(estimator: Any, X: Any, response: str, classes: NDArray[Any], n
 class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A meta-estimator that learns something for each label from scores of rows the estimator was not fitted on.
 
-    Subclasses have the parameters declared below, and `_responses` gives the methods to take scores from, the best
-    first.
+    Subclasses have the parameters declared below, `_responses` gives the methods to take scores from, the best first,
+    and `_positive` decides.
     """
 
     estimator: Any
@@ -81,6 +89,10 @@ class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _responses(self) -> list[str]:
         return ["decision_function", "predict_proba"]
 
+    def _positive(self, X: Any) -> NDArray[np.bool_]:
+        """Which labels are positive, (n_samples, n_labels)."""
+        raise NotImplementedError
+
     def _fit_estimator(self, X: Any, Y: Any, mask: Any, *, cross_fit: bool) -> tuple[Labels, Any, Any]:
         """Fit `estimator_`; give the labels, and the scores and signs to learn from if `cross_fit`."""
         if Y is None:
@@ -89,18 +101,18 @@ class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, Y, mask = indexable(X, Y, mask)
         labels = read_labels(Y, mask)
         self._form = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
-        self.classes_ = labels.classes if labels.one_dimensional else [labels.classes] * labels.signs.shape[1]
+        self.classes_ = self._inner_classes = labels.classes
         if mask is not None:
             Y = labels.write_with_gaps(Y)
-        prefit = isinstance(self.cv, str) and self.cv == "prefit"
+            self._inner_classes = read_labels(Y).classes
         self.tuned_ = np.zeros(labels.signs.shape[1], dtype=bool)
         scores = signs = None
-        if prefit:
+        if isinstance(self.cv, str) and self.cv == "prefit":
             check_is_fitted(self.estimator)
             self.estimator_ = self.estimator
             if cross_fit:
+                self.tuned_ = _has_both(labels.signs)
                 scores, signs = self._scores(X), labels.signs
-                self.tuned_ = _has_both(signs)
         else:
             if cross_fit:
                 scores, signs = self._out_of_fold(X, Y, labels)
@@ -114,15 +126,15 @@ class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Scores and signs of the test rows of all folds, one under the other.
 
         A label is tuned only if the estimators of all folds saw a positive and a negative of it: the scores of one
-        that did not are no scores of this label.
+        that did not are no scores of this label. If that leaves no label, no fold is fitted.
         """
         splitter = check_splitter(self.cv, len(labels.signs), self.random_state, other=' or "prefit"')
         splits = list(splitter.split(X, Y))
-        scores = Parallel(n_jobs=self.n_jobs)(delayed(self._score_fold)(X, Y, train, test) for train, test in splits)
         signs = labels.signs[np.concatenate([test for _, test in splits])]
-        self.tuned_ = _has_both(signs)
-        for train, _ in splits:
-            self.tuned_ &= _has_both(labels.signs[train])
+        self.tuned_ = np.logical_and.reduce([_has_both(s) for s in (signs, *(labels.signs[t] for t, _ in splits))])
+        if not self.tuned_.any():
+            return np.zeros(signs.shape), signs
+        scores = Parallel(n_jobs=self.n_jobs)(delayed(self._score_fold)(X, Y, train, test) for train, test in splits)
         return np.concatenate(scores), signs
 
     def _score_fold(self, X: Any, Y: Any, train: Any, test: Any) -> NDArray[np.float64]:
@@ -135,9 +147,11 @@ class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 return name
         raise ValueError(f"estimator must have {' or '.join(self._responses())}, got {self.estimator!r}")
 
-    def _scores(self, X: Any, fitted: Any = None) -> NDArray[np.float64]:
-        fitted = self.estimator_ if fitted is None else fitted
-        return label_scores(fitted, X, self._response, self._form.classes, self._form.signs.shape[1])
+    def _scores(self, X: Any, fitted: Any = None, response: str | None = None) -> NDArray[np.float64]:
+        if fitted is None:
+            check_is_fitted(self)
+            fitted = self.estimator_
+        return label_scores(fitted, X, response or self._response, self._inner_classes, self._form.signs.shape[1])
 
     def _warn_of_untuned(self, labels: Labels, instead: str) -> None:
         """Say which labels were not tuned, and what is done instead."""
@@ -152,6 +166,22 @@ class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             UserWarning,
             stacklevel=3,
         )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Decide each label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), or (n_samples,) for a fit on a vector y
+            Labels written as those given to `fit`.
+        """
+        positive = self._positive(X)
+        return self._form.write(positive)
 
     def score(self, X: Any, y: Any, mask: Any = None) -> float:
         """Share of the rows with all observed labels right (for one label, the accuracy).
@@ -169,17 +199,8 @@ class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         float
         """
-        predicted = self._read(self.predict(X))
-        signs = read_labels(y, mask, name="y").signs
-        if signs.shape != predicted.shape:
-            raise ValueError(f"y must have the shape of the predictions, {predicted.shape}, got {signs.shape}")
-        right = ((signs == 0) | (signs == predicted)).all(axis=1)
-        return float(right[signs.any(axis=1)].mean())
-
-    def _read(self, predicted: NDArray[Any]) -> NDArray[np.int8]:
-        """Predictions as signs."""
-        signs = np.where(predicted == self._form.classes[1], 1, -1).astype(np.int8)
-        return signs[:, None] if self._form.one_dimensional else signs
+        positive = self._positive(X)
+        return float(subset_accuracy(read_labels(y, mask, classes=self.classes_, name="y"), positive))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["f1_cuts", "proportional_cuts", "top_k"]
+__all__ = ["f1_cuts", "proportional_cuts", "top_k_margins"]
 
 _Floats = NDArray[np.float64]
 
@@ -16,7 +16,7 @@ _Floats = NDArray[np.float64]
 def f1_cuts(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
     r"""Thresholds with the best F1 of each label, over its observed entries.
 
-    With P positives of a label, of which T are among the m entries with scores at or above the threshold,
+    With P positives of a label, of which T are among the m entries with scores above the threshold,
 
     .. math:: F_1 = \frac{2 T}{m + P}.
 
@@ -32,7 +32,7 @@ def f1_cuts(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
     Returns
     -------
     ndarray of shape (n_labels,)
-        Halfway between the last score taken in and the first left out; the lowest score if none is left out.
+        Halfway between the last score taken in and the first left out; just below the lowest if none is left out.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def f1_cuts(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
 
 
 def proportional_cuts(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
-    """Thresholds with as many scores at or above them as there are positives, over the observed entries of each label.
+    """Thresholds with as many scores above them as there are positives, over the observed entries of each label.
 
     Where equal scores make that impossible, the nearest number is taken, of two the lower.
 
@@ -59,19 +59,21 @@ def proportional_cuts(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
     return _best_cuts(scores, signs, lambda _, taken, positives: -np.abs(taken - positives).astype(float))
 
 
-def top_k(scores: _Floats, k: int) -> NDArray[np.bool_]:
-    """The k largest scores of each row; of equal ones, those further left.
+def top_k_margins(scores: _Floats, k: int) -> _Floats:
+    """Scores less the k-th largest of their row, positive for exactly k: of equal scores, for those further left.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.thresholds.cuts import top_k
-    >>> top_k(np.array([[0.1, 0.3, 0.3]]), 1)
-    array([[False,  True, False]])
+    >>> from spmld.thresholds.cuts import top_k_margins
+    >>> top_k_margins(np.array([[1.0, 3.0, 4.0, 3.0]]), 2) > 0
+    array([[False,  True,  True, False]])
     """
-    chosen = np.zeros(scores.shape, dtype=bool)
-    np.put_along_axis(chosen, np.argsort(-scores, axis=1, kind="stable")[:, :k], True, axis=1)
-    return chosen
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    margins = scores - np.take_along_axis(scores, order[:, -1:], axis=1)
+    chosen = np.take_along_axis(margins, order, axis=1)
+    np.put_along_axis(margins, order, np.maximum(chosen, np.finfo(float).smallest_subnormal), axis=1)
+    return margins
 
 
 def _best_cuts(scores: _Floats, signs: NDArray[np.int8], worth: Callable[[Any, Any, Any], Any]) -> _Floats:
@@ -91,5 +93,6 @@ def _best_cuts(scores: _Floats, signs: NDArray[np.int8], worth: Callable[[Any, A
     last = np.take_along_axis(descending, best, axis=0)[0]
     first_out = np.take_along_axis(successor, best, axis=0)[0]
     halfway = last / 2 + first_out / 2
-    # Halfway between neighbouring floats may be the lower one itself.
-    return np.where((first_out < halfway) & (halfway <= last), halfway, last)
+    # Halfway between neighbouring floats is one of them, and from minus infinity there is no halfway.
+    lowest = np.where(np.isfinite(first_out), first_out, np.nextafter(last, -np.inf))
+    return np.where((first_out < halfway) & (halfway < last), halfway, lowest)
