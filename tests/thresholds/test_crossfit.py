@@ -138,6 +138,15 @@ def test_words_with_a_mask_and_parts_of_one_class_are_read_as_fitted(cls, classe
 
 
 @pytest.mark.parametrize("cls", MODELS)
+def test_words_in_a_column_are_read_from_probabilities_given_as_a_list(cls):
+    X, Y = make_data(200, 1, missing=0.0)
+    words = np.array(["no", "yes"])[Y.astype(int)]
+    model = cls(MultiOutputClassifier(LogisticRegression()), random_state=0)
+    plain = model.fit(X, Y).predict(X)
+    assert_array_equal(model.fit(X, words, np.ones(Y.shape, bool)).predict(X), np.where(plain, "yes", "no"))
+
+
+@pytest.mark.parametrize("cls", MODELS)
 @pytest.mark.parametrize("inner", [RidgeClassifier(), RandomForestClassifier(5, random_state=0), GLOCAL()])
 @pytest.mark.parametrize("only", [0, 1])
 def test_a_vector_of_one_class_predicts_that_class(cls, inner, only):
