@@ -102,9 +102,6 @@ class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels = read_labels(Y, mask)
         self._form = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
         self.classes_ = self._inner_classes = labels.classes
-        if mask is not None:
-            Y = labels.write_with_gaps(Y)
-            self._inner_classes = read_labels(Y).classes
         self.tuned_ = np.zeros(labels.signs.shape[1], dtype=bool)
         scores = signs = None
         if isinstance(self.cv, str) and self.cv == "prefit":
@@ -114,6 +111,9 @@ class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 self.tuned_ = _has_both(labels.signs)
                 scores, signs = self._scores(X), labels.signs
         else:
+            if mask is not None:
+                Y = labels.write_with_gaps(Y)
+                self._inner_classes = read_labels(Y).classes
             if cross_fit:
                 scores, signs = self._out_of_fold(X, Y, labels)
             self.estimator_ = clone(self.estimator).fit(X, Y)
