@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multioutput import MultiOutputClassifier
 
 from spmld import GLOCAL
-from spmld.splits import MultilabelStratifiedKFold
+from spmld.splits import EntryKFold, MultilabelStratifiedKFold
 from spmld.thresholds import CalibratedLabels, ThresholdClassifier
 from spmld.thresholds.cuts import f1_cuts
 
@@ -245,6 +245,7 @@ X20, Y20 = make_data(20, 3, missing=0.0)
         (ThresholdClassifier(Ridge(), response_method="predict_proba"), "estimator must have predict_proba"),
         (ThresholdClassifier(Ridge(), cv=1), "cv must be .* got 1"),
         (ThresholdClassifier(Ridge(), cv="all"), "cv must be .* got 'all'"),
+        (ThresholdClassifier(Ridge(), cv=EntryKFold(3)), "cv must be .* a splitter of rows .* got EntryKFold"),
         (ThresholdClassifier(Ridge(), cv=21), "cv asks for 21 folds, .* at most 20"),
         (ThresholdClassifier(Ridge(shift=NAN)), "estimator must give finite scores"),
         (CalibratedLabels(Ridge(), method="beta"), 'method must be "sigmoid" or "isotonic", got \'beta\''),

@@ -28,6 +28,13 @@ class Labels:
         Column names, if there were any.
     one_dimensional : bool
         Whether a vector was given, for one label.
+
+    Examples
+    --------
+    >>> from spmld.labels import read_labels
+    >>> labels = read_labels([[-1, 1], [1, None]])
+    >>> labels.classes, int(labels.observed.sum())
+    (array([-1,  1]), 3)
     """
 
     signs: NDArray[np.int8]
@@ -41,7 +48,7 @@ class Labels:
         return self.signs != 0
 
     def write(self, signs: NDArray[Any]) -> NDArray[Any]:
-        """Signs without missing entries, written as the labels were given."""
+        """Signs without missing entries, written as the labels were given; see also `write_with_gaps`."""
         values = self.classes[(np.asarray(signs) > 0).astype(np.intp)]
         return values[:, 0] if self.one_dimensional else values
 

@@ -21,6 +21,7 @@ class EntryKFold:
 
     The P observed positives of a label are spread over the folds, :math:`\lfloor P / K \rfloor` or
     :math:`\lceil P / K \rceil` in each, and so are its observed negatives, and the positives of all labels together.
+    scikit-learn's searches hold out rows and cannot use it; `spmld.tune.tune` takes it as `cv`.
 
     Parameters
     ----------
@@ -79,10 +80,6 @@ class EntryKFold:
         fold = rng.permutation(self.n_splits)[np.arange(len(places)) % self.n_splits]
         for number in range(self.n_splits):
             yield _without(Y, labels, places[fold == number])
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many folds there are; the arguments are not used."""
-        return self.n_splits
 
 
 def hold_out_entries(

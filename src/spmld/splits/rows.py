@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state, indexable
 
 from spmld.labels import read_labels
 from spmld.splits.allocation import allocate
+from spmld.splits.entries import EntryKFold
 from spmld.splits.sizes import count, read_groups, refuse_more_parts, two_sizes, whole_numbers, with_rest
 
 __all__ = [
@@ -211,7 +212,7 @@ def check_splitter(cv: Any, n: int, random_state: Any, *, other: str = "") -> An
 
     Parameters
     ----------
-    cv : int, splitter, iterable of splits or None
+    cv : int, splitter of rows, iterable of splits or None
         What was given.
     n : int
         Number of rows.
@@ -235,6 +236,8 @@ def check_splitter(cv: Any, n: int, random_state: Any, *, other: str = "") -> An
         if int(cv) > n:
             raise ValueError(f"cv asks for {cv} folds, but X has n_samples={n}: at most {n} are accepted")
         return MultilabelStratifiedKFold(int(cv), random_state=random_state)
-    if isinstance(cv, (str, bool, Integral)) or not (hasattr(cv, "split") or np.iterable(cv)):
-        raise ValueError(f"cv must be an integer of at least 2, a splitter or an iterable of splits{other}, got {cv!r}")
+    if isinstance(cv, (str, bool, Integral, EntryKFold)) or not (hasattr(cv, "split") or np.iterable(cv)):
+        raise ValueError(
+            f"cv must be an integer of at least 2, a splitter of rows or an iterable of splits{other}, got {cv!r}"
+        )
     return check_cv(cv)

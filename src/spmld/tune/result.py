@@ -24,6 +24,12 @@ class Trial:
         The score of each fold, greater is better.
     seconds : float
         How long it took.
+
+    Examples
+    --------
+    >>> from spmld.tune import Trial
+    >>> Trial({"alpha": 0.1}, score=0.5, fold_scores=[0.4, 0.6], seconds=1.0).params
+    {'alpha': 0.1}
     """
 
     params: dict[str, Any]

@@ -26,7 +26,7 @@ __all__ = ["tune"]
 
 logger = logging.getLogger(__name__)
 
-_Fold = tuple[Any, ...]  # X and Y to fit on, X and Y to judge on
+_Fold = tuple[Any, Any, Any, Any]  # X and Y to fit on, X and Y to judge on
 
 
 def tune(
@@ -65,7 +65,8 @@ def tune(
         For each parameter a list of choices, a range ``(low, high)`` or ``(low, high, "log")``, which is of whole
         numbers if both ends are, or a distribution of scipy.stats ("random") or optuna ("optuna").
     measure : str or callable
-        Name of a measure of `spmld.metrics`, or a scorer ``(estimator, X, Y)`` for which greater is better.
+        Name of a measure of `spmld.metrics`, or a scorer ``(estimator, X, Y)`` for which greater is better. A fold
+        without a held-out observed label, or in which the measure is undefined, is left out of the mean.
     method : {"grid", "random", "optuna"}
         "grid" tries all combinations of lists, "random" draws `n_trials` sets of parameters, both as scikit-learn
         does. "optuna" lets optuna choose; it comes with ``pip install "spmld[tune]"``.
@@ -77,12 +78,12 @@ def tune(
     mask : array-like of bool of the shape of `Y`, optional
         True where a label is observed.
     groups : array-like of shape (n_samples,), optional
-        Rows with the same value stay together in a fold of rows.
+        Rows with the same value stay together; not with an `EntryKFold`, which holds out no rows.
     refit : bool
         Whether to fit the estimator with the best parameters on all rows.
     storage : path, URL or None
-        Where optuna keeps the study: a path is an SQLite file, made if need be. The same call with the same file goes
-        on where the last one ended. None keeps it in memory.
+        Where optuna keeps the study: a path is an SQLite file, made if need be, with its folder. The same call with
+        the same file goes on where the last one ended. None keeps it in memory.
     study_name : str
         Name of the study in the storage.
     n_jobs : int or None
@@ -110,8 +111,11 @@ def tune(
     {'n_neighbors': 15}
     """
     n_trials = count("n_trials", n_trials, least=1)
+    if not isinstance(measure, str) and not callable(measure):
+        raise ValueError(f"measure must be the name of a measure or a scorer (estimator, X, Y), got {measure!r}")
     judged = scorer(measure) if isinstance(measure, str) else measure
-    name = measure if isinstance(measure, str) else repr(measure)
+    # A function's name is the same in the next process, unlike its repr, which tells where it lies.
+    name = measure if isinstance(measure, str) else getattr(measure, "__qualname__", repr(measure))
     source: Listed | Study
     if storage is not None and method != "optuna":
         raise ValueError(f'storage must be None unless method="optuna", got {storage!r}')
@@ -151,14 +155,23 @@ def tune(
 
 
 def _folds(X: Any, Y: Any, cv: Any, groups: Any, random_state: Any) -> list[_Fold]:
-    """The folds, drawn once so that all trials are judged on the same."""
+    """The folds, drawn once so that all trials are judged on the same; None for labels of which none is observed."""
+    labels = read_labels(Y)
+    signs = labels.signs
     if isinstance(cv, EntryKFold):
-        labels = read_labels(Y)
-        shape = labels.signs.shape
-        held = [(Y_train, np.where(held_out.reshape(shape), labels.signs, 0)) for Y_train, held_out in cv.split(Y)]
-        return [(X, Y_train, X, labels.write_with_gaps(Y, signs)) for Y_train, signs in held]
-    splits = check_splitter(cv, len(read_labels(Y).signs), random_state, other=" or an EntryKFold").split(X, Y, groups)
-    return [tuple(_safe_indexing(array, rows) for rows in (train, test) for array in (X, Y)) for train, test in splits]
+        if groups is not None:
+            raise ValueError("groups must be None with an EntryKFold, which holds out entries of all rows, got groups")
+        held = [(Y_train, np.where(held_out.reshape(signs.shape), signs, 0)) for Y_train, held_out in cv.split(Y)]
+        return [(X, Y_train, X, labels.write_with_gaps(Y, test)) for Y_train, test in held]
+    splits = check_splitter(cv, len(signs), random_state, other=" or an EntryKFold").split(X, Y, groups)
+    return [
+        (
+            *(_safe_indexing(array, train) for array in (X, Y)),
+            _safe_indexing(X, test),
+            _safe_indexing(Y, test) if signs[test].any() else None,
+        )
+        for train, test in splits
+    ]
 
 
 def _try(estimator: Any, params: dict[str, Any], folds: list[_Fold], judged: Any, n_jobs: int | None) -> Trial:
@@ -177,4 +190,6 @@ def _try(estimator: Any, params: dict[str, Any], folds: list[_Fold], judged: Any
 
 def _fit_and_judge(candidate: Any, fold: _Fold, judged: Any) -> float:
     X_train, Y_train, X_test, Y_test = fold
+    if Y_test is None:
+        return float("nan")
     return float(judged(clone(candidate).fit(X_train, Y_train), X_test, Y_test))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Study:
     Parameters
     ----------
     space : mapping
-        As `spmld.tune.space` describes.
+        As `spmld.tune.space` describes. A stored study goes on with the same names only; ranges may change.
     n_trials : int
         Trials in all, earlier ones included.
     measure : str
@@ -72,6 +73,7 @@ class Study:
         self._failed = optuna.trial.TrialState.FAIL
         self.distributions = optuna_space(space)
         if isinstance(storage, os.PathLike) or (isinstance(storage, str) and "://" not in storage):
+            Path(storage).parent.mkdir(parents=True, exist_ok=True)
             storage = f"sqlite:///{os.fspath(storage)}"
         self.study = optuna.create_study(storage=storage, study_name=name, load_if_exists=True, direction="maximize")
         stored = self.study.user_attrs.get("measure", measure)
@@ -85,6 +87,12 @@ class Study:
         begun = len(self.study.trials)
         self.study.sampler = optuna.samplers.TPESampler(seed=None if seed is None else (seed + begun) % 2**31)
         self.earlier = [_read(trial) for trial in self.study.trials if "seconds" in trial.user_attrs]
+        for trial in self.earlier:
+            if set(trial.params) != set(space):
+                raise ValueError(
+                    f"space must name {', '.join(sorted(trial.params))} as before in the study {name!r} of {storage}, "
+                    f"got {', '.join(sorted(space))}"
+                )
         self.total = n_trials
         self._asked: Any = None
 

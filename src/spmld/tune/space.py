@@ -63,7 +63,14 @@ def random_space(space: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def optuna_space(space: Mapping[str, Any]) -> dict[str, Any]:
-    """Distributions of optuna."""
+    """Distributions of optuna.
+
+    Examples
+    --------
+    >>> from spmld.tune.space import optuna_space
+    >>> optuna_space({"alpha": (0.1, 10.0, "log")})
+    {'alpha': FloatDistribution(high=10.0, log=True, low=0.1, step=None)}
+    """
     distributions = import_optuna().distributions
     found: dict[str, Any] = {}
     for name, values in _items(space):
