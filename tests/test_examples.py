@@ -1,0 +1,42 @@
+"""Every example runs, and shows what it promises."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+
+
+def gains_f1(printed):
+    """The first row of the table is the estimator as it is; all others have a better macro F1."""
+    lines = printed.splitlines()
+    start = next(i for i, line in enumerate(lines) if "macro F1" in line)
+    plain, *others = [float(line[34:44]) for line in lines[start + 1 :]]
+    assert len(others) == 3
+    assert min(others) > plain + 0.1
+    assert "was resumed, and ended with 15" in printed
+
+
+PROMISES = {"tune_and_threshold": gains_f1}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs(path, tmp_path):
+    ran = subprocess.run(
+        [sys.executable, path],
+        cwd=tmp_path,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert ran.returncode == 0, ran.stderr
+    PROMISES.get(path.stem, str)(ran.stdout)
+
+
+def test_promises_are_of_examples_that_are_there():
+    assert set(PROMISES) <= {path.stem for path in EXAMPLES}
