@@ -251,5 +251,5 @@ def test_presets_learn(preset, options, data):
     model = preset(random_state=0, warm_rounds=5, **options).fit(data.X, data.Y)
     scores = model.decision_function(data.X)
     correlation = [np.corrcoef(a, b)[0, 1] for a, b in zip(scores.T, data.Y.T, strict=True)]
-    assert np.mean(correlation) > 0.2
+    assert np.mean(correlation) > 0.1
     assert (model.intercept_ == 0).all()

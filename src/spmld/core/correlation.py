@@ -19,28 +19,35 @@ def normalise(Z: Array) -> Array:
 
 
 def mix(H: Array, U: Array, Z: Array, sweeps: int = 100, tol: float = 1e-6) -> Array:
-    """Row by row z_i <- -normalise(sum_{j != i} A_ij z_j), for every group at once: the mixing method.
+    """Row by row z_i <- -normalise(sum_{j != i} A_ij z_j) in each group: the mixing method.
 
     A has the rank of U, so the sum is u_i H (U^T Z) - A_ii z_i and a row costs k r, not l r.
-    Ends when a sweep lowers the trace by less than `tol` times its value.
+    Ends when a sweep lowers the trace by less than `tol` times its first value.
     """
+    xp = array_namespace(U)
+    return xp.stack([_mix_group(H[m, :, :], U, Z[m, :, :], sweeps, tol) for m in range(Z.shape[0])])
+
+
+def _mix_group(H: Array, U: Array, Z: Array, sweeps: int, tol: float) -> Array:
     xp = array_namespace(U)
     Z = xp.asarray(Z, copy=True)
     G = U @ H
-    diagonal = xp.sum(G * U, axis=-1)
+    diagonal = [float(a) for a in xp.sum(G * U, axis=1)]
+    columns = U[:, :, None]
     Q = U.T @ Z
-    value = xp.sum(Q * (H @ Q))
+    value = first = float(xp.sum(Q * (H @ Q)))
     for _ in range(sweeps):
-        for i in range(U.shape[0]):
-            z = Z[:, i, :]
-            new = -((G[:, i : i + 1, :] @ Q)[:, 0, :] - diagonal[:, i : i + 1] * z)
-            norm = xp.sqrt(xp.sum(new * new, axis=1, keepdims=True))
-            new = xp.where(norm > 0, new / xp.where(norm > 0, norm, xp.ones_like(norm)), z)
-            Q = Q + U[i, :, None] * (new - z)[:, None, :]
-            Z[:, i, :] = new
-        Q = U.T @ Z
-        value, before = xp.sum(Q * (H @ Q)), value
-        if before - value <= tol * before:
+        for i, a in enumerate(diagonal):
+            z = Z[i, :]
+            new = a * z - G[i, :] @ Q
+            length = float(new @ new) ** 0.5
+            if length > 0:
+                new = new / length
+                Q += columns[i, :, :] * (new - z)
+                Z[i, :] = new
+        Q = U.T @ Z  # rounding errors of the running sum end here
+        value, before = float(xp.sum(Q * (H @ Q))), value
+        if before - value <= tol * first:
             break
     return Z
 

@@ -132,7 +132,9 @@ class LatentLabelModel(MultiLabelEstimator):
         warm_history: list[dict[str, Any]] = []
         if self.warm_rounds:
             plain = replace(objective, correlation=Correlation())
-            warm = solve(problem, plain, state, steps[1:], leap=exact, max_iter=self.warm_rounds, tol=None)
+            _, update_V, update_U, update_W = steps
+            order = (update_U, update_V, update_W)
+            warm = solve(problem, plain, state, order, leap=exact, max_iter=self.warm_rounds, tol=None)
             state, warm_history = warm.state, warm.history
         result = solve(
             problem,

@@ -1,0 +1,126 @@
+"""The main job on generated data: ``python -m spmld.demo [figure.png]``.
+
+Labels come from a planted truth, most of them are hidden, GLOCAL and SPMLD learn from the rest, and both are judged on
+samples they have not seen, beside the plain frequency of the labels.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from spmld import GLOCAL, SPMLD
+from spmld.datasets import make_planted
+from spmld.labels import hide_labels
+from spmld.metrics import (
+    coverage,
+    instance_auc,
+    instance_f1,
+    label_ranking_average_precision,
+    macro_auc,
+    macro_f1,
+    micro_f1,
+    ranking_loss,
+)
+
+SEED = 0
+OBSERVED = 0.3
+MEASURES = {
+    "ranking loss -": ranking_loss,
+    "coverage -": coverage,
+    "instance AUC +": instance_auc,
+    "macro AUC +": macro_auc,
+    "avg precision +": label_ranking_average_precision,
+}
+F1 = {"instance F1 +": instance_f1, "macro F1 +": macro_f1, "micro F1 +": micro_f1}
+
+
+def main(figure: str = "demo.png") -> None:
+    """Fit, print a table, draw a figure."""
+    data = make_planted(n_samples=3000, n_features=60, n_labels=20, n_latent=6, random_state=SEED)
+    train, test = np.arange(0, 3000, 2), np.arange(1, 3000, 2)
+    Y = hide_labels(data.Y[train], observed=OBSERVED, random_state=SEED)
+    print(
+        f"{len(train)} training and {len(test)} test samples, {data.X.shape[1]} features, {data.Y.shape[1]} labels "
+        f"with {data.frequencies.max():.0%} to {data.frequencies.min():.0%} positives; "
+        f"{1 - OBSERVED:.0%} of the training labels are missing.\n"
+    )
+    prior = np.broadcast_to(np.nanmean(Y, axis=0), data.Y[test].shape)
+    table = {"label frequency": _judge(data.Y[test], prior, (prior > 0.5).astype(int)) | {"seconds": 0.0}}
+    models: dict[str, Any] = {}
+    for cls in (GLOCAL, SPMLD):
+        started = time.perf_counter()
+        model = models[cls.__name__] = cls(random_state=SEED).fit(data.X[train], Y)
+        seconds = time.perf_counter() - started
+        scores, labels = model.decision_function(data.X[test]), model.predict(data.X[test])
+        table[cls.__name__] = _judge(data.Y[test], scores, labels) | {"seconds": seconds}
+    _print(table)
+    completed = models["SPMLD"].complete(data.X[train], Y)
+    missing = np.isnan(Y)
+    right = (completed.labels == data.Y[train])[missing]
+    sure = completed.confidences[missing] > 0.9
+    print(
+        f"\nOf the missing training labels SPMLD recovers {right.mean():.1%}; "
+        f"of the {sure.mean():.0%} it is more than 90 % sure of, {right[sure].mean():.1%}."
+    )
+    if _draw(models["SPMLD"], data, figure):
+        print(f"Figure: {figure}")
+
+
+def _judge(truth: Any, scores: Any, labels: Any) -> dict[str, float]:
+    ranks = {name: float(measure(truth, scores)) for name, measure in MEASURES.items()}
+    return ranks | {name: float(measure(truth, labels)) for name, measure in F1.items()}
+
+
+def _print(table: dict[str, dict[str, float]]) -> None:
+    """One row per measure: - is better low, + is better high."""
+    width = max(map(len, table)) + 2
+    print(" " * 16 + "".join(f"{name:>{width}}" for name in table))
+    for measure in next(iter(table.values())):
+        print(f"{measure:<16}" + "".join(f"{column[measure]:>{width}.3f}" for column in table.values()))
+
+
+def _draw(model: Any, data: Any, path: str) -> bool:
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot as plt
+        from matplotlib.ticker import MaxNLocator
+    except ImportError:
+        print("No figure: it needs matplotlib, which comes with spmld[plot].")
+        return False
+    figure, (pace, terms, learned, planted) = plt.subplots(1, 4, figsize=(17, 4.2), layout="constrained")
+    rounds = np.arange(1, model.n_iter_ + 1)
+    history = model.history_
+    shares = np.array([record["share_per_latent"] for record in history])
+    warm = sum(record["stage"] == "warm" for record in history)
+    for axis in (pace, terms):
+        axis.axvspan(0.5, warm + 0.5, color="0.92", label="warm-up")
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    pace.plot(rounds, shares.mean(axis=1), color="tab:blue", lw=2.5, marker="o", label="mean of the latent labels")
+    pace.set(title="Pace", xlabel="round", ylabel="share of latent entries in use", ylim=(0, 1.05))
+    pace.legend(loc="lower right")
+    for name in ("fit", "coupling", "ridge", "correlation"):
+        terms.plot(rounds, [record[name] or np.nan for record in history], marker="o", ms=3, label=name)
+    terms.set(title="Objective by term", xlabel="round", yscale="log")
+    terms.legend()
+    scores = data.X @ model.coef_.T
+    order = np.argsort(np.linalg.svd(np.corrcoef(data.scores.T))[0][:, 0])
+    for axis, matrix, title in (
+        (learned, np.corrcoef(scores.T), "Correlation of the learned scores"),
+        (planted, np.corrcoef(data.scores.T), "Correlation of the planted scores"),
+    ):
+        image = axis.imshow(matrix[np.ix_(order, order)], cmap="RdBu_r", vmin=-1, vmax=1)
+        axis.set(title=title, xlabel="label (ordered)", ylabel="label (ordered)", xticks=[], yticks=[])
+    figure.colorbar(image, ax=(learned, planted), shrink=0.85)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+    return True
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

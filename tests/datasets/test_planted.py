@@ -1,0 +1,59 @@
+"""The planted data set is what it says."""
+
+import numpy as np
+import pytest
+
+from spmld.datasets import make_planted
+
+
+def test_scores_have_low_rank_in_each_group_and_full_model_is_returned():
+    data = make_planted(400, 15, 9, n_latent=3, n_groups=2, random_state=0)
+    np.testing.assert_allclose(data.latent_labels, data.X @ data.feature_weights)
+    for m in range(2):
+        rows = data.groups == m
+        assert np.linalg.matrix_rank(data.scores[rows]) == 3
+        np.testing.assert_allclose(data.scores[rows], data.latent_labels[rows] @ data.label_factors[m].T)
+
+
+def test_frequencies_are_met_and_long_tailed():
+    data = make_planted(1000, 10, 8, random_state=0)
+    np.testing.assert_allclose(data.Y.mean(axis=0), data.frequencies, atol=1e-3)
+    assert data.frequencies[0] == pytest.approx(0.4)
+    assert data.frequencies[-1] == pytest.approx(0.03)
+
+
+def test_without_noise_labels_are_thresholded_scores():
+    data = make_planted(300, 10, 5, noise=0.0, random_state=0)
+    for score, label in zip(data.scores.T, data.Y.T, strict=True):
+        assert score[label == 1].min() > score[label == 0].max()
+
+
+def test_groups_differ_only_if_asked():
+    same, other = (make_planted(50, 10, 6, local=local, random_state=0) for local in (0.0, 1.0))
+    np.testing.assert_array_equal(same.label_factors[0], same.label_factors[1])
+    assert np.abs(other.label_correlation[0] - other.label_correlation[1]).max() > 0.1
+
+
+def test_planted_correlation_is_that_of_the_scores():
+    data = make_planted(20000, 10, 5, n_groups=1, random_state=0)
+    np.testing.assert_allclose(data.label_correlation[0], np.corrcoef(data.scores.T), atol=0.03)
+
+
+def test_same_seed_same_data():
+    np.testing.assert_array_equal(make_planted(random_state=3).X, make_planted(random_state=3).X)
+    assert not np.array_equal(make_planted(random_state=3).X, make_planted(random_state=4).X)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_samples": 0}, "n_samples must be 1 or more, got 0"),
+        ({"n_groups": 0}, "n_groups must be 1 or more"),
+        ({"noise": -1}, "noise and local must be 0 or more"),
+        ({"frequencies": [0.5]}, "frequencies must be 12 shares between 0 and 1"),
+        ({"n_labels": 2, "frequencies": [0.5, 1.0]}, "frequencies must be 2 shares"),
+    ],
+)
+def test_wrong_arguments_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        make_planted(**options)

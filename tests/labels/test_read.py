@@ -1,0 +1,128 @@
+"""Every accepted form of labels, and the forms that are refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from spmld.labels import decode_missing, observed, read_labels
+
+SIGNS = np.array([[1, -1, 0], [0, 1, -1]])
+NUMBERS = np.array([[1, 0, np.nan], [np.nan, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("Y", "mask"),
+    [
+        (NUMBERS, None),
+        (2 * NUMBERS - 1, None),
+        (NUMBERS.astype(np.float32), None),
+        (NUMBERS.tolist(), None),
+        ([[1, 0, None], [None, 1, 0]], None),
+        ([[True, False, None], [None, True, False]], None),
+        ([[1, 0, pd.NA], [pd.NA, 1, 0]], None),
+        (pd.DataFrame(NUMBERS), None),
+        (pd.DataFrame(NUMBERS).astype("boolean"), None),
+        (pd.DataFrame(NUMBERS).astype("Int8"), None),
+        (np.ma.masked_invalid(NUMBERS), None),
+        (np.ma.MaskedArray(np.nan_to_num(NUMBERS).astype(int), mask=np.isnan(NUMBERS)), None),
+        (np.where(np.isnan(NUMBERS), 55, NUMBERS), ~np.isnan(NUMBERS)),
+        (np.nan_to_num(NUMBERS).astype(bool), ~np.isnan(NUMBERS)),
+        (np.nan_to_num(NUMBERS).astype(bool), pd.DataFrame(~np.isnan(NUMBERS))),
+        (np.nan_to_num(NUMBERS).astype(bool), (~np.isnan(NUMBERS)).astype(int)),
+        (sp.csr_array(np.nan_to_num(NUMBERS)), ~np.isnan(NUMBERS)),
+        (sp.coo_matrix(np.nan_to_num(NUMBERS)), sp.csr_array(~np.isnan(NUMBERS))),
+        (sp.csr_array(SIGNS), SIGNS != 0),
+        (torch.from_numpy(NUMBERS), None),
+    ],
+)
+def test_all_forms_say_the_same(Y, mask):
+    labels = read_labels(Y, mask)
+    np.testing.assert_array_equal(labels.signs, SIGNS)
+    np.testing.assert_array_equal(observed(Y, mask), SIGNS != 0)
+    assert labels.signs.dtype == np.int8
+
+
+def test_absent_entries_of_a_sparse_matrix_are_negatives():
+    Y = sp.csr_array(np.array([[1, 0], [0, 1]]))
+    np.testing.assert_array_equal(read_labels(Y).signs, [[1, -1], [-1, 1]])
+    with pytest.raises(ValueError, match=r"sparse with stored -1, which is ambiguous.*decode_missing"):
+        read_labels(sp.csr_array(np.array([[1, 0], [-1, 1]])))
+
+
+def test_names_of_columns_are_kept():
+    assert read_labels(pd.DataFrame(NUMBERS, columns=["a", "b", "c"])).names == ["a", "b", "c"]
+    assert read_labels(NUMBERS).names is None
+
+
+@pytest.mark.parametrize(
+    ("given", "classes"),
+    [([0, 1, 0], [0, 1]), ([-1, 1, 1], [-1, 1]), (["no", "yes", "no"], ["no", "yes"]), ([3, 7, 7], [3, 7])],
+)
+def test_a_vector_is_one_label_with_any_two_classes(given, classes):
+    labels = read_labels(given)
+    assert labels.one_dimensional
+    assert list(labels.classes) == classes
+    np.testing.assert_array_equal(labels.signs[:, 0], [1 if v == classes[1] else -1 for v in given])
+    assert list(labels.write(labels.signs)) == given
+    column = read_labels(np.array(given, dtype=object)[:, None])
+    np.testing.assert_array_equal(column.signs, labels.signs)
+    assert not column.one_dimensional
+
+
+def test_three_values_are_ambiguous_and_the_helper_decodes_them():
+    with pytest.raises(ValueError, match=r"Y holds -1, 0 and 1, which is ambiguous.*decode_missing"):
+        read_labels(SIGNS)
+    np.testing.assert_array_equal(read_labels(decode_missing(SIGNS, missing=0)).signs, SIGNS)
+    other = np.array([[1, 0, -1], [-1, 1, 0]])  # -1 means missing here
+    np.testing.assert_array_equal(read_labels(decode_missing(other, missing=-1)).signs, SIGNS)
+    frame = decode_missing(pd.DataFrame(SIGNS, columns=list("abc"), index=["x", "y"]))
+    assert list(frame.columns) == list("abc")
+    assert list(frame.index) == ["x", "y"]
+    np.testing.assert_array_equal(decode_missing(sp.csr_array(SIGNS)), decode_missing(SIGNS))
+    with pytest.raises(ValueError, match="missing must be 0 or -1, got 2"):
+        decode_missing(SIGNS, missing=2)
+    with pytest.raises(ValueError, match="Y must hold -1, 0 and 1 alone"):
+        decode_missing([[5, 1]])
+
+
+@pytest.mark.parametrize(
+    ("Y", "mask", "message"),
+    [
+        ([[0.5, 1]], None, "Y has values other than labels: 0.5, 1.0"),
+        ([[0, 1, 2]] * 3, None, "values other than labels: 0, 1, 2"),
+        ([0.1, 0.7, 0.3], None, "Unknown label type: Y is continuous"),
+        ([1, 2, 3], None, "Y is one label and needs two classes, got 3 classes"),
+        (np.array([["a", 1]], dtype=object), None, "Y mixes values of types int, str"),
+        (np.array([[1 + 2j, 0]]), None, "dtype complex128"),
+        (np.array([["2020-01-01"]], dtype="datetime64[D]"), None, "dtype datetime64"),
+        ([[1, np.inf]], None, "Y contains infinity"),
+        ([[np.nan, np.nan]], None, "no observed entry: all 2 are missing"),
+        ([[1, 0]], [[True]], r"mask must have the shape of the labels, \(1, 2\), got \(1, 1\)"),
+        ([[1, 0]], [["a", "b"]], "mask must be boolean, True where a label is observed"),
+    ],
+)
+def test_other_forms_are_refused_by_name(Y, mask, message):
+    with pytest.raises(ValueError, match=message):
+        read_labels(Y, mask)
+
+
+@given(arrays(np.int8, (5, 3), elements=st.sampled_from([-1, 0, 1])), st.floats(allow_nan=True))
+def test_what_stands_in_unobserved_places_is_never_read(signs, poison):
+    mask = signs != 0
+    if not mask.any():
+        return
+    Y = np.where(mask, (signs > 0).astype(float), poison)
+    np.testing.assert_array_equal(read_labels(Y, mask).signs, signs)
+
+
+@given(arrays(np.int8, (4, 3), elements=st.sampled_from([-1, 1])), st.sampled_from(["01", "signs", "bool"]))
+def test_writing_gives_back_what_was_read(signs, form):
+    Y = {"01": (signs > 0).astype(int), "signs": signs, "bool": signs > 0}[form]
+    labels = read_labels(Y)
+    written = labels.write(labels.signs)
+    np.testing.assert_array_equal(written, Y)

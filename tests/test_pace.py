@@ -1,0 +1,67 @@
+"""Schedules and paces as users see them."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from spmld.core.problem import Engine
+from spmld.pace import Age, Geometric, GroupSparsePace, Quantile, ReleasedPace
+
+L = np.random.default_rng(0).random((100, 3)) ** 2
+ENGINE = Engine()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.35, 0.8])
+def test_quantile_takes_its_share_of_every_column(share):
+    pace = GroupSparsePace(schedule=Quantile(start=share, stop=share))
+    (P,) = pace.weights([L], pace.age(0, [L], ENGINE), ENGINE)
+    np.testing.assert_allclose(P.mean(axis=0), share, atol=0.01)
+    for column, weight in zip(L.T, P.T, strict=True):
+        assert column[weight == 1].max() < column[weight == 0].min()
+
+
+def test_quantile_at_a_share_of_one_takes_everything_even_among_ties_and_zeros():
+    for losses in (L, np.zeros((5, 2)), np.ones((5, 2)), L.astype(np.float32), 1e-20 * L):
+        pace = GroupSparsePace(schedule=Quantile(start=1.0, diversity=0.9))
+        (P,) = pace.weights([losses], pace.age(0, [losses], ENGINE), ENGINE)
+        assert (P == 1).all()
+
+
+def test_diversity_of_the_quantile_softens_without_switching_off():
+    hard, soft = (GroupSparsePace(schedule=Quantile(start=0.6, stop=0.6, diversity=d)) for d in (0.0, 0.9))
+    (H,), (S,) = (pace.weights([L], pace.age(0, [L], ENGINE), ENGINE) for pace in (hard, soft))
+    assert set(np.unique(H)) == {0, 1}
+    assert ((S > 0) & (S < 1)).sum(axis=0).min() > 10
+    np.testing.assert_array_equal(S > 0, H > 0)
+
+
+def test_shares_grow_in_equal_steps_and_then_stay():
+    schedule = Quantile(start=0.2, stop=0.8, rounds=4)
+    assert [schedule.share(t) for t in range(6)] == pytest.approx([0.2, 0.4, 0.6, 0.8, 0.8, 0.8])
+    assert [schedule.settled(t) for t in range(5)] == [False, False, False, True, True]
+    assert Quantile(start=0.2, stop=0.8, rounds=1).share(0) == 0.8
+
+
+def test_geometric_multiplies():
+    ages = [Geometric(threshold=0.1, growth=2.0, diversity=3.0, decay=0.5).age(t, None, None) for t in range(3)]
+    assert [age.threshold for age in ages] == pytest.approx([0.1, 0.2, 0.4])
+    assert [age.diversity for age in ages] == pytest.approx([3.0, 1.5, 0.75])
+    assert not Geometric().settled(1000)
+
+
+@pytest.mark.parametrize("pace", [GroupSparsePace(), ReleasedPace(), GroupSparsePace(schedule=Geometric())])
+def test_paces_clone_like_estimators(pace):
+    copy = clone(pace)
+    assert copy is not pace
+    assert copy.schedule is not pace.schedule
+    assert repr(copy) == repr(pace)
+    assert copy.get_params(deep=False).keys() == {"schedule"}
+
+
+def test_released_weights_do_not_depend_on_the_scale_of_the_losses():
+    pace, age = ReleasedPace(), Age(0.1, 0.3)
+    (expected,) = pace.weights([L], age, ENGINE)
+    (found,) = pace.weights([5 + 100 * L], age, ENGINE)
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+    (constant,) = pace.weights([np.ones((4, 2))], age, ENGINE)
+    assert np.isfinite(constant).all()
