@@ -95,7 +95,7 @@ class Quantile(BaseEstimator):
         Share of the first round.
     stop : float in (0, 1], default=1.0
         Share of the last round and after. Below 1 the hardest entries stay out for good.
-    rounds : int, default=5
+    rounds : int, default=4
         Rounds from `start` to `stop`.
     diversity : float in [0, 1), default=0.0
         Fraction of the diversity that would switch a column off. 0 gives weights 0 and 1, larger values softer ones.
@@ -107,7 +107,7 @@ class Quantile(BaseEstimator):
     [0.5, 0.75, 1.0, 1.0]
     """
 
-    def __init__(self, *, start: float = 0.5, stop: float = 1.0, rounds: int = 5, diversity: float = 0.0):
+    def __init__(self, *, start: float = 0.5, stop: float = 1.0, rounds: int = 4, diversity: float = 0.0):
         self.start = start
         self.stop = stop
         self.rounds = rounds

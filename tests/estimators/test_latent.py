@@ -179,9 +179,9 @@ def test_history_tells_the_curriculum(data):
     model = SPMLD(random_state=0).fit(data.X, data.hidden)
     warm = [r for r in model.history_ if r["stage"] == "warm"]
     main = [r for r in model.history_ if r["stage"] == "main"]
-    assert len(warm) == 3
+    assert len(warm) == 2
     assert all(r["share"] == 1 and r["threshold"] is None for r in warm)
-    assert [r["share"] for r in main[:5]] == pytest.approx([0.5, 0.625, 0.75, 0.875, 1.0], abs=0.006)
+    assert [r["share"] for r in main[:4]] == pytest.approx([1 / 2, 2 / 3, 5 / 6, 1.0], abs=0.006)
     assert len(model.history_) == model.n_iter_
     assert model.converged_
 

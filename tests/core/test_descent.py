@@ -1,0 +1,105 @@
+"""Steepest descent: its step lengths and stopping, as the released code has them."""
+
+import numpy as np
+import pytest
+
+from spmld.core.descent import descend
+
+CURVATURE = np.array([1.0, 10.0])
+
+
+class Recorder:
+    """1/2 x^T diag(c) x, remembering where it was asked for."""
+
+    def __init__(self):
+        self.points = []
+
+    def value(self, x):
+        self.points.append(x[0].copy())
+        return float(0.5 * np.sum(CURVATURE * x[0] ** 2))
+
+    def gradient(self, x):
+        return (CURVATURE * x[0],)
+
+
+def test_first_trial_has_length_one_and_later_ones_follow_the_last_decrease():
+    f = Recorder()
+    x0 = np.array([4.0, 3.0])
+    descend((x0,), f.value, f.gradient, max_iter=2)
+    g0 = CURVATURE * x0
+    trials = iter(f.points[1:])
+    x = next(trials)
+    np.testing.assert_allclose(x, x0 - g0 / np.linalg.norm(g0))
+    cost = 0.5 * np.sum(CURVATURE * x0**2)
+    first = 0.5 * np.sum(CURVATURE * x**2)
+    assert first < cost  # taken as it was
+    g1 = CURVATURE * x
+    np.testing.assert_allclose(next(trials), x - 4 * (cost - first) / (g1 @ g1) * g1)
+
+
+def test_trials_are_halved_until_the_decrease_is_what_the_slope_promises():
+    tried = []
+
+    def value(x):
+        (s,) = x[0]
+        tried.append(s)
+        # Falls by a hair at a full step, which is not enough, and properly at a quarter.
+        return {0.0: 1.0, -1.0: 1 - 1e-6, -0.5: 1 + 1e-3}.get(s, 1 + s / 10)
+
+    (x,) = descend((np.zeros(1),), value, lambda x: (np.ones(1),), max_iter=1)
+    assert tried == [0.0, -1.0, -0.5, -0.25]
+    assert x[0] == -0.25
+
+
+def test_after_25_trials_a_step_that_does_not_lower_the_value_is_rejected():
+    tried = []
+
+    def value(x):
+        tried.append(x[0][0])
+        return 1.0 if x[0][0] == 0 else 2.0
+
+    (x,) = descend((np.zeros(1),), value, lambda x: (np.ones(1),), max_iter=5)
+    assert x[0] == 0
+    assert len(tried) == 26
+
+
+def test_stops_where_there_is_no_slope_or_no_change():
+    f = Recorder()
+    descend((np.full(2, 1e-9),), f.value, f.gradient)
+    assert len(f.points) == 1
+
+    values = iter([1.0, *(0.5 - 1e-6 * i for i in range(100))])
+    taken = []
+
+    def gradient(x):
+        taken.append(x)
+        return (np.full(1, 1e-3),)
+
+    descend((np.zeros(1),), lambda x: next(values), gradient, max_iter=60)
+    # values 1, .5, then hardly any change: the three changes before the last are small after the sixth value
+    assert len(taken) == 5
+
+
+def test_long_run_reaches_the_minimum_and_products_that_move_along_stay_products():
+    f = Recorder()
+    A = np.array([[1.0, 2.0], [0.5, -1.0]])
+
+    def gradient(x):
+        g = CURVATURE * x[0]
+        return g, A @ g
+
+    x, product = descend((np.array([4.0, 3.0]), A @ np.array([4.0, 3.0])), f.value, gradient, own=1, max_iter=500)
+    assert np.abs(x).max() < 0.01
+    np.testing.assert_allclose(product, A @ x, atol=1e-12)
+
+
+def test_retraction_is_applied_to_every_trial():
+    def value(x):
+        assert np.linalg.norm(x[0]) == pytest.approx(1)
+        return float(x[0][0])
+
+    start = np.array([0.6, 0.8])
+    (x,) = descend(
+        (start,), value, lambda x: (np.array([1.0, 0.0]) - x[0][0] * x[0],), lambda x: (x[0] / np.linalg.norm(x[0]),)
+    )
+    np.testing.assert_allclose(x, [-1, 0], atol=1e-2)
