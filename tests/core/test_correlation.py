@@ -7,7 +7,7 @@ import pytest
 from pymanopt.manifolds import Oblique
 from pymanopt.optimizers import ConjugateGradient
 
-from spmld.core.correlation import mix, normalise
+from spmld.core.correlation import _sweep, mix, normalise
 
 
 def random_case(l, k, r, g=1, seed=0):
@@ -31,13 +31,15 @@ def test_rows_stay_on_the_sphere_and_every_sweep_lowers_the_trace():
     assert values[-1] < 0.5 * values[0]
 
 
-def test_equals_the_row_by_row_rule_written_out():
+def test_a_sweep_is_the_row_by_row_rule_written_out():
     H, U, Z = random_case(7, 3, 4)
     A, z = U @ H[0] @ U.T, Z[0].copy()
     for i in range(7):
         pull = sum(A[i, j] * z[j] for j in range(7) if j != i)
         z[i] = -pull / np.linalg.norm(pull)
-    np.testing.assert_allclose(mix(H, U, Z, sweeps=1)[0], z, atol=1e-12)
+    G = U @ H[0]
+    np.testing.assert_allclose(_sweep(G, list(np.diag(A)), U, Z[0], U.T @ Z[0]), z, atol=1e-12)
+    assert trace(H, U, mix(H, U, Z, sweeps=1)) <= trace(H, U, z[None])
 
 
 def test_input_is_not_changed_and_rows_without_pull_stay():
