@@ -1,7 +1,8 @@
 """The correlation step beside Riemannian methods run to convergence, at the size of Corel5k's labels.
 
 The methods of pymanopt run until their gradient, step or 5,000 iterations end them; the mixing method runs until its
-objective is no higher, to 1e-12 of its first value. One problem is well conditioned, one has a spectrum that falls as that of fitted labels does.
+objective is no higher, to 1e-12 of its first value. One problem is well conditioned, the other has a spectrum that
+falls as that of fitted labels does.
 """
 
 import time
