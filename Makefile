@@ -10,7 +10,7 @@ demo: .venv/demo ## fit GLOCAL and SPMLD on generated data with missing labels; 
 	$(BIN)/python -m spmld.demo
 
 test: .venv/test ## run the tests (set SPMLD_DATA to a folder with the real data sets to test on them too)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest $(PYTEST_FLAGS)
 
 lint: .venv/test ## style, types and import layers
 	$(BIN)/ruff check .
