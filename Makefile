@@ -18,7 +18,7 @@ lint: .venv/test ## style, types and import layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: .venv/test ## print speed and memory ratios
+bench: .venv/bench ## print speed and memory ratios
 	$(BIN)/python -m benchmarks
 
 clean: ## remove the environment and what was written
@@ -35,5 +35,9 @@ clean: ## remove the environment and what was written
 .venv/test: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
 	touch $@ .venv/demo
+
+.venv/bench: .venv/test
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	touch $@
 
 .PHONY: help demo test lint bench clean

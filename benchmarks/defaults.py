@@ -19,8 +19,8 @@ from spmld.metrics import ranking_loss
 NAMES = ("Business", "Education", "Computers")
 GRID = {
     "loss": ["squared", "logistic"],
-    "coupling": [0.3, 1.0, 3.0],
-    "ridge": [0.03, 0.125, 0.5],
+    "coupling": [0.1, 0.3, 1.0, 3.0],
+    "ridge": [0.01, 0.03, 0.125, 0.5],
     "feature_ridge": [0.25, 0.5, 1.0, 3.0],
 }
 
