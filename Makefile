@@ -28,7 +28,7 @@ clean: ## remove the environment and what was written
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-.venv/demo: .venv/bin/python pyproject.toml
+.venv/demo: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[plot]'
 	touch $@
 

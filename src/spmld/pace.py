@@ -20,6 +20,9 @@ schedule            threshold and diversity of a round
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -31,13 +34,14 @@ from .core.problem import Engine
 __all__ = ["Age", "Geometric", "GroupSparsePace", "Quantile", "ReleasedPace"]
 
 
-TINY = 1e-12
+TINY = 1e-30
 """Keeps a threshold above losses of 0."""
 
 
-def _refuse(condition: bool, owner: Any, name: str, accepted: str) -> None:
-    if condition:
-        raise ValueError(f"{name} of {type(owner).__name__} must be {accepted}, got {getattr(owner, name)!r}")
+def _require(owner: Any, name: str, accepted: str, fits: Callable[[Any], bool]) -> None:
+    value = getattr(owner, name)
+    if not isinstance(value, Real) or not isfinite(value) or not fits(value):
+        raise ValueError(f"{name} of {type(owner).__name__} must be {accepted}, got {value!r}")
 
 
 class Geometric(BaseEstimator):
@@ -69,10 +73,10 @@ class Geometric(BaseEstimator):
 
     def check(self) -> None:
         """Refuse parameters out of range."""
-        _refuse(not self.threshold > 0, self, "threshold", "positive")
-        _refuse(not self.growth >= 1, self, "growth", "at least 1")
-        _refuse(not self.diversity >= 0, self, "diversity", "0 or more")
-        _refuse(not 0 < self.decay <= 1, self, "decay", "in (0, 1]")
+        _require(self, "threshold", "positive", lambda value: value > 0)
+        _require(self, "growth", "at least 1", lambda value: value >= 1)
+        _require(self, "diversity", "0 or more", lambda value: value >= 0)
+        _require(self, "decay", "in (0, 1]", lambda value: 0 < value <= 1)
 
     def age(self, round: int, losses: Any, engine: Engine) -> Age:
         """Threshold and diversity of a round, counted from 0."""
@@ -115,10 +119,10 @@ class Quantile(BaseEstimator):
 
     def check(self) -> None:
         """Refuse parameters out of range."""
-        _refuse(not 0 < self.start <= 1, self, "start", "in (0, 1]")
-        _refuse(not 0 < self.stop <= 1, self, "stop", "in (0, 1]")
-        _refuse(not self.rounds >= 1, self, "rounds", "1 or more")
-        _refuse(not 0 <= self.diversity < 1, self, "diversity", "in [0, 1)")
+        _require(self, "start", "in (0, 1]", lambda value: 0 < value <= 1)
+        _require(self, "stop", "in (0, 1]", lambda value: 0 < value <= 1)
+        _require(self, "rounds", "an integer of 1 or more", lambda value: value == int(value) and value >= 1)
+        _require(self, "diversity", "in [0, 1)", lambda value: 0 <= value < 1)
 
     def share(self, round: int) -> float:
         """Share of easy entries in a round, counted from 0."""
@@ -128,7 +132,7 @@ class Quantile(BaseEstimator):
     def age(self, round: int, losses: Any, engine: Engine) -> Age:
         """Threshold and diversity of each column in a round, counted from 0."""
         share = self.share(round)
-        # Entries at the quantile count as easy, so the threshold is a little above it.
+        # Entries at the quantile count as easy, also if it is 0, so the threshold is a little above it.
         threshold = core.quantiles(losses, share, engine) * (1 + 1e-6) + TINY
         if share >= 1 or self.diversity == 0:
             return Age(threshold)
@@ -146,10 +150,13 @@ class _Pace(BaseEstimator):
 
     def check(self) -> None:
         """Refuse parameters out of range."""
-        for name in ("age", "settled"):
-            _refuse(not hasattr(self.schedule, name), self, "schedule", "a schedule such as spmld.pace.Quantile()")
-        if hasattr(self.schedule, "check"):
-            self.schedule.check()
+        schedule = self.schedule
+        if isinstance(schedule, type) or not all(hasattr(schedule, name) for name in ("age", "settled")):
+            raise ValueError(
+                f"schedule of {type(self).__name__} must be a schedule such as spmld.pace.Quantile(), got {schedule!r}"
+            )
+        if hasattr(schedule, "check"):
+            schedule.check()
 
     def age(self, round: int, losses: Any, engine: Engine) -> Age:
         """Threshold and diversity of a round."""
@@ -208,6 +215,12 @@ class ReleasedPace(_Pace):
 
     def __init__(self, *, schedule: Geometric | None = None):
         self.schedule = schedule if schedule is not None else Geometric()
+
+    def check(self) -> None:
+        """Refuse parameters out of range, and schedules with a threshold for each column."""
+        super().check()
+        if isinstance(self.schedule, Quantile):
+            raise ValueError("schedule of ReleasedPace must give one threshold for all columns, as Geometric() does")
 
     def weights(self, losses: Any, age: Age, engine: Engine) -> tuple[Any, ...]:
         """Weights for losses given in blocks of rows."""

@@ -82,7 +82,7 @@ def test_status_tells_how_it_ended():
     problem, objective, _ = make_case()
     assert solve(problem, objective, start(problem), max_iter=500, tol=1e-6).status is Status.CONVERGED
     assert solve(problem, objective, start(problem), max_iter=2, tol=1e-12).status is Status.LIMIT
-    unsettled = GroupSparsePace(schedule=Quantile(rounds=30))
+    unsettled = GroupSparsePace(schedule=Quantile(stop=0.8, rounds=30))
     paced = solve(problem, objective, start(problem), pace=unsettled, max_iter=200, tol=1e-2)
     assert paced.status is Status.CONVERGED
     assert len(paced.history) >= 30  # not before the schedule has ended
@@ -102,12 +102,20 @@ def test_callback_sees_every_round_and_may_interrupt():
     assert seen == [1, 2, 3]
 
 
+def test_an_objective_that_is_not_finite_ends_the_fit():
+    problem, objective, state = make_case()
+    with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="objective became"):
+        solve(problem, objective, replace(state, U=state.U * 1e200, b=state.b * np.nan), steps=(update_V,))
+
+
 def test_a_leap_is_taken_only_if_it_lowers_the_objective():
     problem, objective, state = make_case()
     near = update_W(problem, objective, update_V(problem, objective, state))
     for length in (0.1, 1.0, 100.0):
-        after, next_length = try_leap(problem, objective, state, near, length)
-        assert objective.value(problem, after) <= objective.value(problem, near)
+        value = objective.value(problem, near)
+        after, found, next_length = try_leap(problem, objective, state, near, value, length)
+        assert found == pytest.approx(objective.value(problem, after))
+        assert found <= value
         taken = after is not near
         assert next_length == pytest.approx(min(1.5 * length, 30) if taken else 0.5 * length)
         for block, rows in zip(problem.blocks, after.rows, strict=True):

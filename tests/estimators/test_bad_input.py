@@ -5,10 +5,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from spmld import GLOCAL, SPMLD
-from spmld.pace import Geometric, GroupSparsePace, Quantile
+from spmld.pace import Geometric, GroupSparsePace, Quantile, ReleasedPace
 
 ESTIMATORS = [GLOCAL, SPMLD]
 RNG = np.random.default_rng(0)
@@ -69,6 +70,8 @@ def test_wrong_data_is_refused(cls, features, labels, mask, message):
         ("global_correlation", [-1e-9], "0 or more"),
         ("local_correlation", [-1], "0 or more"),
         ("tol", [-1, "small"], "0 or more, or None"),
+        ("fit_intercept", ["no", 2], "True or False"),
+        ("rescale", ["no"], "True or False"),
         ("loss", ["hinge", 3], "'squared' or 'logistic'"),
         ("solver", ["newton"], "'exact' or 'descent'"),
         ("start", [0], "'spectral' or 'random'"),
@@ -88,7 +91,13 @@ def test_wrong_parameters_are_named(cls, name, values, accepted):
         (GroupSparsePace(schedule=3), "schedule of GroupSparsePace must be a schedule"),
         (GroupSparsePace(schedule=Quantile(start=0)), r"start of Quantile must be in \(0, 1\], got 0"),
         (GroupSparsePace(schedule=Quantile(stop=1.5)), r"stop of Quantile must be in \(0, 1\], got 1.5"),
-        (GroupSparsePace(schedule=Quantile(rounds=0)), "rounds of Quantile must be 1 or more, got 0"),
+        (GroupSparsePace(schedule=Quantile(rounds=0)), "rounds of Quantile must be an integer of 1 or more, got 0"),
+        (GroupSparsePace(schedule=Quantile(rounds=2.5)), "rounds of Quantile must be an integer"),
+        (GroupSparsePace(schedule=Quantile(start="a")), r"start of Quantile must be in \(0, 1\], got 'a'"),
+        (GroupSparsePace(schedule=Geometric(threshold=np.inf)), "threshold of Geometric must be positive, got inf"),
+        (GroupSparsePace, "pace of SPMLD must be None or a pace"),
+        (GroupSparsePace(schedule=Quantile), "schedule of GroupSparsePace must be a schedule"),
+        (ReleasedPace(schedule=Quantile()), "schedule of ReleasedPace must give one threshold"),
         (GroupSparsePace(schedule=Quantile(diversity=1)), r"diversity of Quantile must be in \[0, 1\), got 1"),
         (GroupSparsePace(schedule=Geometric(threshold=0)), "threshold of Geometric must be positive, got 0"),
         (GroupSparsePace(schedule=Geometric(growth=0.9)), "growth of Geometric must be at least 1, got 0.9"),
@@ -130,7 +139,7 @@ class TestOddDataWorks:
         others = self.fit(cls, loss, X, Y[:, 1:], global_correlation=0, local_correlation=0)
         assert (model.predict(X)[:, 1:] == others.predict(X)).mean() > 0.9
 
-    def test_row_never_observed_changes_little_and_is_predicted(self, cls, loss):
+    def test_row_never_observed_is_predicted(self, cls, loss):
         labels = Y.copy()
         labels[3] = np.nan
         model = self.fit(cls, loss, X, labels)
@@ -157,11 +166,19 @@ class TestOddDataWorks:
         np.testing.assert_array_equal(np.argsort(scores[0]), np.argsort(Y.mean(axis=0)))
 
     def test_identical_samples(self, cls, loss):
-        self.fit(cls, loss, np.ones((30, 4)), Y)
+        scores = self.fit(cls, loss, np.ones((30, 4)), Y).decision_function(np.ones((30, 4)))
+        np.testing.assert_array_equal(np.argsort(scores[0]), np.argsort(Y.mean(axis=0)))
 
     def test_features_of_huge_and_tiny_scale(self, cls, loss):
-        for scale in (1e-8, 1e8):
-            assert np.isfinite(self.fit(cls, loss, scale * X, Y).decision_function(scale * X)).all()
+        huge = self.fit(cls, loss, 1e8 * X, Y)
+        assert (huge.predict(1e8 * X) == Y).mean() > 0.9
+        tiny = self.fit(cls, loss, 1e-8 * X, Y).decision_function(1e-8 * X)
+        assert np.ptp(tiny, axis=0).max() < 1e-3  # the ridge leaves the label means
+
+    def test_features_beyond_the_range_of_floating_point_are_refused(self, cls, loss):
+        for features in (1e160 * X, sp.csr_array(1e160 * X), (1e19 * X).astype(np.float32)):
+            with pytest.raises(ValueError, match="values of X are too large for float"):
+                cls(loss=loss).fit(features, Y)
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
@@ -185,6 +202,32 @@ def test_after_a_fit_labels_must_match(cls):
             method(X, Y[:4])
     with pytest.raises(NotFittedError):
         cls().label_correlation()
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_labels_in_another_order_are_refused(cls):
+    frame = pd.DataFrame(Y, columns=["a", "b", "c"])
+    model = cls(random_state=0).fit(X, frame)
+    for method in (model.score, model.complete):
+        method(X, frame)
+        method(X, Y)  # without names they are taken in order
+        with pytest.raises(ValueError, match="names of the labels must match those of the fit"):
+            method(X, frame[["c", "b", "a"]])
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_correlation_that_was_not_learned_is_not_made_up(cls):
+    model = cls(global_correlation=0, local_correlation=0, random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="no correlation was learned"):
+        model.label_correlation()
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_sparse_features_with_long_indices(cls):
+    sparse = sp.csr_array(X)
+    expected = cls(random_state=0).fit(sparse, Y).coef_
+    sparse.indices, sparse.indptr = sparse.indices.astype(np.int64), sparse.indptr.astype(np.int64)
+    np.testing.assert_array_equal(cls(random_state=0).fit(sparse, Y).coef_, expected)
 
 
 def test_nothing_is_published_by_a_fit_that_fails():

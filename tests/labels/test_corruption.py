@@ -23,9 +23,16 @@ def test_stratified_keeps_the_same_share_of_both_signs_of_each_label(share, seed
     kept = hide_labels(Y, observed=share, random_state=seed)
     for label, column in zip(Y.T, kept.T, strict=True):
         for value in (0, 1):
-            assert (column == value).sum() == math.ceil(share * (label == value).sum())
+            assert (column == value).sum() == math.ceil(share * (label == value).sum() - 1e-9)
     known = ~np.isnan(kept)
     np.testing.assert_array_equal(kept[known], Y[known])
+
+
+@pytest.mark.parametrize(("share", "kept"), [(0.07, 7), (0.14, 14), (0.28, 28), (0.55, 55), (0.551, 56)])
+def test_shares_of_a_hundred_are_not_lost_to_rounding(share, kept):
+    Y = np.repeat([[1], [0]], 100, axis=0)
+    hidden = hide_labels(Y, observed=share, random_state=0)
+    assert (hidden == 1).sum() == (hidden == 0).sum() == kept
 
 
 def test_uniform_keeps_a_share_of_all_entries_whatever_their_label(Y):
@@ -92,6 +99,7 @@ def test_seeds_repeat_and_a_rate_of_zero_does_nothing(how, Y):
         (lambda Y: hide_labels(Y, observed=1.5), r"observed must be in \(0, 1\], got 1.5"),
         (lambda Y: hide_labels(Y, how="some"), 'how must be "stratified" or "uniform", got'),
         (lambda Y: corrupt_labels(Y, "flip", -0.1), r"rate must be in \[0, 1\], got -0.1"),
+        (lambda Y: corrupt_labels(Y[:10], "permute", 0.1), "needs two rows or more to exchange, got rate=0.1 of 10"),
         (lambda Y: corrupt_labels(Y, "shuffle", 0.1), 'how must be "permute", "swap", "drop" or "flip", got'),
     ],
 )

@@ -52,6 +52,10 @@ def test_absent_entries_of_a_sparse_matrix_are_negatives():
     np.testing.assert_array_equal(read_labels(Y).signs, [[1, -1], [-1, 1]])
     with pytest.raises(ValueError, match=r"sparse with stored -1, which is ambiguous.*decode_missing"):
         read_labels(sp.csr_array(np.array([[1, 0], [-1, 1]])))
+    stored_zero = sp.csr_array((np.array([1, 0, -1, 1]), ([0, 0, 1, 1], [0, 1, 0, 1])), shape=(2, 2))
+    for mask in (None, np.ones((2, 2), dtype=bool)):
+        with pytest.raises(ValueError, match="Y holds -1, 0 and 1"):
+            read_labels(stored_zero, mask)
 
 
 def test_names_of_columns_are_kept():

@@ -73,10 +73,16 @@ class Engine:
 
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Any:
         """The sum over blocks of an array, or of each array of a tuple."""
-        parts = self.map(function, *rows)
-        if isinstance(parts[0], tuple):
-            return tuple(sum(column[1:], start=column[0]) for column in zip(*parts, strict=True))
-        return sum(parts[1:], start=parts[0])
+        total: Any = None
+        for args in zip(*rows, strict=True):
+            part = function(*args)
+            if total is None:
+                total = part
+            elif isinstance(part, tuple):
+                total = tuple(a + b for a, b in zip(total, part, strict=True))
+            else:
+                total = total + part
+        return total
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
+from math import isfinite
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -56,7 +57,7 @@ class Pace(Protocol):
 class Status(Enum):
     """How a fit ended, with what to tell the user."""
 
-    CONVERGED = "the objective changed by less than tol in a round"
+    CONVERGED = "the updates of a round changed the objective by less than tol"
     ROUNDS = "ran the rounds asked for, tol is None"
     LIMIT = "max_iter rounds were not enough for the objective to settle: raise max_iter or tol"
 
@@ -84,7 +85,8 @@ def solve(
 ) -> Result:
     """Run rounds of `steps`, and of the pace, until the objective settles.
 
-    It has settled when a round at the last age, or with all weights 1, changes it by less than `tol` of its value.
+    It has settled when the updates of a round, before the pace changes the weights, change it by less than `tol` of its
+    value, and the schedule of the pace has ended or all weights are 1.
     """
     history: list[dict[str, Any]] = []
     status = Status.ROUNDS if tol is None else Status.LIMIT
@@ -95,9 +97,13 @@ def solve(
         before, old = value, state
         for step in steps:
             state, value = guarded(step, problem, objective, state, value)
+        value = objective.value(problem, state)
         if leap and round > 0:
-            state, length = try_leap(problem, objective, old, state, length)
-        penalty, age = 0.0, None
+            state, value, length = try_leap(problem, objective, old, state, value, length)
+        if not isfinite(value):
+            raise FloatingPointError(f"the objective became {value} in round {round + 1}")
+        change = abs(before - value)
+        age, penalty = None, 0.0
         if pace is not None:
             losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
             age = pace.age(round, losses, problem.engine)
@@ -120,8 +126,7 @@ def solve(
             callback(history[-1])
         settled = pace is None or pace.settled(round) or history[-1]["share"] >= 1
         # An objective that falls to almost nothing of its first value has settled too.
-        small = tol is not None and abs(before - value) <= tol * max(abs(before), 1e-3 * abs(first))
-        if small and round > 0 and settled:
+        if tol is not None and round > 0 and settled and change <= tol * max(abs(before), 1e-3 * abs(first)):
             status = Status.CONVERGED
             break
     return Result(state, status, history)
@@ -142,10 +147,12 @@ def guarded(step: Step, problem: Problem, objective: Objective, state: State, ce
     return step(problem, objective, state, True), ceiling
 
 
-def try_leap(problem: Problem, objective: Objective, old: State, new: State, length: float) -> tuple[State, float]:
-    """Go on in the direction of the last round by `length` times its way, if that lowers the objective further.
+def try_leap(
+    problem: Problem, objective: Objective, old: State, new: State, value: float, length: float
+) -> tuple[State, float, float]:
+    """Go on from `new` by `length` times the way from `old`, if that takes the objective below `value`.
 
-    X W is linear in W, so a leap costs no product with X. Returns the state, and the length to try next.
+    X W is linear in W, so a leap costs no product with X. Returns the state, its value, and the length to try next.
     """
 
     def on(a: Array, b: Array) -> Array:
@@ -153,9 +160,10 @@ def try_leap(problem: Problem, objective: Objective, old: State, new: State, len
 
     rows = tuple(replace(q, V=on(p.V, q.V), T=on(p.T, q.T)) for p, q in zip(old.rows, new.rows, strict=True))
     far = replace(new, U=on(old.U, new.U), b=on(old.b, new.b), W=on(old.W, new.W), rows=rows)
-    if objective.value(problem, far) < objective.value(problem, new):
-        return far, min(1.5 * length, 30.0)
-    return new, 0.5 * length
+    far_value = objective.value(problem, far)
+    if far_value < value:
+        return far, far_value, min(1.5 * length, 30.0)
+    return new, value, 0.5 * length
 
 
 def _weights_in_use(problem: Problem, state: State) -> dict[str, Any]:

@@ -33,7 +33,8 @@ def random_start(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     U, Z = uniform((l, k)), normalise(uniform((g, l, r)))
     V = problem.map(lambda block: uniform((block.n, k)))
     rows = tuple(Rows(V=v, T=0 * v, P=0 * v + 1) for v in V)
-    return State(U=U, b=0 * U[:, 0], W=0 * uniform((d, k)), Z=Z, rows=rows)
+    W = array_namespace(U).zeros((d, k), dtype=U.dtype, device=U.device)
+    return State(U=U, b=0 * U[:, 0], W=W, Z=Z, rows=rows)
 
 
 def spectral_start(problem: Problem, k: int, r: int, uniform: Uniform) -> State:

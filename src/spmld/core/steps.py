@@ -116,7 +116,7 @@ def update_U(
 
     def normal_equations(block: Block, rows: Rows) -> tuple[Array, Array]:
         A, B = 0.0, 0.0
-        for s in chunks(block.n, q * q):
+        for s in chunks(block.n, max(q * q, l)):
             V = rows.V[s, :]
             C, R = objective.fit.quadratic(block.part(s), V, U, b, safe)
             V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]
@@ -185,9 +185,7 @@ def update_W(
 
 
 def _column_squares(X: Any, w: Array) -> Array:
-    """(X o X)^T w in chunks of rows: the diagonal of X^T diag(w_i) X for each column of w."""
-    total = 0.0
-    for s in chunks(X.shape[0], X.shape[1]):
-        part = X[s]
-        total = total + (part.power(2) if hasattr(part, "power") else part * part).T @ w[s, :]
-    return total
+    """(X o X)^T w: the diagonal of X^T diag(w_i) X for each column of w. A dense X is squared a chunk at a time."""
+    if hasattr(X, "power"):
+        return X.power(2).T @ w
+    return sum((X[s, :] * X[s, :]).T @ w[s, :] for s in chunks(X.shape[0], X.shape[1]))

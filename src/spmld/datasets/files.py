@@ -33,7 +33,7 @@ def find_file(name: str) -> Path:
     folder = os.environ.get("SPMLD_DATA")
     if not folder:
         raise FileNotFoundError(f"{name}: set the environment variable SPMLD_DATA to a folder that holds it")
-    found = sorted(path for path in Path(folder).rglob("*") if path.name.lower() == name.lower())
+    found = sorted(path for path in Path(folder).rglob("*") if path.name.lower() == name.lower() and path.is_file())
     if not found:
         raise FileNotFoundError(f"{name} is not below SPMLD_DATA={folder}")
     return found[0]

@@ -75,7 +75,9 @@ def make_planted(
     W = rng.normal(size=(n_features, n_latent)) / np.sqrt(n_features)
     U = rng.normal(size=(n_labels, n_latent)) + local * rng.normal(size=(n_groups, n_labels, n_latent))
     V = X @ W
-    scores = np.einsum("jk,jik->ji", V, U[groups])
+    scores = np.empty((n_samples, n_labels))
+    for m in range(n_groups):
+        scores[groups == m] = V[groups == m] @ U[m].T
     spread = scores.std(axis=0) + np.finfo(float).tiny
     noisy = scores + noise * spread * rng.normal(size=scores.shape)
     ranks = noisy.argsort(axis=0).argsort(axis=0)

@@ -22,8 +22,8 @@ def namespace(X: Any) -> Any:
 
 
 def move(values: Any, X: Any) -> Any:
-    """A NumPy array as an array of X's library on X's device, its type unchanged."""
-    if sp.issparse(X) or isinstance(X, np.ndarray):
+    """A NumPy array as an array of X's library on X's device, its type unchanged. Words stay NumPy's."""
+    if sp.issparse(X) or isinstance(X, np.ndarray) or values.dtype.kind in "OUS":
         return values
     return namespace(X).asarray(values, device=array_api_compat.device(X))
 
@@ -38,16 +38,21 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     if not array_api_compat.is_torch_array(X):
         return validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
     xp = namespace(X)
+    if "strided" not in str(X.layout):
+        raise ValueError(f"X as a torch tensor must be dense, got layout {X.layout}; give sparse features as SciPy's")
+    X = X.detach()
     if X.ndim != 2:
         raise ValueError(f"X must have shape (n_samples, n_features), got {tuple(X.shape)}")
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise ValueError(f"X must have at least one sample and one feature, got shape {tuple(X.shape)}")
-    if not xp.isdtype(X.dtype, "real floating"):
-        X = xp.astype(X, xp.float64)
+    if X.dtype not in (xp.float32, xp.float64):
+        X = xp.astype(X, xp.float32 if X.dtype.itemsize == 2 and X.dtype.is_floating_point else xp.float64)
     if not bool(xp.all(xp.isfinite(X))):
         raise ValueError("X contains NaN or infinity; impute or drop such samples first")
     if reset:
         estimator.n_features_in_ = int(X.shape[1])
+        if hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
     elif X.shape[1] != estimator.n_features_in_:
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "

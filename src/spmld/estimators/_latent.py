@@ -50,6 +50,7 @@ class LatentLabelModel(MultiLabelEstimator):
         """
         self._check_parameters()
         X = _sparse_if_mostly_zero(check_features(self, X, reset=True))
+        _refuse_overflow(X)
         labels = check_labels(self, X, y, mask)
         rng = check_random_state(self.random_state)
         problem = self._problem(X, labels, rng)
@@ -60,7 +61,10 @@ class LatentLabelModel(MultiLabelEstimator):
             return move(rng.uniform(size=shape).astype(self._dtype(X), copy=False), X)
 
         state = STARTS[self.start](problem, k, self.correlation_rank, uniform)
-        result = self._solve(problem, objective, state)
+        try:
+            result = self._solve(problem, objective, state)
+        except FloatingPointError as error:
+            raise ValueError(f"{error}: scale the values of X") from error
         self._publish(problem, objective, result, labels)
         return self
 
@@ -72,6 +76,8 @@ class LatentLabelModel(MultiLabelEstimator):
             require(self, name, "positive", _is_number(getattr(self, name)) and getattr(self, name) > 0)
         for name in ("global_correlation", "local_correlation", "feature_ridge"):
             require(self, name, "0 or more", _is_number(getattr(self, name)) and getattr(self, name) >= 0)
+        for name in ("rescale", "fit_intercept"):
+            require(self, name, "True or False", isinstance(getattr(self, name), (bool, np.bool_)))
         warm = self.warm_rounds
         require(self, "warm_rounds", "an integer of 0 or more", _is_integer(warm) and warm >= 0)
         require(self, "tol", "0 or more, or None", self.tol is None or (_is_number(self.tol) and self.tol >= 0))
@@ -95,10 +101,9 @@ class LatentLabelModel(MultiLabelEstimator):
                 # Fewer distinct samples than groups leave some groups empty, which does no harm.
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 means = KMeans(n_groups, n_init=1, random_state=rng.randint(2**31 - 1))
-                group = means.fit_predict(X if not hasattr(X, "detach") else to_numpy(X)).astype(np.int64)
+                group = means.fit_predict(_for_kmeans(X)).astype(np.int64)
         signs, observed = move(labels.signs, X), move(labels.observed, X)
-        dtype = namespace(X).empty(0, dtype=X.dtype).dtype
-        return make_problem(X, signs, observed, move(group, X), n_groups, dtype=dtype, fit_intercept=self.fit_intercept)
+        return make_problem(X, signs, observed, move(group, X), n_groups, fit_intercept=self.fit_intercept)
 
     def _objective(self, problem: Problem, observed: int, k: int) -> Objective:
         """The terms with their weights, each times its size factor."""
@@ -217,6 +222,8 @@ class LatentLabelModel(MultiLabelEstimator):
             Symmetric, ones on the diagonal, in [-1, 1].
         """
         check_is_fitted(self)
+        if not self._fitted_objective.correlation.active:
+            raise ValueError("no correlation was learned: global_correlation and local_correlation are 0")
         Z = to_numpy(self.correlation_factors_)
         if group is None:
             laplacian = np.einsum("g,gir,gjr->ij", self.group_sizes_ / self.group_sizes_.sum(), Z, Z)
@@ -227,6 +234,23 @@ class LatentLabelModel(MultiLabelEstimator):
         correlation = np.clip(-laplacian, -1, 1)
         np.fill_diagonal(correlation, 1)
         return correlation
+
+
+def _refuse_overflow(X: Any) -> None:
+    """Refuse features whose sums of squares leave the range of their type."""
+    values = X.data if sp.issparse(X) else X
+    xp = namespace(values)
+    largest = float(xp.max(xp.abs(values))) if values.shape[0] else 0.0
+    if largest > (float(xp.finfo(values.dtype).max) / (X.shape[0] * X.shape[1])) ** 0.5 / 1e3:
+        raise ValueError(f"the values of X are too large for {X.dtype}, up to {largest:.3g}: scale them first")
+
+
+def _for_kmeans(X: Any) -> Any:
+    """X as k-means takes it: NumPy's, or sparse with 32-bit indices."""
+    if sp.issparse(X):
+        index = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return sp.csr_array((X.data, *index), shape=X.shape) if X.nnz < 2**31 else X
+    return to_numpy(X)
 
 
 def _sparse_if_mostly_zero(X: Any) -> Any:

@@ -32,15 +32,15 @@ class GLOCAL(LatentLabelModel):
         Number of groups of samples with their own correlations, found by k-means; no more than there are samples.
     correlation_rank : int, default=20
         Columns of each correlation factor :math:`Z_m`.
-    coupling : float, default=1.0
+    coupling : float, default=0.3
         :math:`\alpha`, how closely latent labels follow the features.
     global_correlation : float, default=1e-3
         :math:`\beta_1`. 0 switches the global correlation off.
     local_correlation : float, default=1e-5
         :math:`\beta_2`. 0 switches the groups off.
-    ridge : float, default=0.125
+    ridge : float, default=0.03
         :math:`\tau_U` and :math:`\tau_V`.
-    feature_ridge : float, default=0.5
+    feature_ridge : float, default=0.25
         :math:`\tau_W`.
     rescale : bool, default=True
         Multiply the penalties by size factors, so that one value serves problems of different size. With N observed
@@ -85,9 +85,11 @@ class GLOCAL(LatentLabelModel):
     pace_weights_ : array of shape (n_samples, k)
         P, all ones in GLOCAL.
     history_ : list of dict
-        For each round: the objective and its terms, the pace, the share of weight in use, seconds.
+        For each round: its "stage", "warm" or "main", and number in it; the "objective" and its terms "fit",
+        "coupling", "correlation", "ridge" and "pace"; the share of weight in use; threshold and diversity of the
+        pace; seconds.
     n_iter_ : int
-        Rounds run.
+        Rounds run, warm ones included.
     converged_ : bool
         Whether the objective settled.
     classes_ : ndarray of shape (2,)
@@ -123,11 +125,11 @@ class GLOCAL(LatentLabelModel):
         n_latent: int = 20,
         n_groups: int = 3,
         correlation_rank: int = 20,
-        coupling: float = 1.0,
+        coupling: float = 0.3,
         global_correlation: float = 1e-3,
         local_correlation: float = 1e-5,
-        ridge: float = 0.125,
-        feature_ridge: float = 0.5,
+        ridge: float = 0.03,
+        feature_ridge: float = 0.25,
         rescale: bool = True,
         loss: Literal["logistic", "squared"] = "logistic",
         fit_intercept: bool = True,

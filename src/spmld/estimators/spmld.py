@@ -68,11 +68,11 @@ history_, n_iter_, converged_, classes_, n_labels_, label_names_, n_features_in_
         n_latent: int = 20,
         n_groups: int = 3,
         correlation_rank: int = 20,
-        coupling: float = 1.0,
+        coupling: float = 0.3,
         global_correlation: float = 1e-3,
         local_correlation: float = 1e-5,
-        ridge: float = 0.125,
-        feature_ridge: float = 0.5,
+        ridge: float = 0.03,
+        feature_ridge: float = 0.25,
         rescale: bool = True,
         loss: Literal["logistic", "squared"] = "logistic",
         fit_intercept: bool = True,
@@ -109,7 +109,9 @@ history_, n_iter_, converged_, classes_, n_labels_, label_names_, n_features_in_
     def _check_parameters(self) -> None:
         super()._check_parameters()
         interface = ("age", "weights", "penalty", "settled")
-        fits = self.pace is None or all(hasattr(self.pace, name) for name in interface)
+        fits = self.pace is None or (
+            not isinstance(self.pace, type) and all(hasattr(self.pace, name) for name in interface)
+        )
         require(self, "pace", "None or a pace such as spmld.pace.GroupSparsePace()", fits)
         if hasattr(self.pace, "check"):
             self.pace.check()

@@ -56,11 +56,11 @@ def hide_labels(
         for column, source in zip(signs.T, labels.signs.T, strict=True):
             for sign in (1, -1):
                 places = np.flatnonzero(source == sign)
-                keep = rng.permutation(places)[: math.ceil(observed * len(places))]
+                keep = rng.permutation(places)[: _share(observed, len(places))]
                 column[keep] = sign
     elif how == "uniform":
         places = np.flatnonzero(labels.signs)
-        keep = rng.permutation(places)[: math.ceil(observed * len(places))]
+        keep = rng.permutation(places)[: _share(observed, len(places))]
         signs.flat[keep] = labels.signs.flat[keep]
     else:
         raise ValueError(f'how must be "stratified" or "uniform", got {how!r}')
@@ -109,6 +109,8 @@ def corrupt_labels(
     signs = labels.signs.copy()
     if how == "permute":
         rows = rng.permutation(len(signs))[: round(rate * len(signs))]
+        if len(rows) == 1 < len(signs):
+            raise ValueError(f'"permute" needs two rows or more to exchange, got rate={rate!r} of {len(signs)} rows')
         signs[rows] = signs[np.roll(rows, 1)]
     elif how == "swap":
         _swap(signs, rate, rng)
@@ -119,6 +121,11 @@ def corrupt_labels(
     else:
         raise ValueError(f'how must be "permute", "swap", "drop" or "flip", got {how!r}')
     return labels.write_with_gaps(Y, signs)
+
+
+def _share(share: float, n: int) -> int:
+    """A share of n, rounded up; 0.07 of 100 is 7, though their product in floating point is a little more."""
+    return math.ceil(share * n - 1e-9)
 
 
 def _swap(signs: NDArray[np.int8], rate: float, rng: np.random.RandomState) -> None:

@@ -277,14 +277,22 @@ def _refuse_continuous(values: NDArray[Any], name: str) -> None:
 
 def _read_sparse(Y: Any, mask: Any, classes: Any, name: str) -> Labels:
     dense = np.asarray(Y.toarray())
-    if mask is None and (dense < 0).any() and Y.nnz < dense.size:
+    if mask is None and (dense < 0).any() and not _stored(Y).all():
         raise ValueError(
             f"{name} is sparse with stored -1, which is ambiguous: absent entries may mean negative or missing. "
             "Give mask=, or decode it with spmld.labels.decode_missing(Y, missing=0)"
         )
     if (dense < 0).any():
-        dense = np.where(dense == 0, -1, dense)
+        dense[~_stored(Y)] = -1
     return read_labels(dense, mask, classes=classes, name=name)
+
+
+def _stored(Y: Any) -> NDArray[np.bool_]:
+    """Which entries of a sparse matrix are stored, zeros among them."""
+    coordinates = sp.coo_array(Y)
+    stored = np.zeros(coordinates.shape, dtype=bool)
+    stored[coordinates.row, coordinates.col] = True
+    return stored
 
 
 def _like(Y: Any, values: NDArray[np.float64]) -> Any:
