@@ -1,6 +1,6 @@
 """Multi-label learning when labels are missing or wrong."""
 
-from .estimators import GLOCAL, SPMLD
+from spmld.estimators import GLOCAL, SPMLD
 
 __all__ = ["GLOCAL", "SPMLD", "__version__"]
 

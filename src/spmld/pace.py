@@ -27,9 +27,9 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from .core import pace as core
-from .core.pace import Age
-from .core.problem import Engine
+from spmld.core import pace as core
+from spmld.core.pace import Age
+from spmld.core.problem import Engine
 
 __all__ = ["Age", "Geometric", "GroupSparsePace", "Quantile", "ReleasedPace"]
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from array_api_compat import array_namespace
 
-from .losses import Array
-from .problem import Problem, State
-from .terms import Objective
+from spmld.core.losses import Array
+from spmld.core.problem import Problem, State
+from spmld.core.terms import Objective
 
 
 def normalise(Z: Array) -> Array:

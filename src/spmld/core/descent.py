@@ -11,11 +11,11 @@ from functools import partial
 
 from array_api_compat import array_namespace
 
-from .correlation import normalise
-from .losses import Array
-from .problem import Block, Problem, Rows, State, set_rows
-from .steps import Step
-from .terms import Objective, square
+from spmld.core.correlation import normalise
+from spmld.core.losses import Array
+from spmld.core.problem import Block, Problem, Rows, State, set_rows
+from spmld.core.steps import Step
+from spmld.core.terms import Objective, square
 
 Point = tuple[Array, ...]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from .losses import Array
-from .problem import Engine, chunks
+from spmld.core.losses import Array
+from spmld.core.problem import Engine, chunks
 
 Blocks = Sequence[Array]
 CACHE = 100_000

@@ -12,7 +12,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from .losses import Array
+from spmld.core.losses import Array
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from typing import Any, Protocol
 
 from array_api_compat import array_namespace
 
-from .correlation import update_Z
-from .losses import Array
-from .pace import Age, Blocks
-from .problem import Engine, Problem, State, set_rows
-from .steps import Step, update_U, update_V, update_W
-from .terms import Objective
+from spmld.core.correlation import update_Z
+from spmld.core.losses import Array
+from spmld.core.pace import Age, Blocks
+from spmld.core.problem import Engine, Problem, State, set_rows
+from spmld.core.steps import Step, update_U, update_V, update_W
+from spmld.core.terms import Objective
 
 EXACT: tuple[Step, ...] = (update_Z, update_V, update_U, update_W)
 MODELLED: tuple[Step, ...] = (update_V, update_U)

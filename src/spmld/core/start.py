@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from array_api_compat import array_namespace
 
-from .correlation import normalise
-from .losses import Array
-from .problem import Block, Problem, Rows, State
+from spmld.core.correlation import normalise
+from spmld.core.losses import Array
+from spmld.core.problem import Block, Problem, Rows, State
 
 Uniform = Callable[[tuple[int, ...]], Array]
 """Draws an array of a shape, uniform on [0, 1), in the array type and precision of the fit."""

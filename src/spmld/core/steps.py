@@ -10,9 +10,9 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from .losses import Array
-from .problem import Block, Problem, Rows, State, chunks, set_rows, set_W
-from .terms import Objective
+from spmld.core.losses import Array
+from spmld.core.problem import Block, Problem, Rows, State, chunks, set_rows, set_W
+from spmld.core.terms import Objective
 
 Step = Callable[[Problem, Objective, State, bool], State]
 """A block update, from state to state. The flag asks for a fit model that cannot raise the objective."""

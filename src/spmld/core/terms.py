@@ -14,8 +14,8 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from .losses import Array, Loss, Squared
-from .problem import Block, Problem, State
+from spmld.core.losses import Array, Loss, Squared
+from spmld.core.problem import Block, Problem, State
 
 
 def square(A: Array) -> Array:

@@ -1,7 +1,7 @@
 """Estimators, one file per method."""
 
-from ._base import Completion
-from .glocal import GLOCAL
-from .spmld import SPMLD
+from spmld.estimators._base import Completion
+from spmld.estimators.glocal import GLOCAL
+from spmld.estimators.spmld import SPMLD
 
 __all__ = ["GLOCAL", "SPMLD", "Completion"]

@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..labels import Labels
-from ..metrics import subset_accuracy
-from ._inputs import check_features, check_labels, move, namespace, to_numpy
+from spmld.estimators._inputs import check_features, check_labels, move, namespace, to_numpy
+from spmld.labels import Labels
+from spmld.labels.read import like
+from spmld.metrics import subset_accuracy
 
 __all__ = ["Completion", "MultiLabelEstimator"]
 
@@ -163,7 +164,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator):
         confidences = np.where(labels.observed, 1.0, np.maximum(p, 1 - p))
         if labels.one_dimensional:
             confidences = confidences[:, 0]
-        return Completion(_framed(y, labels.write(signs)), _framed(y, confidences))
+        return Completion(like(y, labels.write(signs)), like(y, confidences))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -172,10 +173,3 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         tags.target_tags.multi_output = True
         return tags
-
-
-def _framed(Y: Any, values: np.ndarray) -> Any:
-    """Values in a frame with the index and columns of Y, if Y is one."""
-    if hasattr(Y, "iloc") and values.ndim == 2:
-        return type(Y)(values, index=Y.index, columns=Y.columns)
-    return values

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..labels import Labels, read_labels
+from spmld.labels import Labels, read_labels
 
 __all__ = ["check_features", "check_labels", "move", "namespace", "require", "to_numpy"]
 

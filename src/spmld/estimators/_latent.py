@@ -13,16 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.descent import descent_steps
-from ..core.losses import LOSSES
-from ..core.problem import Problem, Rows, State, make_problem
-from ..core.solve import Pace, Result, Status, exact_steps, solve
-from ..core.start import random_start, spectral_start
-from ..core.steps import update_V
-from ..core.terms import Correlation, Coupling, Fit, Objective, Ridge
-from ..labels import Labels
-from ._base import MultiLabelEstimator
-from ._inputs import check_features, check_labels, move, namespace, require, to_numpy
+from spmld.core.descent import descent_steps
+from spmld.core.losses import LOSSES
+from spmld.core.problem import Problem, Rows, State, make_problem
+from spmld.core.solve import Pace, Result, Status, exact_steps, solve
+from spmld.core.start import random_start, spectral_start
+from spmld.core.steps import update_V
+from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
+from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators._inputs import check_features, check_labels, move, namespace, require, to_numpy
+from spmld.labels import Labels
 
 STARTS = {"spectral": spectral_start, "random": random_start}
 

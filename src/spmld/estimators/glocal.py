@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ._latent import LatentLabelModel
+from spmld.estimators._latent import LatentLabelModel
 
 __all__ = ["GLOCAL"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ..core.solve import Pace
-from ..pace import Geometric, GroupSparsePace, Quantile, ReleasedPace
-from ._inputs import require
-from .glocal import GLOCAL, RELEASED
+from spmld.core.solve import Pace
+from spmld.estimators._inputs import require
+from spmld.estimators.glocal import GLOCAL, RELEASED
+from spmld.pace import Geometric, GroupSparsePace, Quantile, ReleasedPace
 
 __all__ = ["SPMLD"]
 

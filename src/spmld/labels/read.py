@@ -78,7 +78,7 @@ class Labels:
         signs = self.signs if signs is None else signs
         negative, positive = self.classes if self.classes.dtype.kind in "biuf" else (0, 1)
         values = np.where(signs == 0, np.nan, np.where(signs > 0, float(positive), float(negative)))
-        return _like(Y, values[:, 0] if self.one_dimensional else values)
+        return like(Y, values[:, 0] if self.one_dimensional else values)
 
 
 def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y") -> Labels:
@@ -175,7 +175,7 @@ def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
     values = np.asarray(Y.toarray() if sp.issparse(Y) else Y, dtype=float)
     if not np.isin(values, (-1.0, 0.0, 1.0)).all():
         raise ValueError("Y must hold -1, 0 and 1 alone")
-    return _like(Y, np.where(values == missing, np.nan, (values == 1).astype(float)))
+    return like(Y, np.where(values == missing, np.nan, (values == 1).astype(float)))
 
 
 def _to_array(Y: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -295,7 +295,7 @@ def _stored(Y: Any) -> NDArray[np.bool_]:
     return stored
 
 
-def _like(Y: Any, values: NDArray[np.float64]) -> Any:
+def like(Y: Any, values: NDArray[Any]) -> Any:
     """`values` in a frame like `Y` if it was one."""
     if not hasattr(Y, "iloc"):
         return values
