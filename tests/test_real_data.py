@@ -36,6 +36,18 @@ def test_spmld_as_it_stands_is_better_than_published(name, observed, real):
     assert coverage(data.Y_test, scores) < depth
 
 
+def test_released_preset_lies_within_two_standard_deviations_of_the_paper(real):
+    data = real("Business")
+    model = SPMLD.released(random_state=0).fit(data.X_train, hide_labels(data.Y_train, 0.7, random_state=0))
+    scores = model.decision_function(data.X_test)
+    for measure, mean, deviation in (
+        (ranking_loss, 0.043, 0.0018),
+        (instance_auc, 0.958, 0.0029),
+        (coverage, 2.347, 0.1625),
+    ):
+        assert measure(data.Y_test, scores) == pytest.approx(mean, abs=2 * deviation)
+
+
 @pytest.mark.parametrize("name", ["Business", "Computers", "Education", "Health", "Science", "Social", "Corel5k"])
 def test_readers_give_the_sizes_of_the_papers_first_table(name, real):
     sizes = {  # features, labels, labels per sample

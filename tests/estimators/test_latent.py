@@ -299,7 +299,11 @@ def test_rounds_go_through_the_blocks_in_the_order_of_the_released_code(data, mo
 
         return step
 
-    monkeypatch.setattr(_latent, "descent_steps", lambda released: tuple(recorder(name) for name in "ZVUW"))
+    def recorded(released):
+        assert released
+        return tuple(recorder(name) for name in "ZVUW")
+
+    monkeypatch.setattr(_latent, "descent_steps", recorded)
     GLOCAL.released(warm_rounds=2, max_iter=1).fit(data.X, data.hidden)
     assert "".join(seen) == "UVWUVWZVUW"
 

@@ -56,14 +56,11 @@ def spectral_start(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     values, vectors = xp.linalg.eigh(problem.sum(second_moments))
     order = xp.flip(xp.arange(values.shape[0], device=values.device))[:k]
     values, vectors = values[order], vectors[:, order]
-    largest = xp.argmax(xp.abs(vectors), axis=0)
-    signs = xp.sign(vectors[largest, xp.arange(vectors.shape[1], device=values.device)])
     root = xp.sqrt(xp.sqrt(xp.where(values > 0, values, xp.zeros_like(values))))
     floor = 1e-3 * xp.max(root) + 1e-12
     root = xp.where(root > floor, root, xp.ones_like(root) * floor)
-    E = vectors * signs
     rows = tuple(
-        Rows(V=(centred(block) @ E) / root, T=row.T, P=row.P)
+        Rows(V=(centred(block) @ vectors) / root, T=row.T, P=row.P)
         for block, row in zip(problem.blocks, state.rows, strict=True)
     )
-    return State(U=E * root, b=b, W=state.W, Z=state.Z, rows=rows)
+    return State(U=vectors * root, b=b, W=state.W, Z=state.Z, rows=rows)

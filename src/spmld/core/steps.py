@@ -161,7 +161,8 @@ def update_W(
     """
     correlation = objective.correlation
     N = correlation.couplings(problem, state.U, state.Z) if correlation.active else None
-    curvature = objective.ridge.curvature_W(state.W)
+    # Row norms have no finite curvature at zero, where a fit starts; this floor lets rows leave it.
+    curvature = objective.ridge.curvature_W(state.W, floor=1e-3)
 
     def apply(D: Array) -> Array:
         def product(block: Block, rows: Rows) -> Array:

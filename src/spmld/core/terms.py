@@ -138,10 +138,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Ridge:
-    """1/2 (tU |U|^2 + tV |V|^2 + tW |W|^2). The released code has the row norms of W for |W|^2 (`row_sparse`).
-
-    The norms are smoothed, sqrt(|w|^2 + 1e-6), so that a row can leave zero.
-    """
+    """1/2 (tU |U|^2 + tV |V|^2 + tW |W|^2). The released code has the row norms of W for |W|^2 (`row_sparse`)."""
 
     tU: float = 0.0
     tV: float = 0.0
@@ -153,16 +150,17 @@ class Ridge:
             return self.tW / 2 * array_namespace(W).sum(_row_norms(W))
         return self.tW / 2 * square(W)
 
-    def curvature_W(self, W: Array) -> Array | float:
+    def curvature_W(self, W: Array, floor: float = 1e-12) -> Array | float:
         """For each row c: c/2 |W'|^2 plus a constant majorises the penalty at W, where the slope is c W."""
         if self.row_sparse:
-            return self.tW / 2 / _row_norms(W)
+            norms = _row_norms(W)
+            return self.tW / 2 / array_namespace(W).where(norms > floor, norms, floor)
         return self.tW
 
 
 def _row_norms(W: Array) -> Array:
     xp = array_namespace(W)
-    return xp.sqrt(xp.sum(W * W, axis=1, keepdims=True) + 1e-6)
+    return xp.sqrt(xp.sum(W * W, axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
