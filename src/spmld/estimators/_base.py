@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,14 +32,14 @@ class Completion(NamedTuple):
     confidences: Any
 
 
-class MultiLabelEstimator(ClassifierMixin, BaseEstimator):
+class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Base of all estimators. A subclass gives `fit`, which calls `_set_labels`, and `_scores`."""
 
     loss = "logistic"
 
+    @abstractmethod
     def _scores(self, X: Any) -> Any:
         """Scores of checked features, (n_samples, n_labels)."""
-        raise NotImplementedError
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """Scores for samples with some labels known. A model that can learn from those says how."""

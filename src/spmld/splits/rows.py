@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
@@ -57,8 +58,9 @@ class _RowSplitter(BaseCrossValidator):
         signs = read_labels(y, name="y").signs
         yield from self._draw(signs, read_groups(groups, len(signs)))
 
+    @abstractmethod
     def _draw(self, signs: NDArray[np.int8], groups: NDArray[np.intp] | None) -> Iterator[_Split]:
-        raise NotImplementedError
+        """Train and test rows of each split."""
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """How many splits there are; the arguments are not used."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def label_scores(estimator: Any, X: Any, response: str, classes: NDArray[Any], n
     return scores
 
 
-class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     """A meta-estimator that learns something for each label from scores of rows the estimator was not fitted on.
 
     Subclasses have the parameters declared below, `_responses` gives the methods to take scores from, the best first,
@@ -89,9 +90,9 @@ class CrossFitted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _responses(self) -> list[str]:
         return ["decision_function", "predict_proba"]
 
+    @abstractmethod
     def _positive(self, X: Any) -> NDArray[np.bool_]:
         """Which labels are positive, (n_samples, n_labels)."""
-        raise NotImplementedError
 
     def _fit_estimator(self, X: Any, Y: Any, mask: Any, *, cross_fit: bool) -> tuple[Labels, Any, Any]:
         """Fit `estimator_`; give the labels, and the scores and signs to learn from if `cross_fit`."""
