@@ -136,6 +136,8 @@ def test_completion_keeps_the_known_and_recovers_the_hidden(cls, loss, data):
     known = ~np.isnan(data.hidden)
     completed = model.complete(data.X, data.hidden)
     np.testing.assert_array_equal(completed.labels[known], data.Y[known])
+    against = np.where(known, 1 - data.hidden, np.nan)  # labels the model would not give are kept all the same
+    np.testing.assert_array_equal(model.complete(data.X, against).labels[known], 1 - data.Y[known])
     assert (completed.confidences[known] == 1).all()
     recovered = (completed.labels == data.Y)[~known]
     sure = completed.confidences[~known] > 0.9
