@@ -220,7 +220,10 @@ class ReleasedPace(_Pace):
         """Refuse parameters out of range, and schedules with a threshold for each column."""
         super().check()
         if isinstance(self.schedule, Quantile):
-            raise ValueError("schedule of ReleasedPace must give one threshold for all columns, as Geometric() does")
+            raise ValueError(
+                "schedule of ReleasedPace must give one threshold for all columns, as Geometric() does, "
+                f"got {self.schedule!r}"
+            )
 
     def weights(self, losses: Any, age: Age, engine: Engine) -> tuple[Any, ...]:
         """Weights for losses given in blocks of rows."""

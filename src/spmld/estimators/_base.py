@@ -138,7 +138,9 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         if labels.signs.shape[1] != self.n_labels_:
             raise ValueError(f"Y must have the {self.n_labels_} labels of the fit, got {labels.signs.shape[1]}")
         if labels.names is not None and self._labels.names is not None and labels.names != self._labels.names:
-            raise ValueError(f"the names of the labels must match those of the fit, {self._labels.names}")
+            raise ValueError(
+                f"the names of the labels must match those of the fit, {self._labels.names}, got {labels.names}"
+            )
         return labels
 
     def complete(self, X: Any, y: Any, mask: Any = None) -> Completion:
