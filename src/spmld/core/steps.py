@@ -161,8 +161,8 @@ def update_W(
     """
     correlation = objective.correlation
     N = correlation.couplings(problem, state.U, state.Z) if correlation.active else None
-    # Row norms have no finite curvature at zero, where a fit starts. This floor lets rows leave it; below it the step is
-    # that of smoothed norms, which may raise the penalty itself by up to tW / 2 times the floor a row.
+    # Row norms have no finite curvature at zero, where a fit starts. This floor lets rows leave it; below it the step
+    # is that of smoothed norms, which may raise the penalty itself by up to tW / 2 times the floor a row.
     curvature = objective.ridge.curvature_W(state.W, floor=1e-3)
 
     def apply(D: Array) -> Array:

@@ -254,7 +254,7 @@ def _for_kmeans(X: Any) -> Any:
 
 
 def _sparse_if_mostly_zero(X: Any) -> Any:
-    """A NumPy matrix with few non-zeros as a sparse one, with which products are faster: about twice at 8 %."""
+    """A NumPy matrix with few non-zeros as a sparse one: products are about twice as fast with 8 % of them."""
     if isinstance(X, np.ndarray) and X.size > 100_000 and np.count_nonzero(X) < 0.1 * X.size:
         return sp.csr_array(X)
     return X
