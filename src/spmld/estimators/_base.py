@@ -125,9 +125,17 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p
 
     def _probabilities(self, scores: Any) -> Any:
-        """The logistic function of a score; for the squared loss the score itself, moved from [-1, 1] to [0, 1]."""
+        """The logistic function of a score; for other losses the score itself, moved from [-1, 1] to [0, 1].
+
+        Scores beyond 0.95 bend, with slope 1 there, towards 1 which they never reach, so that order is kept.
+        """
         xp = namespace(scores)
-        return 0.5 * (1 + (xp.tanh(0.5 * scores) if self.loss == "logistic" else xp.clip(scores, -1, 1)))
+        if self.loss == "logistic":
+            return 0.5 * (1 + xp.tanh(0.5 * scores))
+        bend = 0.05
+        excess = xp.clip(xp.abs(scores) - (1 - bend), 0)
+        size = xp.where(excess > 0, 1 - bend**2 / (bend + excess), xp.abs(scores))
+        return 0.5 * (1 + xp.sign(scores) * size)
 
     def predict(self, X: Any) -> Any:
         """Labels, written as they were given to `fit`.
