@@ -2,6 +2,9 @@
 
 from spmld.estimators._base import Completion
 from spmld.estimators.glocal import GLOCAL
+from spmld.estimators.mlknn import MLkNN
+from spmld.estimators.per_label import PerLabelClassifier
+from spmld.estimators.prior import LabelPrior
 from spmld.estimators.spmld import SPMLD
 
-__all__ = ["GLOCAL", "SPMLD", "Completion"]
+__all__ = ["GLOCAL", "SPMLD", "Completion", "LabelPrior", "MLkNN", "PerLabelClassifier"]
