@@ -3,6 +3,19 @@
 from spmld.estimators._base import Completion, MultiLabelEstimator
 from spmld.estimators.glocal import GLOCAL
 from spmld.estimators.masked import MaskedLogistic, MaskedRidge
+from spmld.estimators.mlknn import MLkNN
+from spmld.estimators.per_label import PerLabelClassifier
+from spmld.estimators.prior import LabelPrior
 from spmld.estimators.spmld import SPMLD
 
-__all__ = ["GLOCAL", "SPMLD", "Completion", "MaskedLogistic", "MaskedRidge", "MultiLabelEstimator"]
+__all__ = [
+    "GLOCAL",
+    "SPMLD",
+    "Completion",
+    "LabelPrior",
+    "MLkNN",
+    "MaskedLogistic",
+    "MaskedRidge",
+    "MultiLabelEstimator",
+    "PerLabelClassifier",
+]

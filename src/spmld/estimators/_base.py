@@ -36,7 +36,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Base of all estimators. A subclass gives `_fit` and `_scores`, and all else follows.
 
     Scores are positive where a label is predicted. Their probabilities are those of the loss that the attribute
-    `loss` names, unless the subclass knows better and overrides `_probabilities`.
+    `loss` names, unless the subclass knows better and overrides `_probabilities`, or `_probabilities_for` where they
+    are no function of the scores.
     """
 
     loss = "logistic"
@@ -55,6 +56,10 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """Scores for samples with some labels known. A model that can learn from those says how."""
         return self._scores(X)
+
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+        """Probabilities of checked features; `labels` are what is known of their labels, if it matters."""
+        return self._probabilities(self._scores(X) if labels is None else self._completed_scores(X, labels))
 
     def fit(self, X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> Any:
         """Learn from samples whose labels are partly known.
@@ -121,7 +126,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_samples, n_labels)
             For a fit on a vector y: of shape (n_samples, 2), the two classes in the order of `classes_`.
         """
-        p = self._probabilities(self._all_scores(X))
+        check_is_fitted(self)
+        p = self._probabilities_for(check_features(self, X, reset=False))
         return namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p
 
     def _probabilities(self, scores: Any) -> Any:
@@ -205,8 +211,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             ``labels``, with the observed ones kept, and ``confidences``.
         """
         labels = self._known_labels(X, y, mask)
-        scores = self._completed_scores(check_features(self, X, reset=False), labels)
-        p = to_numpy(self._probabilities(scores))
+        p = to_numpy(self._probabilities_for(check_features(self, X, reset=False), labels))
         signs = np.where(labels.observed, labels.signs, np.where(p > 0.5, 1, -1))
         confidences = np.where(labels.observed, 1.0, np.maximum(p, 1 - p))
         if labels.one_dimensional:

@@ -18,6 +18,7 @@ __all__ = [
     "check_features",
     "check_labels",
     "check_weights",
+    "features_in_numpy",
     "is_integer",
     "is_number",
     "move",
@@ -56,6 +57,11 @@ def move_weights(weights: np.ndarray, X: Any) -> Any:
 def to_numpy(values: Any) -> np.ndarray:
     """An array of any library as NumPy's."""
     return values.detach().cpu().numpy() if hasattr(values, "detach") else np.asarray(values)
+
+
+def features_in_numpy(X: Any) -> Any:
+    """Checked features for scikit-learn: sparse as they are, arrays of any library as NumPy's."""
+    return X if sp.issparse(X) else to_numpy(X)
 
 
 def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
