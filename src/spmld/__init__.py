@@ -8,6 +8,7 @@ from spmld.estimators import (
     MaskedRidge,
     MLkNN,
     PerLabelClassifier,
+    SelfPacedClassifier,
 )
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "MaskedLogistic",
     "MaskedRidge",
     "PerLabelClassifier",
+    "SelfPacedClassifier",
     "__version__",
 ]
 

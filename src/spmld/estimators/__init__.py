@@ -6,6 +6,7 @@ from spmld.estimators.masked import MaskedLogistic, MaskedRidge
 from spmld.estimators.mlknn import MLkNN
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.prior import LabelPrior
+from spmld.estimators.self_paced import SelfPacedClassifier
 from spmld.estimators.spmld import SPMLD
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "MaskedRidge",
     "MultiLabelEstimator",
     "PerLabelClassifier",
+    "SelfPacedClassifier",
 ]
