@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
 from numbers import Real
 from typing import Any
@@ -105,7 +105,13 @@ class Quantile(BaseEstimator):
     """
 
     def __init__(
-        self, *, start: float = 0.5, stop: float = 1.0, rounds: int = 4, diversity: float = 0.0, common: bool = False
+        self,
+        *,
+        start: float | Sequence[float] = 0.5,
+        stop: float | Sequence[float] = 1.0,
+        rounds: int = 4,
+        diversity: float = 0.0,
+        common: bool = False,
     ):
         self.start = start
         self.stop = stop
