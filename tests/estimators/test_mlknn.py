@@ -163,11 +163,6 @@ def test_distance_is_that_of_the_metric(data):
     assert (manhattan != MLkNN().fit(data.X, data.hidden).decision_function(data.X)).any()
 
 
-def test_two_jobs_give_the_answers_of_one(data):
-    expected = MLkNN().fit(data.X, data.hidden).decision_function(data.new)
-    assert_array_equal(MLkNN(n_jobs=2).fit(data.X, data.hidden).decision_function(data.new), expected)
-
-
 def test_sparse_features_with_long_indices(data):
     sparse = sp.csr_array(data.X)
     sparse.indices, sparse.indptr = sparse.indices.astype(np.int64), sparse.indptr.astype(np.int64)

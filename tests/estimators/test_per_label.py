@@ -1,7 +1,6 @@
 """PerLabelClassifier is a loop over labels, for any classifier."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from joblib import parallel_config
@@ -159,13 +158,6 @@ def test_parameters_of_the_host_are_searchable(data):
     model = PerLabelClassifier(LogisticRegression()).set_params(estimator__C=1e-6)
     shy = model.fit(data.X, data.hidden).decision_function(data.X)
     assert np.ptp(shy, axis=0).max() < 0.01
-
-
-def test_frames_are_taken(data):
-    X = pd.DataFrame(data.X, columns=list("abcdef"))
-    model = PerLabelClassifier().fit(X, pd.DataFrame(data.hidden, columns=list("vwxyz")))
-    expected = PerLabelClassifier().fit(data.X, data.hidden)
-    assert_allclose(model.decision_function(X), expected.decision_function(data.X), atol=1e-10)
 
 
 def test_what_the_host_does_not_take_is_refused_by_it(data):
