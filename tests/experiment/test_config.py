@@ -67,7 +67,9 @@ def test_files(tmp_path):
         load_study(file)
     with pytest.raises(StudyError, match="there is no study file"):
         load_study(tmp_path / "none.toml")
-    with pytest.raises(StudyError, match="study must be one of .*tables.*, or a path that ends in .toml, got 'tabels'"):
+    with pytest.raises(
+        StudyError, match=r"study must be one of .*tables.*, or a path that ends in .toml, got 'tabels'"
+    ):
         find_study("tabels")
 
 

@@ -100,7 +100,13 @@ def test_the_direction_of_the_measure_counts(measure, best):
     study = make(select_by=measure)
     values = dict(zip([trial.key for trial in search_trials(study)], (0.2, 0.8), strict=True))
     trials = [
-        {"kind": "trial", "key": trial.key, "trial": trial.as_dict(), "status": "ok", "measures": {measure: values[trial.key]}}
+        {
+            "kind": "trial",
+            "key": trial.key,
+            "trial": trial.as_dict(),
+            "status": "ok",
+            "measures": {measure: values[trial.key]},
+        }
         for trial in search_trials(study)
     ]
     choice = choose(study, Cell("planted", 0.5), study.methods[0], Records(trials))
@@ -117,11 +123,11 @@ def test_a_search_in_which_all_fail_leaves_its_trials_out(tmp_path):
 
 def test_what_cannot_run_is_refused_before_the_first_fit(tmp_path):
     path = tmp_path / "results.jsonl"
-    with pytest.raises(StudyError, match="study tiny, method linear: parameters of linear: .*'speed'"):
+    with pytest.raises(StudyError, match=r"study tiny, method linear: parameters of linear: .*'speed'"):
         run_study(make(methods=[linear(fixed={"speed": 1})]), path)
-    with pytest.raises(StudyError, match="method x: there is no estimator spmld.Nothing"):
+    with pytest.raises(StudyError, match=r"method x: there is no estimator spmld.Nothing"):
         run_study(make(methods=[{"name": "x", "estimator": "spmld.Nothing"}]), path)
-    with pytest.raises(StudyError, match="data set nothing: "):
+    with pytest.raises(StudyError, match=r"data set nothing: "):
         run_study(make(data=["planted", "nothing"]), path)
     assert not read_records(path).trials
 

@@ -144,7 +144,7 @@ def test_parameters_reach_into_parts():
     model = build(tiny(estimator="spmld.SPMLD.paper", params=params))
     assert model.pace.schedule.threshold == 0.25
     assert model.random_state == 3
-    with pytest.raises(StudyError, match="parameters of linear: .*'speed'"):
+    with pytest.raises(StudyError, match=r"parameters of linear: .*'speed'"):
         build(tiny(params={"speed": 3}))
 
 

@@ -8,7 +8,7 @@ from spmld.experiment.config import Study
 from spmld.experiment.published import contradictions, published
 from spmld.experiment.records import Records
 from spmld.experiment.statistics import Ranks
-from spmld.experiment.tables import SHORT, Entry, agreement, greater_is_better, markdown
+from spmld.experiment.tables import SHORT, Entry, agreement, is_better, markdown
 
 __all__ = ["index", "result_page"]
 
@@ -92,15 +92,15 @@ def _against_published(found: Sequence[Entry]) -> str:
     """In how many cells each method is better than the SPMLD that the paper reports."""
     rows = []
     for name in dict.fromkeys(entry.method.name for entry in found):
-        pairs = [
-            (entry.mean, paper.mean, greater_is_better(entry.measure))
+        verdicts = [
+            is_better(entry.measure, entry.mean, paper.mean)
             for entry in found
             if entry.method.name == name and entry.cell.corruption.how == "none"
             for paper in [published(entry.cell.data, entry.cell.observed, "SPMLD", entry.measure)]
             if paper is not None
         ]
-        if pairs:
-            rows.append((sum((ours > theirs) == up for ours, theirs, up in pairs), name, len(pairs)))
+        if verdicts:
+            rows.append((sum(verdicts), name, len(verdicts)))
     if not rows:
         return ""
     return "## What the published SPMLD loses to\n\n" + markdown(

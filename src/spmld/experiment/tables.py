@@ -84,7 +84,7 @@ class Entry:
     def better_than_published(self) -> bool | None:
         """Whether the mean is better than the published one."""
         paper = self.published
-        return None if paper is None else bool((self.mean > paper.mean) == greater_is_better(self.measure))
+        return None if paper is None else is_better(self.measure, self.mean, paper.mean)
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,11 @@ class Agreement:
 def greater_is_better(measure: str) -> bool:
     """Direction of a measure."""
     return find_measure(measure)[0].greater_is_better
+
+
+def is_better(measure: str, value: float, other: float) -> bool:
+    """Whether a value of a measure is better than another; an equal one is not."""
+    return value > other if greater_is_better(measure) else value < other
 
 
 def shown_methods(studies: Sequence[Study]) -> list[Method]:
