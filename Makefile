@@ -24,8 +24,8 @@ bench: .venv/bench ## print speed and memory ratios
 	$(BIN)/python -m benchmarks
 
 reproduce: .venv/test ## the paper's tables and figures, into docs/results (hours; killed, it goes on; set SPMLD_DATA)
-	$(BIN)/python -m spmld.cli.reproduce run $(STUDIES) --out docs/results/results.jsonl --jobs $(JOBS)
-	$(BIN)/python -m spmld.cli.reproduce report docs/results/results.jsonl --out docs/results
+	$(BIN)/spmld reproduce run $(STUDIES) --out docs/results/results.jsonl --jobs $(JOBS)
+	$(BIN)/spmld reproduce report docs/results/results.jsonl --out docs/results
 
 clean: ## remove the environment and what was written
 	rm -rf .venv demo.png .pytest_cache .ruff_cache .mypy_cache .import_linter_cache dist

@@ -1,10 +1,12 @@
 import json
+from collections import namedtuple
 
 import pytest
-from click.testing import CliRunner
 
+from spmld.cli import main
 from spmld.cli import reproduce as module
-from spmld.cli.reproduce import reproduce
+
+Result = namedtuple("Result", "exit_code stdout stderr")
 
 STUDY = """
 title = "tiny"
@@ -25,13 +27,16 @@ fail_on = {fail_on}
 
 
 @pytest.fixture
-def cli(tmp_path, monkeypatch):
+def cli(tmp_path, monkeypatch, capsys):
+    """Run a command in a folder with two studies; gives exit status, output and errors."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny.toml").write_text(STUDY.format(fail_on=99))
     (tmp_path / "bad.toml").write_text(STUDY.format(fail_on=0))
 
     def call(*arguments):
-        return CliRunner().invoke(reproduce, arguments)
+        with pytest.raises(SystemExit) as left:
+            main(["reproduce", *arguments])
+        return Result(left.value.code, *capsys.readouterr())
 
     return call
 
@@ -69,11 +74,11 @@ def test_failures_are_told_and_set_the_status(cli):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "tabels"], "Error: study must be one of"),
-        (["run", "none.toml"], "Error: there is no study file none.toml"),
+        (["run", "tabels"], "spmld: study must be one of"),
+        (["run", "none.toml"], "spmld: there is no study file none.toml"),
         (["run", "tiny.toml", "--out", "."], "cannot be written"),
-        (["report", "none.jsonl"], "Error: none.jsonl cannot be read: No such file"),
-        (["report", "tiny.toml"], "Error: tiny.toml line 1 is not a record"),
+        (["report", "none.jsonl"], "spmld: none.jsonl cannot be read: No such file"),
+        (["report", "tiny.toml"], "spmld: tiny.toml line 1 is not a record"),
         (["check", "none.jsonl"], "cannot be read"),
     ],
 )
@@ -89,7 +94,7 @@ def test_check_asks_for_exactly_one_record(cli):
     many = cli("check", "r.jsonl", "--method", "linear")
     assert (many.exit_code, "2 records fit method=linear; say more" in many.stderr) == (2, True)
     none = cli("check", "r.jsonl", "--method", "nothing")
-    assert (none.exit_code, none.stderr) == (2, "Error: no successful trial fits method=nothing\n")
+    assert (none.exit_code, none.stderr) == (2, "spmld: no successful trial fits method=nothing\n")
 
 
 def test_ctrl_c_stops_with_a_word(cli, monkeypatch):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spmld.core.losses import LOSSES, Squared
@@ -17,7 +17,14 @@ class TestLoss:
     def test_slope_is_the_derivative(self, loss, y, f):
         y, f, h = np.asarray(y), np.asarray(f), 1e-5
         expected = (loss.value(y, f + h) - loss.value(y, f - h)) / (2 * h)
-        assert loss.slope(y, f) == pytest.approx(expected, abs=1e-6 * (1 + abs(expected)))
+        assert loss.slope(y, f) == pytest.approx(expected, abs=5e-6 * (1 + abs(expected)))
+
+    @given(y=signs, f=scores)
+    def test_curvature_is_the_derivative_of_the_slope(self, loss, y, f):
+        y, f, h = np.asarray(y), np.asarray(f), 1e-5
+        assume(loss.name != "squared_hinge" or abs(y * f - 1) > h)
+        expected = (loss.slope(y, f + h) - loss.slope(y, f - h)) / (2 * h)
+        assert loss.curvature(y, f) == pytest.approx(expected, abs=1e-6)
 
     @given(y=signs, f=scores, other=scores)
     def test_majoriser_lies_above_and_touches(self, loss, y, f, other):

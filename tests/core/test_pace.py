@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-from spmld.core.pace import Age, group_sparse, group_sparse_penalty, quantiles, released, released_weights, room
-from spmld.core.problem import Engine
+from spmld.core.groups import Columns
+from spmld.core.pace import Age, group_sparse, group_sparse_penalty, quantiles, room
+from spmld.core.released import released, released_weights
 
-ENGINE = Engine()
+COLUMNS = Columns()
 
 
 def weights(L, threshold, diversity):
     L = np.asarray(L, dtype=float)
     column = L[:, None] if L.ndim == 1 else L
-    (P,) = group_sparse([column], Age(threshold, diversity), ENGINE)
+    (P,) = group_sparse([column], Age(threshold, diversity), COLUMNS)
     return P[:, 0] if L.ndim == 1 else P
 
 
@@ -114,35 +115,36 @@ def test_columns_are_independent_and_may_have_their_own_age():
 def test_blocks_of_rows_give_the_weights_of_the_whole():
     L = np.random.default_rng(0).random((50, 4))
     age = Age(0.6, 1.5)
-    (whole,) = group_sparse([L], age, ENGINE)
-    parts = group_sparse([L[:7], L[7:30], L[30:]], age, ENGINE)
+    (whole,) = group_sparse([L], age, COLUMNS)
+    parts = group_sparse([L[:7], L[7:30], L[30:]], age, COLUMNS)
     np.testing.assert_allclose(np.concatenate(parts), whole, atol=1e-12)
-    penalty = group_sparse_penalty(parts, age, ENGINE)
+    penalty = group_sparse_penalty(parts, age, COLUMNS)
     assert penalty == pytest.approx(-0.6 * whole.sum() + 1.5 * np.sqrt((whole**2).sum(axis=0)).sum())
     np.testing.assert_allclose(
-        np.concatenate(released([L[:7], L[7:]], Age(0.1, 0.2), ENGINE)), released([L], Age(0.1, 0.2), ENGINE)[0]
+        np.concatenate(released([L[:7], L[7:]], Age(0.1, 0.2), COLUMNS)), released([L], Age(0.1, 0.2), COLUMNS)[0]
     )
 
 
 def test_room_is_the_diversity_that_switches_a_column_off():
     L = np.random.default_rng(0).random((50, 2))
-    off = room([L], np.array([0.5, 0.7]), ENGINE)
+    off = room([L], np.array([0.5, 0.7]), COLUMNS)
     assert (weights(L, np.array([0.5, 0.7]), off * 1.0001) == 0).all()
     assert (weights(L, np.array([0.5, 0.7]), off * 0.9999) > 0).any(axis=0).all()
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.77, 1.0])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.77, 0.999])
 def test_quantiles_hold_their_share(share):
     L = np.random.default_rng(0).random((200, 3)) ** 3
-    q = quantiles([L[:90], L[90:]], share, ENGINE)
+    q = quantiles([L[:90], L[90:]], share, COLUMNS)
     expected = np.quantile(L, share, axis=0, method="inverted_cdf")
     np.testing.assert_allclose(q, expected, atol=1e-9)
+    assert (quantiles([L], 1.0, COLUMNS) == np.inf).all()
 
 
 def test_float32_follows_float64():
     L = np.random.default_rng(0).random((500, 3))
     single = weights(L, 0.5, 3.0)
-    (P,) = group_sparse([L.astype(np.float32)], Age(0.5, 3.0), ENGINE)
+    (P,) = group_sparse([L.astype(np.float32)], Age(0.5, 3.0), COLUMNS)
     assert P.dtype == np.float32
     np.testing.assert_allclose(P, single, atol=1e-5)
 
@@ -151,10 +153,10 @@ def test_torch_gives_the_weights_of_numpy():
     L = np.random.default_rng(0).random((60, 3))
     tensors = [torch.from_numpy(L[:25]), torch.from_numpy(L[25:])]
     for rule in (group_sparse, released):
-        (expected,) = rule([L], Age(0.3, 0.8), ENGINE)
-        found = torch.concat(list(rule(tensors, Age(0.3, 0.8), ENGINE)))
+        (expected,) = rule([L], Age(0.3, 0.8), COLUMNS)
+        found = torch.concat(list(rule(tensors, Age(0.3, 0.8), COLUMNS)))
         np.testing.assert_allclose(found.numpy(), expected, atol=1e-12)
-    np.testing.assert_allclose(quantiles(tensors, 0.3, ENGINE).numpy(), quantiles([L], 0.3, ENGINE), atol=1e-12)
+    np.testing.assert_allclose(quantiles(tensors, 0.3, COLUMNS).numpy(), quantiles([L], 0.3, COLUMNS), atol=1e-12)
 
 
 def test_released_rule_written_out():

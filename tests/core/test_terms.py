@@ -28,7 +28,11 @@ def test_values_are_the_formulas(loss, released):
     problem, objective, state = make_case(loss=loss, weighted=True, **(RELEASED if released else {}))
     X, Y, J, group, V, _, P = whole(problem, state)
     F = V @ state.U.T + state.b
-    entry = np.log1p(np.exp(-Y * F)) if loss == "logistic" else (Y - F) ** 2 / 2
+    entry = {
+        "logistic": np.log1p(np.exp(-Y * F)),
+        "squared": (Y - F) ** 2 / 2,
+        "squared_hinge": np.maximum(1 - Y * F, 0) ** 2 / 2,
+    }[loss]
     power = 2 if released else 1
     latent = (P if released else 1) * (X @ state.W)
     S = latent @ state.U.T

@@ -72,7 +72,7 @@ def test_wrong_data_is_refused(cls, features, labels, mask, message):
         ("tol", [-1, "small"], "0 or more, or None"),
         ("fit_intercept", ["no", 2], "True or False"),
         ("rescale", ["no"], "True or False"),
-        ("loss", ["hinge", 3], "'squared' or 'logistic'"),
+        ("loss", ["hinge", 3], "'squared' or 'logistic' or 'squared_hinge'"),
         ("solver", ["newton"], "'exact' or 'descent'"),
         ("start", [0], "'spectral' or 'random'"),
         ("convention", ["mine"], "'paper' or 'released'"),

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spmld import GLOCAL, SPMLD
+from spmld import GLOCAL, SPMLD, MaskedLogistic, MaskedRidge
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import ranking_loss, scorer
@@ -28,7 +28,7 @@ def data():
     return planted
 
 
-@parametrize_with_checks([GLOCAL(), SPMLD()])
+@parametrize_with_checks([GLOCAL(), SPMLD(), MaskedLogistic(), MaskedRidge()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -1,7 +1,6 @@
 """``spmld reproduce``: run studies, make their tables and figures, refit any one result.
 
-Exit status: 0 if all went well, 1 if trials failed or a refit differs, 2 for input that cannot be used, 130 after
-Ctrl-C.
+Exit status: as `spmld.cli.main` says, and 1 if trials failed or a refit differs.
 """
 
 from __future__ import annotations
@@ -9,17 +8,17 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
+from click.exceptions import Exit
 
+from spmld.cli.show import say
 from spmld.experiment import (
     Outcome,
     RecordError,
     Records,
-    StudyError,
     Trial,
     find_study,
     load_study,
@@ -33,35 +32,19 @@ from spmld.experiment.trial import attempt
 __all__ = ["reproduce"]
 
 
-class InputError(click.ClickException):
-    """Input that cannot be used."""
-
-    exit_code = 2
-
-
-def _clear_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """One line for what the user can mend; anything else is a defect and keeps its trace."""
-
-    @wraps(command)
-    def run(*arguments: Any, **options: Any) -> Any:
-        try:
-            return command(*arguments, **options)
-        except (StudyError, RecordError, OSError) as error:
-            raise InputError(str(error)) from error
-        except KeyboardInterrupt:
-            click.echo("\nStopped. What is done is on record; the same command goes on.", err=True)
-            sys.exit(130)
-
-    return run
-
-
 @click.group()
 def reproduce() -> None:
-    """Run studies, make their tables and figures, refit any one result."""
+    """Run studies, make their tables and figures, refit any one result.
+
+    \b
+    Example:
+      spmld reproduce run smoke --out results.jsonl
+      spmld reproduce report results.jsonl --out results
+      spmld reproduce check results.jsonl --data planted --rate 0.3 --method SPMLD --seed 0
+    """
 
 
 @reproduce.command("list")
-@_clear_errors
 def list_studies() -> None:
     """List the studies that come with the package."""
     for name, path in shipped_studies().items():
@@ -73,27 +56,29 @@ def list_studies() -> None:
 @click.option("--out", default="results.jsonl", show_default=True, type=click.Path(path_type=Path), help="Records.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Trials at the same time.")
 @click.option("--retry", is_flag=True, help="Run failed trials again.")
-@_clear_errors
 def run(studies: tuple[str, ...], out: Path, jobs: int, retry: bool) -> None:
     """Run STUDIES: names from `list`, or TOML files. Trials on record are not run again."""
     loaded = [load_study(find_study(name)) for name in studies]
     failed = False
     for study in loaded:
-        outcome = run_study(study, out, n_jobs=jobs, retry=retry, progress=_progress_bar(study.name))
+        try:
+            outcome = run_study(study, out, n_jobs=jobs, retry=retry, progress=_progress_bar(study.name))
+        except KeyboardInterrupt:
+            say("What is done is on record; the same command goes on.")
+            raise
         _tell(study.name, outcome)
         failed |= bool(outcome.failed)
-    sys.exit(1 if failed else 0)
+    raise Exit(1 if failed else 0)
 
 
 @reproduce.command()
 @click.argument("records", type=click.Path(path_type=Path))
 @click.option("--out", default="results", show_default=True, type=click.Path(path_type=Path), help="Folder.")
-@_clear_errors
 def report(records: Path, out: Path) -> None:
     """Make all tables and figures from RECORDS; nothing is fitted."""
     found = read_records(records)
     if not found.studies:
-        raise InputError(f"{records} holds no study")
+        raise RecordError(f"{records} holds no study")
     written = write_report(found, out)
     click.echo(f"{len(written)} files in {out}")
     if not any(path.suffix == ".png" for path in written):
@@ -108,7 +93,6 @@ def report(records: Path, out: Path) -> None:
 @click.option("--seed", type=int, help="Seed of the mask.")
 @click.option("--key", help="Key of the record, where the rest does not single one out.")
 @click.option("--tolerance", default=1e-6, show_default=True, type=click.FloatRange(min=0), help="Largest difference.")
-@_clear_errors
 def check(
     records: Path,
     data: str | None,
@@ -124,8 +108,8 @@ def check(
     trial = Trial.from_dict(stored["trial"])
     again = attempt(trial)
     if again["status"] != "ok":
-        click.echo(f"the refit failed: {again['error']}", err=True)
-        sys.exit(1)
+        say(f"the refit failed: {again['error']}")
+        raise Exit(1)
     click.echo(f"{trial.method} on {trial.data}, {trial.observed:.0%} observed, seed {trial.seed}, {trial.params}")
     differs = False
     for name, value in stored["measures"].items():
@@ -135,7 +119,7 @@ def check(
         told = ["undefined" if v is None else f"{v:.6f}" for v in (value, now)]
         click.echo(f"{name:<36} recorded {told[0]}  again {told[1]}  {'same' if same else 'DIFFERS'}")
     click.echo(f"{stored['seconds']} s then, {again['seconds']} s now; version {stored['version']}, {again['version']}")
-    sys.exit(1 if differs else 0)
+    raise Exit(1 if differs else 0)
 
 
 def _single(records: Records, wanted: dict[str, Any], key: str | None) -> dict[str, Any]:
@@ -152,18 +136,20 @@ def _single(records: Records, wanted: dict[str, Any], key: str | None) -> dict[s
     asked = ", ".join(f"{name}={value}" for name, value in {**wanted, **({"key": key} if key else {})}.items())
     if fits:
         some = ", ".join(record["key"] for record in fits[:3])
-        raise InputError(f"{len(fits)} records fit {asked or 'no condition'}; say more, or give a --key such as {some}")
-    raise InputError(f"no successful trial fits {asked}")
+        raise RecordError(
+            f"{len(fits)} records fit {asked or 'no condition'}; say more, or give a --key such as {some}"
+        )
+    raise RecordError(f"no successful trial fits {asked}")
 
 
 def _tell(name: str, outcome: Outcome) -> None:
     click.echo(f"{name}: {outcome.done} trials run, {outcome.before} on record before, {len(outcome.failed)} failed")
     if len(outcome.versions) > 1:
-        click.echo(f"{name}: trials of different versions: {', '.join(sorted(outcome.versions))}", err=True)
+        say(f"{name}: trials of different versions: {', '.join(sorted(outcome.versions))}")
     for error, count in Counter(f"{r['trial']['method']}: {r['error']}" for r in outcome.failed).most_common(5):
-        click.echo(f"{name}: {count} x {error}", err=True)
+        say(f"{name}: {count} x {error}")
     for place in outcome.without_choice:
-        click.echo(f"{name}: not judged, as no setting could be: {place}", err=True)
+        say(f"{name}: not judged, as no setting could be: {place}")
 
 
 def _progress_bar(study: str) -> Callable[[list[Trial], Iterable[dict[str, Any]]], Iterable[dict[str, Any]]] | None:
@@ -190,7 +176,3 @@ def _progress_bar(study: str) -> Callable[[list[Trial], Iterable[dict[str, Any]]
                 yield record
 
     return show
-
-
-if __name__ == "__main__":
-    reproduce()

@@ -1,4 +1,4 @@
-"""Losses of one entry: value, slope and quadratic majoriser, all as functions of a sign y and a score f."""
+"""Losses of one entry: value, slope, curvature and quadratic models, all as functions of a sign y and a score f."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ class Loss(Protocol):
         """Its derivative in the score."""
         ...
 
+    def curvature(self, y: Array, f: Array) -> Array:
+        """Its second derivative in the score, or one of them at a kink of the slope."""
+        ...
+
     def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Weight c and response r: ``c/2 (f' - r)^2`` plus a constant lies above the loss and touches it at f."""
         ...
@@ -43,6 +47,9 @@ class Squared:
     def slope(self, y: Array, f: Array) -> Array:
         return f - y
 
+    def curvature(self, y: Array, f: Array) -> Array:
+        return array_namespace(f).ones_like(f)
+
     def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
         return array_namespace(f).ones_like(f), y
 
@@ -60,8 +67,11 @@ class Logistic:
         return xp.log1p(xp.exp(-xp.abs(m))) - xp.where(m < 0, m, xp.zeros_like(m))
 
     def slope(self, y: Array, f: Array) -> Array:
-        xp = array_namespace(f)
-        return 0.5 * (xp.tanh(0.5 * (y * f)) - 1) * y
+        return 0.5 * (array_namespace(f).tanh(0.5 * f) - y)
+
+    def curvature(self, y: Array, f: Array) -> Array:
+        t = array_namespace(f).tanh(0.5 * f)
+        return 0.25 * (1 - t * t)
 
     def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
         xp = array_namespace(f)
@@ -73,10 +83,33 @@ class Logistic:
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Newton's curvature where the sign is right; where it is wrong Newton overshoots, and the bound stays."""
         xp = array_namespace(f)
-        t = xp.tanh(0.5 * f)
         c, _ = self.majoriser(y, f)
-        c = xp.where(y * f > 0, 0.25 * (1 - t * t) + 1e-4, c)
+        c = xp.where(y * f > 0, self.curvature(y, f) + 1e-4, c)
         return c, f - self.slope(y, f) / c
 
 
-LOSSES: dict[str, Loss] = {"squared": Squared(), "logistic": Logistic()}
+class SquaredHinge:
+    """1/2 max(0, 1 - y f)^2, majorised by the square around the score, or around y where the margin is short."""
+
+    name = "squared_hinge"
+
+    def value(self, y: Array, f: Array) -> Array:
+        return 0.5 * self._shortfall(y, f) ** 2
+
+    def slope(self, y: Array, f: Array) -> Array:
+        return -y * self._shortfall(y, f)
+
+    def curvature(self, y: Array, f: Array) -> Array:
+        return array_namespace(f).astype(y * f < 1, f.dtype)
+
+    def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
+        xp = array_namespace(f)
+        return xp.ones_like(f), xp.where(y * f < 1, y * xp.ones_like(f), f)
+
+    model = majoriser
+
+    def _shortfall(self, y: Array, f: Array) -> Array:
+        return array_namespace(f).clip(1 - y * f, 0)
+
+
+LOSSES: dict[str, Loss] = {"squared": Squared(), "logistic": Logistic(), "squared_hinge": SquaredHinge()}

@@ -13,9 +13,10 @@ from typing import Any, Protocol
 from array_api_compat import array_namespace
 
 from spmld.core.correlation import update_Z
+from spmld.core.groups import Blocks, Columns, Groups
 from spmld.core.losses import Array
-from spmld.core.pace import Age, Blocks
-from spmld.core.problem import Engine, Problem, State, set_rows
+from spmld.core.pace import Age
+from spmld.core.problem import Problem, State, set_rows
 from spmld.core.steps import Step, update_U, update_V, update_W
 from spmld.core.terms import Objective
 
@@ -37,15 +38,15 @@ def exact_steps(tol: float | None) -> tuple[Step, ...]:
 class Pace(Protocol):
     """What the loop asks of a pace."""
 
-    def age(self, round: int, losses: Blocks, engine: Engine) -> Age:
+    def age(self, round: int, losses: Blocks, groups: Groups) -> Age:
         """Threshold and diversity of a round."""
         ...
 
-    def weights(self, losses: Blocks, age: Age, engine: Engine) -> tuple[Array, ...]:
+    def weights(self, losses: Blocks, age: Age, groups: Groups) -> tuple[Array, ...]:
         """The weights for given losses."""
         ...
 
-    def penalty(self, weights: Blocks, age: Age, engine: Engine) -> Array:
+    def penalty(self, weights: Blocks, age: Age, groups: Groups) -> Array:
         """The term the weights are the minimiser of, together with the weighted losses."""
         ...
 
@@ -89,6 +90,7 @@ def solve(
     value, and the schedule of the pace has ended or all weights are 1.
     """
     history: list[dict[str, Any]] = []
+    groups = Columns(problem.engine)
     status = Status.ROUNDS if tol is None else Status.LIMIT
     value = first = objective.value(problem, state)
     length = 1.0
@@ -106,9 +108,9 @@ def solve(
         age, penalty = None, 0.0
         if pace is not None:
             losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
-            age = pace.age(round, losses, problem.engine)
-            state = set_rows(state, P=pace.weights(losses, age, problem.engine))
-            penalty = float(pace.penalty([r.P for r in state.rows], age, problem.engine))
+            age = pace.age(round, losses, groups)
+            state = set_rows(state, P=pace.weights(losses, age, groups))
+            penalty = float(pace.penalty([r.P for r in state.rows], age, groups))
         terms = objective.values(problem, state)
         value = sum(terms.values())
         history.append(

@@ -6,55 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from operator import mul
-from typing import Any
 
 from array_api_compat import array_namespace
 
+from spmld.core.conjugate_gradient import conjugate_gradient
+from spmld.core.linear import column_squares
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State, chunks, set_rows, set_W
 from spmld.core.terms import Objective
 
 Step = Callable[[Problem, Objective, State, bool], State]
 """A block update, from state to state. The flag asks for a fit model that cannot raise the objective."""
-
-
-def conjugate_gradient(
-    apply: Callable[[Array], Array],
-    precondition: Callable[[Array], Array],
-    target: Array,
-    start: Array,
-    tol: float,
-    max_iter: int,
-    each_row: bool = False,
-) -> Array:
-    """Solve apply(x) = target for a positive definite operator, to a residual of `tol` times the target's norm.
-
-    Both in the norm of the preconditioner. With `each_row` the operator acts on each row of x by itself: all rows
-    are solved together, each with its own step lengths. Every iterate lowers 1/2 <x, apply(x)> - <x, target>.
-    """
-    xp = array_namespace(target)
-    axis = 1 if each_row else None
-
-    def inner(a: Array, b: Array) -> Array:
-        return xp.sum(a * b, axis=axis, keepdims=True)
-
-    def ratio(a: Array, b: Array) -> Array:
-        return a / xp.where(b > 0, b, xp.ones_like(b))
-
-    x, r = start, target - apply(start)
-    z = precondition(r)
-    p, rz = z, inner(r, z)
-    goal = tol**2 * inner(target, precondition(target))
-    for _ in range(max_iter):
-        if xp.all(rz <= goal):
-            break
-        Ap = apply(p)
-        step = ratio(rz, inner(p, Ap))
-        x, r = x + step * p, r - step * Ap
-        z = precondition(r)
-        rz, before = inner(r, z), rz
-        p = z + ratio(rz, before) * p
-    return x
 
 
 def identity(k: int, like: Array) -> Array:
@@ -95,7 +57,7 @@ def update_V(
             def apply(A: Array, C: Array = C, D: Array = D) -> Array:
                 return (C * (A @ U.T)) @ U + D * A
 
-            parts.append(conjugate_gradient(apply, partial(mul, scale), target, V, tol, max_iter, each_row=True))
+            parts.append(conjugate_gradient(apply, partial(mul, scale), target, V, tol, max_iter, axis=1))
         return xp.concat(parts)
 
     return set_rows(state, V=problem.map(solve_rows, state.rows))
@@ -177,17 +139,10 @@ def update_W(
 
     def right_side(block: Block, rows: Rows) -> tuple[Array, Array]:
         w = objective.coupling.weights(rows.P)
-        return block.X.T @ (w * rows.V), _column_squares(block.X, w)
+        return block.X.T @ (w * rows.V), column_squares(block.X, w)
 
     target, squares = problem.sum(right_side, state.rows)
     # Without coupling, correlation and penalty W does not matter, and what it would be divided by must not be 0.
     scale = 1 / (squares + curvature + 1e-30)
     W = conjugate_gradient(apply, partial(mul, scale), target, state.W, tol, max_iter)
     return set_W(problem, state, W)
-
-
-def _column_squares(X: Any, w: Array) -> Array:
-    """(X o X)^T w: the diagonal of X^T diag(w_i) X for each column of w. A dense X is squared a chunk at a time."""
-    if hasattr(X, "power"):
-        return X.power(2).T @ w
-    return sum((X[s, :] * X[s, :]).T @ w[s, :] for s in chunks(X.shape[0], X.shape[1]))

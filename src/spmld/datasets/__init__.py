@@ -1,6 +1,46 @@
-"""Data sets."""
+"""Data sets: readers and writers of files, a registry of public ones, statistics, and generated data."""
 
-from spmld.datasets.files import find_file, read_mat
+from spmld.datasets._data import Dataset, join_split
+from spmld.datasets.arff import read_arff, write_arff
+from spmld.datasets.arrays import read_npz, write_npz
+from spmld.datasets.describe import Description, describe
+from spmld.datasets.fetch import fetch_dataset, fetch_files, find_file, load_dataset
+from spmld.datasets.files import read_dataset, write_dataset
+from spmld.datasets.libsvm import read_libsvm, write_libsvm, write_xc
+from spmld.datasets.matlab import read_mat
+from spmld.datasets.openml import read_openml
 from spmld.datasets.planted import make_planted
+from spmld.datasets.registry import DatasetInfo, RemoteFile, dataset_info, list_datasets
+from spmld.datasets.tables import from_frame, read_csv, read_parquet, write_csv, write_parquet
 
-__all__ = ["find_file", "make_planted", "read_mat"]
+__all__ = [
+    "Dataset",
+    "DatasetInfo",
+    "Description",
+    "RemoteFile",
+    "dataset_info",
+    "describe",
+    "fetch_dataset",
+    "fetch_files",
+    "find_file",
+    "from_frame",
+    "join_split",
+    "list_datasets",
+    "load_dataset",
+    "make_planted",
+    "read_arff",
+    "read_csv",
+    "read_dataset",
+    "read_libsvm",
+    "read_mat",
+    "read_npz",
+    "read_openml",
+    "read_parquet",
+    "write_arff",
+    "write_csv",
+    "write_dataset",
+    "write_libsvm",
+    "write_npz",
+    "write_parquet",
+    "write_xc",
+]

@@ -1,7 +1,23 @@
 """Estimators, one file per method."""
 
-from spmld.estimators._base import Completion
+from spmld.estimators._base import Completion, MultiLabelEstimator
 from spmld.estimators.glocal import GLOCAL
+from spmld.estimators.masked import MaskedLogistic, MaskedRidge
+from spmld.estimators.mlknn import MLkNN
+from spmld.estimators.per_label import PerLabelClassifier
+from spmld.estimators.prior import LabelPrior
+from spmld.estimators.self_paced import SelfPacedClassifier
 from spmld.estimators.spmld import SPMLD
 
-__all__ = ["GLOCAL", "SPMLD", "Completion"]
+__all__ = [
+    "GLOCAL",
+    "SPMLD",
+    "Completion",
+    "LabelPrior",
+    "MLkNN",
+    "MaskedLogistic",
+    "MaskedRidge",
+    "MultiLabelEstimator",
+    "PerLabelClassifier",
+    "SelfPacedClassifier",
+]

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spmld.estimators._inputs import check_features, check_labels, move, namespace, to_numpy
+from spmld.estimators._inputs import check_features, check_labels, check_weights, move, namespace, to_numpy
 from spmld.labels import Labels
 from spmld.labels.read import like
 from spmld.metrics import subset_accuracy
@@ -33,17 +33,58 @@ class Completion(NamedTuple):
 
 
 class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
-    """Base of all estimators. A subclass gives `fit`, which calls `_set_labels`, and `_scores`."""
+    """Base of all estimators. A subclass gives `_fit` and `_scores`, and all else follows.
+
+    Scores are positive where a label is predicted. Their probabilities are those of the loss that the attribute
+    `loss` names, unless the subclass knows better and overrides `_probabilities`, or `_probabilities_for` where they
+    are no function of the scores.
+    """
 
     loss = "logistic"
+
+    @abstractmethod
+    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+        """Learn from checked features, labels and the weight of each entry, which is 0 where unobserved."""
 
     @abstractmethod
     def _scores(self, X: Any) -> Any:
         """Scores of checked features, (n_samples, n_labels)."""
 
+    def _check_parameters(self) -> None:
+        """Refuse constructor parameters out of range."""
+
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """Scores for samples with some labels known. A model that can learn from those says how."""
         return self._scores(X)
+
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+        """Probabilities of checked features; `labels` are what is known of their labels, if it matters."""
+        return self._probabilities(self._scores(X) if labels is None else self._completed_scores(X, labels))
+
+    def fit(self, X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> Any:
+        """Learn from samples whose labels are partly known.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
+            Samples.
+        y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
+            Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`.
+        mask : array-like of bool of shape (n_samples, n_labels), optional
+            True where a label is observed. What stands elsewhere in y is not read.
+        entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
+            How much each label, or each sample, counts: 0 or more. A label of weight 0 is as good as missing.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = check_features(self, X, reset=True)
+        labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask))
+        self._fit(X, labels, weights)
+        self._set_labels(labels)
+        return self
 
     def _set_labels(self, labels: Labels) -> None:
         self._labels = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
@@ -85,13 +126,22 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_samples, n_labels)
             For a fit on a vector y: of shape (n_samples, 2), the two classes in the order of `classes_`.
         """
-        p = self._probabilities(self._all_scores(X))
+        check_is_fitted(self)
+        p = self._probabilities_for(check_features(self, X, reset=False))
         return namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p
 
     def _probabilities(self, scores: Any) -> Any:
-        """The logistic function of a score; for the squared loss the score itself, moved from [-1, 1] to [0, 1]."""
+        """The logistic function of a score; for other losses the score itself, moved from [-1, 1] to [0, 1].
+
+        Scores beyond 0.95 bend, with slope 1 there, towards 1 which they never reach, so that order is kept.
+        """
         xp = namespace(scores)
-        return 0.5 * (1 + (xp.tanh(0.5 * scores) if self.loss == "logistic" else xp.clip(scores, -1, 1)))
+        if self.loss == "logistic":
+            return 0.5 * (1 + xp.tanh(0.5 * scores))
+        bend = 0.05
+        excess = xp.clip(xp.abs(scores) - (1 - bend), 0)
+        size = xp.where(excess > 0, 1 - bend**2 / (bend + excess), xp.abs(scores))
+        return 0.5 * (1 + xp.sign(scores) * size)
 
     def predict(self, X: Any) -> Any:
         """Labels, written as they were given to `fit`.
@@ -161,8 +211,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             ``labels``, with the observed ones kept, and ``confidences``.
         """
         labels = self._known_labels(X, y, mask)
-        scores = self._completed_scores(check_features(self, X, reset=False), labels)
-        p = to_numpy(self._probabilities(scores))
+        p = to_numpy(self._probabilities_for(check_features(self, X, reset=False), labels))
         signs = np.where(labels.observed, labels.signs, np.where(p > 0.5, 1, -1))
         confidences = np.where(labels.observed, 1.0, np.maximum(p, 1 - p))
         if labels.one_dimensional:

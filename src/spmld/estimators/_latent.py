@@ -21,7 +21,18 @@ from spmld.core.start import random_start, spectral_start
 from spmld.core.steps import update_V
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_features, check_labels, move, namespace, require, to_numpy
+from spmld.estimators._inputs import (
+    is_integer,
+    is_number,
+    move,
+    move_weights,
+    namespace,
+    numpy_dtype,
+    refuse_overflow,
+    require,
+    sparse_if_mostly_zero,
+    to_numpy,
+)
 from spmld.labels import Labels
 
 STARTS = {"spectral": spectral_start, "random": random_start}
@@ -32,55 +43,37 @@ class LatentLabelModel(MultiLabelEstimator):
 
     _row_sparse_when_released = False
 
-    def fit(self, X: Any, y: Any, mask: Any = None) -> Any:
-        """Learn from samples whose labels are partly known.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
-            Samples. The fit runs in the library, on the device and in the precision of X.
-        y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
-            Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`.
-        mask : array-like of bool of shape (n_samples, n_labels), optional
-            True where a label is observed. What stands elsewhere in y is not read.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X = _sparse_if_mostly_zero(check_features(self, X, reset=True))
-        _refuse_overflow(X)
-        labels = check_labels(self, X, y, mask)
+    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+        X = sparse_if_mostly_zero(X)
+        refuse_overflow(X)
         rng = check_random_state(self.random_state)
-        problem = self._problem(X, labels, rng)
+        problem = self._problem(X, labels, weights, rng)
         k = min(self.n_latent, labels.signs.shape[1])
-        objective = self._objective(problem, int(labels.observed.sum()), k)
+        objective = self._objective(problem, float(weights.sum()), k)
 
         def uniform(shape: tuple[int, ...]) -> Any:
-            return move(rng.uniform(size=shape).astype(self._dtype(X), copy=False), X)
+            return move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X)
 
         state = STARTS[self.start](problem, k, self.correlation_rank, uniform)
         try:
             result = self._solve(problem, objective, state)
         except FloatingPointError as error:
             raise ValueError(f"{error}: scale the values of X") from error
-        self._publish(problem, objective, result, labels)
-        return self
+        self._publish(problem, objective, result)
 
     def _check_parameters(self) -> None:
         for name in ("n_latent", "n_groups", "correlation_rank", "max_iter"):
             value = getattr(self, name)
-            require(self, name, "an integer of 1 or more", _is_integer(value) and value >= 1)
+            require(self, name, "an integer of 1 or more", is_integer(value) and value >= 1)
         for name in ("coupling", "ridge"):
-            require(self, name, "positive", _is_number(getattr(self, name)) and getattr(self, name) > 0)
+            require(self, name, "positive", is_number(getattr(self, name)) and getattr(self, name) > 0)
         for name in ("global_correlation", "local_correlation", "feature_ridge"):
-            require(self, name, "0 or more", _is_number(getattr(self, name)) and getattr(self, name) >= 0)
+            require(self, name, "0 or more", is_number(getattr(self, name)) and getattr(self, name) >= 0)
         for name in ("rescale", "fit_intercept"):
             require(self, name, "True or False", isinstance(getattr(self, name), (bool, np.bool_)))
         warm = self.warm_rounds
-        require(self, "warm_rounds", "an integer of 0 or more", _is_integer(warm) and warm >= 0)
-        require(self, "tol", "0 or more, or None", self.tol is None or (_is_number(self.tol) and self.tol >= 0))
+        require(self, "warm_rounds", "an integer of 0 or more", is_integer(warm) and warm >= 0)
+        require(self, "tol", "0 or more, or None", self.tol is None or (is_number(self.tol) and self.tol >= 0))
         for name, accepted in (
             ("loss", tuple(LOSSES)),
             ("solver", ("exact", "descent")),
@@ -90,10 +83,7 @@ class LatentLabelModel(MultiLabelEstimator):
             value = getattr(self, name)
             require(self, name, " or ".join(map(repr, accepted)), isinstance(value, str) and value in accepted)
 
-    def _dtype(self, X: Any) -> Any:
-        return np.float32 if str(X.dtype).endswith("float32") else np.float64
-
-    def _problem(self, X: Any, labels: Labels, rng: np.random.RandomState) -> Problem:
+    def _problem(self, X: Any, labels: Labels, weights: Any, rng: np.random.RandomState) -> Problem:
         n_groups = min(self.n_groups, X.shape[0]) if self.local_correlation > 0 else 1
         group = np.zeros(X.shape[0], dtype=np.int64)
         if n_groups > 1:
@@ -102,10 +92,10 @@ class LatentLabelModel(MultiLabelEstimator):
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 means = KMeans(n_groups, n_init=1, random_state=rng.randint(2**31 - 1))
                 group = means.fit_predict(_for_kmeans(X)).astype(np.int64)
-        signs, observed = move(labels.signs, X), move(labels.observed, X)
-        return make_problem(X, signs, observed, move(group, X), n_groups, fit_intercept=self.fit_intercept)
+        signs, J = move(labels.signs, X), move_weights(weights, X)
+        return make_problem(X, signs, J, move(group, X), n_groups, fit_intercept=self.fit_intercept)
 
-    def _objective(self, problem: Problem, observed: int, k: int) -> Objective:
+    def _objective(self, problem: Problem, observed: float, k: int) -> Objective:
         """The terms with their weights, each times its size factor."""
         n, (d, l) = problem.n, (self.n_features_in_, problem.blocks[0].Y.shape[1])
         g = problem.sizes.shape[0]
@@ -155,11 +145,10 @@ class LatentLabelModel(MultiLabelEstimator):
         records = [{"stage": stage, **record} for stage, history in stages for record in history]
         return replace(result, history=records)
 
-    def _publish(self, problem: Problem, objective: Objective, result: Result, labels: Labels) -> None:
+    def _publish(self, problem: Problem, objective: Objective, result: Result) -> None:
         state = result.state
         self._fitted_objective = objective
         xp = namespace(state.U)
-        self._set_labels(labels)
         self.label_factors_ = state.U
         self.feature_weights_ = state.W
         self.intercept_ = state.b
@@ -236,33 +225,9 @@ class LatentLabelModel(MultiLabelEstimator):
         return correlation
 
 
-def _refuse_overflow(X: Any) -> None:
-    """Refuse features whose sums of squares leave the range of their type."""
-    values = X.data if sp.issparse(X) else X
-    xp = namespace(values)
-    largest = float(xp.max(xp.abs(values))) if values.shape[0] else 0.0
-    if largest > (float(xp.finfo(values.dtype).max) / (X.shape[0] * X.shape[1])) ** 0.5 / 1e3:
-        raise ValueError(f"the values of X are too large for {X.dtype}, up to {largest:.3g}: scale them first")
-
-
 def _for_kmeans(X: Any) -> Any:
     """X as k-means takes it: NumPy's, or sparse with 32-bit indices."""
     if sp.issparse(X):
         index = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         return sp.csr_array((X.data, *index), shape=X.shape) if X.nnz < 2**31 else X
     return to_numpy(X)
-
-
-def _sparse_if_mostly_zero(X: Any) -> Any:
-    """A NumPy matrix with few non-zeros as a sparse one: products are about twice as fast with 8 % of them."""
-    if isinstance(X, np.ndarray) and X.size > 100_000 and np.count_nonzero(X) < 0.1 * X.size:
-        return sp.csr_array(X)
-    return X
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(np.isfinite(value))

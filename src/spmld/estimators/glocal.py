@@ -47,7 +47,7 @@ class GLOCAL(LatentLabelModel):
         entries, n samples, d features, l labels and g groups: N/(nk) for the coupling and :math:`\tau_V`,
         N/(lk) for :math:`\tau_U`, N/(dk) for :math:`\tau_W`, N/n^2 for :math:`\beta_1`, N/(n/g)^2 for
         :math:`\beta_2`.
-    loss : {"logistic", "squared"}, default="logistic"
+    loss : {"logistic", "squared", "squared_hinge"}, default="logistic"
         Loss of an entry, on labels -1 and +1.
     fit_intercept : bool, default=True
         Whether each label has an intercept, which is not penalised.
@@ -131,7 +131,7 @@ class GLOCAL(LatentLabelModel):
         ridge: float = 0.03,
         feature_ridge: float = 0.25,
         rescale: bool = True,
-        loss: Literal["logistic", "squared"] = "logistic",
+        loss: Literal["logistic", "squared", "squared_hinge"] = "logistic",
         fit_intercept: bool = True,
         solver: Literal["exact", "descent"] = "exact",
         start: Literal["spectral", "random"] = "spectral",

@@ -74,7 +74,7 @@ history_, n_iter_, converged_, classes_, n_labels_, label_names_, n_features_in_
         ridge: float = 0.03,
         feature_ridge: float = 0.25,
         rescale: bool = True,
-        loss: Literal["logistic", "squared"] = "logistic",
+        loss: Literal["logistic", "squared", "squared_hinge"] = "logistic",
         fit_intercept: bool = True,
         solver: Literal["exact", "descent"] = "exact",
         start: Literal["spectral", "random"] = "spectral",

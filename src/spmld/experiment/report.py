@@ -77,7 +77,7 @@ def _data_table(records: Records, out: Folder) -> None:
     for name, data in sorted(records.data.items()):
         paper = published_data().get(name, {})
         told = " / ".join(f"{value:,}" for value in paper.values())
-        size = [f"{data['train'] + data['test']:,}", f"{data['features']:,}", data["labels"]]
+        size = [f"{data['samples']:,}", f"{data['features']:,}", data["labels"]]
         rows.append([name, *size, f"{data['cardinality']:.2f}", told, f"{data['empty']:.2%}"])
     out.table("table1", head, rows)
     out.text("table1.md", f"# Table 1: the data\n\n{markdown(head, rows)}")

@@ -15,7 +15,7 @@ from joblib.externals.loky import get_reusable_executor
 
 import spmld
 from spmld.experiment.config import Study
-from spmld.experiment.data import describe
+from spmld.experiment.data import size
 from spmld.experiment.plan import cells, choose, final_trials, search_trials
 from spmld.experiment.records import RecordWriter
 from spmld.experiment.strict import StudyError
@@ -94,7 +94,7 @@ def run_study(
             file.append(heading)
         for name in study.data:
             if name not in file.records.data:
-                file.append({"kind": "data", "name": name, **_described(name)})
+                file.append({"kind": "data", "name": name, **_size(name)})
         done = _work(search_trials(study), file, n_jobs, retry, progress)
         done += _work(final_trials(study, file.records), file, n_jobs, retry, progress)
         file.put_in_order()
@@ -136,9 +136,9 @@ def _check(study: Study) -> None:
             raise StudyError(f"study {study.name}, method {method.name}: {error}") from error
 
 
-def _described(name: str) -> dict[str, Any]:
+def _size(name: str) -> dict[str, Any]:
     try:
-        return describe(name)
+        return size(name)
     except (OSError, ValueError) as error:
         raise StudyError(f"data set {name}: {error}") from error
 

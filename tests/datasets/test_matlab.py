@@ -1,10 +1,11 @@
-"""Readers: the layouts they know, and a clear error for what they do not."""
+"""MATLAB files: the layouts of the paper's authors, and a clear error for others."""
 
 import numpy as np
 import pytest
 import scipy.io
+import scipy.sparse as sp
 
-from spmld.datasets import find_file, read_mat
+from spmld.datasets import read_mat
 
 
 def cell(features, labels):
@@ -46,13 +47,17 @@ def test_broken_files_are_refused(tmp_path):
         read_mat(tmp_path / "absent.mat")
 
 
-def test_files_are_found_below_the_folder_of_the_environment(tmp_path, monkeypatch):
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "Some.mat").write_bytes(b"")
-    monkeypatch.setenv("SPMLD_DATA", str(tmp_path))
-    assert find_file("some.MAT") == tmp_path / "deep" / "Some.mat"
-    with pytest.raises(FileNotFoundError, match=r"other\.mat is not below SPMLD_DATA="):
-        find_file("other.mat")
-    monkeypatch.delenv("SPMLD_DATA")
-    with pytest.raises(FileNotFoundError, match="set the environment variable SPMLD_DATA"):
-        find_file("some.mat")
+def test_parts_with_different_labels_are_refused(tmp_path):
+    file = tmp_path / "file.mat"
+    scipy.io.savemat(file, {"train": cell(X, Y), "test": cell(X, np.vstack([Y, Y]))})
+    with pytest.raises(ValueError, match=r"file\.mat .*training part has 1 labels but the test part 2"):
+        read_mat(file)
+
+
+def test_sparse_features_and_missing_labels_are_kept(tmp_path):
+    file = tmp_path / "file.mat"
+    part = cell(sp.csc_matrix(X), np.array([[1.0, np.nan, -1.0]]))
+    scipy.io.savemat(file, {"train": part, "test": part})
+    data = read_mat(file)
+    np.testing.assert_array_equal(data.X_train.toarray(), X.T)
+    np.testing.assert_array_equal(data.Y_test, [[1], [np.nan], [0]])

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from spmld.core.problem import Engine
+from spmld.core.groups import Columns
 from spmld.pace import Age, Geometric, GroupSparsePace, Quantile, ReleasedPace
 
 L = np.random.default_rng(0).random((100, 3)) ** 2
-ENGINE = Engine()
+COLUMNS = Columns()
 
 
 @pytest.mark.parametrize("share", [0.1, 0.35, 0.8])
 def test_quantile_takes_its_share_of_every_column(share):
     pace = GroupSparsePace(schedule=Quantile(start=share, stop=share))
-    (P,) = pace.weights([L], pace.age(0, [L], ENGINE), ENGINE)
+    (P,) = pace.weights([L], pace.age(0, [L], COLUMNS), COLUMNS)
     np.testing.assert_allclose(P.mean(axis=0), share, atol=0.01)
     for column, weight in zip(L.T, P.T, strict=True):
         assert column[weight == 1].max() < column[weight == 0].min()
@@ -23,13 +23,13 @@ def test_quantile_takes_its_share_of_every_column(share):
 def test_quantile_at_a_share_of_one_takes_everything_even_among_ties_and_zeros():
     for losses in (L, np.zeros((5, 2)), np.ones((5, 2)), L.astype(np.float32), 1e-20 * L):
         pace = GroupSparsePace(schedule=Quantile(start=1.0, diversity=0.9))
-        (P,) = pace.weights([losses], pace.age(0, [losses], ENGINE), ENGINE)
+        (P,) = pace.weights([losses], pace.age(0, [losses], COLUMNS), COLUMNS)
         assert (P == 1).all()
 
 
 def test_diversity_of_the_quantile_softens_without_switching_off():
     hard, soft = (GroupSparsePace(schedule=Quantile(start=0.6, stop=0.6, diversity=d)) for d in (0.0, 0.9))
-    (H,), (S,) = (pace.weights([L], pace.age(0, [L], ENGINE), ENGINE) for pace in (hard, soft))
+    (H,), (S,) = (pace.weights([L], pace.age(0, [L], COLUMNS), COLUMNS) for pace in (hard, soft))
     assert set(np.unique(H)) == {0, 1}
     assert ((S > 0) & (S < 1)).sum(axis=0).min() > 10
     np.testing.assert_array_equal(S > 0, H > 0)
@@ -60,8 +60,8 @@ def test_paces_clone_like_estimators(pace):
 
 def test_released_weights_do_not_depend_on_the_scale_of_the_losses():
     pace, age = ReleasedPace(), Age(0.1, 0.3)
-    (expected,) = pace.weights([L], age, ENGINE)
-    (found,) = pace.weights([5 + 100 * L], age, ENGINE)
+    (expected,) = pace.weights([L], age, COLUMNS)
+    (found,) = pace.weights([5 + 100 * L], age, COLUMNS)
     np.testing.assert_allclose(found, expected, atol=1e-8)
-    (constant,) = pace.weights([np.ones((4, 2))], age, ENGINE)
+    (constant,) = pace.weights([np.ones((4, 2))], age, COLUMNS)
     assert np.isfinite(constant).all()

@@ -1,0 +1,48 @@
+"""Conjugate gradient for one linear system, or for many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from array_api_compat import array_namespace
+
+from spmld.core.losses import Array
+
+
+def conjugate_gradient(
+    apply: Callable[[Array], Array],
+    precondition: Callable[[Array], Array],
+    target: Array,
+    start: Array,
+    tol: float | Array,
+    max_iter: int,
+    axis: int | None = None,
+) -> Array:
+    """Solve apply(x) = target for a positive definite operator, to a residual of `tol` times the target's norm.
+
+    Both in the norm of the preconditioner. With `axis` 1 (or 0) the operator acts on each row (or column) of x by
+    itself: all are solved together, each with its own step lengths. Every iterate lowers
+    1/2 <x, apply(x)> - <x, target>.
+    """
+    xp = array_namespace(target)
+
+    def inner(a: Array, b: Array) -> Array:
+        return xp.sum(a * b, axis=axis, keepdims=True)
+
+    def ratio(a: Array, b: Array) -> Array:
+        return a / xp.where(b > 0, b, xp.ones_like(b))
+
+    x, r = start, target - apply(start)
+    z = precondition(r)
+    p, rz = z, inner(r, z)
+    goal = tol**2 * inner(target, precondition(target))
+    for _ in range(max_iter):
+        if xp.all(rz <= goal):
+            break
+        Ap = apply(p)
+        step = ratio(rz, inner(p, Ap))
+        x, r = x + step * p, r - step * Ap
+        z = precondition(r)
+        rz, before = inner(r, z), rz
+        p = z + ratio(rz, before) * p
+    return x

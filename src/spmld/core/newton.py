@@ -1,0 +1,186 @@
+"""Truncated Newton for linear models, all labels at once.
+
+Every conjugate-gradient vector has a column per label and every product serves all labels, so the work is done by
+matrix products; where the labels' problems are independent, step lengths and stopping are their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import mul
+
+from array_api_compat import array_namespace
+
+from spmld.core.conjugate_gradient import conjugate_gradient
+from spmld.core.linear import Design, Penalty
+from spmld.core.losses import Array, Loss
+from spmld.core.problem import Block, Problem
+
+CACHE = 200_000
+"""Scores worked on at a time where labels are independent."""
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where Newton's method ended."""
+
+    B: Array
+    steps: int
+    converged: bool
+
+
+def minimise(
+    problem: Problem,
+    loss: Loss,
+    design: Design,
+    penalty: Penalty,
+    B: Array,
+    *,
+    offset: Array | float = 0.0,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    cg_iter: int = 200,
+    over: Callable[..., Iterable[Minimum]] = map,
+) -> Minimum:
+    """Minimise sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)> from B.
+
+    Ends when the gradient is `tol` times what it is at B = 0. Columns that are independent are solved in groups, so
+    small that a group's scores stay in a processor's cache; `over` is how to run over the groups.
+    """
+    fit = _Fit(problem, loss, design, penalty, offset, design.separable and penalty.separable)
+    if not fit.separable:
+        return _minimise(fit, B, tol, max_iter, cg_iter)
+    width = max(16, CACHE // max(1, problem.n))
+    groups = [slice(start, start + width) for start in range(0, B.shape[1], width)]
+    parts = list(over(lambda s: _minimise(fit.columns(s), B[:, s], tol, max_iter, cg_iter), groups))
+    joined = array_namespace(B).concat([part.B for part in parts], axis=1)
+    return Minimum(joined, max(part.steps for part in parts), all(part.converged for part in parts))
+
+
+def _minimise(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> Minimum:
+    """The same for all columns at once."""
+    xp = array_namespace(B)
+    goal = tol * fit.norm(fit.gradient(0 * B, fit.rest(B))) + _tiny(B)
+    active, result = xp.arange(B.shape[1], device=B.device), B
+    S = fit.scores(B)
+    value = fit.value(B, S)
+    steps = 0
+    while True:
+        G = fit.gradient(B, S)
+        norm = fit.norm(G)
+        going = norm > goal
+        if not xp.any(going) or steps == max_iter:
+            return Minimum(_put(result, active, B), steps, not xp.any(going))
+        if fit.separable and not xp.all(going):
+            result = _put(result, active, B)
+            keep = xp.nonzero(going)[0]
+            active, fit = active[keep], fit.columns(keep)
+            B, G, norm, goal, value = B[:, keep], G[:, keep], norm[keep], goal[keep], value[keep]
+            S = tuple(s[:, keep] for s in S)
+        # A direction need not be more exact than the curvature it is worked out from: the square root is enough for
+        # convergence faster than linear. The curvature of the squared loss never changes.
+        share = goal / norm if fit.loss.name == "squared" else xp.sqrt(norm * tol / goal)
+        direction = fit.newton_direction(B, S, G, xp.clip(share, 0, 0.3), cg_iter)
+        B, S, value, stuck = fit.search(B, S, G, direction, value)
+        goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
+        steps += 1
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """The objective with its derivatives; per column where columns are independent, else in one number."""
+
+    problem: Problem
+    loss: Loss
+    design: Design
+    penalty: Penalty
+    offset: Array | float
+    separable: bool
+
+    def columns(self, keep: Array | slice) -> _Fit:
+        """The problem of some columns alone."""
+
+        def part(block: Block) -> Block:
+            return Block(block.X, block.Y[:, keep], block.J[:, keep], block.group)
+
+        offset = self.offset if isinstance(self.offset, float) else self.offset[keep]
+        return replace(self, problem=replace(self.problem, blocks=self.problem.map(part)), offset=offset)
+
+    def total(self, A: Array) -> Array:
+        """Column sums, or the sum of all where the columns hang together."""
+        return array_namespace(A).sum(A, axis=0 if self.separable else None)
+
+    def norm(self, G: Array) -> Array:
+        return array_namespace(G).sqrt(self.total(G * G))
+
+    def rest(self, B: Array) -> tuple[Array, ...]:
+        """The scores of B = 0."""
+        xp = array_namespace(B)
+        return self.problem.map(lambda block: xp.zeros(block.Y.shape, dtype=B.dtype, device=B.device) + self.offset)
+
+    def scores(self, B: Array) -> tuple[Array, ...]:
+        return self.problem.map(lambda block: self.design.scores(block, B) + self.offset)
+
+    def value(self, B: Array, S: tuple[Array, ...]) -> Array:
+        fit = self.problem.sum(lambda block, s: self.total(block.J * self.loss.value(block.Y, s)), S)
+        return fit + 0.5 * self.total(B * self.penalty.slope(B))
+
+    def gradient(self, B: Array, S: tuple[Array, ...]) -> Array:
+        def slope(block: Block, s: Array) -> Array:
+            return self.design.pull(block, block.J * self.loss.slope(block.Y, s))
+
+        return self.problem.sum(slope, S) + self.penalty.slope(B)
+
+    def newton_direction(self, B: Array, S: tuple[Array, ...], G: Array, forcing: Array, cg_iter: int) -> Array:
+        """Minus the inverse Hessian times the gradient, roughly: conjugate gradient to a residual of `forcing`."""
+        C = self.problem.map(lambda block, s: block.J * self.loss.curvature(block.Y, s), S)
+        diagonal = self.problem.sum(self.design.squares, C) + self.penalty.diagonal(B)
+        scale = 1 / (diagonal + 1e-6 * array_namespace(B).max(diagonal) + _tiny(B))
+
+        def apply(D: Array) -> Array:
+            def product(block: Block, c: Array) -> Array:
+                return self.design.pull(block, c * self.design.scores(block, D))
+
+            return self.problem.sum(product, C) + self.penalty.slope(D)
+
+        axis = 0 if self.separable else None
+        return conjugate_gradient(apply, partial(mul, scale), -G, 0 * G, forcing, cg_iter, axis=axis)
+
+    def search(
+        self, B: Array, S: tuple[Array, ...], G: Array, D: Array, value: Array
+    ) -> tuple[Array, tuple[Array, ...], Array, Array]:
+        """Halve the step of each column until its objective falls enough. Scores are linear: no product with X.
+
+        Also tells which columns are stuck: their objective cannot fall by more than its rounding.
+        """
+        xp = array_namespace(B)
+        descent = self.total(G * D)
+        dS = self.problem.map(lambda block: self.design.scores(block, D))
+        step = xp.ones_like(value)
+        rounding = 8 * float(xp.finfo(B.dtype).eps) * xp.abs(value)
+        for _ in range(30):
+            new = B + step * D
+            new_S = tuple(s + step * d for s, d in zip(S, dS, strict=True))
+            new_value = self.value(new, new_S)
+            short = new_value > value + 1e-4 * step * descent + rounding
+            if not xp.any(short):
+                break
+            step = xp.where(short, 0.5 * step, step)
+        else:
+            return B, S, value, xp.ones_like(descent) > 0
+        return new, new_S, new_value, step * descent >= -rounding
+
+
+def _put(A: Array, columns: Array, values: Array) -> Array:
+    """A with some columns changed."""
+    if columns.shape[0] == A.shape[1]:
+        return values
+    A = array_namespace(A).asarray(A, copy=True)
+    A[:, columns] = values
+    return A
+
+
+def _tiny(A: Array) -> float:
+    return float(array_namespace(A).finfo(A.dtype).smallest_normal) ** 0.5

@@ -1,0 +1,200 @@
+"""ARFF files, dense and sparse, with labels told by MULAN's XML or by MEKA's header."""
+
+from __future__ import annotations
+
+import os
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from spmld.datasets._data import Dataset
+from spmld.datasets._files import need, number, reading, writing
+
+__all__ = ["read_arff", "write_arff"]
+
+
+def read_arff(
+    path: str | os.PathLike[str],
+    *,
+    labels: Sequence[str] | None = None,
+    xml: str | os.PathLike[str] | None = None,
+    encoding: str = "utf-8",
+) -> Dataset:
+    r"""Read an ARFF file.
+
+    Which attributes are labels is told by the first of these that there is: `labels`; `xml`; an XML file of the same
+    name beside the file, where ``-train``, ``-test`` and ``-sparse`` do not count; ``-C n`` in the relation, as MEKA
+    writes it, for the first n attributes, or the last if n is negative.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    labels : sequence of str, optional
+        Names of the attributes that are labels.
+    xml : str or path, optional
+        MULAN's list of labels.
+    encoding : str, default="utf-8"
+        Of the file.
+
+    Returns
+    -------
+    Dataset
+        Labels in the order of the file. Features are sparse if the file is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets import read_arff
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".arff") as file:
+    ...     head = ["@relation 'songs: -C 2'", "@attribute sad {0,1}", "@attribute calm {0,1}", "@attribute pitch real"]
+    ...     print(*head, "@data", "{0 1,2 0.5}", "{1 ?,2 0.25}", sep="\n", file=file, flush=True)
+    ...     data = read_arff(file.name)
+    >>> data.label_names, data.feature_names
+    (['sad', 'calm'], ['pitch'])
+    >>> data.Y
+    array([[ 1.,  0.],
+           [ 0., nan]])
+    """
+    arff = need("arff")
+    with reading(path, "an ARFF file") as file:
+        text = file.read_text(encoding=encoding).lstrip("\ufeff")
+        sparse = re.search(r"(?im)^\s*@data\b.*\s(?:\s*%.*\s)*\s*\{", text) is not None
+        content = arff.loads(text, return_type=arff.LOD if sparse else arff.DENSE)
+        if not content["data"]:
+            raise ValueError("there are no samples after @data")
+        names = [name for name, _ in content["attributes"]]
+        chosen = _label_positions(names, content["relation"], labels, xml or _xml_beside(file))
+        others = [i for i in range(len(names)) if i not in set(chosen)]
+        values: Any = _sparse if sparse else _dense
+        X, Y = (values(content["data"], content["attributes"], columns) for columns in (others, chosen))
+        return Dataset(
+            X, Y.toarray() if sp.issparse(Y) else Y, [names[i] for i in others], [names[i] for i in chosen], file.stem
+        )
+
+
+def _xml_beside(file: Path) -> Path | None:
+    stem = re.sub(r"(-sparse|-train|-test)+$", "", file.stem)
+    candidates = (file.with_name(f"{name}.xml") for name in (file.stem, stem))
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+def _label_positions(names: list[str], relation: str, labels: Any, xml: Any) -> list[int]:
+    if labels is None and xml is not None:
+        with reading(xml, "MULAN's list of labels") as file:
+            labels = [node.get("name") for node in ET.parse(file).iter() if node.tag.rpartition("}")[2] == "label"]
+    if labels is not None:
+        absent = [name for name in labels if name not in set(names)]
+        if absent or not len(labels):
+            told = f" ({xml})" if xml else ""
+            what = f"{absent[0]!r} is not among its attributes" if absent else "the list is empty"
+            raise ValueError(f"it has {len(names)} attributes and {len(labels)} labels were named{told}, but {what}")
+        return [i for i, name in enumerate(names) if name in set(labels)]
+    header = re.search(r"-C\s+(-?\d+)", relation)
+    if header is None:
+        raise ValueError(
+            "nothing says which attributes are labels: give their names, an XML file or -C in the relation"
+        )
+    if "weka.filters.unsupervised.attribute" in relation:
+        raise ValueError(
+            f"the relation says -C {header[1]}, but attributes were moved or removed after that was written: "
+            "give the names of the labels or an XML file"
+        )
+    count = int(header[1])
+    if not 0 < abs(count) < len(names):
+        raise ValueError(f"the relation says -C {count}, but there are {len(names)} attributes")
+    return list(range(count)) if count > 0 else list(range(len(names) + count, len(names)))
+
+
+def _codes(name: str, kind: Any) -> dict[Any, float]:
+    """The number for each value of a nominal attribute."""
+    if isinstance(kind, str):
+        if kind == "STRING":
+            raise ValueError(f"attribute {name!r} is text; features and labels must be numbers")
+        return {}
+    try:
+        return {value: number(value) for value in kind}
+    except ValueError:
+        raise ValueError(
+            f"attribute {name!r} has the values {', '.join(kind)}, which are not numbers: encode it as one attribute "
+            "of 0 and 1 for each value"
+        ) from None
+
+
+def _dense(rows: list[list[Any]], attributes: list[tuple[str, Any]], columns: list[int]) -> NDArray[np.float64]:
+    values = np.empty((len(rows), len(columns)))
+    for i, column in enumerate(columns):
+        codes = _codes(*attributes[column])
+        values[:, i] = [np.nan if row[column] is None else codes.get(row[column], row[column]) for row in rows]
+    return values
+
+
+def _sparse(rows: list[dict[int, Any]], attributes: list[tuple[str, Any]], columns: list[int]) -> Any:
+    codes = [_codes(*attributes[column]) for column in columns]
+    place = {column: i for i, column in enumerate(columns)}
+    # What a sparse row leaves out is 0 if numeric, and the first value if nominal, whatever that is.
+    default = np.array([next(iter(code.values()), 0.0) for code in codes])
+    entries = [(i, place[j], value) for i, row in enumerate(rows) for j, value in row.items() if j in place]
+    at_row, at_column = (np.array([entry[k] for entry in entries], dtype=np.intp) for k in (0, 1))
+    stored = np.array([np.nan if value is None else codes[j].get(value, value) for _, j, value in entries], dtype=float)
+    shape = (len(rows), len(columns))
+    values = sp.csr_array((stored - default[at_column], (at_row, at_column)), shape=shape)
+    values.eliminate_zeros()
+    return values.toarray() + default if default.any() else values
+
+
+def write_arff(data: Dataset, path: str | os.PathLike[str]) -> None:
+    """Write an ARFF file with the labels last and MEKA's ``-C``; sparse if the features are.
+
+    Parameters
+    ----------
+    data : Dataset
+        All of its rows are written. The split is not.
+    path : str or path
+        The file, which is complete or absent.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets import Dataset, read_arff, write_arff
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_arff(Dataset([[0.5], [0.1]], [[1, 0], [1, None]]), folder + "/tiny.arff")
+    ...     read_arff(folder + "/tiny.arff").Y
+    array([[ 1.,  0.],
+           [ 1., nan]])
+    """
+    arff = need("arff")
+    d, l = data.X.shape[1], data.Y.shape[1]
+    both = sorted(set(data.feature_names) & set(data.label_names))
+    if both:
+        raise ValueError(f"ARFF needs different names for features and labels, but {both[0]!r} is the name of both")
+    # liac-arff reads names without the quotes at their ends, and none with a tab or the end of a line.
+    lost = [name for name in (*data.feature_names, *data.label_names) if re.search(r"^['\"]|['\"]$|[\t\r\n]", name)]
+    if lost:
+        raise ValueError(f"ARFF cannot keep the name {lost[0]!r}: no quote at an end, tab or line end, please")
+    attributes: list[tuple[str, Any]] = [(name, "NUMERIC") for name in data.feature_names]
+    attributes += [(name, ["0", "1"]) for name in data.label_names]
+    words = {0.0: "0", 1.0: "1"}
+    rows: list[Any] = []
+    for i in range(len(data.Y)):
+        written = [words.get(float(value)) for value in data.Y[i]]
+        if sp.issparse(data.X):
+            row = data.X[[i]]
+            order = np.argsort(row.indices)
+            features = zip(row.indices[order].tolist(), _or_none(row.data[order]), strict=True)
+            rows.append(dict(features) | {d + j: value for j, value in enumerate(written) if value != "0"})
+        else:
+            rows.append(_or_none(data.X[i]) + written)
+    relation = f"{data.name or 'data'}: -C {-l}"
+    with writing(path) as part, part.open("w", encoding="utf-8") as file:
+        arff.dump({"relation": relation, "attributes": attributes, "data": rows}, file)
+
+
+def _or_none(values: Any) -> list[float | None]:
+    return [None if np.isnan(value) else value for value in values.tolist()]

@@ -1,0 +1,149 @@
+"""LIBSVM's multi-label files, and those of the extreme-classification repository, which add a first line of sizes."""
+
+from __future__ import annotations
+
+import os
+import re
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+
+from spmld.datasets._data import Dataset
+from spmld.datasets._files import reading, writing
+
+__all__ = ["read_libsvm", "write_libsvm", "write_xc"]
+
+
+def read_libsvm(path: str | os.PathLike[str]) -> Dataset:
+    r"""Read a LIBSVM or extreme-classification file.
+
+    A line is ``label,label feature:value feature:value``. If the first line is ``n_samples n_features n_labels``, as in
+    the extreme-classification repository, numbers of labels and features start at 0 and the sizes are checked. Without
+    it the labels are those that occur, under their numbers as names, and features start at 1 unless a 0 occurs.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Dataset
+        With sparse features. A label that is not named in a line is negative.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets import read_libsvm
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".svm") as file:
+    ...     print("3,7 1:0.5 2:1", "7 2:2", sep="\n", file=file, flush=True)
+    ...     data = read_libsvm(file.name)
+    >>> data.label_names, data.Y.tolist(), data.X.toarray().tolist()
+    (['3', '7'], [[1, 1], [0, 1]], [[0.5, 1.0], [0.0, 2.0]])
+    """
+    with reading(path, "a LIBSVM file") as file:
+        content = file.read_bytes()
+        first, _, rest = content.partition(b"\n")
+        sizes = re.fullmatch(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s*", first)
+        if sizes:
+            n, d, l = (int(size) for size in sizes.groups())
+            return _with_sizes(rest, n, d, l, file.stem)
+        X, lines = load_svmlight_file(BytesIO(content), multilabel=True)
+        if not lines:
+            raise ValueError("there are no samples")
+        labels = np.unique([label for line in lines for label in line])
+        if not len(labels):
+            raise ValueError("no line names a label")
+        Y = _matrix([np.searchsorted(labels, line) for line in lines], len(labels))
+        return Dataset(X, Y, label_names=[f"{label:g}" for label in labels], name=file.stem)
+
+
+def _with_sizes(content: bytes, n: int, d: int, l: int, name: str) -> Dataset:
+    # An empty line is a sample without labels and features, which would be skipped.
+    filled = b"\n".join(line if line.strip() else b" 0:0" for line in content.removesuffix(b"\n").split(b"\n"))
+    X, lines = load_svmlight_file(BytesIO(filled), n_features=d, multilabel=True, zero_based=True)
+    if len(lines) != n:
+        raise ValueError(f"its first line promises {n} samples, but {len(lines)} follow")
+    beyond = {int(label) for line in lines for label in line if not 0 <= label < l}
+    if beyond:
+        raise ValueError(f"its first line promises {l} labels, from 0 to {l - 1}, but there is a label {max(beyond)}")
+    return Dataset(X, _matrix([np.array(line, dtype=np.intp) for line in lines], l), name=name)
+
+
+def _matrix(lines: list[Any], l: int) -> Any:
+    Y = np.zeros((len(lines), l), dtype=np.int64)
+    for i, line in enumerate(lines):
+        Y[i, line] = 1
+    return Y
+
+
+def write_xc(data: Dataset, path: str | os.PathLike[str]) -> None:
+    r"""Write a file of the extreme-classification repository's form. Names and split are not kept.
+
+    Parameters
+    ----------
+    data : Dataset
+        Without missing labels, for which the format has no sign.
+    path : str or path
+        The file, which is complete or absent.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets import Dataset, write_xc
+    >>> with tempfile.NamedTemporaryFile("r", suffix=".txt") as file:
+    ...     write_xc(Dataset([[0.5, 0.0], [0.0, 2.0]], [[1, 1, 0], [0, 0, 0]]), file.name)
+    ...     open(file.name).read()
+    '2 2 3\n0,1 0:0.5\n 1:2.0\n'
+    """
+    n, d = data.X.shape
+    _write(data, path, f"{n} {d} {data.Y.shape[1]}\n", start=0)
+
+
+def write_libsvm(data: Dataset, path: str | os.PathLike[str]) -> None:
+    r"""Write a LIBSVM file: labels numbered from 0, features from 1. Names and split are not kept.
+
+    Parameters
+    ----------
+    data : Dataset
+        Without missing labels. The format tells a label or a feature only by its being used, so every label must have
+        a positive and the last feature a value other than 0; `write_xc` has no such limit.
+    path : str or path
+        The file, which is complete or absent.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets import Dataset, write_libsvm
+    >>> with tempfile.NamedTemporaryFile("r", suffix=".svm") as file:
+    ...     write_libsvm(Dataset([[0.5, 0.0], [0.0, 2.0]], [[1, 1], [0, 1]]), file.name)
+    ...     open(file.name).read()
+    '0,1 1:0.5\n1 2:2.0\n'
+    """
+    unused = np.flatnonzero(np.nansum(data.Y, axis=0) == 0)
+    if unused.size:
+        label = data.label_names[unused[0]]
+        raise ValueError(f"LIBSVM cannot keep the label {label!r}, which has no positive: write the format xc instead")
+    if not sp.csc_array(data.X)[:, [-1]].count_nonzero():
+        feature = data.feature_names[-1]
+        raise ValueError(f"LIBSVM cannot keep the last feature {feature!r}, which is 0: write the format xc instead")
+    _write(data, path, "", start=1)
+
+
+def _write(data: Dataset, path: str | os.PathLike[str], head: str, start: int) -> None:
+    if np.isnan(data.Y).any():
+        raise ValueError("LIBSVM files cannot say that a label is missing: write csv, parquet, arff or npz instead")
+    X = sp.csr_array(data.X)
+    X.sort_indices()
+    with writing(path) as part, part.open("w", encoding="ascii") as file:
+        file.write(head)
+        for i, y in enumerate(data.Y):
+            stored = slice(X.indptr[i], X.indptr[i + 1])
+            pairs = list(zip(X.indices[stored].tolist(), X.data[stored].tolist(), strict=True))
+            labels = ",".join(map(str, np.flatnonzero(y).tolist()))
+            if not labels and not pairs:
+                pairs = [(0, 0.0)]  # an empty line would be taken for none
+            file.write(" ".join([labels, *(f"{j + start}:{value!r}" for j, value in pairs)]) + "\n")

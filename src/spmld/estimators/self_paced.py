@@ -1,0 +1,326 @@
+"""SelfPacedClassifier: any learner, on the entries it finds easy first."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
+
+from spmld.core.groups import Members
+from spmld.core.losses import LOSSES
+from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators._inputs import is_integer, is_number, move, require, to_numpy
+from spmld.estimators._responses import label_scores
+from spmld.estimators.masked import MaskedLogistic
+from spmld.estimators.per_label import PerLabelClassifier
+from spmld.labels import Labels
+from spmld.pace import HardPace, Quantile
+from spmld.splits.rows import check_splitter
+
+__all__ = ["SelfPacedClassifier"]
+
+GROUPS = ("label_polarity", "label", "cluster", "all")
+SIGNS = np.array([-1, 1])
+SURE = 1e-12
+
+
+class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
+    r"""Any learner, with self-paced weights for observed labels.
+
+    The learner and a weight :math:`P_{ij} \in [0, 1]` for label i of sample j are found in turn (equations 4 to 6 of
+    the paper, for any learner with a loss):
+
+    .. math::
+
+        \min_{f, P} \sum_{ij} J_{ij} P_{ij} \ell(Y_{ij}, f_i(x_j)) + R(f) + \text{penalty of the pace}(P)
+
+    The learner is fitted to the labels as weighted; then its losses say, by the rule of the pace, which labels count
+    in the next round. A schedule that ends below full weights leaves out for good what contradicts the rest most: that
+    is what makes the fit robust against wrong labels.
+
+    Parameters
+    ----------
+    estimator : estimator of this library or scikit-learn classifier, default=None
+        The learner. Estimators whose ``fit`` takes ``entry_weight`` get the weights as they are. Any binary classifier
+        whose ``fit`` takes ``sample_weight`` is fitted for each label, see `PerLabelClassifier`. None:
+        ``MaskedLogistic(warm_start=True)``.
+    pace : pace object or None, default=None
+        Rule and schedule of the weights, see `spmld.pace`. None: ``HardPace(schedule=Quantile(start=0.5, stop=0.8))``,
+        which leaves out the hardest fifth of each group for good.
+    groups : {"label_polarity", "label", "cluster", "all"} or array-like, default="label_polarity"
+        Entries that are paced together: the positives and the negatives of each label apart; the entries of each
+        label; those of each cluster of samples, by k-means; all; or given as a number for each sample or each entry.
+        Most entries are easy negatives. With one threshold for all of them the positives of rare labels are never
+        easy; with polarity they have their own, and the easiest positive of a label always counts.
+    n_clusters : int, default=8
+        Clusters of samples for ``groups="cluster"``.
+    response : {"auto", "decision_function", "predict_proba"}, default="auto"
+        What losses are computed from. "predict_proba" gives -log p of the observed label. Otherwise it is the loss of
+        the score that the learner names in its attribute ``loss``, or the logistic loss.
+    cv : int, splitter or None, default=None
+        Folds for losses from learners that have not seen the sample: a flexible learner's own training loss hides its
+        mistakes. None: losses of the learner on its training samples.
+    max_iter : int, default=20
+        Most rounds.
+    tol : float, default=1e-3
+        Stop when the schedule has ended and the weights of a round differ by less than this on average.
+    n_jobs : int or None, default=None
+        Folds, or labels of a scikit-learn classifier, fitted at the same time.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds and of the clusters. The learner has its own.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The learner, fitted with the weights of the last round.
+    pace_weights_ : ndarray of shape (n_samples, n_labels)
+        The weights; 0 where a label is not observed.
+    losses_ : ndarray of shape (n_samples, n_labels)
+        The losses they come from; NaN where a label is not observed.
+    history_ : list of dict
+        For each round: its number; "objective", the sum of "fit" (weighted losses) and "pace" (penalty), without the
+        learner's own penalty; "share", the mean weight of observed labels, and "share_per_label", "share_positive" and
+        "share_negative" likewise; "change", the mean change of a weight; mean "threshold" and "diversity" of the
+        groups; seconds.
+    n_iter_ : int
+        Rounds run.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
+        As in `GLOCAL`.
+
+    See Also
+    --------
+    SPMLD : Paces the latent labels of its host.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from spmld import SelfPacedClassifier
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.labels import corrupt_labels
+    >>> data = make_planted(n_samples=300, random_state=0)
+    >>> Y = corrupt_labels(data.Y, "permute", 0.2, random_state=0)
+    >>> model = SelfPacedClassifier(LogisticRegression()).fit(data.X, Y)
+    >>> [round(record["share"], 1) for record in model.history_][:4]
+    [0.5, 0.6, 0.7, 0.8]
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        pace: Any = None,
+        groups: Any = "label_polarity",
+        n_clusters: int = 8,
+        response: str = "auto",
+        cv: Any = None,
+        max_iter: int = 20,
+        tol: float = 1e-3,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ):
+        self.estimator = estimator
+        self.pace = pace
+        self.groups = groups
+        self.n_clusters = n_clusters
+        self.response = response
+        self.cv = cv
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        host = self.estimator
+        fits = host is None or (hasattr(host, "fit") and not isinstance(host, type))
+        require(self, "estimator", "None or an estimator", fits)
+        weighted = fits and (host is None or any(has_fit_parameter(host, n) for n in ("entry_weight", "sample_weight")))
+        require(self, "estimator", "one whose fit takes entry_weight or sample_weight", weighted)
+        check_pace(self)
+        if isinstance(self.groups, str):
+            require(self, "groups", " or ".join(map(repr, GROUPS)) + " or an array", self.groups in GROUPS)
+        responses = ("auto", "decision_function", "predict_proba")
+        require(self, "response", " or ".join(map(repr, responses)), self.response in responses)
+        for name in ("n_clusters", "max_iter"):
+            value = getattr(self, name)
+            require(self, name, "an integer of 1 or more", is_integer(value) and value >= 1)
+        require(self, "tol", "0 or more", is_number(self.tol) and self.tol >= 0)
+
+    def _host(self) -> Any:
+        """The learner, unfitted, with a fit that takes entry weights."""
+        if self.estimator is None:
+            return MaskedLogistic(warm_start=True)
+        host = clone(self.estimator)
+        return host if has_fit_parameter(host, "entry_weight") else PerLabelClassifier(host, n_jobs=self.n_jobs)
+
+    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+        rng = check_random_state(self.random_state)
+        host = self._host()
+        pace = self.pace if self.pace is not None else HardPace(schedule=Quantile(start=0.5, stop=0.8))
+        groups = self._members(X, labels, rng)
+        folds = None if self.cv is None else self._folds(X, labels, rng)
+        given, observed = weights.astype(float), labels.observed
+        P, history = observed.astype(float), []
+        for round in range(self.max_iter):
+            started = perf_counter()
+            host = self._fitted(host, X, labels, P * given)
+            losses = self._losses(host, X, labels, P * given, folds)
+            age = pace.age(round, (losses,), groups)
+            (new,) = pace.weights((losses,), age, groups)
+            if isinstance(self.groups, str) and self.groups == "label_polarity":
+                new = keep_easiest(new, losses, groups)
+            change = float(np.abs(new - P)[observed].mean())
+            P = new
+            fit, penalty = float((P * given * losses).sum()), float(pace.penalty((P,), age, groups))
+            history.append(
+                {
+                    "round": round + 1,
+                    "objective": fit + penalty,
+                    "fit": fit,
+                    "pace": penalty,
+                    **shares(P, labels),
+                    "change": change,
+                    "threshold": float(np.mean(age.threshold)),
+                    "diversity": float(np.mean(age.diversity)),
+                    "seconds": perf_counter() - started,
+                }
+            )
+            if pace.settled(round) and change <= self.tol:
+                break
+        else:
+            if not pace.settled(self.max_iter - 1):
+                warnings.warn(
+                    f"SelfPacedClassifier: the schedule of the pace has not ended in max_iter={self.max_iter} rounds",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
+        self.estimator_ = self._fitted(host, X, labels, P * given)
+        self.pace_weights_ = P
+        self.losses_ = np.where(observed, losses, np.nan)
+        self.history_ = history
+        self.n_iter_ = len(history)
+
+    def _fitted(self, host: Any, X: Any, labels: Labels, weights: NDArray[Any]) -> Any:
+        """The learner fitted with weights: another one than `host`, unless that goes on from where it is."""
+        if not getattr(host, "warm_start", False):
+            host = clone(host)
+        return host.fit(X, np.where(labels.observed, labels.signs, np.nan), entry_weight=weights)
+
+    def _losses(
+        self, host: Any, X: Any, labels: Labels, weights: NDArray[Any], folds: list[tuple[Any, Any]] | None
+    ) -> NDArray[Any]:
+        if folds is None:
+            return self._losses_of(host, X, labels)
+
+        def of_fold(train: NDArray[Any], test: NDArray[Any]) -> NDArray[Any]:
+            part = replace(labels, signs=labels.signs[train])
+            if not weights[train].any():
+                return np.zeros((len(test), labels.signs.shape[1]))
+            fitted = self._fitted(clone(host), X[train], part, weights[train])
+            return self._losses_of(fitted, X[test], replace(labels, signs=labels.signs[test]))
+
+        losses = np.empty(labels.signs.shape)
+        parts = Parallel(n_jobs=self.n_jobs)(delayed(of_fold)(train, test) for train, test in folds)
+        for (_, test), part in zip(folds, parts, strict=True):
+            losses[test] = part
+        return losses
+
+    def _losses_of(self, host: Any, X: Any, labels: Labels) -> NDArray[Any]:
+        """The loss of each label; of a positive, where it is not observed."""
+        signs = np.where(labels.signs < 0, -1, 1)
+        if self.response == "predict_proba":
+            p = label_scores(host, X, "predict_proba", SIGNS, signs.shape[1])
+            return -np.log(np.clip(np.where(signs > 0, p, 1 - p), SURE, 1))
+        scores = label_scores(host, X, "decision_function", SIGNS, signs.shape[1])
+        loss = getattr(host, "loss", "logistic")
+        return LOSSES[loss if loss in LOSSES else "logistic"].value(signs, scores)
+
+    def _members(self, X: Any, labels: Labels, rng: np.random.RandomState) -> Members:
+        """The groups, by a number for each entry."""
+        (n, l), groups = labels.signs.shape, self.groups
+        numbers = np.zeros((n, l), dtype=np.int64)
+        if not isinstance(groups, str):
+            given = np.asarray(to_numpy(groups))
+            if given.shape not in ((n,), (n, l)):
+                raise ValueError(f"groups of SelfPacedClassifier must have shape {(n,)} or {(n, l)}, got {given.shape}")
+            numbers += np.unique(given, return_inverse=True)[1].reshape(n, -1)
+        elif groups == "label_polarity":
+            numbers += 2 * np.arange(l) + (labels.signs > 0)
+        elif groups == "label":
+            numbers += np.arange(l)
+        elif groups == "cluster":
+            means = KMeans(min(self.n_clusters, n), n_init=1, random_state=rng.randint(2**31 - 1))
+            with warnings.catch_warnings():
+                # Fewer distinct samples than clusters leave some clusters empty, which does no harm.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                numbers += means.fit_predict(to_numpy(X) if hasattr(X, "detach") else X)[:, None]
+        count = int(numbers.max()) + 1
+        return Members((np.where(labels.observed, numbers, count),), count)
+
+    def _folds(self, X: Any, labels: Labels, rng: np.random.RandomState) -> list[tuple[Any, Any]]:
+        splitter = check_splitter(self.cv, len(labels.signs), rng.randint(2**31 - 1))
+        folds = list(splitter.split(X, np.where(labels.observed, labels.signs, np.nan)))
+        tested = np.concatenate([test for _, test in folds])
+        if len(tested) != len(labels.signs) or len(np.unique(tested)) != len(tested):
+            raise ValueError(f"cv of SelfPacedClassifier must test each sample once, got {self.cv!r}")
+        return folds
+
+    def _scores(self, X: Any) -> Any:
+        if isinstance(self.estimator_, MultiLabelEstimator):
+            return self.estimator_._scores(X)
+        return move(label_scores(self.estimator_, X, "decision_function", SIGNS, self.n_labels_), X)
+
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+        if isinstance(self.estimator_, MultiLabelEstimator):
+            return self.estimator_._probabilities_for(X, labels)
+        return move(label_scores(self.estimator_, X, "predict_proba", SIGNS, self.n_labels_), X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        return tags
+
+
+def check_pace(estimator: Any) -> None:
+    """Refuse a parameter `pace` that is no pace."""
+    pace = estimator.pace
+    interface = ("age", "weights", "penalty", "settled")
+    fits = pace is None or (not isinstance(pace, type) and all(hasattr(pace, name) for name in interface))
+    require(estimator, "pace", "None or a pace such as spmld.pace.GroupSparsePace()", fits)
+    if hasattr(pace, "check"):
+        pace.check()
+
+
+def keep_easiest(P: NDArray[Any], losses: NDArray[Any], groups: Members) -> NDArray[Any]:
+    """Weights in which the easiest entry of each group counts in full, should the group's sum to less than 1."""
+    (sums,) = groups.sum(lambda P: (P,), (P,))
+    (number,) = groups.numbers
+    (ranks,) = groups.ranks((losses,))
+    lacking = np.append(sums < 1, False)[number]
+    return np.where(lacking & (ranks == 1), 1.0, P)
+
+
+def shares(P: NDArray[Any], labels: Labels) -> dict[str, Any]:
+    """Mean weights of observed entries: of all, by label, and of positives and negatives."""
+    observed = labels.observed
+
+    def mean(chosen: NDArray[np.bool_], axis: int | None = None) -> Any:
+        count = chosen.sum(axis=axis)
+        return np.where(count > 0, np.where(chosen, P, 0).sum(axis=axis) / np.maximum(count, 1), 1.0)
+
+    return {
+        "share": float(mean(observed)),
+        "share_per_label": [float(share) for share in mean(observed, axis=0)],
+        "share_positive": float(mean(labels.signs > 0)),
+        "share_negative": float(mean(labels.signs < 0)),
+    }

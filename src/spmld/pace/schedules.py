@@ -1,0 +1,169 @@
+"""Schedules: how strict a rule is in each round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from spmld.core.groups import Groups
+from spmld.core.pace import Age, quantiles, room
+
+__all__ = ["Fixed", "Geometric", "Quantile"]
+
+
+TINY = 1e-30
+"""Keeps a threshold above losses of 0."""
+
+
+def _require(owner: Any, name: str, accepted: str, fits: Callable[[Any], bool]) -> None:
+    value = getattr(owner, name)
+    if not isinstance(value, Real) or not isfinite(value) or not fits(value):
+        raise ValueError(f"{name} of {type(owner).__name__} must be {accepted}, got {value!r}")
+
+
+class Geometric(BaseEstimator):
+    """The paper's schedule: ``threshold * growth^t`` and ``diversity * decay^t`` in round t.
+
+    Parameters
+    ----------
+    threshold : float, default=1e-4
+        lambda of the first round. Entries with a smaller loss are easy.
+    growth : float, default=1.3
+        mu_1, at least 1.
+    diversity : float, default=1.0
+        gamma of the first round.
+    decay : float, default=0.6
+        mu_2, in (0, 1].
+
+    Examples
+    --------
+    >>> from spmld.pace import Geometric
+    >>> Geometric(threshold=0.1, growth=1.5, diversity=2.0, decay=0.5).age(2, None, None)
+    Age(threshold=0.225..., diversity=0.5)
+    """
+
+    def __init__(self, *, threshold: float = 1e-4, growth: float = 1.3, diversity: float = 1.0, decay: float = 0.6):
+        self.threshold = threshold
+        self.growth = growth
+        self.diversity = diversity
+        self.decay = decay
+
+    def check(self) -> None:
+        """Refuse parameters out of range."""
+        _require(self, "threshold", "positive", lambda value: value > 0)
+        _require(self, "growth", "at least 1", lambda value: value >= 1)
+        _require(self, "diversity", "0 or more", lambda value: value >= 0)
+        _require(self, "decay", "in (0, 1]", lambda value: 0 < value <= 1)
+
+    def age(self, round: int, losses: Any, groups: Groups) -> Age:
+        """Threshold and diversity of a round, counted from 0."""
+        return Age(self.threshold * self.growth**round, self.diversity * self.decay**round)
+
+    def settled(self, round: int) -> bool:
+        """Never: the threshold keeps growing."""
+        return False
+
+
+class Quantile(BaseEstimator):
+    """A relative schedule: the share of each group that is easy grows in equal steps.
+
+    The threshold of a group is the quantile of its current losses at that share, the diversity a fraction of the
+    value at which `GroupSparsePace` would leave the group out. Once the share is 1 the threshold is infinite and every
+    weight is 1.
+
+    Parameters
+    ----------
+    start : float in (0, 1], default=0.5
+        Share of the first round.
+    stop : float in (0, 1], default=1.0
+        Share of the last round and after. Below 1 the hardest entries stay out for good, which is what makes a fit
+        robust against wrong labels.
+    rounds : int, default=4
+        Rounds from `start` to `stop`.
+    diversity : float in [0, 1), default=0.0
+        Fraction of the diversity at which `GroupSparsePace` would leave a group out. There, 0 gives weights 0 and 1
+        and larger values softer ones.
+    common : bool, default=False
+        One threshold for all groups, at the share of all entries, instead of one for each.
+
+    Examples
+    --------
+    >>> from spmld.pace import Quantile
+    >>> [Quantile(start=0.5, stop=1.0, rounds=3).share(t) for t in range(4)]
+    [0.5, 0.75, 1.0, 1.0]
+    """
+
+    def __init__(
+        self, *, start: float = 0.5, stop: float = 1.0, rounds: int = 4, diversity: float = 0.0, common: bool = False
+    ):
+        self.start = start
+        self.stop = stop
+        self.rounds = rounds
+        self.diversity = diversity
+        self.common = common
+
+    def check(self) -> None:
+        """Refuse parameters out of range."""
+        _require(self, "start", "in (0, 1]", lambda value: 0 < value <= 1)
+        _require(self, "stop", "in (0, 1]", lambda value: 0 < value <= 1)
+        _require(self, "rounds", "an integer of 1 or more", lambda value: value == int(value) and value >= 1)
+        _require(self, "diversity", "in [0, 1)", lambda value: 0 <= value < 1)
+        if not isinstance(self.common, bool):
+            raise ValueError(f"common of Quantile must be True or False, got {self.common!r}")
+
+    def share(self, round: int) -> float:
+        """Share of easy entries in a round, counted from 0."""
+        way = min(1.0, round / (self.rounds - 1)) if self.rounds > 1 else 1.0
+        return self.start + way * (self.stop - self.start)
+
+    def age(self, round: int, losses: Any, groups: Groups) -> Age:
+        """Threshold and diversity of each group in a round, counted from 0."""
+        share = self.share(round)
+        # Entries at the quantile count as easy, also if it is 0, so the threshold is a little above it.
+        threshold = quantiles(losses, share, groups, self.common) * (1 + 1e-6) + TINY
+        if share >= 1 or self.diversity == 0:
+            return Age(threshold)
+        return Age(threshold, self.diversity * room(losses, threshold, groups))
+
+    def settled(self, round: int) -> bool:
+        """Whether the share has stopped growing."""
+        return round >= self.rounds - 1
+
+
+class Fixed(BaseEstimator):
+    """The same threshold and diversity in all rounds.
+
+    Parameters
+    ----------
+    threshold : float, default=1.0
+        Entries with a smaller loss are easy.
+    diversity : float, default=0.0
+        Strength of the diversity term, for rules that have one.
+
+    Examples
+    --------
+    >>> from spmld.pace import Fixed
+    >>> Fixed(threshold=0.5).age(7, None, None)
+    Age(threshold=0.5, diversity=0.0)
+    """
+
+    def __init__(self, *, threshold: float = 1.0, diversity: float = 0.0):
+        self.threshold = threshold
+        self.diversity = diversity
+
+    def check(self) -> None:
+        """Refuse parameters out of range."""
+        _require(self, "threshold", "positive", lambda value: value > 0)
+        _require(self, "diversity", "0 or more", lambda value: value >= 0)
+
+    def age(self, round: int, losses: Any, groups: Groups) -> Age:
+        """Threshold and diversity, whatever the round."""
+        return Age(self.threshold, self.diversity)
+
+    def settled(self, round: int) -> bool:
+        """Always: all rounds are of the same age."""
+        return True

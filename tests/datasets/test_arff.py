@@ -1,0 +1,123 @@
+"""ARFF: what is a label, what a sparse row leaves out, and words for numbers."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from spmld.datasets import read_arff
+
+DENSE = """% a comment
+@relation 'songs: -C -2'
+@attribute pitch numeric
+@attribute loud {no,yes}
+@attribute sad {0,1}
+@attribute 'calm or so' {0,1}
+@data
+% another
+0.5,yes,1,0
+?,no,?,1
+"""
+XML = '<?xml version="1.0"?><labels xmlns="http://mulan.sourceforge.net/labels">{}</labels>'
+
+
+def write(folder, text, name="file.arff"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_dense_files_with_the_header_of_meka(tmp_path):
+    data = read_arff(write(tmp_path, DENSE))
+    np.testing.assert_array_equal(data.X, [[0.5, 1], [np.nan, 0]])
+    np.testing.assert_array_equal(data.Y, [[1, 0], [np.nan, 1]])
+    assert data.feature_names == ["pitch", "loud"]
+    assert data.label_names == ["sad", "calm or so"]
+    first = read_arff(
+        write(tmp_path, DENSE.replace("-C -2", "-C 2").replace("?,no,?,1", "1,no,1,1").replace("0.5", "0"))
+    )
+    assert first.label_names == ["pitch", "loud"]
+
+
+def test_labels_may_be_named_and_stand_anywhere(tmp_path):
+    file = write(tmp_path, DENSE.replace(": -C -2", ""))
+    data = read_arff(file, labels=["sad", "loud"])
+    assert data.label_names == ["loud", "sad"]
+    np.testing.assert_array_equal(data.Y, [[1, 1], [0, np.nan]])
+    with pytest.raises(ValueError, match="nothing says which attributes are labels"):
+        read_arff(file)
+
+
+def test_the_list_of_mulan_wins_over_the_header_and_is_found_beside_the_file(tmp_path):
+    nested = '<label name="sad"><label name="loud"></label></label>'
+    write(tmp_path, XML.format(nested), "songs.xml")
+    for name in ("songs.arff", "songs-train.arff", "songs-test-sparse.arff"):
+        assert read_arff(write(tmp_path, DENSE, name)).label_names == ["loud", "sad"]
+    other = write(tmp_path, XML.format('<label name="sad"/>'), "other.xml")
+    assert read_arff(tmp_path / "songs.arff", xml=other).label_names == ["sad"]
+
+
+def test_a_header_older_than_the_attributes_is_not_trusted(tmp_path):
+    relation = "'songs: -C 2-weka.filters.unsupervised.attribute.Remove-R1-2'"
+    with pytest.raises(ValueError, match="attributes were moved or removed after that"):
+        read_arff(write(tmp_path, DENSE.replace("'songs: -C -2'", relation)))
+
+
+def test_sparse_rows_leave_out_zeros_and_first_values(tmp_path):
+    head = (
+        "@relation 'a: -C -2'\n@attribute x numeric\n@attribute z real\n@attribute a {0,1}\n@attribute b {1,0}\n@data\n"
+    )
+    data = read_arff(write(tmp_path, head + "{0 2,2 1}\n{}\n{1 ?,3 0}\n"))
+    assert sp.issparse(data.X)
+    np.testing.assert_array_equal(data.X.toarray(), [[2, 0], [0, 0], [0, np.nan]])
+    np.testing.assert_array_equal(data.Y, [[1, 1], [0, 1], [0, 0]])
+    flipped = head.replace("x numeric", "x {5,0}")
+    np.testing.assert_array_equal(read_arff(write(tmp_path, flipped + "{1 3}\n{0 0}\n")).X, [[5, 3], [0, 0]])
+
+
+def test_other_encodings_are_read_if_named(tmp_path):
+    file = tmp_path / "file.arff"
+    file.write_bytes(DENSE.replace("sad", "mélancolique").encode("latin-1"))
+    with pytest.raises(ValueError, match=r"file\.arff is not utf-8 text \(byte 0xe9 .*latin-1"):
+        read_arff(file)
+    assert read_arff(file, encoding="latin-1").label_names[0] == "mélancolique"
+    file.write_bytes(b"\xef\xbb\xbf" + DENSE.encode())
+    assert read_arff(file).label_names[0] == "sad"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("0.5,yes,1,0", "0.5,yes,1", "line 9"),
+        ("?,no,?,1\n", "?,no,?", "line 10"),
+        ("-C -2", "-C 7", "says -C 7, but there are 4 attributes"),
+        ("-C -2", "-C 4", "says -C 4, but there are 4 attributes"),
+        ("pitch numeric", "pitch string", "attribute 'pitch' is text"),
+        ("{no,yes}", "{no,yes,red}", "attribute 'loud' has the values no, yes, red, which are not numbers"),
+        ("0.5,yes,1,0\n?,no,?,1\n", "", "no samples"),
+        ("sad {0,1}", "sad {0,1,2}", None),
+        ("@data", "", "cannot be read as an ARFF file"),
+    ],
+)
+def test_broken_files_are_named_with_the_reason(old, new, message, tmp_path):
+    assert old in DENSE
+    file = write(tmp_path, DENSE.replace(old, new))
+    if message is None:
+        assert read_arff(file).Y[0, 0] == 1  # a third value that no row has does no harm
+        return
+    with pytest.raises(ValueError, match=rf"file\.arff .*{message}"):
+        read_arff(file)
+
+
+@pytest.mark.parametrize(
+    ("xml", "message"),
+    [
+        (XML.format('<label name="sad"/><label name="glad"/>'), "2 labels were named .*'glad' is not among"),
+        (XML.format(""), "0 labels were named .*the list is empty"),
+        (XML.format("<label"), r"file\.xml cannot be read as MULAN's list of labels"),
+        ("", r"file\.xml is empty"),
+    ],
+)
+def test_broken_lists_of_labels_are_named(xml, message, tmp_path):
+    write(tmp_path, xml, "file.xml")
+    with pytest.raises(ValueError, match=message):
+        read_arff(write(tmp_path, DENSE))

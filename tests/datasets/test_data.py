@@ -1,0 +1,82 @@
+"""A data set checks itself and has one form, whatever it was made from."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from spmld.datasets import Dataset, join_split
+
+X = np.arange(6).reshape(3, 2)
+
+
+@pytest.mark.parametrize(
+    "Y",
+    [[[1, 0], [0, 0], [1, 1]], [[1, -1], [-1, -1], [1, 1]], sp.csr_array([[1, 0], [0, 0], [1, 1]])],
+    ids=["zero-one", "signs", "sparse"],
+)
+def test_labels_become_zeros_and_ones(Y):
+    data = Dataset(X, Y)
+    assert data.Y.dtype == np.int64
+    np.testing.assert_array_equal(data.Y, [[1, 0], [0, 0], [1, 1]])
+    np.testing.assert_array_equal(data.X, X)
+    assert data.X.dtype == np.float64
+    assert (data.feature_names, data.label_names) == (["x0", "x1"], ["y0", "y1"])
+
+
+def test_missing_labels_become_nan_and_sparse_features_stay_sparse():
+    data = Dataset(sp.coo_matrix(X), [[1, None], [0, 0], [1, 1]])
+    np.testing.assert_array_equal(data.Y, [[1, np.nan], [0, 0], [1, 1]])
+    assert data.X.format == "csr"
+    np.testing.assert_array_equal(data.X.toarray(), X)
+
+
+def test_the_split_picks_rows_in_its_own_order():
+    data = Dataset(X, [[1], [0], [1]], train=[2, 0], test=[1])
+    np.testing.assert_array_equal(data.X_train, X[[2, 0]])
+    np.testing.assert_array_equal(data.Y_test, [[0]])
+    part = data.part("test")
+    np.testing.assert_array_equal(part.X, X[[1]])
+    assert part.train is None
+    assert data.part("all") is data
+    with pytest.raises(ValueError, match="has no official split"):
+        _ = part.X_train
+    with pytest.raises(ValueError, match="got 'valid'"):
+        data.part("valid")
+
+
+def test_joined_parts_are_what_they_were():
+    first, second = Dataset(X, [[1], [0], [1]]), Dataset(sp.csr_array(X[:1] + 1), [[1]])
+    data = join_split(first, second, "both")
+    np.testing.assert_array_equal(data.X_train.toarray(), X)
+    np.testing.assert_array_equal(data.X_test.toarray(), X[:1] + 1)
+    np.testing.assert_array_equal(data.Y[:, 0], [1, 0, 1, 1])
+    assert data.name == "both"
+
+
+def test_parts_that_do_not_fit_are_refused():
+    part = Dataset(X, [[1], [0], [1]], label_names=["sad"])
+    with pytest.raises(ValueError, match="training part has 1 labels but the test part 2"):
+        join_split(part, Dataset(X, [[1, 0]] * 3))
+    with pytest.raises(ValueError, match="call a label differently: 'sad' and 'y0'"):
+        join_split(part, Dataset(X, [[1], [0], [1]]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"Y": [[1], [0]]}, "3 samples but 2 rows of labels"),
+        ({"Y": [1, 0, 1]}, r"Y must have shape \(n_samples, n_labels\)"),
+        ({"Y": [[-1, 0]] * 2 + [[1, 1]]}, "ambiguous"),
+        ({"X": [[]] * 0}, "X must have shape"),
+        ({"X": np.empty((0, 2)), "Y": np.empty((0, 1))}, "no samples"),
+        ({"feature_names": ["a"]}, "2 features but 1 feature names"),
+        ({"label_names": ["a", "b"]}, "1 labels but 2 label names"),
+        ({"feature_names": ["a", "a"]}, "two features are called 'a'"),
+        ({"train": [0]}, "both or neither"),
+        ({"train": [0], "test": [3]}, "test must be a list of rows from 0 to 2"),
+        ({"train": [0, 1], "test": [1]}, "no row in common"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        Dataset(**{"X": X, "Y": [[1], [0], [1]], **options})

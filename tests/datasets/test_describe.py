@@ -1,0 +1,72 @@
+"""Statistics against counts made by hand, and what hiding labels does to them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from spmld.datasets import Dataset, describe, make_planted
+from spmld.labels import hide_labels
+
+Y = [[1, 0, 0], [1, 1, 0], [1, 0, 0], [0, 1, 0]]
+
+
+def test_counts_made_by_hand():
+    found = describe(Dataset([[1, 0], [0, 0], [2, 0], [0, 3]], Y, label_names=["a", "b", "c"], train=[0], test=[1]))
+    assert (found.n_samples, found.n_train, found.n_test, found.n_features, found.n_labels) == (4, 1, 1, 2, 3)
+    assert found.feature_density == 3 / 8
+    assert found.cardinality == 5 / 4
+    assert found.density == 5 / 12
+    assert found.label_sets == 3
+    assert found.missing == 0
+    np.testing.assert_array_equal(found.frequencies, [3 / 4, 2 / 4, 0])
+    np.testing.assert_array_equal(found.imbalance, [1, 1.5, np.inf])
+    assert found.mean_imbalance == 1.25
+    np.testing.assert_array_equal(found.positives_per_sample, [1, 2, 1, 1])
+    assert [row["label"] for row in found.per_label()] == ["a", "b", "c"]
+
+
+def test_unobserved_entries_count_as_nothing():
+    gaps = np.array(Y, dtype=float)
+    gaps[2:, 0] = gaps[:, 2] = np.nan
+    found = describe(Dataset(sp.csr_array(np.eye(4)), gaps))
+    np.testing.assert_array_equal(found.frequencies, [1, 0.5, np.nan])
+    np.testing.assert_array_equal(found.imbalance, [1, 2, np.nan])
+    np.testing.assert_array_equal(found.missing_per_label, [0.5, 0, 1])
+    assert found.missing == 0.5
+    assert found.cardinality == 1.5
+    assert found.per_label()[-1]["label"] == "y2"
+    assert "missing                   0.5" in str(found)
+
+
+def test_hiding_labels_at_random_hardly_moves_the_cardinality():
+    data = make_planted(n_samples=4000, random_state=0)
+    whole = describe(Dataset(data.X, data.Y))
+    part = describe(Dataset(data.X, hide_labels(data.Y, observed=0.3, random_state=0)))
+    assert whole.cardinality == pytest.approx(data.Y.sum(axis=1).mean())
+    assert part.cardinality == pytest.approx(whole.cardinality, rel=0.02)
+    assert part.missing == pytest.approx(0.7, abs=0.01)
+    assert part.positives_per_sample.mean() < 0.4 * whole.cardinality
+
+
+def test_permuting_labels_permutes_the_answer():
+    data = make_planted(n_samples=200, random_state=0)
+    order = np.random.default_rng(0).permutation(data.Y.shape[1])
+    one, other = describe(Dataset(data.X, data.Y)), describe(Dataset(data.X, data.Y[:, order]))
+    np.testing.assert_array_equal(one.imbalance[order], other.imbalance)
+    assert one.cardinality == pytest.approx(other.cardinality)
+    assert one.label_sets == other.label_sets
+
+
+def test_the_figure_shows_the_numbers(tmp_path):
+    found = describe(Dataset(np.eye(4), Y, label_names=["a", "b", "c"], name="songs"))
+    figure = found.plot(tmp_path / "figure.png")
+    often, rare, gaps, each = figure.axes
+    assert [bar.get_height() for bar in often.patches] == [0.75, 0.5, 0]
+    assert [text.get_text() for text in often.get_xticklabels()] == ["a", "b", "c"]
+    np.testing.assert_array_equal(rare.lines[0].get_ydata(), [1, 1.5, np.nan])
+    assert [bar.get_height() for bar in gaps.patches] == [0, 0, 0]
+    assert [bar.get_height() for bar in each.patches] == [0, 3, 1]
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(ValueError, match="png, pdf or svg"):
+        found.plot(tmp_path / "figure.xyz")
+    assert len(list(tmp_path.iterdir())) == 1

@@ -1,0 +1,169 @@
+"""By name: the folder first, then the cache, then a download whose checksum is right; or an error that helps."""
+
+import http.server
+import threading
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from spmld.datasets import Dataset, dataset_info, fetch_dataset, find_file, list_datasets, load_dataset, write_csv
+from spmld.datasets.fetch import checksum
+from spmld.datasets.registry import _REGISTRY, DatasetInfo, RemoteFile
+
+HEAD = "@relation songs\n@attribute pitch numeric\n@attribute sad {0,1}\n@attribute calm {0,1}\n@data\n"
+FILES = {
+    "songs-train.arff": HEAD + "0.5,1,0\n0.25,0,1\n",
+    "songs-test.arff": HEAD + "0.75,1,1\n",
+    "songs.xml": '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="sad"/><label name="calm"/></labels>',
+}
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def songs(tmp_path, monkeypatch):
+    """A small entry of the registry, whose files a server on this machine gives out until `stop` is called."""
+    served = tmp_path / "served"
+    served.mkdir()
+    for name, text in FILES.items():
+        (served / name).write_text(text)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(served)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    root = f"http://127.0.0.1:{server.server_address[1]}/"
+    files = tuple(RemoteFile(root + name, checksum(served / name)) for name in FILES)
+    info = DatasetInfo("songs", "songs with moods", 2, 1, 1, 2, files, "none", "nobody")
+    monkeypatch.setitem(_REGISTRY, "songs", info)
+    monkeypatch.setenv("SPMLD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("SPMLD_DATA", raising=False)
+    stopped = []
+
+    def stop():
+        if not stopped:
+            stopped.append(True)
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+    yield info, served, stop
+    stop()
+
+
+def test_a_download_is_checked_read_and_kept(songs, tmp_path):
+    _, _, stop = songs
+    data = fetch_dataset("Songs")
+    np.testing.assert_array_equal(data.X_train, [[0.5], [0.25]])
+    np.testing.assert_array_equal(data.Y_test, [[1, 1]])
+    assert (data.name, data.label_names) == ("songs", ["sad", "calm"])
+    stop()
+    np.testing.assert_array_equal(fetch_dataset("songs").X, data.X)
+    assert sorted(path.name for path in (tmp_path / "cache" / "songs").iterdir()) == sorted(FILES)
+    assert load_dataset("songs").name == "songs"
+    with pytest.raises(ValueError, match="takes no labels"):
+        load_dataset("songs", labels=["sad"])
+
+
+def test_the_folder_goes_before_cache_and_network(songs, tmp_path, monkeypatch):
+    _, served, stop = songs
+    stop()
+    monkeypatch.setenv("SPMLD_DATA", str(tmp_path))
+    assert len(fetch_dataset("songs").Y) == 3
+    assert not (tmp_path / "cache").exists()
+    (served / "songs-test.arff").write_text(FILES["songs-test.arff"].replace("0.75", "0.5"))
+    with pytest.warns(UserWarning, match=r"songs-test\.arff is not the file of the registry: its SHA-256 differs"):
+        assert fetch_dataset("songs").X_test[0, 0] == 0.5
+    (served / "songs-test.arff").write_text(FILES["songs-test.arff"] + "0.5,1,0\n")
+    with (
+        pytest.warns(UserWarning, match="differs"),
+        pytest.raises(ValueError, match=r"songs has 2 training and 1 test samples.*but found 2 training and 2 test"),
+    ):
+        fetch_dataset("songs")
+
+
+def test_without_network_and_file_the_error_says_what_to_do(songs, tmp_path):
+    info, _, stop = songs
+    stop()
+    with pytest.raises(ConnectionError) as caught:
+        fetch_dataset("songs")
+    for part in (
+        "songs-train.arff",
+        "SPMLD_DATA",
+        "not set",
+        str(tmp_path / "cache"),
+        *(f.address for f in info.files),
+    ):
+        assert part in str(caught.value)
+
+
+def test_a_file_that_is_gone_from_the_server_says_so(songs):
+    _, served, _ = songs
+    (served / "songs.xml").unlink()
+    with pytest.raises(ConnectionError, match=r"songs\.xml .*the server answered 404"):
+        fetch_dataset("songs")
+
+
+def test_a_download_with_another_checksum_is_refused_and_not_kept(songs, tmp_path):
+    _, served, _ = songs
+    (served / "songs.xml").write_text("something else")
+    with pytest.raises(ValueError, match=r"songs\.xml is not the file of the registry"):
+        fetch_dataset("songs")
+    assert not (tmp_path / "cache" / "songs" / "songs.xml").exists()
+
+
+def test_without_a_recorded_checksum_the_download_is_used(songs, monkeypatch):
+    info, _, _ = songs
+    unknown = replace(info, files=tuple(replace(file, sha256=None) for file in info.files))
+    monkeypatch.setitem(_REGISTRY, "songs", unknown)
+    assert len(fetch_dataset("songs").Y) == 3
+
+
+def test_names_and_files_that_are_not_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"no data set 'songs'; there are business, .*corel5k-mulan"):
+        fetch_dataset("songs")
+    with pytest.raises(FileNotFoundError, match="no file songs, nor a data set of that name"):
+        load_dataset("songs")
+    with pytest.raises(FileNotFoundError, match=r"there is no file songs\.csv"):
+        load_dataset("songs.csv")
+    with pytest.raises(ValueError, match="is a folder"):
+        load_dataset(tmp_path, format="csv")
+    with pytest.raises(ValueError, match="read from OpenML, which takes version, labels, drop, cache, not xml"):
+        load_dataset("openml:yeast", xml="a.xml")
+
+
+def test_a_file_goes_before_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_csv(Dataset([[1.0]], [[1]]), "emotions")
+    assert load_dataset("emotions", format="csv").Y.shape == (1, 1)
+
+
+def test_the_registry_is_complete():
+    infos = list_datasets()
+    assert len(infos) == 14
+    assert len({info.name for info in infos}) == 14
+    files = [file for info in infos for file in info.files]
+    assert len({file.address for file in files}) == len(files) == 7 + 7 * 3
+    unrecorded = {info.name for info in infos for file in info.files if file.sha256 is None}
+    assert unrecorded == {"yeast", "bibtex"}
+    assert all(len(bytes.fromhex(file.sha256)) == 32 for file in files if file.sha256)
+    assert all(file.address.startswith("https://raw.githubusercontent.com/") for file in files)
+    assert all(info.licence and info.citation and info.task for info in infos)
+    assert dataset_info("bibtex").n_samples == 7395
+
+
+def test_files_are_found_below_the_folder_of_the_environment(tmp_path, monkeypatch):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "Some.mat").write_bytes(b"")
+    monkeypatch.setenv("SPMLD_DATA", str(tmp_path))
+    assert find_file("some.MAT") == tmp_path / "deep" / "Some.mat"
+    with pytest.raises(FileNotFoundError, match=r"other\.mat is not below SPMLD_DATA="):
+        find_file("other.mat")
+    monkeypatch.delenv("SPMLD_DATA")
+    with pytest.raises(FileNotFoundError, match="set the environment variable SPMLD_DATA"):
+        find_file("some.mat")

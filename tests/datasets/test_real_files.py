@@ -1,0 +1,113 @@
+"""All readers on the public files: sizes, counts known from the literature, and the way through every format."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from spmld.datasets import describe, fetch_files, find_file, list_datasets, load_dataset, read_arff, read_dataset
+from spmld.datasets import write_dataset as write
+
+# Cardinality, density and number of label sets in the table of MULAN's data sets.
+PUBLISHED = {
+    "emotions": (1.869, 0.311, 27),
+    "scene": (1.074, 0.179, 15),
+    "enron": (3.378, 0.064, 753),
+    "medical": (1.245, 0.028, 94),
+    "corel5k-mulan": (3.522, 0.009, 3175),
+    "corel5k": (3.522, 0.009, 3175),
+}
+RECORDED = [info.name for info in list_datasets() if all(file.sha256 for file in info.files)]
+
+
+@pytest.fixture(scope="module")
+def load():
+    """Data sets of the registry whose files are below SPMLD_DATA, as recorded; others skip the test."""
+    kept = {}
+
+    def get(name):
+        info = next(info for info in list_datasets() if info.name == name)
+        if name not in kept:
+            try:
+                for file in info.files:
+                    find_file(file.name)
+            except FileNotFoundError as error:
+                pytest.skip(f"real data: {error}")
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # a checksum that differs
+                kept[name] = load_dataset(name)
+        return kept[name]
+
+    return get
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_files_are_those_recorded_and_have_the_promised_size(name, load):
+    data = load(name)
+    assert data.name == name
+    assert set(np.unique(data.Y)) == {0, 1}
+    assert len(fetch_files(name)) in (1, 3)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_statistics_are_those_of_the_literature(name, load):
+    found = describe(load(name))
+    cardinality, density, label_sets = PUBLISHED[name]
+    assert found.cardinality == pytest.approx(cardinality, abs=6e-4)
+    assert found.density == pytest.approx(density, abs=6e-4)
+    assert found.label_sets == label_sets
+
+
+def test_known_values_stand_where_they_should(load):
+    data = load("emotions")
+    assert data.label_names[0] == "amazed-suprised"
+    assert data.feature_names[0] == "Mean_Acc1298_Mean_Mem40_Centroid"
+    assert data.X[0, :3].tolist() == [0.034741, 0.089665, 0.091225]
+    assert data.X_test[0, 0] == 0.036299
+    data = load("medical")
+    first = data.X_train[[0]]
+    assert sorted(first.indices.tolist()) == [0, 107, 590, 671, 804, 835, 968, 1420]
+    assert np.flatnonzero(data.Y_train[0]).tolist() == [1493 - 1449]
+
+
+def test_both_splits_of_corel5k_hold_the_same_images(load):
+    paper, mulan = load("corel5k"), load("corel5k-mulan")
+    rows = []
+    for data in (paper, mulan):
+        X = data.X.toarray() if sp.issparse(data.X) else data.X
+        both = np.hstack([X, data.Y]).astype(np.int8)
+        rows.append(both[np.lexsort(both.T)])
+    np.testing.assert_array_equal(*rows)
+
+
+def test_the_old_header_of_medical_is_not_believed(load, tmp_path):
+    load("medical")
+    (tmp_path / "medical.arff").write_bytes(find_file("medical-train.arff").read_bytes())
+    with pytest.raises(ValueError, match="says -C 45, but attributes were moved or removed"):
+        read_arff(tmp_path / "medical.arff")
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6, 0.999])
+@pytest.mark.parametrize("name", ["Business.mat", "emotions-train.arff", "enron-train.arff"])
+def test_files_cut_short_are_refused(name, share, tmp_path):
+    try:
+        content = find_file(name).read_bytes()
+        xml = None if name.endswith("mat") else find_file(name.replace("-train.arff", ".xml"))
+    except FileNotFoundError as error:
+        pytest.skip(f"real data: {error}")
+    (tmp_path / name).write_bytes(content[: int(share * len(content))])
+    with pytest.raises(ValueError, match=f"{name} cannot be read"):
+        read_dataset(tmp_path / name, **({"xml": xml} if xml else {}))
+
+
+@pytest.mark.parametrize("ending", ["arff", "csv", "npz", "parquet", "svm", "txt"])
+@pytest.mark.parametrize("name", ["emotions", "medical"])
+def test_every_format_gives_back_what_was_written(name, ending, load, tmp_path):
+    data = load(name).part("train" if ending in ("csv", "parquet") else "all")  # wide tables are slow
+    write(data, tmp_path / f"file.{ending}")
+    read = read_dataset(tmp_path / f"file.{ending}")
+    assert abs(read.X - data.X).max() == 0
+    np.testing.assert_array_equal(read.Y, data.Y)
+    if ending not in ("svm", "txt"):
+        assert (read.feature_names, read.label_names) == (data.feature_names, data.label_names)

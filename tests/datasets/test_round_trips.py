@@ -1,0 +1,113 @@
+"""What is written is read back, by every format that can hold it; a write that fails leaves nothing."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from spmld.datasets import Dataset, read_dataset, write_dataset
+from spmld.datasets._files import writing
+
+NAMES = st.text("abc XYZ_.,;:-/\\'\"%{}?é", min_size=1, max_size=6).map(str.strip).filter(bool)
+NUMBERS = st.one_of(st.just(0.0), st.floats(-1e300, 1e300, allow_subnormal=False))
+
+
+@st.composite
+def datasets(draw, missing=True):
+    n, d, l = (draw(st.integers(1, most)) for most in (5, 4, 3))
+    X = draw(arrays(float, (n, d), elements=NUMBERS))
+    Y = draw(arrays(float, (n, l), elements=st.sampled_from([0.0, 1.0, np.nan] if missing else [0.0, 1.0])))
+    Y[0, 0] = 1.0
+    names = draw(st.lists(NAMES, min_size=d + l, max_size=d + l, unique=True))
+    return Dataset(sp.csr_array(X) if draw(st.booleans()) else X, Y, names[:d], names[d:], name="songs")
+
+
+def dense(X):
+    return X.toarray() if sp.issparse(X) else X
+
+
+def assert_same(read, data, names=True):
+    np.testing.assert_array_equal(dense(read.X), dense(data.X))
+    np.testing.assert_array_equal(read.Y, data.Y)
+    if names:
+        assert read.feature_names == data.feature_names
+        assert read.label_names == data.label_names
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arff", "npz"])
+@settings(max_examples=40, deadline=None)
+@given(data=datasets())
+def test_tables_arff_and_archives_keep_everything(ending, data, tmp_path_factory):
+    file = tmp_path_factory.mktemp("round") / f"file.{ending}"
+    names = data.feature_names + data.label_names
+    if ending == "arff" and any(name[0] in "'\"" or name[-1] in "'\"" for name in names):
+        with pytest.raises(ValueError, match="ARFF cannot keep the name"):
+            write_dataset(data, file)
+        return
+    write_dataset(data, file)
+    read = read_dataset(file)
+    assert_same(read, data)
+    if ending in ("arff", "npz"):
+        assert sp.issparse(read.X) == sp.issparse(data.X)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=datasets(missing=False))
+def test_xc_keeps_all_but_names(data, tmp_path_factory):
+    file = tmp_path_factory.mktemp("round") / "file.txt"
+    write_dataset(data, file)
+    assert_same(read_dataset(file), data, names=False)
+
+
+def test_libsvm_keeps_all_but_names(tmp_path):
+    data = Dataset([[0.0, 1e-300], [0.0, 0.0]], [[1, 1], [0, 0]])
+    write_dataset(data, tmp_path / "file.svm")
+    assert_same(read_dataset(tmp_path / "file.svm"), data, names=False)
+
+
+def test_archives_keep_the_split_and_the_name(tmp_path):
+    data = Dataset(np.eye(3), [[1], [0], [1]], name="songs", train=[2, 0], test=[1])
+    write_dataset(data, tmp_path / "file.npz", sparse=True)
+    read = read_dataset(tmp_path / "file.npz")
+    assert sp.issparse(read.X)
+    assert (read.name, read.train.tolist(), read.test.tolist()) == ("songs", [2, 0], [1])
+    write_dataset(read, tmp_path / "file.npz", sparse=False)
+    assert not sp.issparse(read_dataset(tmp_path / "file.npz").X)
+
+
+def test_formats_are_told_by_ending_or_by_name(tmp_path):
+    data = Dataset([[1.0]], [[1]])
+    write_dataset(data, tmp_path / "file.data", format="csv")
+    assert_same(read_dataset(tmp_path / "file.data", format="csv"), data)
+    with pytest.raises(ValueError, match=r"ending of .*file\.data is none that is known: arff, csv"):
+        read_dataset(tmp_path / "file.data")
+    with pytest.raises(ValueError, match="format 'mat' is none that is known"):
+        write_dataset(data, tmp_path / "file.csv", format="mat")
+    with pytest.raises(ValueError, match="read as csv, which takes labels, prefix, drop, encoding, not xml"):
+        read_dataset(tmp_path / "file.data", format="csv", xml="file.xml")
+
+
+def test_arff_needs_names_that_differ(tmp_path):
+    with pytest.raises(ValueError, match="'a' is the name of both"):
+        write_dataset(Dataset([[1.0]], [[1]], ["a"], ["a"]), tmp_path / "file.arff")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(failure, tmp_path):
+    file = tmp_path / "file.csv"
+    file.write_text("old")
+
+    def write():
+        with writing(file) as part:
+            part.write_text("half")
+            raise failure
+
+    with pytest.raises(failure):
+        write()
+    assert [path.name for path in tmp_path.iterdir()] == ["file.csv"]
+    assert file.read_text() == "old"
+    with pytest.raises(FileNotFoundError, match="no folder"), writing(tmp_path / "absent" / "file.csv"):
+        pass

@@ -1,0 +1,150 @@
+"""CSV, Parquet, NumPy archives and OpenML's frames."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.utils import Bunch
+
+from spmld.datasets import (
+    Dataset,
+    from_frame,
+    read_csv,
+    read_dataset,
+    read_npz,
+    read_openml,
+    read_parquet,
+    write_csv,
+    write_dataset,
+)
+
+TEXT = "id,pitch,label_sad,label_calm\na,0.5,1,0\nb,,,1\n"
+
+
+def write(folder, text, name="file.csv"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_labels_by_prefix_and_by_list(tmp_path):
+    file = write(tmp_path, TEXT)
+    data = read_csv(file, drop=["id"])
+    assert (data.feature_names, data.label_names) == (["pitch"], ["sad", "calm"])
+    np.testing.assert_array_equal(data.X, [[0.5], [np.nan]])
+    np.testing.assert_array_equal(data.Y, [[1, 0], [np.nan, 1]])
+    named = read_csv(file, drop=["id"], labels=["label_calm"])
+    assert (named.feature_names, named.label_names) == (["pitch", "label_sad"], ["label_calm"])
+    tabs = write(tmp_path, TEXT.replace(",", "\t"), "file.tsv")
+    np.testing.assert_array_equal(read_dataset(tabs, drop=["id"]).Y, data.Y)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (TEXT, {}, "column 'id' holds 'a', which is not a number"),
+        (TEXT, {"drop": ["ID"]}, "no column 'ID' among its 4: id, pitch, label_sad, label_calm"),
+        (TEXT, {"drop": ["id"], "prefix": "y_"}, "no column starts with 'y_'"),
+        (TEXT, {"drop": ["id"], "labels": ["sad"]}, "no column 'sad'"),
+        (TEXT, {"drop": ["id", "pitch"]}, "there are no features"),
+        (TEXT[:-3], {"drop": ["id"]}, "line 3 has 3 values, but 4 columns are named"),
+        (TEXT.replace("0.5,1,0", "0.5,2,0"), {"drop": ["id"]}, "values other than labels: 0.0, 1.0, 2.0"),
+        (TEXT.replace("0.5,1,0", "0.5,maybe,0"), {"drop": ["id"]}, "column 'label_sad' holds 'maybe'"),
+        (TEXT.splitlines()[0] + "\n", {"drop": ["id"]}, "no samples"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\xff", {}, "is not utf-8 text"),
+        (TEXT.replace("pitch", "Tonhöhe").encode("latin-1"), {}, r"byte 0xf6 .*latin-1"),
+    ],
+)
+def test_broken_tables_are_named_with_the_reason(text, options, message, tmp_path):
+    with pytest.raises(ValueError, match=rf"file\.csv.*{message}"):
+        read_csv(write(tmp_path, text), **options)
+
+
+def test_other_encodings_are_read_if_named(tmp_path):
+    file = write(tmp_path, TEXT.replace("pitch", "Tonhöhe").encode("latin-1"))
+    assert read_csv(file, drop=["id"], encoding="latin-1").feature_names == ["Tonhöhe"]
+
+
+def test_frames_hold_truth_in_several_ways_and_no_dates():
+    frame = pd.DataFrame(
+        {
+            0: pd.array([1, None], dtype="Int64"),
+            "label_a": [True, False],
+            "label_b": pd.Categorical(["TRUE", "FALSE"]),
+            "label_c": ["yes", None],
+        }
+    )
+    data = from_frame(frame)
+    np.testing.assert_array_equal(data.X, [[1], [np.nan]])
+    np.testing.assert_array_equal(data.Y, [[1, 1, 1], [0, 0, np.nan]])
+    dated = frame.assign(when=pd.to_datetime(["2020-01-01", "2020-01-02"]))
+    with pytest.raises(ValueError, match="column 'when' holds Timestamp"):
+        from_frame(dated)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.95])
+def test_broken_archives_are_named(share, tmp_path):
+    for name in ("file.parquet", "file.npz"):
+        file = tmp_path / name
+        write_dataset(Dataset(np.ones((50, 3)), np.ones((50, 2))), file)
+        content = file.read_bytes()
+        file.write_bytes(content[: int(share * len(content))])
+        with pytest.raises(ValueError, match=r"file\.(parquet|npz)"):
+            read_dataset(file)
+
+
+def test_archives_of_something_else_are_refused(tmp_path):
+    np.savez(tmp_path / "file.npz", X=[[1.0]], labels=[[1]])
+    with pytest.raises(ValueError, match="has no array 'Y', only X, labels"):
+        read_npz(tmp_path / "file.npz")
+    np.savez(tmp_path / "file.npz", X=[[1.0]], Y=[[1], [0]])
+    with pytest.raises(ValueError, match="1 samples but 2 rows of labels"):
+        read_npz(tmp_path / "file.npz")
+    np.savez(tmp_path / "file.npz", X=np.array([[print]], dtype=object), Y=[[1]])
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        read_npz(tmp_path / "file.npz")
+    with pytest.raises(ValueError, match=r"file\.npz cannot be read as a Parquet file"):
+        read_parquet(tmp_path / "file.npz")
+
+
+def test_a_feature_that_would_come_back_as_a_label_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="the feature 'label_x' would be read back as a label"):
+        write_csv(Dataset([[1.0]], [[1]], feature_names=["label_x"]), tmp_path / "file.csv")
+
+
+def test_openml_frames_and_sparse_matrices(monkeypatch):
+    asked = {}
+    frame = pd.DataFrame({"x": [1.0, 2.0], "a": pd.Categorical(["TRUE", "FALSE"]), "b": pd.Categorical(["0", "1"])})
+    dense = Bunch(frame=frame, target_names=["a", "b"], feature_names=["x"], details={"name": "songs"})
+    target = np.array([["TRUE", "FALSE"], ["FALSE", None]], dtype=object)
+    sparse = Bunch(
+        frame=None,
+        data=sp.csr_matrix([[0.0, 3.0, 1.0], [1.0, 0.0, 2.0]]),
+        target=target,
+        target_names=["a", "b"],
+        feature_names=["x", "y", "id"],
+        details={"name": "songs"},
+    )
+
+    def fetch_openml(**options):
+        asked.update(options)
+        return sparse if options.get("data_id") == 7 else dense
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
+    data = read_openml("songs", version=4)
+    assert (asked["name"], asked["version"]) == ("songs", 4)
+    np.testing.assert_array_equal(data.Y, [[1, 0], [0, 1]])
+    np.testing.assert_array_equal(data.X, [[1], [2]])
+    data = read_openml(7, drop=["id"])
+    np.testing.assert_array_equal(data.X.toarray(), [[0, 3], [1, 0]])
+    np.testing.assert_array_equal(data.Y, [[1, 0], [0, np.nan]])
+    assert data.name == "songs"
+
+
+def test_openml_without_network_says_what_to_do(monkeypatch):
+    def fetch_openml(**options):
+        raise OSError("Name or service not known")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
+    with pytest.raises(ConnectionError, match=r"'yeast' could not be downloaded.*not known.*read_dataset"):
+        read_openml("yeast")
