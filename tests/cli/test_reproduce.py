@@ -117,5 +117,5 @@ def test_the_bar_is_for_terminals(monkeypatch):
     assert module._progress_bar("tiny") is None
     monkeypatch.setattr(module.sys.stderr, "isatty", lambda: True, raising=False)
     show = module._progress_bar("tiny")
-    record = {"status": "ok", "trial": {"data": "d", "observed": 0.3, "method": "m"}}
+    record = {"status": "ok", "trial": {"kind": "test", "data": "d", "observed": 0.3, "method": "m"}}
     assert list(show([None], [record])) == [record]

@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator
 
 from spmld.experiment import parse_study
 
-FREE = {"seconds", "peak_mib"}
+FREE = {"seconds", "cpu_seconds", "peak_mib"}
 
 
 class Linear(BaseEstimator):

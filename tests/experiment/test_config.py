@@ -1,6 +1,11 @@
+import re
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from spmld.experiment import StudyError, find_study, load_study, parse_study, shipped_studies
+from spmld.experiment.plan import cells, search_trials
 from spmld.experiment.trial import Trial, build
 from tests.experiment.studies import linear, make
 
@@ -98,3 +103,19 @@ def test_the_tables_study_is_the_papers():
     assert len(SHIPPED["radar"].measures) == 7
     sweeps = [[len(values) for values in SHIPPED[name].methods[0].sweep.values()] for name in SHIPPED if "surf" in name]
     assert sweeps == [[5, 10], [5, 10]]
+
+
+DOCS = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("study", SHIPPED.values(), ids=lambda study: study.name)
+def test_the_docs_count_the_trials(study):
+    final = len(list(cells(study))) * len(study.seeds) * sum(len(list(m.sweeps())) for m in study.methods)
+    told = re.search(rf"^\| `{study.name}` \|.*\| ([\d,]+) \|$", DOCS, re.MULTILINE)[1]
+    assert int(told.replace(",", "")) == len(search_trials(study)) + final
+
+
+def test_the_study_in_the_docs_is_accepted():
+    (text,) = re.findall(r"```toml\n(.*?)```", DOCS, re.DOTALL)
+    study = parse_study(tomllib.loads(text), name="docs", source="docs")
+    assert (study.corruption[0].how, [len(list(m.settings())) for m in study.methods]) == ("permute", [4, 4])

@@ -118,7 +118,9 @@ def check(
         differs |= not same
         told = ["undefined" if v is None else f"{v:.6f}" for v in (value, now)]
         click.echo(f"{name:<36} recorded {told[0]}  again {told[1]}  {'same' if same else 'DIFFERS'}")
-    click.echo(f"{stored['seconds']} s then, {again['seconds']} s now; version {stored['version']}, {again['version']}")
+    click.echo(
+        f"{stored['cpu_seconds']} s then, {again['cpu_seconds']} s now; version {stored['version']}, {again['version']}"
+    )
     raise Exit(1 if differs else 0)
 
 
@@ -171,7 +173,7 @@ def _progress_bar(study: str) -> Callable[[list[Trial], Iterable[dict[str, Any]]
             for record in records:
                 where = record["trial"]
                 failed = "" if record["status"] == "ok" else " failed"
-                told = f"{study}: {where['data']} {where['observed']:.0%} {where['method']}{failed}"
+                told = f"{study}, {where['kind']}: {where['data']} {where['observed']:.0%} {where['method']}{failed}"
                 bar.update(task, advance=1, description=told)
                 yield record
 

@@ -82,7 +82,7 @@ def radar(
     for axis, (title, panel) in zip(axes[0], panels.items(), strict=True):
         axis.set_theta_offset(np.pi / 2)
         axis.set_theta_direction(-1)
-        for name in sorted(panel, key=lambda name: name == stressed):  # the stressed one last, on top
+        for name in panel:
             radii = [_between(panel[name][measure], *spans[measure]) for measure in measures]
             colour, dash = (STRESSED, "-") if name == stressed else styles[name]
             axis.plot(
@@ -90,11 +90,11 @@ def radar(
                 [*radii, radii[0]],
                 color=colour,
                 ls=dash,
-                lw=3 if name == stressed else 1.6,
+                lw=5 if name == stressed else 1.6,
                 marker="o",
-                ms=5 if name == stressed else 3.5,
+                ms=7 if name == stressed else 3.5,
                 label=name,
-                zorder=3 if name == stressed else 2,
+                zorder=2 if name == stressed else 3,  # thin lines stay visible on the thick one
             )
         axis.set_ylim(0, 1.08)
         axis.set_yticks([0.15, 0.5, 1.0], labels=[])

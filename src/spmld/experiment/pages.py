@@ -61,7 +61,7 @@ def result_page(title: str, table: str, found: Sequence[Entry], reference: str |
 
 def _studies(studies: Sequence[Study], records: Records) -> str:
     trials = list(records.trials.values())
-    hours = sum(record.get("seconds") or 0.0 for record in trials) / 3600
+    hours = sum(record.get("cpu_seconds") or 0.0 for record in trials) / 3600
     versions = ", ".join(sorted({str(record.get("version")) for record in trials}))
     lines = [f"- **{study.name}**: {study.title}" for study in studies]
     lines.append(
@@ -149,8 +149,8 @@ def _contradictions(records: Records) -> str:
     for found in sorted(contradictions(), key=lambda found: (not found.impossible, found.data, found.observed)):
         verdict = "impossible" if found.impossible else f"{found.ties:.1%} of pairs tied"
         empty = records.data.get(found.data, {}).get("empty")
-        told = "" if empty is None else f"{empty:.2%}"
-        rows.append([found.data, f"{found.observed:.0%}", found.method, f"{found.total:.4g}", verdict, told])
+        share = "" if empty is None else f"{empty:.2%}"
+        rows.append([found.data, f"{found.observed:.0%}", found.method, f"{found.total:.4g}", verdict, share])
     head = ["data", "observed", "method", "Rkl + AUC", "implies", "samples without features"]
     return f"## Published cells that contradict themselves\n\n{told}\n\n{markdown(head, rows)}"
 

@@ -5,7 +5,7 @@ kind        content
 ==========  =============================================================================================
 ``study``   a study whose trials are in the file, as its TOML file says it
 ``data``    size of a data set
-``trial``   description and key of a trial, status, measures, error, warnings, seconds, peak_mib, version
+``trial``   description and key of a trial, status, measures, error, warnings, times, peak_mib, version
 ==========  =============================================================================================
 
 A record is written in one piece and forced to the disk before the next. What a killed process leaves behind is at most

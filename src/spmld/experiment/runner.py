@@ -147,7 +147,9 @@ def _attempts(trials: list[Trial], n_jobs: int) -> Iterable[dict[str, Any]]:
     """Records of trials in the order in which they end."""
     if not trials:
         return
-    results = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(delayed(_attempt)(trial) for trial in trials)
+    # One at a time: a record that waits for others of its batch would be lost with them.
+    side_by_side = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    results = side_by_side(delayed(_attempt)(trial) for trial in trials)
     try:
         yield from results
     except BrokenProcessPool as error:
