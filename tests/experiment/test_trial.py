@@ -9,9 +9,10 @@ from sklearn.utils import Bunch
 from spmld.datasets import make_planted
 from spmld.experiment import Corruption, StudyError, Trial, run
 from spmld.experiment import trial as module
+from spmld.experiment.strict import is_measure
 from spmld.experiment.trial import attempt, build, find_estimator
 from spmld.labels import hide_labels
-from spmld.metrics import ranking_loss
+from spmld.metrics import MEASURES, ranking_loss
 
 LINEAR = "tests.experiment.studies.Linear"
 
@@ -104,6 +105,12 @@ def test_corruption_changes_the_training_labels_alone(loads, planted):
     clean, wrong = run(tiny()), run(tiny(corruption=Corruption("flip", 0.4)))
     assert wrong["ranking_loss"] > clean["ranking_loss"]
     assert run(tiny(corruption=Corruption("flip", 0.4))) == wrong
+
+
+def test_every_measure_that_a_study_may_name_is_recorded():
+    recorded = set(run(tiny(estimator="spmld.GLOCAL")))
+    named = {name.removesuffix("k") + str(k) if name.endswith("_k") else name for name in MEASURES for k in (1, 3, 5)}
+    assert {name for name in named if is_measure(name)} == recorded
 
 
 def test_the_key_is_of_the_description():

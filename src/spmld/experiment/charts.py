@@ -87,7 +87,7 @@ def _sweep_means(study: Study, method: Method, records: Records) -> dict[tuple[C
             cell = Cell(trial.data, trial.observed, trial.corruption)
             place = row_values.index(trial.params[first]), column_values.index(trial.params[second])
             for measure in study.measures:
-                found.setdefault((cell, measure), {}).setdefault(place, []).append(measures[measure])
+                found.setdefault((cell, measure), {}).setdefault(place, []).append(measures.get(measure, np.nan))
     means = {}
     for where, values in found.items():
         means[where] = np.full((len(row_values), len(column_values)), np.nan)

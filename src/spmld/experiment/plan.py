@@ -67,7 +67,7 @@ def choose(study: Study, cell: Cell, method: Method, records: Records) -> Choice
     scores = []
     for setting, trial in zip(method.settings(), _settings(study, cell, method), strict=True):
         measures = records.measures(trial)
-        scores.append((setting, math.nan if measures is None else measures[study.select_by]))
+        scores.append((setting, math.nan if measures is None else measures.get(study.select_by, math.nan)))
     sign = 1 if find_measure(study.select_by)[0].greater_is_better else -1
     judged = [(sign * score, setting) for setting, score in scores if not math.isnan(score)]
     return Choice(max(judged, key=lambda pair: pair[0])[1] if judged else None, scores)

@@ -95,12 +95,12 @@ def is_whole(value: Any) -> bool:
 
 
 def is_measure(value: Any) -> bool:
-    """The name of a measure."""
+    """The name of a measure that every trial records: those at k for the k of `evaluate`, none with propensities."""
     try:
-        find_measure(value)
+        measure, options = find_measure(value)
     except ValueError:
         return False
-    return is_text(value)
+    return "propensities" not in measure.options and ("k" not in measure.options or options.get("k") in (1, 3, 5))
 
 
 def _is_plain(value: Any) -> bool:

@@ -139,7 +139,8 @@ def entries(studies: Sequence[Study], records: Records) -> list[Entry]:
             measures = records.measures(trial)
             for measure in study.measures if measures is not None else ():
                 cell = Cell(trial.data, trial.observed, trial.corruption)
-                value = measures[measure]  # type: ignore[index]
+                # A measure of probabilities is missing where an estimator has none.
+                value = measures.get(measure, np.nan)  # type: ignore[union-attr]
                 if not np.isnan(value):
                     values.setdefault((cell, trial.method, measure), {})[trial.seed] = value
     methods = shown_methods(studies)
