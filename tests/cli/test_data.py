@@ -58,7 +58,7 @@ def test_describe_prints_the_numbers(spmld):
 
 
 def test_convert_writes_what_is_read_back(spmld):
-    status, out, err = spmld("convert", "songs.npz", "train.arff", "--part", "train", "--sparse")
+    status, out, _ = spmld("convert", "songs.npz", "train.arff", "--part", "train", "--sparse")
     assert (status, out) == (0, "")
     data = read_dataset("train.arff")
     np.testing.assert_array_equal(data.Y, DATA.Y_train)

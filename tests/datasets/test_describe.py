@@ -57,6 +57,14 @@ def test_permuting_labels_permutes_the_answer():
     assert one.label_sets == other.label_sets
 
 
+def test_a_set_without_positives_can_be_described_and_drawn():
+    found = describe(Dataset([[1.0], [2.0]], [[0, 0], [0, None]]))
+    assert found.cardinality == 0
+    assert np.isinf(found.imbalance).all()
+    assert np.isnan(found.mean_imbalance)
+    assert [bar.get_height() for bar in found.plot().axes[3].patches] == [2]
+
+
 def test_the_figure_shows_the_numbers(tmp_path):
     found = describe(Dataset(np.eye(4), Y, label_names=["a", "b", "c"], name="songs"))
     figure = found.plot(tmp_path / "figure.png")

@@ -1,6 +1,7 @@
 """By name: the folder first, then the cache, then a download whose checksum is right; or an error that helps."""
 
 import http.server
+import sys
 import threading
 from dataclasses import replace
 from functools import partial
@@ -141,6 +142,13 @@ def test_a_file_goes_before_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_csv(Dataset([[1.0]], [[1]]), "emotions")
     assert load_dataset("emotions", format="csv").Y.shape == (1, 1)
+
+
+def test_a_missing_extra_is_named(tmp_path, monkeypatch):
+    (tmp_path / "file.arff").write_text(FILES["songs-train.arff"])
+    monkeypatch.setitem(sys.modules, "arff", None)
+    with pytest.raises(ImportError, match=r'arff is not installed; it comes with: pip install "spmld\[data\]"'):
+        load_dataset(tmp_path / "file.arff")
 
 
 def test_the_registry_is_complete():

@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from spmld import GLOCAL, SPMLD
 from spmld.pace import Geometric, GroupSparsePace, Quantile, ReleasedPace
 
-ESTIMATORS = [GLOCAL, SPMLD]
+from .cases import ESTIMATORS, LATENT, make
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 4))
 Y = (X[:, :3] + 0.1 * RNG.normal(size=(30, 3)) > 0).astype(float)
@@ -55,7 +56,7 @@ def test_wrong_data_is_refused(cls, features, labels, mask, message):
         cls().fit(features, labels, mask)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", LATENT)
 @pytest.mark.parametrize(
     ("name", "values", "accepted"),
     [
@@ -110,7 +111,7 @@ def test_wrong_paces_are_named(pace, message):
         SPMLD(pace=pace).fit(X, Y)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", LATENT)
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 class TestOddDataWorks:
     def fit(self, cls, loss, X, Y, **options):
@@ -181,7 +182,7 @@ class TestOddDataWorks:
                 cls(loss=loss).fit(features, Y)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", LATENT)
 def test_running_out_of_rounds_warns(cls):
     with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
         model = cls(max_iter=2, tol=1e-12, random_state=0).fit(X, Y)
@@ -194,20 +195,20 @@ def test_running_out_of_rounds_warns(cls):
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
 def test_after_a_fit_labels_must_match(cls):
-    model = cls(random_state=0).fit(X, Y)
+    model = make(cls).fit(X, Y)
     for method in (model.score, model.complete):
         with pytest.raises(ValueError, match="Y must have the 3 labels of the fit, got 2"):
             method(X, Y[:, :2])
         with pytest.raises(ValueError, match="as many samples"):
             method(X, Y[:4])
     with pytest.raises(NotFittedError):
-        cls().label_correlation()
+        cls().predict(X)
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
 def test_labels_in_another_order_are_refused(cls):
     frame = pd.DataFrame(Y, columns=["a", "b", "c"])
-    model = cls(random_state=0).fit(X, frame)
+    model = make(cls).fit(X, frame)
     for method in (model.score, model.complete):
         method(X, frame)
         method(X, Y)  # without names they are taken in order
@@ -215,14 +216,16 @@ def test_labels_in_another_order_are_refused(cls):
             method(X, frame[["c", "b", "a"]])
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", LATENT)
 def test_correlation_that_was_not_learned_is_not_made_up(cls):
+    with pytest.raises(NotFittedError):
+        cls().label_correlation()
     model = cls(global_correlation=0, local_correlation=0, random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match="no correlation was learned"):
         model.label_correlation()
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", LATENT)
 def test_sparse_features_with_long_indices(cls):
     sparse = sp.csr_array(X)
     expected = cls(random_state=0).fit(sparse, Y).coef_

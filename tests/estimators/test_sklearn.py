@@ -7,18 +7,19 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spmld import GLOCAL, SPMLD, MaskedLogistic, MaskedRidge
+from spmld import GLOCAL, SPMLD, MLkNN, PerLabelClassifier, SelfPacedClassifier
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import ranking_loss, scorer
 from spmld.pace import GroupSparsePace, Quantile
 
-ESTIMATORS = [GLOCAL, SPMLD]
+from .cases import ESTIMATORS, LATENT, LEARNERS, make
 
 
 @pytest.fixture(scope="module")
@@ -28,27 +29,29 @@ def data():
     return planted
 
 
-@parametrize_with_checks([GLOCAL(), SPMLD(), MaskedLogistic(), MaskedRidge()])
+@parametrize_with_checks([*(cls() for cls in ESTIMATORS), SelfPacedClassifier(LogisticRegression())])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
-def test_grid_search_chooses_by_observed_labels_alone(cls, data):
-    grid = {"feature_ridge": [0.1, 1e3]}
-    search = GridSearchCV(cls(random_state=0), grid, cv=KFold(3), scoring=scorer("ranking_loss"))
+@pytest.mark.parametrize(
+    ("cls", "name", "good", "bad"),
+    [(GLOCAL, "feature_ridge", 0.1, 1e3), (SPMLD, "feature_ridge", 0.1, 1e3), (MLkNN, "n_neighbors", 10, 80)],
+)
+def test_grid_search_chooses_by_observed_labels_alone(cls, name, good, bad, data):
+    search = GridSearchCV(make(cls), {name: [good, bad]}, cv=KFold(3), scoring=scorer("ranking_loss"))
     search.fit(data.X, data.hidden)
-    assert search.best_params_ == {"feature_ridge": 0.1}
+    assert search.best_params_ == {name: good}
     (_, test), *_ = KFold(3).split(data.X)
     train = np.setdiff1d(np.arange(len(data.X)), test)
-    model = cls(random_state=0, feature_ridge=0.1).fit(data.X[train], data.hidden[train])
+    model = make(cls, **{name: good}).fit(data.X[train], data.hidden[train])
     loss = ranking_loss(data.Y[test], model.decision_function(data.X[test]), mask=~np.isnan(data.hidden[test]))
     assert search.cv_results_["split0_test_score"][0] == pytest.approx(-loss)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", LEARNERS)
 def test_cross_validate_in_a_pipeline_beats_chance(cls, data):
-    model = make_pipeline(StandardScaler(), cls(random_state=0))
+    model = make_pipeline(StandardScaler(), make(cls))
     scores = cross_validate(model, data.X, data.hidden, cv=KFold(3), scoring=scorer("instance_auc"))
     assert scores["test_score"].min() > 0.7
 
@@ -63,7 +66,7 @@ def test_parameters_of_the_pace_are_searchable(data):
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
 def test_pickled_model_gives_the_same_answers(cls, data):
-    model = cls(random_state=0).fit(data.X, data.hidden)
+    model = make(cls).fit(data.X, data.hidden)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.decision_function(data.X), model.decision_function(data.X))
     np.testing.assert_array_equal(copy.predict(data.X), model.predict(data.X))
@@ -73,11 +76,11 @@ def test_pickled_model_gives_the_same_answers(cls, data):
 def test_frames_keep_names_and_give_the_same_fit(cls, data):
     X = pd.DataFrame(data.X, columns=[f"x{i}" for i in range(10)])
     Y = pd.DataFrame(data.hidden, columns=list("abcdef"))
-    model = cls(random_state=0).fit(X, Y)
+    model = make(cls).fit(X, Y)
     assert model.label_names_ == list("abcdef")
     assert list(model.feature_names_in_) == list(X.columns)
-    plain = cls(random_state=0).fit(data.X, data.hidden)
-    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(data.X))
+    plain = make(cls).fit(data.X, data.hidden)
+    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(data.X), rtol=1e-10)
     completed = model.complete(X, Y)
     assert list(completed.labels.columns) == list("abcdef")
     with pytest.raises(ValueError, match="feature names"):
@@ -88,7 +91,7 @@ def test_frames_keep_names_and_give_the_same_fit(cls, data):
 @pytest.mark.parametrize("encode", ["sign", "bool", "nullable", "masked", "mask", "sparse"])
 def test_every_encoding_gives_the_same_fit(cls, encode, data):
     known = ~np.isnan(data.hidden)
-    expected = cls(random_state=0).fit(data.X, data.hidden).decision_function(data.X)
+    expected = make(cls).fit(data.X, data.hidden).decision_function(data.X)
     options = {}
     Y = data.hidden
     if encode == "sign":
@@ -103,36 +106,41 @@ def test_every_encoding_gives_the_same_fit(cls, encode, data):
         Y, options = np.where(known, data.Y, 77), {"mask": known}
     elif encode == "sparse":
         Y, options = sp.csr_array(data.Y), {"mask": sp.csr_array(known)}
-    model = cls(random_state=0).fit(data.X, Y, **options)
+    model = make(cls).fit(data.X, Y, **options)
     np.testing.assert_array_equal(model.decision_function(data.X), expected)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", LEARNERS)
 def test_answers_come_in_the_form_of_the_labels(cls, data):
-    signs = cls(random_state=0).fit(data.X, 2 * data.Y - 1).predict(data.X)
-    bools = cls(random_state=0).fit(data.X, data.Y.astype(bool)).predict(data.X)
+    signs = make(cls).fit(data.X, 2 * data.Y - 1).predict(data.X)
+    bools = make(cls).fit(data.X, data.Y.astype(bool)).predict(data.X)
     assert set(np.unique(signs)) == {-1, 1}
     assert bools.dtype == bool
     np.testing.assert_array_equal(signs > 0, bools)
     words = np.where(data.Y[:, 0] > 0, "yes", "no")
-    model = cls(random_state=0).fit(data.X, words)
+    model = make(cls).fit(data.X, words)
     assert model.predict(data.X).shape == words.shape
     assert (model.predict(data.X) == words).mean() > 0.8
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
 def test_score_skips_what_is_not_observed(cls, data):
-    model = cls(random_state=0).fit(data.X, data.hidden)
+    model = make(cls).fit(data.X, data.hidden)
     known = ~np.isnan(data.hidden)
     right = (model.predict(data.X) == data.Y) | ~known
     assert model.score(data.X, data.hidden) == pytest.approx(right[known.any(axis=1)].all(axis=1).mean())
     assert model.score(data.X, np.where(known, data.Y, 1 - data.Y), mask=known) == model.score(data.X, data.hidden)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
-@pytest.mark.parametrize("loss", ["logistic", "squared"])
-def test_completion_keeps_the_known_and_recovers_the_hidden(cls, loss, data):
-    model = cls(random_state=0, loss=loss).fit(data.X, data.hidden)
+@pytest.mark.parametrize(
+    ("cls", "options"),
+    [
+        *((cls, {"loss": loss}) for cls in LATENT for loss in ("logistic", "squared")),
+        *((cls, {}) for cls in LEARNERS if cls not in LATENT),
+    ],
+)
+def test_completion_keeps_the_known_and_recovers_the_hidden(cls, options, data):
+    model = make(cls, **options).fit(data.X, data.hidden)
     known = ~np.isnan(data.hidden)
     completed = model.complete(data.X, data.hidden)
     np.testing.assert_array_equal(completed.labels[known], data.Y[known])
@@ -159,12 +167,12 @@ def test_completion_learns_from_the_known_labels_of_a_row(data):
     assert np.corrcoef(np.maximum(p, 1 - p)[1:].ravel(), without.confidences[1:].ravel())[0, 1] > 0.95
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("cls", [*LATENT, PerLabelClassifier])
 def test_model_learns_what_was_planted(cls):
     frequencies = np.linspace(0.5, 0.15, 10)
     data = make_planted(3000, 20, 10, local=0.0, noise=0.1, frequencies=frequencies, random_state=1)
     train, test = slice(0, None, 2), slice(1, None, 2)
-    model = cls(random_state=0).fit(data.X[train], hide_labels(data.Y[train], 0.3, random_state=0))
+    model = make(cls).fit(data.X[train], hide_labels(data.Y[train], 0.3, random_state=0))
     scores = model.decision_function(data.X[test])
     found = [np.corrcoef(a, b)[0, 1] for a, b in zip(scores.T, data.scores[test].T, strict=True)]
     assert min(found) > 0.9

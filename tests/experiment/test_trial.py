@@ -84,6 +84,22 @@ class Memory(BaseEstimator):
         return np.array([self.known_.get(row.tobytes(), np.zeros(5)) for row in X])
 
 
+class Strict(Memory):
+    """Refuses labels of which not half are hidden."""
+
+    def fit(self, X, Y):
+        assert 0.45 < np.isnan(Y).mean() < 0.55
+        return super().fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", ["test", "held-out"])
+def test_the_fit_sees_only_what_the_mask_shows(loads, planted, kind):
+    loads(Bunch(**planted))
+    run(tiny(kind, estimator=f"{__name__}.Strict"))
+    with pytest.raises(AssertionError):
+        run(tiny(kind, estimator=f"{__name__}.Strict", observed=0.9))
+
+
 def test_held_out_rows_are_not_fitted(loads, planted):
     loads(Bunch(**planted))
     estimator = f"{__name__}.Memory"

@@ -37,9 +37,9 @@ def test_diversity_of_the_quantile_softens_without_switching_off():
 
 def test_shares_grow_in_equal_steps_and_then_stay():
     schedule = Quantile(start=0.2, stop=0.8, rounds=4)
-    assert [schedule.share(t) for t in range(6)] == pytest.approx([0.2, 0.4, 0.6, 0.8, 0.8, 0.8])
+    assert [schedule.share(t)[0] for t in range(6)] == pytest.approx([0.2, 0.4, 0.6, 0.8, 0.8, 0.8])
     assert [schedule.settled(t) for t in range(5)] == [False, False, False, True, True]
-    assert Quantile(start=0.2, stop=0.8, rounds=1).share(0) == 0.8
+    assert Quantile(start=0.2, stop=0.8, rounds=1).share(0) == (0.8,)
 
 
 def test_geometric_multiplies():

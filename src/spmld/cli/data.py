@@ -92,13 +92,14 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
         paths = fetch_files(info.name, progress=sys.stderr.isatty())
         for file, path in zip(info.files, paths, strict=True):
             found = checksum(path)
-            checked = "not recorded" if file.sha256 is None else "as recorded" if found == file.sha256 else "differs"
-            rows.append({"name": info.name, "file": str(path), "sha256": found, "checksum": checked})
+            recorded = "not recorded" if file.sha256 is None else "as recorded" if found == file.sha256 else "differs"
+            rows.append({"name": info.name, "file": str(path), "sha256": found, "checksum": recorded})
         say(f"{info.name}: please cite {info.citation}. Licence: {info.licence}.")
     if as_json:
         show_json(rows)
     else:
-        show_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+        table = [(row["name"], row["file"], f"{row['checksum']}: {row['sha256']}") for row in rows]
+        show_table(("name", "file", "SHA-256"), table)
 
 
 @data.command()

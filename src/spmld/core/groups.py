@@ -45,6 +45,10 @@ class Groups(Protocol):
         """One number per group, from one for all or one for each."""
         ...
 
+    def in_turn(self, values: Sequence[float], entries: Blocks) -> Array:
+        """One number per group: the values over and over."""
+        ...
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -82,6 +86,10 @@ class Columns:
         L = entries[0]
         xp = array_namespace(L)
         return xp.zeros_like(L[0, :]) + xp.asarray(value, dtype=L.dtype, device=L.device)
+
+    def in_turn(self, values: Sequence[float], entries: Blocks) -> Array:
+        count = self.own(0.0, entries).shape[0]
+        return self.own([values[i % len(values)] for i in range(count)], entries)
 
 
 @dataclass(frozen=True)
@@ -127,6 +135,10 @@ class Members:
         L = entries[0]
         xp = array_namespace(L)
         return xp.zeros(self.count, dtype=L.dtype, device=L.device) + xp.asarray(value, dtype=L.dtype, device=L.device)
+
+    def in_turn(self, values: Sequence[float], entries: Blocks) -> Array:
+        count = self.own(0.0, entries).shape[0]
+        return self.own([values[i % len(values)] for i in range(count)], entries)
 
     def _spread(self, own: Array, number: Array) -> Array:
         xp = array_namespace(own)

@@ -166,7 +166,8 @@ def quantiles(losses: Blocks, share: Any, groups: Groups, common: bool = False, 
 
 
 def room(losses: Blocks, threshold: Array, groups: Groups) -> Array:
-    """|max(lambda - L, 0)|_2 of each group: the diversity at which `group_sparse` switches it off."""
+    """|max(lambda - L, 0)|_2 of each group: the diversity at which `group_sparse` switches it off. 0 if infinite."""
     xp = array_namespace(losses[0])
-    (squares,) = groups.sum(lambda L, t: (xp.clip(t - L, 0, None) ** 2,), losses, threshold)
+    finite = xp.where(xp.isfinite(threshold), threshold, xp.zeros_like(threshold))
+    (squares,) = groups.sum(lambda L, t: (xp.clip(t - L, 0, None) ** 2,), losses, finite)
     return xp.sqrt(squares)

@@ -138,26 +138,33 @@ class Description:
         rows = self.per_label()
         names = [row["label"] for row in rows]
         place = np.arange(len(rows))
+        few = len(rows) <= 40
+        width = 0.9 if few else 1.0
         figure = Figure(figsize=(12, 7.5), layout="constrained")
         (often, rare), (gaps, each) = figure.subplots(2, 2)
         figure.suptitle(
             f"{self.name or 'data set'}: {self.n_samples} samples, {self.n_labels} labels, "
             f"cardinality {self.cardinality:.3f}, density {self.density:.3f}"
         )
-        often.bar(place, [row["frequency"] for row in rows], width=0.9, color="tab:blue")
+        often.bar(place, [row["frequency"] for row in rows], width=width, color="tab:blue")
         often.set(title="Frequency of the labels", ylabel="positives among the observed")
         finite = [row["imbalance"] if np.isfinite(row["imbalance"]) else np.nan for row in rows]
-        rare.plot(place, finite, color="tab:red", marker="o", ms=3, lw=1)
+        rare.plot(place, finite, color="tab:red", marker="o", ms=4 if few else 2, lw=1)
         rare.axhline(self.mean_imbalance, color="0.4", ls="--", label=f"mean {self.mean_imbalance:.3g}")
-        rare.set(title="Imbalance: most frequent label over this one", yscale="log", ylabel="ratio")
+        rare.set(title="Imbalance: most frequent label over this one", ylabel="ratio")
+        if any(value > 20 for value in finite):
+            rare.set_yscale("log")
+            rare.yaxis.set_major_formatter("{x:g}")
         rare.legend()
-        gaps.bar(place, [row["missing"] for row in rows], width=0.9, color="tab:orange")
+        gaps.bar(place, [row["missing"] for row in rows], width=width, color="tab:orange")
         gaps.set(title=f"Missing labels: {self.missing:.1%} of all", ylabel="missing", ylim=(0, 1))
+        if not self.missing:
+            gaps.text(0.5, 0.5, "none", transform=gaps.transAxes, ha="center", color="0.4")
         for axis in (often, gaps):
             axis.yaxis.set_major_formatter(PercentFormatter(1.0))
         for axis in (often, rare, gaps):
             axis.set_xlim(-0.7, len(rows) - 0.3)
-            if len(rows) <= 40:
+            if few:
                 axis.set_xticks(place, names, rotation=90, fontsize=7)
             else:
                 axis.set_xlabel("labels, the most frequent first")

@@ -123,7 +123,7 @@ class MLkNN(MultiLabelEstimator):
         own, k, s = self._votes, self.n_neighbors, self.smoothing
         # A missing label needs no neighbours, and its sample is not its own.
         wanted = np.where(own != 0, np.minimum(k, np.count_nonzero(own, axis=0) - 1), 0)
-        count = self._positive_neighbours(X, wanted, training=True)
+        count = self._positive_neighbours(X, k, wanted, training=True)
         self.prior_ = smoothed_share(own, np.abs(own), s)
         tables = np.zeros((own.shape[1], 2, k + 1))
         row, label = np.nonzero(wanted)
@@ -134,18 +134,20 @@ class MLkNN(MultiLabelEstimator):
     def _scores(self, X: Any) -> Any:
         rows = features_in_numpy(X)
         refuse_overflow(rows)
-        wanted = np.minimum(self.n_neighbors, np.count_nonzero(self._votes, axis=0))
-        count = self._positive_neighbours(rows, np.tile(wanted, (X.shape[0], 1)))
+        k = self.likelihood_.shape[2] - 1
+        wanted = np.minimum(k, np.count_nonzero(self._votes, axis=0))
+        count = self._positive_neighbours(rows, k, np.tile(wanted, (X.shape[0], 1)))
         evidence = np.log(self.likelihood_[:, 1]) - np.log(self.likelihood_[:, 0])
         return move(log_odds(self.prior_) + evidence[np.arange(len(evidence)), count], X)
 
-    def _positive_neighbours(self, X: Any, wanted: NDArray[Any], *, training: bool = False) -> NDArray[np.intp]:
-        """How many of k neighbours of each row have each label, (n_rows, n_labels), with `wanted` ones to be found.
+    def _positive_neighbours(self, X: Any, k: int, wanted: NDArray[Any], *, training: bool = False) -> NDArray[np.intp]:
+        """How many of k neighbours of each row have each label, (n_rows, n_labels).
 
+        `wanted` says how many neighbours there are to be found, at most k. Where it is 0 the answer means nothing.
         One list of nearest neighbours serves all labels. Rows where it is too short for some label get one twice as
         long, for these labels.
         """
-        n, k = self._votes.shape[0], self.n_neighbors
+        n = self._votes.shape[0]
         count = np.zeros(wanted.shape, dtype=np.intp)
         rows, labels = np.flatnonzero(wanted.any(axis=1)), np.flatnonzero(wanted.any(axis=0))
         for length in _lengths(k * self._votes.size / np.count_nonzero(self._votes), n):

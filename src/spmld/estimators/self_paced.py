@@ -55,8 +55,9 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         whose ``fit`` takes ``sample_weight`` is fitted for each label, see `PerLabelClassifier`. None:
         ``MaskedLogistic(warm_start=True)``.
     pace : pace object or None, default=None
-        Rule and schedule of the weights, see `spmld.pace`. None: ``HardPace(schedule=Quantile(start=0.5, stop=0.8))``,
-        which leaves out the hardest fifth of each group for good.
+        Rule and schedule of the weights, see `spmld.pace`. None:
+        ``HardPace(schedule=Quantile(start=(0.9, 0.5), stop=(0.97, 0.8)))``, which leaves out for good the hardest fifth
+        of the positives and 3 % of the negatives of each label. (Groups without polarity take 0.5 and 0.8.)
     groups : {"label_polarity", "label", "cluster", "all"} or array-like, default="label_polarity"
         Entries that are paced together: the positives and the negatives of each label apart; the entries of each
         label; those of each cluster of samples, by k-means; all; or given as a number for each sample or each entry.
@@ -110,7 +111,7 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     >>> data = make_planted(n_samples=300, random_state=0)
     >>> Y = corrupt_labels(data.Y, "permute", 0.2, random_state=0)
     >>> model = SelfPacedClassifier(LogisticRegression()).fit(data.X, Y)
-    >>> [round(record["share"], 1) for record in model.history_][:4]
+    >>> [round(record["share_positive"], 1) for record in model.history_][:4]
     [0.5, 0.6, 0.7, 0.8]
     """
 
@@ -162,10 +163,15 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         host = clone(self.estimator)
         return host if has_fit_parameter(host, "entry_weight") else PerLabelClassifier(host, n_jobs=self.n_jobs)
 
+    def _default_pace(self) -> HardPace:
+        if isinstance(self.groups, str) and self.groups == "label_polarity":
+            return HardPace(schedule=Quantile(start=(0.9, 0.5), stop=(0.97, 0.8)))
+        return HardPace(schedule=Quantile(start=0.5, stop=0.8))
+
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         rng = check_random_state(self.random_state)
         host = self._host()
-        pace = self.pace if self.pace is not None else HardPace(schedule=Quantile(start=0.5, stop=0.8))
+        pace = self.pace if self.pace is not None else self._default_pace()
         groups = self._members(X, labels, rng)
         folds = None if self.cv is None else self._folds(X, labels, rng)
         given, observed = weights.astype(float), labels.observed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
 from numbers import Real
 from typing import Any
@@ -23,6 +23,10 @@ def _require(owner: Any, name: str, accepted: str, fits: Callable[[Any], bool]) 
     value = getattr(owner, name)
     if not isinstance(value, Real) or not isfinite(value) or not fits(value):
         raise ValueError(f"{name} of {type(owner).__name__} must be {accepted}, got {value!r}")
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
 class Geometric(BaseEstimator):
@@ -77,9 +81,10 @@ class Quantile(BaseEstimator):
 
     Parameters
     ----------
-    start : float in (0, 1], default=0.5
-        Share of the first round.
-    stop : float in (0, 1], default=1.0
+    start : float in (0, 1] or sequence of float, default=0.5
+        Share of the first round. The groups take several in turn: with ``groups="label_polarity"`` in
+        `SelfPacedClassifier` the first of two is for negatives, the second for positives.
+    stop : float in (0, 1] or sequence of float, default=1.0
         Share of the last round and after. Below 1 the hardest entries stay out for good, which is what makes a fit
         robust against wrong labels.
     rounds : int, default=4
@@ -94,11 +99,19 @@ class Quantile(BaseEstimator):
     --------
     >>> from spmld.pace import Quantile
     >>> [Quantile(start=0.5, stop=1.0, rounds=3).share(t) for t in range(4)]
-    [0.5, 0.75, 1.0, 1.0]
+    [(0.5,), (0.75,), (1.0,), (1.0,)]
+    >>> Quantile(start=0.5, stop=(1.0, 0.7), rounds=3).share(1)
+    (0.75, 0.6)
     """
 
     def __init__(
-        self, *, start: float = 0.5, stop: float = 1.0, rounds: int = 4, diversity: float = 0.0, common: bool = False
+        self,
+        *,
+        start: float | Sequence[float] = 0.5,
+        stop: float | Sequence[float] = 1.0,
+        rounds: int = 4,
+        diversity: float = 0.0,
+        common: bool = False,
     ):
         self.start = start
         self.stop = stop
@@ -108,24 +121,33 @@ class Quantile(BaseEstimator):
 
     def check(self) -> None:
         """Refuse parameters out of range."""
-        _require(self, "start", "in (0, 1]", lambda value: 0 < value <= 1)
-        _require(self, "stop", "in (0, 1]", lambda value: 0 < value <= 1)
+        for name in ("start", "stop"):
+            if not all(isinstance(value, (int, float)) and 0 < value <= 1 for value in _several(getattr(self, name))):
+                raise ValueError(f"{name} of Quantile must be in (0, 1], got {getattr(self, name)!r}")
+        if len({len(_several(value)) for value in (self.start, self.stop)} - {1}) > 1:
+            raise ValueError(
+                f"start and stop of Quantile must have as many shares, got {self.start!r} and {self.stop!r}"
+            )
         _require(self, "rounds", "an integer of 1 or more", lambda value: value == int(value) and value >= 1)
         _require(self, "diversity", "in [0, 1)", lambda value: 0 <= value < 1)
         if not isinstance(self.common, bool):
             raise ValueError(f"common of Quantile must be True or False, got {self.common!r}")
 
-    def share(self, round: int) -> float:
-        """Share of easy entries in a round, counted from 0."""
+    def share(self, round: int) -> tuple[float, ...]:
+        """Shares of easy entries in a round, counted from 0, which the groups take in turn."""
         way = min(1.0, round / (self.rounds - 1)) if self.rounds > 1 else 1.0
-        return self.start + way * (self.stop - self.start)
+        start, stop = _several(self.start), _several(self.stop)
+        many = max(len(start), len(stop))
+        ends = zip(start * (many // len(start)), stop * (many // len(stop)), strict=True)
+        return tuple(first + way * (last - first) for first, last in ends)
 
     def age(self, round: int, losses: Any, groups: Groups) -> Age:
         """Threshold and diversity of each group in a round, counted from 0."""
-        share = self.share(round)
+        shares = self.share(round)
+        share = shares[0] if len(shares) == 1 else groups.in_turn(shares, losses)
         # Entries at the quantile count as easy, also if it is 0, so the threshold is a little above it.
         threshold = quantiles(losses, share, groups, self.common) * (1 + 1e-6) + TINY
-        if share >= 1 or self.diversity == 0:
+        if self.diversity == 0 or min(shares) >= 1:
             return Age(threshold)
         return Age(threshold, self.diversity * room(losses, threshold, groups))
 

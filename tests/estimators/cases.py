@@ -1,0 +1,22 @@
+"""Estimators of each kind, for tests that all of a kind must pass."""
+
+from spmld import (
+    GLOCAL,
+    SPMLD,
+    LabelPrior,
+    MaskedLogistic,
+    MaskedRidge,
+    MLkNN,
+    PerLabelClassifier,
+    SelfPacedClassifier,
+)
+
+LATENT = [GLOCAL, SPMLD]
+LEARNERS = [*LATENT, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier, SelfPacedClassifier]
+ESTIMATORS = [*LEARNERS, LabelPrior]
+
+
+def make(cls, **options):
+    """An estimator that gives the same answers each time, seeded if it draws random numbers."""
+    seed = {"random_state": 0} if "random_state" in cls().get_params() else {}
+    return cls(**seed, **options)

@@ -1,0 +1,137 @@
+"""LabelPrior counts, and features of any library go through the estimators that compute in NumPy."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
+
+from spmld import LabelPrior, MLkNN, PerLabelClassifier
+from spmld.datasets import make_planted
+from spmld.labels import hide_labels
+from spmld.metrics import ranking_loss
+
+BASELINES = [LabelPrior, MLkNN, PerLabelClassifier]
+NAN = np.nan
+X = np.arange(8.0).reshape(4, 2)
+Y = np.array([[1, 0, NAN, 1], [1, NAN, NAN, 0], [NAN, 0, NAN, 0], [1, 0, NAN, NAN]])
+
+
+@pytest.fixture(scope="module")
+def data():
+    planted = make_planted(n_samples=120, n_features=5, n_labels=4, random_state=0)
+    planted.hidden = hide_labels(planted.Y, observed=0.6, random_state=0)
+    return planted
+
+
+def test_prior_is_the_smoothed_share_of_observed_positives():
+    model = LabelPrior().fit(X, Y)
+    expected = [4 / 5, 1 / 5, 1 / 2, 2 / 5]
+    assert_allclose(model.prior_, expected)
+    assert_allclose(model.predict_proba(X[:2]), [expected] * 2)
+    assert_allclose(model.decision_function(X[:1]), np.log([[4, 1 / 4, 1, 2 / 3]]), atol=1e-15)
+    assert_allclose(LabelPrior(smoothing=0.5).fit(X, Y).prior_, [3.5 / 4, 0.5 / 4, 1 / 2, 1.5 / 4])
+
+
+def test_label_never_observed_is_left_open_and_not_predicted():
+    model = LabelPrior().fit(X, Y)
+    assert_array_equal(model.decision_function(X)[:, 2], 0)
+    assert_array_equal(model.predict(X), [[1, 0, 0, 0]] * 4)
+
+
+def test_weight_of_an_entry_is_how_often_it_counts():
+    weight = np.array([3, 1, 2, 0])
+    repeated = LabelPrior().fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0))
+    assert_allclose(LabelPrior().fit(X, Y, entry_weight=weight).prior_, repeated.prior_)
+    weights = np.ones(Y.shape)
+    weights[0, 3] = 0.5
+    assert_allclose(LabelPrior().fit(X, Y, entry_weight=weights).prior_[3], 1.5 / 4.5)
+
+
+def test_neighbours_rank_far_better_than_the_prior(data):
+    losses = [
+        ranking_loss(data.Y, cls().fit(data.X, data.hidden).decision_function(data.X)) for cls in (LabelPrior, MLkNN)
+    ]
+    assert losses[1] < 0.6 * losses[0]
+
+
+@pytest.mark.parametrize("cls", BASELINES)
+def test_tensors_give_the_answers_of_arrays_as_tensors(cls, data):
+    expected = cls().fit(data.X, data.hidden)
+    features, labels = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
+    model = cls().fit(features, labels)
+    for method in ("decision_function", "predict_proba", "predict"):
+        answer = getattr(model, method)(features)
+        assert isinstance(answer, torch.Tensor)
+        assert_allclose(answer.numpy(), getattr(expected, method)(data.X), atol=1e-12)
+        assert_allclose(getattr(model, method)(data.X), getattr(expected, method)(data.X), atol=1e-12)
+    assert_array_equal(model.complete(features, labels).labels, expected.complete(data.X, data.hidden).labels)
+    assert model.score(features, labels) == expected.score(data.X, data.hidden)
+
+
+@pytest.mark.parametrize("cls", BASELINES)
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_matrix, sp.coo_array])
+def test_sparse_features_give_the_answers_of_dense_ones(cls, container, data):
+    features = data.X * (np.random.default_rng(0).random(data.X.shape) < 0.8)
+    sparse = container(features)
+    dense = cls().fit(features, data.hidden)
+    expected = dense.decision_function(features)
+    assert_allclose(cls().fit(sparse, data.hidden).decision_function(sparse), expected, atol=1e-10)
+    assert_allclose(cls().fit(sparse, data.hidden).decision_function(features), expected, atol=1e-10)
+    assert_allclose(dense.decision_function(sparse), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("cls", BASELINES)
+def test_unobserved_entries_are_never_read(cls, data):
+    known = ~np.isnan(data.hidden)
+    expected = cls().fit(data.X, data.hidden)
+    for poison in (0.0, 1.0, np.inf, 99.0):
+        model = cls().fit(data.X, np.where(known, data.Y, poison), mask=known)
+        assert_array_equal(model.decision_function(data.X), expected.decision_function(data.X))
+    # Labels of weight 0 are as good as missing, and what their weights are elsewhere does not matter.
+    weighted = cls().fit(data.X, data.Y, entry_weight=known.astype(float))
+    assert_allclose(weighted.decision_function(data.X), expected.decision_function(data.X), atol=1e-10)
+    weights = np.where(known, 1.0, -7.0)
+    weighted = cls().fit(data.X, data.hidden, entry_weight=weights)
+    assert_allclose(weighted.decision_function(data.X), expected.decision_function(data.X), atol=1e-10)
+
+
+@pytest.mark.parametrize("cls", BASELINES)
+def test_permuting_samples_or_labels_permutes_the_answer(cls, data):
+    expected = cls().fit(data.X, data.hidden).decision_function(data.X)
+    rows, labels = np.random.default_rng(0).permutation(120), [2, 0, 3, 1]
+    moved = cls().fit(data.X[rows], data.hidden[rows][:, labels])
+    assert_allclose(moved.decision_function(data.X), expected[:, labels], atol=1e-3 if cls is PerLabelClassifier else 0)
+
+
+@pytest.mark.parametrize("cls", BASELINES)
+def test_float32_follows_float64(cls, data):
+    features = data.X.astype(np.float32)
+    half = cls().fit(features, data.hidden).predict_proba(features)
+    full = cls().fit(features.astype(float), data.hidden).predict_proba(features.astype(float))
+    assert_allclose(half, full, atol=1e-3)
+
+
+@pytest.mark.parametrize("cls", BASELINES)
+def test_odd_data_works(cls, data):
+    labels = data.hidden.copy()
+    labels[:, 0], labels[:, 1], labels[:, 2], labels[7] = 1, 0, NAN, NAN
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        prediction = cls().fit(data.X, labels).predict(data.X)
+        same = cls().fit(np.ones((120, 5)), data.hidden).decision_function(np.ones((120, 5)))
+        one = cls().fit(data.X[:1], data.Y[:1])
+        thin = cls().fit(data.X[:, :1], data.hidden).decision_function(data.X[:, :1])
+    assert_array_equal(prediction[:, :3], [[1, 0, 0]] * 120)
+    assert_allclose(same, np.tile(same[0], (120, 1)))
+    assert_array_equal(np.argsort(same[0]), np.argsort(np.nanmean(data.hidden, axis=0)))
+    assert_array_equal(one.predict(data.X), np.tile(data.Y[0], (120, 1)))
+    assert (np.ptp(thin, axis=0) > 0).all() == (cls is not LabelPrior)
+
+
+def test_smoothing_that_is_not_positive_is_refused():
+    for value in (0, -1, np.nan, "some"):
+        with pytest.raises(ValueError, match="smoothing of LabelPrior must be positive, got"):
+            LabelPrior(smoothing=value).fit(X, Y)
