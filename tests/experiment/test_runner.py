@@ -42,6 +42,15 @@ def test_cut_off_anywhere_it_goes_on_to_the_same_file(whole, tmp_path):
         assert comparable(path) == comparable(whole), length
 
 
+def test_the_order_in_which_trials_ended_leaves_no_trace(whole, tmp_path):
+    lines = whole.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "results.jsonl"
+    for seed in range(3):
+        path.write_bytes(b"".join(random.Random(seed).sample(lines, len(lines))))
+        assert run_study(make(), path).done == 0
+        assert path.read_bytes() == whole.read_bytes()
+
+
 def test_killed_it_goes_on_to_the_same_file(tmp_path):
     """A real kill -9, at a moment of its own choosing."""
     study = make(seeds=list(range(40)), methods=[linear(search={"ridge": [1.0, 1e6]})])
