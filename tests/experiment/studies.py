@@ -1,5 +1,7 @@
 """Small studies and estimators for the tests."""
 
+import json
+
 import numpy as np
 from sklearn.base import BaseEstimator
 
@@ -55,7 +57,5 @@ def make(**changes):
 
 def comparable(path):
     """The lines of a file of records without what may differ from run to run."""
-    import json
-
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     return [{key: value for key, value in line.items() if key not in FREE} for line in lines]

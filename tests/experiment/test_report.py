@@ -1,12 +1,16 @@
 import csv
+import re
 
 import matplotlib
 import numpy as np
 import pytest
 
-from spmld.experiment import read_records, run_study
+from spmld.experiment import Records, figures, parse_study, read_records, run_study
 from spmld.experiment import runner as runner_module
+from spmld.experiment.charts import draw_surfaces
 from spmld.experiment.figures import Surface, critical_differences, joined, radar, surfaces
+from spmld.experiment.folder import Folder
+from spmld.experiment.plan import final_trials
 from spmld.experiment.report import write_report
 from spmld.experiment.statistics import Ranks
 from tests.experiment.studies import linear, make
@@ -16,8 +20,6 @@ MEASURES = ["coverage", "ranking_loss", "instance_auc"]
 
 
 def named(study, name):
-    from spmld.experiment import parse_study
-
     return parse_study(study.as_dict(), name=name, source=name)
 
 
@@ -57,8 +59,6 @@ def test_again_it_is_the_same(written):
 
 
 def test_the_page_links_what_is_there(written):
-    import re
-
     text = (written / "out" / "README.md").read_text()
     for target in re.findall(r"\]\(([^)]+)\)", text):
         assert (written / "out" / target).exists()
@@ -95,6 +95,49 @@ def test_the_surface_has_every_point(written):
     ]
 
 
+def test_the_surface_is_the_mean_over_masks(written):
+    records = read_records(written / "results.jsonl")
+    values = [
+        record["measures"]["coverage"]
+        for record in records.trials.values()
+        if record["trial"]["params"] == {"ridge": 1.0, "noise": 0.3}
+    ]
+    assert len(set(values)) == 2
+    rows = read_csv(written / "out" / "surface.csv")
+    (value,) = [r["value"] for r in rows if (r["measure"], r["row"], r["column"]) == ("coverage", "1", "0.3")]
+    assert float(value) == pytest.approx(np.mean(values), rel=1e-5)
+
+
+def test_the_papers_surface_has_the_papers_units(tmp_path):
+    """The preset halves lambda and gamma."""
+    sweep = {"pace__schedule__threshold": [0.05], "pace__schedule__diversity": [0.5, 5.0]}
+    study = make(report="surface", methods=[{"name": "p", "estimator": "spmld.SPMLD.paper", "sweep": sweep}])
+    records = Records(
+        {"kind": "trial", "key": t.key, "trial": t.as_dict(), "status": "ok", "measures": {"ranking_loss": 0.1}}
+        for t in final_trials(study, Records())
+    )
+    draw_surfaces(study, records, Folder(tmp_path))
+    assert [(row["row"], row["column"]) for row in read_csv(tmp_path / "tiny.csv")] == [("0.1", "1"), ("0.1", "10")]
+
+
+def test_coverage_is_divided_by_the_labels_in_the_radar(written, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(figures, "radar", lambda panels, *rest: drawn.append(panels) or radar(panels, *rest))
+    write_report(read_records(written / "results.jsonl"), tmp_path)
+    (row,) = [r for r in read_csv(tmp_path / "radar.csv") if (r["method"], r["measure"]) == ("b", "coverage")]
+    panel = drawn[0]["planted, 50% observed"]["b"]
+    assert panel["coverage / labels"] == pytest.approx(float(row["mean"]) / 8, rel=1e-5)
+    assert set(panel) == {"coverage / labels", "ranking loss", "instance AUC"}
+
+
+def test_effects_are_corrected_within_a_measure(written):
+    rows = [row for row in read_csv(written / "out" / "effects.csv") if row["measure"] == "coverage"]
+    assert [row["method"] for row in rows] == ["b", "c"]
+    small, large = sorted(rows, key=lambda row: float(row["p"]))
+    assert float(small["Holm p"]) == pytest.approx(min(1, 2 * float(small["p"])), rel=1e-4)
+    assert float(large["Holm p"]) >= float(small["Holm p"])
+
+
 def test_the_radar_turns_losses_round():
     panel = {"a": {"loss": 0.1, "gain": 0.1}, "b": {"loss": 0.3, "gain": 0.2}}
     figure = radar({"one": panel}, frozenset({"loss"}), stressed="b")
@@ -129,8 +172,6 @@ def test_the_diagram_names_all_methods():
 
 
 def test_without_matplotlib_there_are_tables_all_the_same(written, tmp_path, monkeypatch):
-    from spmld.experiment import figures
-
     def missing():
         raise ImportError("matplotlib")
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spmld.experiment import Records
+from spmld.experiment import Records, parse_study
 from spmld.experiment.plan import final_trials
 from spmld.experiment.published import contradictions, published, published_data
 from spmld.experiment.tables import agreement, entries, long_rows, result_rows
@@ -77,8 +77,6 @@ def test_without_a_reference_nothing_is_marked():
     assert {entry.mark for entry in entries([tiny], results(tiny, both))} == {"bold", ""}
     content = tiny.as_dict()
     del content["reference"]
-    from spmld.experiment import parse_study
-
     plain = parse_study(content, name="tiny", source="tiny.toml")
     assert {entry.mark for entry in entries([plain], results(plain, both))} == {""}
 
