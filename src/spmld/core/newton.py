@@ -135,7 +135,8 @@ class _Fit:
 
     def newton_direction(self, B: Array, S: tuple[Array, ...], G: Array, forcing: Array, cg_iter: int) -> Array:
         """Minus the inverse Hessian times the gradient, roughly: conjugate gradient to a residual of `forcing`."""
-        C = self.problem.map(lambda block, s: block.J * self.loss.curvature(block.Y, s), S)
+        # The floor keeps directions finite where all scores of a label are far out and its loss has no curvature left.
+        C = self.problem.map(lambda block, s: block.J * (self.loss.curvature(block.Y, s) + 1e-6), S)
         diagonal = self.problem.sum(self.design.squares, C) + self.penalty.diagonal(B)
         scale = 1 / (diagonal + 1e-6 * array_namespace(B).max(diagonal) + _tiny(B))
 

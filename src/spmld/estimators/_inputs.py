@@ -17,6 +17,7 @@ from spmld.labels import Labels, read_labels
 __all__ = [
     "check_features",
     "check_labels",
+    "check_pace",
     "check_weights",
     "features_in_numpy",
     "is_integer",
@@ -105,6 +106,16 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
     if l == 0:
         raise ValueError("Y must have at least one label, got 0 columns")
     return labels
+
+
+def check_pace(estimator: Any) -> None:
+    """Refuse a parameter `pace` that is no pace."""
+    pace = estimator.pace
+    interface = ("age", "weights", "penalty", "settled")
+    fits = pace is None or (not isinstance(pace, type) and all(hasattr(pace, name) for name in interface))
+    require(estimator, "pace", "None or a pace such as spmld.pace.GroupSparsePace()", fits)
+    if hasattr(pace, "check"):
+        pace.check()
 
 
 def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray]:

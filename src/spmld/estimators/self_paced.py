@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 from spmld.core.groups import Members
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import is_integer, is_number, move, require, to_numpy
+from spmld.estimators._inputs import check_pace, is_integer, is_number, move, require, to_numpy
 from spmld.estimators._responses import label_scores
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
@@ -295,16 +295,6 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         if self.estimator is not None:
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         return tags
-
-
-def check_pace(estimator: Any) -> None:
-    """Refuse a parameter `pace` that is no pace."""
-    pace = estimator.pace
-    interface = ("age", "weights", "penalty", "settled")
-    fits = pace is None or (not isinstance(pace, type) and all(hasattr(pace, name) for name in interface))
-    require(estimator, "pace", "None or a pace such as spmld.pace.GroupSparsePace()", fits)
-    if hasattr(pace, "check"):
-        pace.check()
 
 
 def keep_easiest(P: NDArray[Any], losses: NDArray[Any], groups: Members) -> NDArray[Any]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from sklearn.base import clone
+
 from spmld.core.solve import Pace
-from spmld.estimators._inputs import require
+from spmld.estimators._inputs import check_pace
 from spmld.estimators.glocal import GLOCAL, RELEASED
 from spmld.pace import Geometric, GroupSparsePace, Quantile, ReleasedPace
 
@@ -108,16 +110,44 @@ history_, n_iter_, converged_, classes_, n_labels_, label_names_, n_features_in_
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        interface = ("age", "weights", "penalty", "settled")
-        fits = self.pace is None or (
-            not isinstance(self.pace, type) and all(hasattr(self.pace, name) for name in interface)
-        )
-        require(self, "pace", "None or a pace such as spmld.pace.GroupSparsePace()", fits)
-        if hasattr(self.pace, "check"):
-            self.pace.check()
+        check_pace(self)
 
     def _pace(self) -> Pace:
         return self.pace if self.pace is not None else GroupSparsePace(schedule=Quantile())
+
+    def without(self, *parts: str) -> SPMLD:
+        """The same model without some of its parts, unfitted: the paper's ablations.
+
+        Parameters
+        ----------
+        *parts : {"pace", "diversity", "global_correlation", "local_correlation"}
+            "pace": all weights 1, as in `GLOCAL`. "diversity": the pace without its diversity term, which the default
+            pace does not have. A correlation: its strength 0.
+
+        Returns
+        -------
+        SPMLD
+
+        Examples
+        --------
+        >>> from spmld import SPMLD
+        >>> SPMLD.paper().without("diversity").pace.schedule.diversity
+        0.0
+        >>> SPMLD().without("global_correlation", "local_correlation").local_correlation
+        0.0
+        """
+        changes: dict[str, Any] = {
+            "pace": {"pace": GroupSparsePace(schedule=Quantile(start=1.0, stop=1.0))},
+            "diversity": {"pace__schedule__diversity": 0.0} if self.pace is not None else {},
+            "global_correlation": {"global_correlation": 0.0},
+            "local_correlation": {"local_correlation": 0.0},
+        }
+        model = clone(self)
+        for part in parts:
+            if part not in changes:
+                raise ValueError(f"parts must be of {list(changes)}, got {part!r}")
+            model.set_params(**changes[part])
+        return model
 
     @classmethod
     def paper(cls, **changes: Any) -> SPMLD:
