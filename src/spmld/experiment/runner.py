@@ -85,7 +85,7 @@ def run_study(
     ...     first = run_study(study, folder + "/results.jsonl")
     ...     second = run_study(study, folder + "/results.jsonl")
     >>> first.done, second.done, second.before
-    (20, 0, 20)
+    (16, 0, 16)
     """
     _check(study)
     with RecordWriter(path) as file:
