@@ -68,12 +68,12 @@ def test_gradients_are_those_of_the_objective(name):
     problem, factors = make_factors()
     loss = LOSSES[name]
     fit = _Fit(problem, loss, Factored(factors.H), Penalty(RIDGE), factors.b, False)
-    found = fit.gradient(factors.W, fit.scores(factors.W))
+    found = fit.derivatives(factors.W, fit.scores(factors.W))[0]
     expected = difference(lambda W: objective(problem, loss, replace(factors, W=W)), factors.W)
     np.testing.assert_allclose(found, expected, atol=1e-5)
     fit = _Fit(latent(problem, factors.W), loss, Features(True), Penalty(RIDGE, True), 0.0, True)
     B = np.vstack([factors.H.T, factors.b])
-    found = fit.gradient(B, fit.scores(B))
+    found = fit.derivatives(B, fit.scores(B))[0]
     expected_H = difference(lambda H: objective(problem, loss, replace(factors, H=H)), factors.H)
     expected_b = difference(lambda b: objective(problem, loss, replace(factors, b=b)), factors.b)
     np.testing.assert_allclose(found, np.vstack([expected_H.T, expected_b]), atol=1e-5)
