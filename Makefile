@@ -2,6 +2,8 @@
 PYTHON ?= python3
 PYTEST_FLAGS ?= -n 2
 BIN := .venv/bin
+STUDIES ?= tables radar surface released
+JOBS ?= 2
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -20,6 +22,10 @@ lint: .venv/test ## style, types and import layers
 
 bench: .venv/bench ## print speed and memory ratios
 	$(BIN)/python -m benchmarks
+
+reproduce: .venv/test ## the paper's tables and figures, into docs/results (hours; killed, it goes on; set SPMLD_DATA)
+	$(BIN)/spmld reproduce run $(STUDIES) --out docs/results/results.jsonl --jobs $(JOBS)
+	$(BIN)/spmld reproduce report docs/results/results.jsonl --out docs/results
 
 clean: ## remove the environment and what was written
 	rm -rf .venv demo.png .pytest_cache .ruff_cache .mypy_cache .import_linter_cache dist
@@ -40,4 +46,4 @@ clean: ## remove the environment and what was written
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	touch $@
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench reproduce clean

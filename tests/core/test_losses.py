@@ -24,7 +24,9 @@ class TestLoss:
         y, f, h = np.asarray(y), np.asarray(f), 1e-5
         assume(loss.name != "squared_hinge" or abs(y * f - 1) > h)
         expected = (loss.slope(y, f + h) - loss.slope(y, f - h)) / (2 * h)
-        assert loss.curvature(y, f) == pytest.approx(expected, abs=1e-6)
+        slope, curvature = loss.derivatives(y, f)
+        assert curvature == pytest.approx(expected, abs=1e-6)
+        assert slope == loss.slope(y, f)
 
     @given(y=signs, f=scores, other=scores)
     def test_majoriser_lies_above_and_touches(self, loss, y, f, other):

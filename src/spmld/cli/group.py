@@ -11,7 +11,10 @@ import spmld as package
 
 __all__ = ["spmld"]
 
-_GROUPS = {"data": "List, fetch, describe and convert data sets."}
+_GROUPS = {
+    "data": "List, fetch, describe and convert data sets.",
+    "reproduce": "Run studies, make their tables and figures, refit any one result.",
+}
 
 
 class _Lazy(click.Group):

@@ -13,7 +13,7 @@ def conjugate_gradient(
     apply: Callable[[Array], Array],
     precondition: Callable[[Array], Array],
     target: Array,
-    start: Array,
+    start: Array | None,
     tol: float | Array,
     max_iter: int,
     axis: int | None = None,
@@ -22,7 +22,7 @@ def conjugate_gradient(
 
     Both in the norm of the preconditioner. With `axis` 1 (or 0) the operator acts on each row (or column) of x by
     itself: all are solved together, each with its own step lengths. Every iterate lowers
-    1/2 <x, apply(x)> - <x, target>.
+    1/2 <x, apply(x)> - <x, target>. The start is zero if None.
     """
     xp = array_namespace(target)
 
@@ -32,7 +32,7 @@ def conjugate_gradient(
     def ratio(a: Array, b: Array) -> Array:
         return a / xp.where(b > 0, b, xp.ones_like(b))
 
-    x, r = start, target - apply(start)
+    x, r = (xp.zeros_like(target), target) if start is None else (start, target - apply(start))
     z = precondition(r)
     p, rz = z, inner(r, z)
     goal = tol**2 * inner(target, precondition(target))

@@ -23,8 +23,8 @@ class Loss(Protocol):
         """Its derivative in the score."""
         ...
 
-    def curvature(self, y: Array, f: Array) -> Array:
-        """Its second derivative in the score, or one of them at a kink of the slope."""
+    def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
+        """The slope, and the second derivative, or one of them at a kink of the slope."""
         ...
 
     def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
@@ -47,8 +47,8 @@ class Squared:
     def slope(self, y: Array, f: Array) -> Array:
         return f - y
 
-    def curvature(self, y: Array, f: Array) -> Array:
-        return array_namespace(f).ones_like(f)
+    def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
+        return f - y, array_namespace(f).ones_like(f)
 
     def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
         return array_namespace(f).ones_like(f), y
@@ -67,11 +67,11 @@ class Logistic:
         return xp.log1p(xp.exp(-xp.abs(m))) - xp.where(m < 0, m, xp.zeros_like(m))
 
     def slope(self, y: Array, f: Array) -> Array:
-        return 0.5 * (array_namespace(f).tanh(0.5 * f) - y)
+        return self.derivatives(y, f)[0]
 
-    def curvature(self, y: Array, f: Array) -> Array:
+    def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
         t = array_namespace(f).tanh(0.5 * f)
-        return 0.25 * (1 - t * t)
+        return 0.5 * (t - y), 0.25 * (1 - t * t)
 
     def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
         xp = array_namespace(f)
@@ -83,9 +83,10 @@ class Logistic:
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Newton's curvature where the sign is right; where it is wrong Newton overshoots, and the bound stays."""
         xp = array_namespace(f)
+        slope, curvature = self.derivatives(y, f)
         c, _ = self.majoriser(y, f)
-        c = xp.where(y * f > 0, self.curvature(y, f) + 1e-4, c)
-        return c, f - self.slope(y, f) / c
+        c = xp.where(y * f > 0, curvature + 1e-4, c)
+        return c, f - slope / c
 
 
 class SquaredHinge:
@@ -99,8 +100,8 @@ class SquaredHinge:
     def slope(self, y: Array, f: Array) -> Array:
         return -y * self._shortfall(y, f)
 
-    def curvature(self, y: Array, f: Array) -> Array:
-        return array_namespace(f).astype(y * f < 1, f.dtype)
+    def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
+        return self.slope(y, f), array_namespace(f).astype(y * f < 1, f.dtype)
 
     def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
         xp = array_namespace(f)

@@ -62,13 +62,13 @@ def minimise(
 def _minimise(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> Minimum:
     """The same for all columns at once."""
     xp = array_namespace(B)
-    goal = tol * fit.norm(fit.gradient(0 * B, fit.rest(B))) + _tiny(B)
+    goal = tol * fit.norm(fit.derivatives(0 * B, fit.rest(B))[0]) + _tiny(B)
     active, result = xp.arange(B.shape[1], device=B.device), B
     S = fit.scores(B)
     value = fit.value(B, S)
     steps = 0
     while True:
-        G = fit.gradient(B, S)
+        G, C = fit.derivatives(B, S)
         norm = fit.norm(G)
         going = norm > goal
         if not xp.any(going) or steps == max_iter:
@@ -78,11 +78,11 @@ def _minimise(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> M
             keep = xp.nonzero(going)[0]
             active, fit = active[keep], fit.columns(keep)
             B, G, norm, goal, value = B[:, keep], G[:, keep], norm[keep], goal[keep], value[keep]
-            S = tuple(s[:, keep] for s in S)
+            S, C = tuple(s[:, keep] for s in S), tuple(c[:, keep] for c in C)
         # A direction need not be more exact than the curvature it is worked out from: the square root is enough for
         # convergence faster than linear. The curvature of the squared loss never changes.
         share = goal / norm if fit.loss.name == "squared" else xp.sqrt(norm * tol / goal)
-        direction = fit.newton_direction(B, S, G, xp.clip(share, 0, 0.3), cg_iter)
+        direction = fit.newton_direction(B, C, G, xp.clip(share, 0, 0.2), cg_iter)
         B, S, value, stuck = fit.search(B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
         steps += 1
@@ -127,15 +127,21 @@ class _Fit:
         fit = self.problem.sum(lambda block, s: self.total(block.J * self.loss.value(block.Y, s)), S)
         return fit + 0.5 * self.total(B * self.penalty.slope(B))
 
-    def gradient(self, B: Array, S: tuple[Array, ...]) -> Array:
-        def slope(block: Block, s: Array) -> Array:
-            return self.design.pull(block, block.J * self.loss.slope(block.Y, s))
+    def derivatives(self, B: Array, S: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
+        """The gradient, and the curvature in each score.
 
-        return self.problem.sum(slope, S) + self.penalty.slope(B)
+        A floor under the curvature keeps Newton's directions finite where all scores of a label are far out.
+        """
 
-    def newton_direction(self, B: Array, S: tuple[Array, ...], G: Array, forcing: Array, cg_iter: int) -> Array:
+        def of_block(block: Block, s: Array) -> tuple[Array, Array]:
+            slope, curvature = self.loss.derivatives(block.Y, s)
+            return self.design.pull(block, block.J * slope), block.J * (curvature + 1e-6)
+
+        parts = self.problem.map(of_block, S)
+        return sum(G for G, _ in parts) + self.penalty.slope(B), tuple(C for _, C in parts)
+
+    def newton_direction(self, B: Array, C: tuple[Array, ...], G: Array, forcing: Array, cg_iter: int) -> Array:
         """Minus the inverse Hessian times the gradient, roughly: conjugate gradient to a residual of `forcing`."""
-        C = self.problem.map(lambda block, s: block.J * self.loss.curvature(block.Y, s), S)
         diagonal = self.problem.sum(self.design.squares, C) + self.penalty.diagonal(B)
         scale = 1 / (diagonal + 1e-6 * array_namespace(B).max(diagonal) + _tiny(B))
 
@@ -146,7 +152,7 @@ class _Fit:
             return self.problem.sum(product, C) + self.penalty.slope(D)
 
         axis = 0 if self.separable else None
-        return conjugate_gradient(apply, partial(mul, scale), -G, 0 * G, forcing, cg_iter, axis=axis)
+        return conjugate_gradient(apply, partial(mul, scale), -G, None, forcing, cg_iter, axis=axis)
 
     def search(
         self, B: Array, S: tuple[Array, ...], G: Array, D: Array, value: Array

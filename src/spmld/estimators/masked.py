@@ -134,7 +134,7 @@ class MaskedLogistic(_MaskedLinear):
         positives among the samples where both are observed.
     fit_intercept : bool, default=True
         Whether each label has an intercept, which is not penalised.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Stop when the norm of a label's gradient is this share of what it is at zero. 1e-8 gives coefficients that are
         right to about 1e-4.
     max_iter : int, default=100
@@ -179,7 +179,7 @@ class MaskedLogistic(_MaskedLinear):
         C: float = 1.0,
         label_graph: float = 0.0,
         fit_intercept: bool = True,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_iter: int = 100,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -223,7 +223,7 @@ class MaskedRidge(_MaskedLinear):
         :math:`g`, see `MaskedLogistic`.
     fit_intercept : bool, default=True
         Whether each label has an intercept, which is not penalised.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Stop when the norm of a label's gradient is this share of what it is at zero.
     max_iter : int, default=100
         Most Newton steps, of which one is usually enough.
@@ -260,7 +260,7 @@ class MaskedRidge(_MaskedLinear):
         alpha: float = 1.0,
         label_graph: float = 0.0,
         fit_intercept: bool = True,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_iter: int = 100,
         warm_start: bool = False,
         n_jobs: int | None = None,

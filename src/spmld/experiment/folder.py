@@ -1,0 +1,65 @@
+"""Where the report writes."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Folder"]
+
+
+class Folder:
+    r"""A folder that remembers what was written into it.
+
+    Parameters
+    ----------
+    path : path
+        It is made if need be.
+
+    Attributes
+    ----------
+    written : list of Path
+        The files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.experiment.folder import Folder
+    >>> with tempfile.TemporaryDirectory() as path:
+    ...     out = Folder(path)
+    ...     out.table("ranks", ["method", "rank"], [["SPMLD", 1.5]])
+    ...     out.written[0].read_text()
+    'method,rank\nSPMLD,1.5\n'
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.written: list[Path] = []
+
+    def text(self, name: str, text: str) -> None:
+        """Write text."""
+        self.written.append(self.path / name)
+        self.written[-1].write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+
+    def table(self, name: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Write a CSV file, unless there are no rows."""
+        if not rows:
+            return
+        self.written.append(self.path / f"{name}.csv")
+        with self.written[-1].open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(head)
+            writer.writerows([f"{v:.6g}" if isinstance(v, float) else v for v in row] for row in rows)
+
+    def figure(self, name: str, draw: Any, *arguments: Any, **options: Any) -> None:
+        """Draw and save; without matplotlib there is no figure, and the page says so by not naming it."""
+        try:
+            figure = draw(*arguments, **options)
+        except ImportError:
+            return
+        self.written.append(self.path / f"{name}.png")
+        figure.savefig(self.written[-1], dpi=130, metadata={"Software": None})
+        figure.clear()

@@ -1,0 +1,150 @@
+"""The report: every table and figure from the records alone, nothing is fitted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from spmld.experiment import figures, pages
+from spmld.experiment.charts import draw_radar, draw_surfaces
+from spmld.experiment.config import Study
+from spmld.experiment.folder import Folder
+from spmld.experiment.plan import cells, choose
+from spmld.experiment.published import published_data
+from spmld.experiment.records import Records
+from spmld.experiment.statistics import Ranks, friedman, holm
+from spmld.experiment.tables import (
+    SHORT,
+    Entry,
+    agreement,
+    entries,
+    find_reference,
+    greater_is_better,
+    long_rows,
+    markdown,
+    result_rows,
+)
+
+__all__ = ["write_report"]
+
+
+def write_report(records: Records, folder: str | Path) -> list[Path]:
+    """Write all tables and figures that the records allow.
+
+    Parameters
+    ----------
+    records : Records
+        Results of one study or several.
+    folder : path
+        Where to write; it is made if need be.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    out = Folder(folder)
+    studies = [records.study(name) for name in records.studies]
+    by_kind = {kind: [s for s in studies if s.report == kind] for kind in ("tables", "radar", "surface")}
+    _data_table(records, out)
+    found = entries(by_kind["tables"], records)
+    ranked: list[tuple[str, float, list[str], Ranks]] = []
+    reference = find_reference(by_kind["tables"])
+    if found:
+        _result_tables(found, reference, out)
+        ranked = _ranks(found, out)
+        _effects(found, out)
+        out.table("agreement", *_agreement_rows(found))
+        shown = [item for item in ranked if item[0] == "ranking_loss"] or ranked[:2]
+        if shown:
+            panels = [(f"{SHORT.get(m, m)}, {rate:.0%} observed", names, ranks) for m, rate, names, ranks in shown]
+            out.figure("critical_difference", figures.critical_differences, panels, stressed=reference)
+    draw_radar(by_kind["radar"], records, out)
+    for study in by_kind["surface"]:
+        draw_surfaces(study, records, out)
+    _choices(studies, records, out)
+    out.text("README.md", pages.index(studies, records, found, reference, ranked, [path.name for path in out.written]))
+    return out.written
+
+
+def _data_table(records: Records, out: Folder) -> None:
+    """Table 1, from the data, with the paper's beside it."""
+    head = ["data", "samples", "features", "labels", "labels per sample", "the paper's", "empty test samples"]
+    rows = []
+    for name, data in sorted(records.data.items()):
+        paper = published_data().get(name, {})
+        told = " / ".join(f"{value:,}" for value in paper.values())
+        size = [f"{data['samples']:,}", f"{data['features']:,}", data["labels"]]
+        rows.append([name, *size, f"{data['cardinality']:.2f}", told, f"{data['empty']:.2%}"])
+    out.table("table1", head, rows)
+    out.text("table1.md", f"# Table 1: the data\n\n{markdown(head, rows)}")
+
+
+def _result_tables(found: list[Entry], reference: str | None, out: Folder) -> None:
+    """Tables 2 to 7, numbered as in the paper, and others after their data set."""
+    numbers = {name: place for place, name in enumerate(sorted(set(published_data()) - {"corel5k"}), 2)}
+    for data, corruption in dict.fromkeys((entry.cell.data, entry.cell.corruption) for entry in found):
+        own = [entry for entry in found if (entry.cell.data, entry.cell.corruption) == (data, corruption)]
+        clean = corruption.how == "none"
+        title = f"Table {numbers[data]}: {data}" if clean and data in numbers else f"{data} {corruption}".strip()
+        number = numbers.get(data, "") if clean else ""
+        name = f"table{number}_{data}" + ("" if clean else f"_{corruption.how}{corruption.rate * 100:.0f}")
+        measures = list(dict.fromkeys(entry.measure for entry in own))
+        out.table(name, *long_rows(own))
+        out.text(f"{name}.md", pages.result_page(title, markdown(*result_rows(own, measures)), own, reference))
+
+
+def _ranks(found: list[Entry], out: Folder) -> list[tuple[str, float, list[str], Ranks]]:
+    """Friedman's test for each measure and rate over the clean data sets, of the methods that are complete there."""
+    clean = [entry for entry in found if entry.cell.corruption.how == "none"]
+    ranked, rows = [], []
+    for measure, rate in product(
+        dict.fromkeys(entry.measure for entry in clean), sorted({entry.cell.observed for entry in clean})
+    ):
+        own = {(e.cell.data, e.method.name): e.mean for e in clean if (e.measure, e.cell.observed) == (measure, rate)}
+        data = list(dict.fromkeys(name for name, _ in own))
+        methods = [m for m in dict.fromkeys(m for _, m in own) if all((name, m) in own for name in data)]
+        if len(data) < 2 or len(methods) < 3:
+            continue
+        values = [[own[name, method] for method in methods] for name in data]
+        ranks = friedman(values, greater_is_better=greater_is_better(measure))
+        ranked.append((measure, rate, methods, ranks))
+        for method, mean in sorted(zip(methods, ranks.means, strict=True), key=lambda pair: pair[1]):
+            rows.append([measure, rate, method, float(mean), ranks.n, ranks.statistic, ranks.p, ranks.difference])
+    head = ["measure", "observed", "method", "mean rank", "data sets", "Friedman chi2", "p", "critical difference"]
+    out.table("ranks", head, rows)
+    return ranked
+
+
+def _effects(found: list[Entry], out: Folder) -> None:
+    """Every comparison with the reference; p-values are corrected over all cells and methods of a measure."""
+    head = ["measure", "data", "observed", "corruption", "method", "difference", "effect", "p", "Holm p", "verdict"]
+    rows = []
+    for measure in dict.fromkeys(entry.measure for entry in found):
+        own = [(entry, entry.test) for entry in found if entry.measure == measure and entry.test is not None]
+        for (entry, test), corrected in zip(own, holm([test.p for _, test in own]), strict=True):
+            cell = entry.cell
+            place = [measure, cell.data, cell.observed, str(cell.corruption), entry.method.name]
+            rows.append([*place, test.difference, test.effect, test.p, float(corrected), test.verdict])
+    out.table("effects", head, rows)
+
+
+def _agreement_rows(found: list[Entry]) -> tuple[list[str], list[list[Any]]]:
+    rows = [[a.method, a.published, a.cells, a.within, a.better] for a in agreement(found)]
+    return ["method", "row of the paper", "cells", "within two standard deviations", "better than published"], rows
+
+
+def _choices(studies: Sequence[Study], records: Records, out: Folder) -> None:
+    """All settings that were tried, their held-out scores, and which was chosen."""
+    rows = []
+    for study in studies:
+        for cell, method in product(cells(study), study.methods):
+            choice = choose(study, cell, method, records)
+            for setting, score in choice.scores:
+                place = [study.name, cell.data, cell.observed, str(cell.corruption), method.name]
+                rows.append([*place, json.dumps(setting), score, int(setting == choice.params)])
+    head = ["study", "data", "observed", "corruption", "method", "setting", "held-out score", "chosen"]
+    out.table("chosen", head, rows)

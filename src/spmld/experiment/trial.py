@@ -1,0 +1,184 @@
+"""Trials: a fit and its measures, as a pure function of a description."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib
+import json
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import spmld
+from spmld.experiment.config import CLEAN, Corruption, Params
+from spmld.experiment.data import load
+from spmld.experiment.memory import peak_memory, reset_peak_memory
+from spmld.experiment.strict import StudyError
+from spmld.labels import corrupt_labels, hide_labels
+from spmld.metrics import evaluate
+from spmld.splits import MultilabelStratifiedKFold
+
+__all__ = ["Trial", "attempt", "build", "find_estimator", "run"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What determines the outcome of a trial, and nothing else.
+
+    Attributes
+    ----------
+    kind : {"held-out", "test"}
+        Whether it is judged on folds of the training rows, by their observed labels, or on the test set.
+    data : str
+        Data set.
+    observed : float
+        Share of the training labels that is observed.
+    corruption : Corruption
+        What is done to the training labels before.
+    seed : int
+        Seed of the mask, of the folds and of the estimator.
+    method, estimator : str
+        Name of the method, and the dotted path of what it fits.
+    params : dict
+        Its parameters.
+    folds : int
+        Number of folds; 0 on the test set.
+
+    Examples
+    --------
+    >>> from spmld.experiment import Trial, run
+    >>> trial = Trial("test", "planted", observed=0.7, seed=0, method="GLOCAL", estimator="spmld.GLOCAL", params={})
+    >>> 0 < run(trial)["ranking_loss"] < 0.2
+    True
+    """
+
+    kind: Literal["held-out", "test"]
+    data: str
+    observed: float
+    seed: int
+    method: str
+    estimator: str
+    params: Params
+    corruption: Corruption = CLEAN
+    folds: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """The description, ready for JSON."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Trial:
+        """A trial from its description."""
+        return cls(**{**content, "corruption": Corruption(**content["corruption"])})
+
+    @property
+    def key(self) -> str:
+        """A short name that no other description has."""
+        text = json.dumps(self.as_dict(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def run(trial: Trial) -> dict[str, float]:
+    """Fit and judge.
+
+    Parameters
+    ----------
+    trial : Trial
+        What to do. A held-out trial does not look at the test set, nor at unobserved labels.
+
+    Returns
+    -------
+    dict
+        All measures by name; those of a held-out trial are means over the folds.
+    """
+    data = load(trial.data)
+    X, Y = data.X_train, _training_labels(data.Y_train, trial)
+    if trial.kind == "test":
+        return _judge(build(trial).fit(X, Y), data.X_test, data.Y_test)
+    folds = MultilabelStratifiedKFold(trial.folds, random_state=trial.seed).split(X, Y)
+    scores = [_judge(build(trial).fit(X[train], Y[train]), X[held], Y[held]) for train, held in folds]
+    return {name: _mean([score[name] for score in scores]) for name in scores[0]}
+
+
+def attempt(trial: Trial) -> dict[str, Any]:
+    """Run a trial and record what happened, an error included.
+
+    Linear algebra runs on one thread: trials run side by side, and the last digits of a result depend on the number of
+    threads.
+    """
+    record: dict[str, Any] = {"kind": "trial", "key": trial.key, "trial": trial.as_dict(), "status": "ok"}
+    record |= {"measures": {}, "error": None}
+    reset_peak_memory()
+    start, worked = time.perf_counter(), time.process_time()
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+        warnings.simplefilter("always")
+        try:
+            measures = run(trial)
+            record["measures"] = {name: None if np.isnan(value) else value for name, value in measures.items()}
+        except Exception as error:
+            record |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+    record["warnings"] = sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})
+    record["seconds"] = round(time.perf_counter() - start, 3)
+    record["cpu_seconds"] = round(time.process_time() - worked, 3)  # on a busy machine the time that tells
+    record["peak_mib"] = peak_memory()
+    record["version"] = spmld.__version__
+    return record
+
+
+def find_estimator(path: str) -> Any:
+    """The class or constructor of a dotted path.
+
+    Examples
+    --------
+    >>> from spmld.experiment.trial import find_estimator
+    >>> find_estimator("spmld.SPMLD.released")(n_latent=5).n_latent
+    5
+    """
+    parts = path.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[cut:]:
+            found = getattr(found, name, None)
+        if callable(found):
+            return found
+        break
+    raise StudyError(f"there is no estimator {path}")
+
+
+def build(trial: Trial) -> Any:
+    """The estimator of a trial, not fitted; parameters are set afterwards, so that they can reach into its parts."""
+    model = find_estimator(trial.estimator)()
+    seed = {"random_state": trial.seed} if "random_state" in model.get_params() else {}
+    try:
+        return model.set_params(**seed, **trial.params)
+    except (ValueError, TypeError) as error:
+        raise StudyError(f"parameters of {trial.method}: {error}") from error
+
+
+def _training_labels(Y: Any, trial: Trial) -> Any:
+    """The training labels as the trial sees them: some wrong, then some hidden."""
+    if trial.corruption.how != "none":
+        # A generator of its own: with the mask's seed, what is wrong and what is hidden would depend on each other.
+        rng = np.random.RandomState([trial.seed, 1])
+        Y = corrupt_labels(Y, trial.corruption.how, trial.corruption.rate, random_state=rng)  # type: ignore[arg-type]
+    return hide_labels(Y, trial.observed, random_state=trial.seed)
+
+
+def _judge(model: Any, X: Any, Y: Any) -> dict[str, float]:
+    outputs = {"scores": "decision_function", "predictions": "predict", "probabilities": "predict_proba"}
+    judged = {name: getattr(model, method)(X) for name, method in outputs.items() if hasattr(model, method)}
+    return evaluate(Y, **judged).to_dict()
+
+
+def _mean(values: list[float]) -> float:
+    """The mean over the folds in which a measure is defined."""
+    defined = [value for value in values if not np.isnan(value)]
+    return float(np.mean(defined)) if defined else float("nan")

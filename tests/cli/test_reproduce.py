@@ -1,0 +1,121 @@
+import json
+from collections import namedtuple
+
+import pytest
+
+from spmld.cli import main
+from spmld.cli import reproduce as module
+
+Result = namedtuple("Result", "exit_code stdout stderr")
+
+STUDY = """
+title = "tiny"
+report = "tables"
+data = ["planted"]
+observed = [0.5]
+seeds = [0, 1]
+measures = ["ranking_loss"]
+[[methods]]
+name = "linear"
+estimator = "tests.experiment.studies.Linear"
+[[methods]]
+name = "other"
+estimator = "tests.experiment.studies.Linear"
+[methods.fixed]
+fail_on = {fail_on}
+"""
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    """Run a command in a folder with two studies; gives exit status, output and errors."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.toml").write_text(STUDY.format(fail_on=99))
+    (tmp_path / "bad.toml").write_text(STUDY.format(fail_on=0))
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main(["reproduce", *arguments])
+        return Result(left.value.code, *capsys.readouterr())
+
+    return call
+
+
+def test_run_report_check(cli, tmp_path):
+    result = cli("run", "tiny.toml", "--out", "r.jsonl")
+    assert (result.exit_code, result.stdout) == (0, "tiny: 4 trials run, 0 on record before, 0 failed\n")
+    assert cli("run", "tiny.toml", "--out", "r.jsonl").stdout == "tiny: 0 trials run, 4 on record before, 0 failed\n"
+    assert cli("report", "r.jsonl", "--out", "out").exit_code == 0
+    assert "| linear | 50% |" in (tmp_path / "out" / "table_planted.md").read_text()
+    result = cli("check", "r.jsonl", "--data", "planted", "--rate", "0.5", "--method", "linear", "--seed", "1")
+    assert result.exit_code == 0
+    assert "DIFFERS" not in result.stdout
+
+
+def test_check_sees_a_record_that_was_changed(cli, tmp_path):
+    cli("run", "tiny.toml", "--out", "r.jsonl")
+    lines = (tmp_path / "r.jsonl").read_text().splitlines()
+    record = json.loads(lines[-1])
+    record["measures"]["ranking_loss"] += 1e-4
+    (tmp_path / "r.jsonl").write_text("\n".join([*lines[:-1], json.dumps(record)]) + "\n")
+    result = cli("check", "r.jsonl", "--key", record["key"])
+    assert result.exit_code == 1
+    assert result.stdout.count("DIFFERS") == 1
+    assert cli("check", "r.jsonl", "--key", record["key"], "--tolerance", "0.01").exit_code == 0
+
+
+def test_failures_are_told_and_set_the_status(cli):
+    result = cli("run", "bad.toml", "--out", "r.jsonl")
+    assert result.exit_code == 1
+    assert "1 failed" in result.stdout
+    assert "1 x other: RuntimeError: no fit with seed 0" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "tabels"], "spmld: study must be one of"),
+        (["run", "none.toml"], "spmld: there is no study file none.toml"),
+        (["run", "tiny.toml", "--out", "."], "cannot be written"),
+        (["report", "none.jsonl"], "spmld: none.jsonl cannot be read: No such file"),
+        (["report", "tiny.toml"], "spmld: tiny.toml line 1 is not a record"),
+        (["check", "none.jsonl"], "cannot be read"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(cli, arguments, message):
+    result = cli(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_check_asks_for_exactly_one_record(cli):
+    cli("run", "tiny.toml", "--out", "r.jsonl")
+    many = cli("check", "r.jsonl", "--method", "linear")
+    assert (many.exit_code, "2 records fit method=linear; say more" in many.stderr) == (2, True)
+    none = cli("check", "r.jsonl", "--method", "nothing")
+    assert (none.exit_code, none.stderr) == (2, "spmld: no successful trial fits method=nothing\n")
+
+
+def test_ctrl_c_stops_with_a_word(cli, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "run_study", interrupted)
+    result = cli("run", "tiny.toml")
+    assert result.exit_code == 130
+    assert "the same command goes on" in result.stderr
+
+
+def test_list_names_the_shipped_studies(cli):
+    names = [line.split()[0] for line in cli("list").stdout.splitlines()]
+    assert {"tables", "released", "radar", "surface", "smoke"} <= set(names)
+
+
+def test_the_bar_is_for_terminals(monkeypatch):
+    monkeypatch.setattr(module.sys.stderr, "isatty", lambda: False, raising=False)
+    assert module._progress_bar("tiny") is None
+    monkeypatch.setattr(module.sys.stderr, "isatty", lambda: True, raising=False)
+    show = module._progress_bar("tiny")
+    record = {"status": "ok", "trial": {"kind": "test", "data": "d", "observed": 0.3, "method": "m"}}
+    assert list(show([None], [record])) == [record]

@@ -1,0 +1,140 @@
+"""Linear models: the derivatives, the minimum, and what it does not depend on."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from scipy.optimize import minimize
+
+from spmld.core.linear import Factored, Features, Penalty, label_graph
+from spmld.core.losses import LOSSES
+from spmld.core.newton import _Fit, minimise
+from spmld.core.problem import make_problem
+
+RNG = np.random.default_rng(0)
+n, d, l, k = 40, 6, 5, 3
+X = RNG.normal(size=(n, d)) * (RNG.random((n, d)) < 0.7)
+Y = np.where(RNG.random((n, l)) < 0.4, 1, -1).astype(np.int8)
+J = (RNG.random((n, l)) < 0.7) * RNG.uniform(0.2, 2.0, (n, l))
+H = RNG.normal(size=(l, k))
+A = RNG.random((l, l))
+LAPLACIAN = np.diag((A + A.T).sum(axis=1)) - (A + A.T)
+
+MODELS = {
+    "features": (Features(True), Penalty(0.7, True), (d + 1, l)),
+    "no intercept": (Features(False), Penalty(0.7), (d, l)),
+    "label graph": (Features(True), Penalty(0.7, True, LAPLACIAN, 0.4), (d + 1, l)),
+    "factored": (Factored(H), Penalty(0.7), (d, k)),
+}
+each_model = pytest.mark.parametrize(("design", "penalty", "shape"), MODELS.values(), ids=MODELS)
+each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+
+
+def problem(X=X, J=J, block_rows=100_000):
+    return make_problem(X, Y, J, np.zeros(n, dtype=int), 1, dtype=np.float64, block_rows=block_rows)
+
+
+def objective(loss, design, penalty, B, offset=0.0):
+    """The formula, written out."""
+    if isinstance(design, Factored):
+        scores, W, free = X @ B @ H.T, B, 0.0
+    else:
+        W, free = (B[:-1], B[-1]) if design.intercept else (B, 0.0)
+        scores = X @ W
+    graph = penalty.g / 2 * np.trace(W @ LAPLACIAN @ W.T) if penalty.g else 0.0
+    return np.sum(J * loss.value(Y, scores + free + offset)) + penalty.t / 2 * np.sum(W**2) + graph
+
+
+@each_model
+@each_loss
+def test_value_and_gradient_are_those_of_the_formula(loss, design, penalty, shape):
+    B, offset = RNG.normal(size=shape), RNG.normal(size=l)
+    for blocks in (100_000, 7):
+        fit = _Fit(problem(block_rows=blocks), loss, design, penalty, offset, False)
+        S = fit.scores(B)
+        assert float(fit.value(B, S)) == pytest.approx(objective(loss, design, penalty, B, offset))
+        (G, _), h = fit.derivatives(B, S), 1e-6
+        for at in [(0, 0), (shape[0] - 1, 1), (2, shape[1] - 1)]:
+            D = np.zeros(shape)
+            D[at] = h
+            ends = [objective(loss, design, penalty, B + sign * D, offset) for sign in (1, -1)]
+            assert G[at] == pytest.approx((ends[0] - ends[1]) / (2 * h), abs=1e-5)
+
+
+@each_model
+@each_loss
+def test_a_general_solver_finds_nothing_lower(loss, design, penalty, shape):
+    found = minimise(problem(), loss, design, penalty, np.zeros(shape), tol=1e-10)
+    assert found.converged
+    other = minimize(
+        lambda b: objective(loss, design, penalty, b.reshape(shape)), np.zeros(shape).ravel(), options={"gtol": 1e-7}
+    )
+    assert objective(loss, design, penalty, found.B) == pytest.approx(other.fun, rel=1e-9)
+    np.testing.assert_allclose(found.B, other.x.reshape(shape), atol=2e-4)
+
+
+@each_model
+@each_loss
+def test_every_step_lowers_the_objective(loss, design, penalty, shape):
+    B = 10 * RNG.normal(size=shape)
+    values = [objective(loss, design, penalty, B)]
+    for _ in range(6):
+        B = minimise(problem(), loss, design, penalty, B, tol=1e-12, max_iter=1).B
+        values.append(objective(loss, design, penalty, B))
+    assert (np.diff(values) <= 1e-9 * values[0]).all()
+    assert values[-1] < values[0]
+
+
+@each_model
+def test_the_diagonal_of_the_curvature(design, penalty, shape):
+    C = RNG.random((n, l))
+    (block,) = problem().blocks
+    exact = np.empty(shape)
+    for at in np.ndindex(shape):
+        D = np.zeros(shape)
+        D[at] = 1
+        exact[at] = design.pull(block, C * design.scores(block, D))[at] + penalty.slope(D)[at]
+    np.testing.assert_allclose(design.squares(block, C) + penalty.diagonal(exact), exact, atol=1e-10)
+
+
+@each_model
+def test_blocks_sparse_and_torch_give_the_same(design, penalty, shape):
+    loss, B = LOSSES["logistic"], np.zeros(shape)
+    expected = minimise(problem(), loss, design, penalty, B, tol=1e-9).B
+    for other in (problem(block_rows=11), problem(sp.csr_array(X)), problem(sp.csr_array(X), block_rows=17)):
+        np.testing.assert_allclose(minimise(other, loss, design, penalty, B, tol=1e-9).B, expected, atol=1e-6)
+    t = torch.from_numpy
+    tensors = make_problem(t(X), t(Y), t(J), torch.zeros(n, dtype=int), 1, dtype=torch.float64)
+    design = Factored(t(H)) if isinstance(design, Factored) else design
+    L = None if penalty.L is None else t(LAPLACIAN)
+    found = minimise(tensors, loss, design, Penalty(penalty.t, penalty.intercept, L, penalty.g), t(B), tol=1e-9)
+    np.testing.assert_allclose(found.B.numpy(), expected, atol=1e-6)
+
+
+def test_a_column_does_not_depend_on_the_others():
+    """Nor on where they stop, or on the groups they are solved in."""
+    loss, (design, penalty, shape) = LOSSES["logistic"], MODELS["features"]
+    many = np.tile(np.arange(l), 12)
+    big = make_problem(X, Y[:, many], J[:, many], np.zeros(n, dtype=int), 1, dtype=np.float64)
+    found = minimise(big, loss, design, penalty, np.zeros((d + 1, len(many))), tol=1e-9).B
+    expected = minimise(problem(), loss, design, penalty, np.zeros(shape), tol=1e-9).B
+    np.testing.assert_allclose(found, expected[:, many], atol=1e-9)
+
+
+def test_the_graph_joins_labels_that_occur_together():
+    Y = np.array([[1, 1, -1], [1, 1, -1], [-1, 1, 1], [-1, -1, 1]], dtype=np.int8)
+    J = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1], [1, 1, 1]], dtype=float)
+    L = label_graph(make_problem(np.zeros((4, 1)), Y, J, np.zeros(4, dtype=int), 1), np.zeros(3))
+    np.testing.assert_allclose(L.sum(axis=0), 0, atol=1e-12)
+    # Labels 0 and 1 are both seen in samples 0, 2 and 3: one of them has both, label 0 has one there and label 1 two.
+    assert L[0, 1] == pytest.approx(-1 / np.sqrt(1 * 2))
+    assert L[0, 2] == 0
+    strong = minimise(
+        make_problem(RNG.normal(size=(4, 2)), Y, J, np.zeros(4, dtype=int), 1),
+        LOSSES["logistic"],
+        Features(True),
+        Penalty(1.0, True, L, 1e6),
+        np.zeros((3, 3)),
+        tol=1e-8,
+    ).B[:-1]
+    np.testing.assert_allclose(strong[:, 0], strong[:, 1], atol=1e-4)

@@ -1,0 +1,133 @@
+"""Masked linear models beside scikit-learn's, label by label."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from spmld import MaskedLogistic, MaskedRidge
+from spmld.datasets import make_planted
+from spmld.labels import hide_labels
+from spmld.metrics import ranking_loss
+
+
+@pytest.fixture(scope="module")
+def data():
+    planted = make_planted(n_samples=200, n_features=8, n_labels=6, random_state=0)
+    planted.hidden = hide_labels(planted.Y, observed=0.6, random_state=0)
+    planted.known = ~np.isnan(planted.hidden)
+    return planted
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_logistic_is_that_of_scikit_learn_for_each_label(C, fit_intercept, container, data):
+    model = MaskedLogistic(C=C, fit_intercept=fit_intercept, tol=1e-8).fit(container(data.X), data.hidden)
+    for j, rows in enumerate(data.known.T):
+        one = LogisticRegression(C=C, fit_intercept=fit_intercept, solver="newton-cholesky", tol=1e-10)
+        one.fit(data.X[rows], data.Y[rows, j])
+        np.testing.assert_allclose(model.coef_[j], one.coef_[0], atol=1e-5)
+        np.testing.assert_allclose(model.intercept_[j], one.intercept_ if fit_intercept else 0, atol=1e-5)
+        np.testing.assert_allclose(model.predict_proba(data.X)[:, j], one.predict_proba(data.X)[:, 1], atol=1e-5)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 10.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_ridge_is_that_of_scikit_learn_for_each_label(alpha, fit_intercept, data):
+    model = MaskedRidge(alpha=alpha, fit_intercept=fit_intercept, tol=1e-10).fit(data.X, data.hidden)
+    for j, rows in enumerate(data.known.T):
+        one = Ridge(alpha=alpha, fit_intercept=fit_intercept).fit(data.X[rows], 2.0 * data.Y[rows, j] - 1)
+        np.testing.assert_allclose(model.coef_[j], one.coef_, atol=1e-7)
+        np.testing.assert_allclose(model.decision_function(data.X)[:, j], one.predict(data.X), atol=1e-7)
+
+
+@pytest.mark.parametrize("model", [MaskedLogistic(tol=1e-9), MaskedRidge(tol=1e-9)], ids=["logistic", "ridge"])
+class TestBoth:
+    def test_weights_are_repeated_samples(self, model, data):
+        counts = np.random.default_rng(0).integers(0, 4, len(data.X))
+        weighted = model.fit(data.X, data.hidden, entry_weight=counts).decision_function(data.X)
+        repeated = model.fit(np.repeat(data.X, counts, axis=0), np.repeat(data.hidden, counts, axis=0))
+        np.testing.assert_allclose(repeated.decision_function(data.X), weighted, atol=1e-5)
+
+    def test_an_entry_of_weight_zero_is_missing(self, model, data):
+        weight = (np.random.default_rng(0).random(data.Y.shape) < 0.5).astype(float)
+        weighted = model.fit(data.X, data.Y, entry_weight=weight).decision_function(data.X)
+        missing = model.fit(data.X, np.where(weight > 0, data.Y, np.nan)).decision_function(data.X)
+        np.testing.assert_allclose(missing, weighted, atol=1e-9)
+
+    def test_entries_of_one_label_do_not_move_another(self, model, data):
+        weight = np.ones(data.Y.shape)
+        weight[:, 2] = np.random.default_rng(0).random(len(weight))
+        plain = model.fit(data.X, data.hidden).coef_
+        moved = model.fit(data.X, data.hidden, entry_weight=weight).coef_
+        others = [0, 1, 3, 4, 5]
+        np.testing.assert_allclose(moved[others], plain[others], atol=1e-9)
+        assert np.abs(moved[2] - plain[2]).max() > 1e-3
+
+    def test_unobserved_entries_are_never_read(self, model, data):
+        clean = model.fit(data.X, data.hidden).coef_
+        for poison in (0.0, 1.0, np.inf, 99.0):
+            poisoned = model.fit(data.X, np.where(data.known, data.Y, poison), mask=data.known)
+            np.testing.assert_array_equal(poisoned.coef_, clean)
+
+    def test_permuting_samples_or_labels_permutes_the_answer(self, model, data):
+        expected = model.fit(data.X, data.hidden).coef_
+        rows, labels = np.random.default_rng(0).permutation(200), np.random.default_rng(1).permutation(6)
+        moved = model.fit(data.X[rows], data.hidden[rows][:, labels])
+        np.testing.assert_allclose(moved.coef_, expected[labels], atol=1e-6)
+
+    def test_torch_single_precision_threads_and_graph(self, model, data):
+        for graph in (0.0, 2.0):
+            model.set_params(label_graph=graph)
+            expected = model.fit(data.X, data.hidden).decision_function(data.X)
+            tensor = torch.from_numpy(data.X)
+            found = model.fit(tensor, data.hidden).decision_function(tensor)
+            assert isinstance(found, torch.Tensor)
+            np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
+            single = model.fit(data.X.astype(np.float32), data.hidden).decision_function(data.X.astype(np.float32))
+            assert single.dtype == np.float32
+            np.testing.assert_allclose(single, expected, atol=5e-3)
+        threads = model.set_params(label_graph=0.0, n_jobs=2).fit(data.X, data.hidden).coef_
+        np.testing.assert_array_equal(model.set_params(n_jobs=None).fit(data.X, data.hidden).coef_, threads)
+
+    def test_a_warm_start_goes_on_from_the_last_fit(self, model, data):
+        model = type(model)(warm_start=True, tol=1e-6)
+        first = model.fit(data.X, data.hidden).n_iter_
+        coef = model.coef_.copy()
+        assert model.fit(data.X, data.hidden).n_iter_ == 0 < first
+        np.testing.assert_array_equal(model.coef_, coef)
+
+
+def test_a_label_of_one_sign_or_none_gets_a_finite_score_of_its_sign(data):
+    Y = data.hidden.copy()
+    Y[:, 0], Y[:, 1], Y[:, 2] = 1, 0, np.nan
+    for cls in (MaskedLogistic, MaskedRidge):
+        scores = cls().fit(data.X, Y).decision_function(data.X)
+        assert np.isfinite(scores).all()
+        assert (scores[:, 0] > 0).all()
+        assert (scores[:, 1] < 0).all()
+        assert (scores[:, 2] == 0).all()
+
+
+def test_the_label_graph_helps_where_labels_share_their_causes_and_few_are_seen():
+    gains = []
+    for seed in range(4):
+        data = make_planted(1200, 60, 10, n_latent=2, local=0.0, noise=0.2, random_state=seed)
+        train, test = slice(0, 200), slice(200, None)
+        Y = hide_labels(data.Y[train], 0.3, random_state=seed)
+        losses = [
+            ranking_loss(
+                data.Y[test], MaskedLogistic(label_graph=g).fit(data.X[train], Y).decision_function(data.X[test])
+            )
+            for g in (0.0, 1.0)
+        ]
+        gains.append(losses[0] - losses[1])
+    assert np.mean(gains) > 0
+
+
+def test_too_few_steps_are_told():
+    data = make_planted(n_samples=100, random_state=0)
+    with pytest.warns(UserWarning, match="max_iter=1 Newton steps were not enough"):
+        MaskedLogistic(max_iter=1, tol=1e-8).fit(data.X, data.Y)
