@@ -6,6 +6,7 @@
 """
 
 import itertools
+from functools import partial
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -26,13 +27,18 @@ GRID = {
 
 
 def main():
+    choose(partial(GLOCAL, random_state=0), GRID)
+
+
+def choose(make, grid):
+    """Print how `make(**setting)` does for every setting of a grid."""
     try:
         data = [read_mat(find_file(f"{name}.mat")) for name in NAMES]
     except FileNotFoundError as error:
         return print(error)
     cells = list(itertools.product(data, (0.3, 0.7)))
-    settings = list(ParameterGrid(GRID))
-    losses = np.array(Parallel(n_jobs=2)(delayed(judge)(s, cells) for s in settings))
+    settings = list(ParameterGrid(grid))
+    losses = np.array(Parallel(n_jobs=2)(delayed(judge)(make(**s), cells) for s in settings))
     quality = (losses / losses.min(axis=0)).mean(axis=1)
     print(f"{len(settings)} settings; {', '.join(f'{n} {r:.0%}' for n in NAMES for r in (0.3, 0.7))}")
     for i in np.argsort(quality):
@@ -40,11 +46,11 @@ def main():
         print(f"{quality[i]:.4f}  " + " ".join(f"{loss:.4f}" for loss in losses[i]) + f"  {shown}")
 
 
-def judge(setting, cells):
+def judge(model, cells):
     losses = []
     for data, rate in cells:
         Y = hide_labels(data.Y_train[:2000], rate, random_state=0)
-        model = GLOCAL(**setting, random_state=0).fit(data.X_train[:2000], Y)
+        model.fit(data.X_train[:2000], Y)
         losses.append(ranking_loss(data.Y_train[2000:], model.decision_function(data.X_train[2000:])))
     return losses
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spmld.estimators import (
         GLOCAL,
+        LEML,
+        MLLRC,
         SPMLD,
         LabelPrior,
         MaskedLogistic,
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GLOCAL",
+    "LEML",
+    "MLLRC",
     "SPMLD",
     "LabelPrior",
     "MLkNN",

@@ -2,6 +2,8 @@
 
 from spmld import (
     GLOCAL,
+    LEML,
+    MLLRC,
     SPMLD,
     LabelPrior,
     MaskedLogistic,
@@ -12,7 +14,7 @@ from spmld import (
 )
 
 LATENT = [GLOCAL, SPMLD]
-LEARNERS = [*LATENT, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier, SelfPacedClassifier]
+LEARNERS = [*LATENT, LEML, MLLRC, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier, SelfPacedClassifier]
 ESTIMATORS = [*LEARNERS, LabelPrior]
 
 

@@ -157,7 +157,7 @@ def test_cross_fitted_losses_are_of_learners_that_have_not_seen_the_sample(data)
         P = model.pace_weights_
         weights[cv is None] = P[data.error].mean() / P[data.known & ~data.error].mean()
     assert weights[True] == 1
-    assert weights[False] < 0.95
+    assert weights[False] < 0.97
     seen = model.losses_
     train, test = next(KFold(3).split(data.X))
     fold = PerLabelClassifier(host).fit(data.X[train], data.hidden[train])

@@ -2,8 +2,10 @@
 
 from spmld.estimators._base import Completion, MultiLabelEstimator
 from spmld.estimators.glocal import GLOCAL
+from spmld.estimators.leml import LEML
 from spmld.estimators.masked import MaskedLogistic, MaskedRidge
 from spmld.estimators.mlknn import MLkNN
+from spmld.estimators.mllrc import MLLRC
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.prior import LabelPrior
 from spmld.estimators.self_paced import SelfPacedClassifier
@@ -11,6 +13,8 @@ from spmld.estimators.spmld import SPMLD
 
 __all__ = [
     "GLOCAL",
+    "LEML",
+    "MLLRC",
     "SPMLD",
     "Completion",
     "LabelPrior",

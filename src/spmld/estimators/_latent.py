@@ -33,6 +33,7 @@ from spmld.estimators._inputs import (
     sparse_if_mostly_zero,
     to_numpy,
 )
+from spmld.estimators._linear import together
 from spmld.labels import Labels
 
 STARTS = {"spectral": spectral_start, "random": random_start}
@@ -173,12 +174,8 @@ class LatentLabelModel(MultiLabelEstimator):
 
     def _together(self, X: Any) -> tuple[Any, Any, Any, Any]:
         """X and the factors in one library, on one device and in one precision."""
-        factors = (self.label_factors_, self.feature_weights_, self.intercept_)
-        if hasattr(X, "detach") or hasattr(self.intercept_, "detach"):
-            factors = tuple(move(to_numpy(a), X) for a in factors)
-        if hasattr(X, "detach"):
-            X = namespace(X).astype(X, factors[0].dtype)
-        return X, *factors
+        X, U, W, b = together(X, self.label_factors_, self.feature_weights_, self.intercept_)
+        return X, U, W, b
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """V U^T + b with the latent labels V that fit both the features and the known labels, U, W and b given."""

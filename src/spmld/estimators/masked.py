@@ -14,21 +14,11 @@ from sklearn.utils.parallel import Parallel, delayed
 from spmld.core.linear import Features, Penalty, label_graph
 from spmld.core.losses import LOSSES
 from spmld.core.newton import minimise
-from spmld.core.problem import Problem, make_problem
+from spmld.core.problem import Problem
 from spmld.core.start import label_means
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import (
-    is_integer,
-    is_number,
-    move,
-    move_weights,
-    namespace,
-    numpy_dtype,
-    refuse_overflow,
-    require,
-    sparse_if_mostly_zero,
-    to_numpy,
-)
+from spmld.estimators._inputs import is_integer, is_number, move, namespace, numpy_dtype, require, to_numpy
+from spmld.estimators._linear import pose, together
 from spmld.labels import Labels
 
 __all__ = ["MaskedLogistic", "MaskedRidge"]
@@ -60,10 +50,7 @@ class _MaskedLinear(MultiLabelEstimator):
             require(self, name, "True or False", isinstance(getattr(self, name), (bool, np.bool_)))
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        X = sparse_if_mostly_zero(X)
-        refuse_overflow(X)
-        group = move(np.zeros(X.shape[0], dtype=np.int8), X)
-        problem = make_problem(X, move(labels.signs, X), move_weights(weights, X), group, 1)
+        problem = pose(X, labels, weights, bool(self.fit_intercept))
         start = self._start(X, problem)
         graph = label_graph(problem, start) if self.label_graph > 0 else None
         t = self._ridge()
@@ -104,11 +91,7 @@ class _MaskedLinear(MultiLabelEstimator):
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
 
     def _scores(self, X: Any) -> Any:
-        W, b = self.coef_, self.intercept_
-        if hasattr(X, "detach") or hasattr(b, "detach"):
-            W, b = move(to_numpy(W), X), move(to_numpy(b), X)
-        if hasattr(X, "detach"):
-            X = namespace(X).astype(X, W.dtype)
+        X, W, b = together(X, self.coef_, self.intercept_)
         return X @ W.T + b
 
 

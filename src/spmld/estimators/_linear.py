@@ -1,0 +1,30 @@
+"""What linear models share: their data as a problem, and their arrays beside new samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spmld.core.problem import Problem, make_problem
+from spmld.estimators._inputs import move, move_weights, namespace, refuse_overflow, sparse_if_mostly_zero, to_numpy
+from spmld.labels import Labels
+
+__all__ = ["pose", "together"]
+
+
+def pose(X: Any, labels: Labels, weights: Any, fit_intercept: bool) -> Problem:
+    """Checked data as a problem with one group."""
+    X = sparse_if_mostly_zero(X)
+    refuse_overflow(X)
+    group = move(np.zeros(X.shape[0], dtype=np.int8), X)
+    return make_problem(X, move(labels.signs, X), move_weights(weights, X), group, 1, fit_intercept=fit_intercept)
+
+
+def together(X: Any, *arrays: Any) -> tuple[Any, ...]:
+    """X and what a fit has learned in one library, on one device and, for torch, in one precision."""
+    if hasattr(X, "detach") or hasattr(arrays[0], "detach"):
+        arrays = tuple(move(to_numpy(a), X) for a in arrays)
+    if hasattr(X, "detach"):
+        X = namespace(X).astype(X, arrays[0].dtype)
+    return X, *arrays

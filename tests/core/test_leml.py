@@ -1,0 +1,195 @@
+"""LEML's half-rounds: they lower the objective, end where its gradient is zero, and find known minima."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from spmld.core.leml import Factors, latent, solve, update_H, update_W, value
+from spmld.core.linear import Factored, Features, Penalty
+from spmld.core.losses import LOSSES
+from spmld.core.newton import _Fit
+from spmld.core.problem import make_problem
+
+from .cases import difference, make_case
+
+RIDGE = 0.3
+
+
+def make_factors(k=2, seed=0, intercept=True, **options):
+    """A problem in blocks, weighted and partly observed, and random factors."""
+    problem, _, _ = make_case(seed=seed, weighted=True, fit_intercept=intercept, **options)
+    rng = np.random.default_rng(seed)
+    (d, l) = problem.blocks[0].X.shape[1], problem.blocks[0].Y.shape[1]
+    b = rng.normal(size=l) if intercept else np.zeros(l)
+    return problem, Factors(rng.uniform(size=(d, k)), rng.uniform(size=(l, k)), b)
+
+
+def objective(problem, loss, factors):
+    return value(latent(problem, factors.W), loss, RIDGE, factors)
+
+
+def full_labels(X, Y, intercept=False):
+    return make_problem(X, Y, np.ones(Y.shape), np.zeros(len(X), dtype=int), 1, fit_intercept=intercept, block_rows=17)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_objective_is_the_formula(name):
+    problem, factors = make_factors()
+    X, Y, J = (np.concatenate([getattr(block, a) for block in problem.blocks]) for a in "XYJ")
+    scores = X @ factors.W @ factors.H.T + factors.b
+    margins = Y * scores
+    losses = {
+        "squared": (Y - scores) ** 2 / 2,
+        "logistic": np.log(1 + np.exp(-margins)),
+        "squared_hinge": np.maximum(0, 1 - margins) ** 2 / 2,
+    }
+    total = (J * losses[name])[J > 0].sum() + RIDGE / 2 * ((factors.W**2).sum() + (factors.H**2).sum())
+    assert objective(problem, LOSSES[name], factors) == pytest.approx(total)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_half_round_lowers_the_objective(name, seed, intercept):
+    problem, factors = make_factors(k=3, seed=seed, intercept=intercept)
+    before = objective(problem, LOSSES[name], factors)
+    _, history, _ = solve(problem, LOSSES[name], RIDGE, factors, max_iter=15, tol=None)
+    assert [record["step"] for record in history] == ["W", "H"] * 15
+    values = np.array([before, *(record["objective"] for record in history)])
+    assert (np.diff(values) <= 1e-12 * values[0]).all()
+    assert values[1] < 0.99 * values[0]
+
+
+@pytest.mark.parametrize("name", ["logistic", "squared_hinge"])
+def test_gradients_are_those_of_the_objective(name):
+    """What Newton's method takes for the gradient of a half-round is the slope of the whole objective."""
+    problem, factors = make_factors()
+    loss = LOSSES[name]
+    fit = _Fit(problem, loss, Factored(factors.H), Penalty(RIDGE), factors.b, False)
+    found = fit.gradient(factors.W, fit.scores(factors.W))
+    expected = difference(lambda W: objective(problem, loss, replace(factors, W=W)), factors.W)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    fit = _Fit(latent(problem, factors.W), loss, Features(True), Penalty(RIDGE, True), 0.0, True)
+    B = np.vstack([factors.H.T, factors.b])
+    found = fit.gradient(B, fit.scores(B))
+    expected_H = difference(lambda H: objective(problem, loss, replace(factors, H=H)), factors.H)
+    expected_b = difference(lambda b: objective(problem, loss, replace(factors, b=b)), factors.b)
+    np.testing.assert_allclose(found, np.vstack([expected_H.T, expected_b]), atol=1e-5)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("name", LOSSES)
+def test_half_rounds_run_long_end_where_the_gradient_of_their_block_is_zero(name, sparse):
+    problem, factors = make_factors(sparse=sparse)
+    loss = LOSSES[name]
+    factors = update_W(problem, loss, RIDGE, factors, tol=1e-10, max_iter=50, cg_iter=200)
+    slope = difference(lambda W: objective(problem, loss, replace(factors, W=W)), factors.W)
+    assert np.abs(slope).max() < 1e-6
+    factors = update_H(latent(problem, factors.W), loss, RIDGE, factors, tol=1e-10)
+    for block in ("H", "b"):
+        slope = difference(
+            lambda x, block=block: objective(problem, loss, replace(factors, **{block: x})), getattr(factors, block)
+        )
+        assert np.abs(slope).max() < 1e-6
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_rank_one_fit_is_as_low_as_that_of_a_general_optimiser(name):
+    """Not convex: the lowest of a few starts is compared, and where a fit ends the optimiser finds nothing lower."""
+    problem, factors = make_factors(k=1, intercept=False, block_rows=100)
+    loss, (d, l) = LOSSES[name], (len(factors.W), len(factors.H))
+    rng = np.random.default_rng(1)
+    starts = rng.normal(size=(3, d + l))
+
+    def unpack(x):
+        return Factors(x[:d, None], x[d:, None], factors.b)
+
+    def twin(x):
+        return minimize(lambda x: objective(problem, loss, unpack(x)), x, method="L-BFGS-B").fun
+
+    ends = [solve(problem, loss, RIDGE, unpack(x), max_iter=300, tol=1e-11) for x in starts]
+    values = [history[-1]["objective"] for _, history, _ in ends]
+    assert min(values) == pytest.approx(min(twin(x) for x in starts), abs=1e-5)
+    for (found, _, _), reached in zip(ends, values, strict=True):
+        assert twin(np.concatenate([found.W[:, 0], found.H[:, 0]])) >= reached - 1e-6
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_orthonormal_features_give_thresholded_singular_values(k):
+    """The penalty on the factors is t times the nuclear norm of their product, and k bounds the rank.
+
+    With X^T X = I the minimum is therefore X^T Y with its singular values less t, the k largest of them.
+    """
+    rng = np.random.default_rng(0)
+    X = np.linalg.qr(rng.normal(size=(40, 5)))[0]
+    Y = 3 * rng.normal(size=(40, 4))
+    U, s, Vt = np.linalg.svd(X.T @ Y, full_matrices=False)
+    t = 0.5 * (s[2] + s[3])
+    expected = (U[:, :k] * np.maximum(s - t, 0)[:k]) @ Vt[:k]
+    start = Factors(rng.uniform(size=(5, k)), rng.uniform(size=(4, k)), np.zeros(4))
+    factors, _, _ = solve(full_labels(X, Y), LOSSES["squared"], t, start, max_iter=3000, tol=1e-15)
+    np.testing.assert_allclose(factors.W @ factors.H.T, expected, atol=1e-3)
+    assert np.linalg.matrix_rank(factors.W @ factors.H.T, tol=1e-3) == min(k, 3)
+    # At the minimum both factors carry the same half of the penalty.
+    np.testing.assert_allclose(factors.W.T @ factors.W, factors.H.T @ factors.H, atol=1e-2)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("side", [0.9, 1.1])
+def test_ridge_beyond_the_slopes_at_zero_leaves_nothing(name, side):
+    problem, start = make_factors(k=3, intercept=False)
+    loss = LOSSES[name]
+    slopes = problem.sum(lambda block: block.X.T @ (block.J * loss.slope(block.Y, np.zeros(block.Y.shape))))
+    t = side * np.linalg.norm(slopes, 2)
+    factors, _, _ = solve(problem, loss, t, start, max_iter=150, tol=None)
+    size = np.abs(factors.W @ factors.H.T).max()
+    assert size < 1e-5 if side > 1 else size > 1e-3
+
+
+def test_planted_low_rank_model_is_found():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    truth = rng.normal(size=(8, 2)) @ rng.normal(size=(2, 10))
+    Y, J = X @ truth, rng.random((300, 10)) < 0.3
+    problem = make_problem(
+        X, np.where(J, Y, np.nan), J, np.zeros(300, dtype=int), 1, fit_intercept=False, block_rows=70
+    )
+    start = Factors(rng.uniform(size=(8, 2)), rng.uniform(size=(10, 2)), np.zeros(10))
+    factors, _, _ = solve(problem, LOSSES["squared"], 1e-6, start, max_iter=100, tol=1e-9)
+    np.testing.assert_allclose(factors.W @ factors.H.T, truth, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_permuting_rows_features_and_labels_permutes_the_factors(name):
+    rng = np.random.default_rng(0)
+    X, Y, J = rng.normal(size=(30, 5)), rng.choice([-1.0, 1.0], size=(30, 6)), rng.random((30, 6))
+    start = Factors(rng.uniform(size=(5, 2)), rng.uniform(size=(6, 2)), np.zeros(6))
+    rows, columns, labels = rng.permutation(30), rng.permutation(5), rng.permutation(6)
+
+    def fitted(X, Y, J, start, block_rows):
+        problem = make_problem(X, Y, J, np.zeros(30, dtype=int), 1, block_rows=block_rows)
+        return solve(problem, LOSSES[name], RIDGE, start, max_iter=6, tol=None)[0]
+
+    expected = fitted(X, Y, J, start, 7)
+    moved = fitted(
+        X[rows][:, columns],
+        Y[rows][:, labels],
+        J[rows][:, labels],
+        Factors(start.W[columns], start.H[labels], start.b),
+        30,
+    )
+    np.testing.assert_allclose(moved.W, expected.W[columns], atol=1e-6)
+    np.testing.assert_allclose(moved.H, expected.H[labels], atol=1e-6)
+    np.testing.assert_allclose(moved.b, expected.b[labels], atol=1e-6)
+
+
+def test_fit_ends_when_a_round_gains_too_little():
+    problem, factors = make_factors()
+    _, history, settled = solve(problem, LOSSES["squared"], RIDGE, factors, max_iter=100, tol=1e-2)
+    assert settled
+    ends = np.array([record["objective"] for record in history[1::2]])
+    gains = -np.diff(ends) / ends[1:]
+    assert gains[-1] <= 1e-2
+    assert (gains[:-1] > 1e-2).all()
