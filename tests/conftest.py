@@ -1,8 +1,10 @@
 """Fixtures for all tests."""
 
+import warnings
+
 import pytest
 
-from spmld.datasets import find_file, read_mat
+from spmld.datasets import find_file, list_datasets, load_dataset, read_mat
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +18,24 @@ def real():
             pytest.skip(f"real data: {error}")
 
     return read
+
+
+@pytest.fixture(scope="session")
+def load():
+    """Data sets of the registry whose files are below SPMLD_DATA, as recorded; others skip the test."""
+    kept = {}
+
+    def get(name):
+        info = next(info for info in list_datasets() if info.name == name)
+        if name not in kept:
+            try:
+                for file in info.files:
+                    find_file(file.name)
+            except FileNotFoundError as error:
+                pytest.skip(f"real data: {error}")
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # a checksum that differs
+                kept[name] = load_dataset(name)
+        return kept[name]
+
+    return get

@@ -1,12 +1,10 @@
 """All readers on the public files: sizes, counts known from the literature, and the way through every format."""
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spmld.datasets import describe, fetch_files, find_file, list_datasets, load_dataset, read_arff, read_dataset
+from spmld.datasets import describe, fetch_files, find_file, list_datasets, read_arff, read_dataset
 from spmld.datasets import write_dataset as write
 
 # Cardinality, density and number of label sets in the table of MULAN's data sets.
@@ -19,27 +17,6 @@ PUBLISHED = {
     "corel5k": (3.522, 0.009, 3175),
 }
 RECORDED = [info.name for info in list_datasets() if all(file.sha256 for file in info.files)]
-
-
-@pytest.fixture(scope="module")
-def load():
-    """Data sets of the registry whose files are below SPMLD_DATA, as recorded; others skip the test."""
-    kept = {}
-
-    def get(name):
-        info = next(info for info in list_datasets() if info.name == name)
-        if name not in kept:
-            try:
-                for file in info.files:
-                    find_file(file.name)
-            except FileNotFoundError as error:
-                pytest.skip(f"real data: {error}")
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")  # a checksum that differs
-                kept[name] = load_dataset(name)
-        return kept[name]
-
-    return get
 
 
 @pytest.mark.parametrize("name", RECORDED)

@@ -1,0 +1,42 @@
+"""What docs/extend.md says of its code. That it runs, and its own assertions, are for test_docs.py."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from sklearn.utils.estimator_checks import check_estimator
+
+PAGE = (Path(__file__).parents[1] / "docs" / "extend.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def load_block(tmp_path, monkeypatch):
+    """Imports a block as a module, since classes of a module can be pickled."""
+
+    def load(number, name):
+        (tmp_path / f"{name}.py").write_text(BLOCKS[number], encoding="utf-8")
+        monkeypatch.syspath_prepend(tmp_path)
+        return __import__(name)
+
+    return load
+
+
+@pytest.mark.parametrize(("number", "name"), [(0, "EntropyPace"), (1, "NearestCentroid")])
+def test_a_pace_or_a_host_takes_less_than_60_lines(number, name):
+    assert f"class {name}(" in BLOCKS[number]
+    assert len(BLOCKS[number].splitlines()) < 60
+
+
+def test_the_host_passes_the_checks_of_scikit_learn(load_block):
+    check_estimator(load_block(1, "host_of_the_docs").NearestCentroid())
+
+
+def test_the_pace_works_on_torch(load_block):
+    module = load_block(0, "pace_of_the_docs")
+    rule, losses = module.EntropyPace(), torch.tensor([[0.0, 1.0], [2.0, 3.0]], dtype=torch.float64)
+    groups, age = module.Columns(), module.Age(2.0)
+    (expected,), (found,) = (rule.weights([L], age, groups) for L in (losses.numpy(), losses))
+    assert found.numpy() == pytest.approx(expected)
+    assert float(rule.penalty([found], age, groups)) == pytest.approx(rule.penalty([expected], age, groups))
