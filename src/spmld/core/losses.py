@@ -64,7 +64,8 @@ class Logistic:
     def value(self, y: Array, f: Array) -> Array:
         xp = array_namespace(f)
         m = y * f
-        return xp.log1p(xp.exp(-xp.abs(m))) - xp.where(m < 0, m, xp.zeros_like(m))
+        size = xp.abs(m)
+        return xp.log1p(xp.exp(-size)) + 0.5 * (size - m)
 
     def slope(self, y: Array, f: Array) -> Array:
         return self.derivatives(y, f)[0]

@@ -54,7 +54,7 @@ def minimise(
         return _minimise(fit, B, tol, max_iter, cg_iter)
     width = max(16, CACHE // max(1, problem.n))
     groups = [slice(start, start + width) for start in range(0, B.shape[1], width)]
-    parts = list(over(lambda s: _minimise(fit.columns(s), B[:, s], tol, max_iter, cg_iter), groups))
+    parts = list(over(lambda s: _minimise(fit.columns(s).as_real(B), B[:, s], tol, max_iter, cg_iter), groups))
     joined = array_namespace(B).concat([part.B for part in parts], axis=1)
     return Minimum(joined, max(part.steps for part in parts), all(part.converged for part in parts))
 
@@ -107,6 +107,15 @@ class _Fit:
 
         offset = self.offset if isinstance(self.offset, float) else self.offset[keep]
         return replace(self, problem=replace(self.problem, blocks=self.problem.map(part)), offset=offset)
+
+    def as_real(self, like: Array) -> _Fit:
+        """Labels and weights in the type of the scores, which saves converting them in every product."""
+        xp = array_namespace(like)
+
+        def part(block: Block) -> Block:
+            return replace(block, Y=xp.astype(block.Y, like.dtype), J=xp.astype(block.J, like.dtype))
+
+        return replace(self, problem=replace(self.problem, blocks=self.problem.map(part)))
 
     def total(self, A: Array) -> Array:
         """Column sums, or the sum of all where the columns hang together."""
