@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from spmld import MaskedLogistic, MaskedRidge
@@ -45,7 +46,9 @@ def test_ridge_is_that_of_scikit_learn_for_each_label(alpha, fit_intercept, data
 
 @pytest.mark.parametrize("model", [MaskedLogistic(tol=1e-9), MaskedRidge(tol=1e-9)], ids=["logistic", "ridge"])
 class TestBoth:
-    def test_weights_are_repeated_samples(self, model, data):
+    @pytest.mark.parametrize("graph", [0.0, 5.0])
+    def test_weights_are_repeated_samples(self, model, graph, data):
+        model = clone(model).set_params(label_graph=graph)
         counts = np.random.default_rng(0).integers(0, 4, len(data.X))
         weighted = model.fit(data.X, data.hidden, entry_weight=counts).decision_function(data.X)
         repeated = model.fit(np.repeat(data.X, counts, axis=0), np.repeat(data.hidden, counts, axis=0))
@@ -98,6 +101,9 @@ class TestBoth:
         coef = model.coef_.copy()
         assert model.fit(data.X, data.hidden).n_iter_ == 0 < first
         np.testing.assert_array_equal(model.coef_, coef)
+        unseen = data.hidden.copy()
+        unseen[:, 0] = np.nan
+        assert (model.fit(data.X, unseen).decision_function(data.X)[:, 0] == 0).all()
 
 
 def test_a_label_of_one_sign_or_none_gets_a_finite_score_of_its_sign(data):

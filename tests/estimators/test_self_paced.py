@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -28,6 +29,7 @@ from spmld.pace import (
     LinearPace,
     LogarithmicPace,
     Quantile,
+    ReleasedPace,
 )
 
 FULL = Quantile(start=0.5, stop=1.0, rounds=3)
@@ -214,6 +216,34 @@ def test_permuting_samples_or_labels_permutes_weights_and_answers(data):
     np.testing.assert_allclose(moved.decision_function(data.X), expected, atol=1e-5)
 
 
+def test_clusters_of_sparse_features_with_long_indices(data):
+    X = sp.csr_array(data.X)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    options = {"groups": "cluster", "n_clusters": 3, "random_state": 0}
+    dense = SelfPacedClassifier(**options).fit(data.X, data.hidden)
+    np.testing.assert_array_equal(SelfPacedClassifier(**options).fit(X, data.hidden).pace_weights_, dense.pace_weights_)
+
+
+class OnlyProbabilities(BaseEstimator):
+    """A learner of somebody else's, with entry weights and no scores."""
+
+    def fit(self, X, y, entry_weight=None):
+        self.model_ = MaskedLogistic().fit(X, y, entry_weight=entry_weight)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(X)
+
+
+def test_a_learner_with_probabilities_alone_is_paced_as_with_scores(data):
+    mine = SelfPacedClassifier(MaskedLogistic()).fit(data.X, data.hidden)
+    theirs = SelfPacedClassifier(OnlyProbabilities()).fit(data.X, data.hidden)
+    np.testing.assert_array_equal(theirs.pace_weights_, mine.pace_weights_)
+    np.testing.assert_allclose(theirs.decision_function(data.X), mine.decision_function(data.X), atol=1e-6)
+    np.testing.assert_allclose(theirs.predict_proba(data.X), mine.predict_proba(data.X), atol=1e-12)
+
+
 def test_sparse_and_torch_features_give_the_same(data):
     host = MaskedLogistic(tol=1e-9)
     expected = SelfPacedClassifier(host).fit(data.X, data.hidden)
@@ -239,6 +269,10 @@ def test_given_weights_stay_in_force(data):
         ({"estimator": KFold(3)}, "estimator of SelfPacedClassifier must be None or an estimator"),
         ({"groups": "labels"}, "groups of SelfPacedClassifier must be 'label_polarity' or 'label'"),
         ({"groups": np.zeros(7)}, r"groups of SelfPacedClassifier must have shape \(240,\) or \(240, 5\), got \(7,\)"),
+        ({"groups": np.array(["a", None] * 120)}, "groups of SelfPacedClassifier must be of one type"),
+        ({"estimator": make_pipeline(LogisticRegression())}, "a Pipeline does not: put this one at its end"),
+        ({"pace": ReleasedPace()}, "the released rule has columns for groups"),
+        ({"pace": HardPace(schedule=Quantile(stop=()))}, r"stop of Quantile must be in \(0, 1\], got \(\)"),
         ({"response": "proba"}, "response of SelfPacedClassifier must be 'auto'"),
         ({"pace": HardPace}, "pace of SelfPacedClassifier must be None or a pace"),
         ({"pace": HardPace(schedule=Quantile(stop=1.5))}, r"stop of Quantile must be in \(0, 1\], got 1.5"),

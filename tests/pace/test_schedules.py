@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from spmld.core.groups import Columns
-from spmld.pace import Age, Geometric, GroupSparsePace, Quantile, ReleasedPace
+from spmld.pace import Age, DiversePace, Geometric, GroupSparsePace, HardPace, Quantile, ReleasedPace
 
 L = np.random.default_rng(0).random((100, 3)) ** 2
 COLUMNS = Columns()
@@ -65,3 +65,32 @@ def test_released_weights_do_not_depend_on_the_scale_of_the_losses():
     np.testing.assert_allclose(found, expected, atol=1e-8)
     (constant,) = pace.weights([np.ones((4, 2))], age, COLUMNS)
     assert np.isfinite(constant).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_share_is_rounded_up_as_on_paper(dtype):
+    losses = np.random.default_rng(0).permutation(100).astype(dtype)[:, None]
+    for percent in (7, 14, 28, 55, 56, 57, 58):
+        pace = HardPace(schedule=Quantile(start=percent / 100, stop=percent / 100))
+        (P,) = pace.weights([losses], pace.age(0, [losses], COLUMNS), COLUMNS)
+        assert P.sum() == percent
+
+
+def test_shares_may_be_of_any_kind_of_number():
+    schedule = Quantile(start=np.float32(0.5), stop=np.array([0.75, 1]))
+    schedule.check()
+    assert schedule.share(99) == (0.75, 1.0)
+
+
+def test_a_common_threshold_comes_with_a_common_diversity():
+    losses = np.column_stack([np.linspace(0.1, 0.5, 50), np.linspace(0.45, 1.0, 50)])
+    for diversity, kept in ((0.0, False), (0.9, True)):
+        pace = DiversePace(schedule=Quantile(start=0.4, stop=0.4, common=True, diversity=diversity))
+        age = pace.age(0, [losses], COLUMNS)
+        (P,) = pace.weights([losses], age, COLUMNS)
+        assert (P[:, 1].sum() > 0) == kept
+    assert age.diversity[0] == age.diversity[1] > 0
+
+
+def test_a_geometric_threshold_ends_at_infinity():
+    assert Geometric(threshold=0.1, growth=10.0).age(5000, None, None).threshold == np.inf

@@ -142,7 +142,7 @@ class Members:
 
     def _spread(self, own: Array, number: Array) -> Array:
         xp = array_namespace(own)
-        return xp.concat([own, xp.zeros_like(own[:1])])[number]
+        return xp.concat([own, xp.ones_like(own[:1])])[number]
 
     def _totals(self, values: Array, number: Array, like: Array) -> Array:
         xp = array_namespace(like)

@@ -114,11 +114,15 @@ def column_squares(X: Any, C: Array) -> Array:
 
 
 def label_graph(problem: Problem, like: Array) -> Array:
-    """The Laplacian D - A of the labels' co-occurrence: A_ij the cosine of their positives where both are observed."""
+    """The Laplacian D - A of the labels' co-occurrence: A_ij the cosine of their positives where both are observed.
+
+    An entry of weight w counts as w entries do.
+    """
     xp = array_namespace(like)
 
     def counts(block: Block) -> tuple[Array, Array]:
-        positive, seen = (xp.astype(block.J * (block.Y > 0), like.dtype), xp.astype(block.J != 0, like.dtype))
+        root = xp.sqrt(xp.astype(block.J, like.dtype))
+        positive, seen = root * xp.astype(block.Y > 0, like.dtype), xp.astype(block.J != 0, like.dtype)
         return positive.T @ positive, (positive * positive).T @ seen
 
     both, own = problem.sum(counts)

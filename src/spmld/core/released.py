@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from array_api_compat import array_namespace
 
-from spmld.core.groups import Blocks, Groups, split
+from spmld.core.groups import Blocks, Columns, Groups, split
 from spmld.core.losses import Array
 from spmld.core.pace import Age
 
 
 def released(losses: Blocks, age: Age, groups: Groups) -> tuple[Array, ...]:
     """What the released code does for `group_sparse`: losses scaled to [0, 1], then `released_weights`."""
+    if not isinstance(groups, Columns):
+        raise ValueError("the released rule has columns for groups, as in SPMLD, and no other")
     xp = array_namespace(losses[0])
     low = min(groups.engine.map(lambda L: float(xp.min(L)), losses))
     high = max(groups.engine.map(lambda L: float(xp.max(L)), losses))

@@ -20,6 +20,7 @@ __all__ = [
     "check_pace",
     "check_weights",
     "features_in_numpy",
+    "for_kmeans",
     "is_integer",
     "is_number",
     "move",
@@ -108,6 +109,14 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
     return labels
 
 
+def for_kmeans(X: Any) -> Any:
+    """X as k-means takes it: NumPy's, or sparse with 32-bit indices."""
+    if sp.issparse(X):
+        index = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return sp.csr_array((X.data, *index), shape=X.shape) if X.nnz < 2**31 else X
+    return to_numpy(X)
+
+
 def check_pace(estimator: Any) -> None:
     """Refuse a parameter `pace` that is no pace."""
     pace = estimator.pace
@@ -125,15 +134,18 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
     """
     if entry_weight is None:
         return labels, labels.observed
-    weights = np.asarray(to_numpy(entry_weight), dtype=float)
+    try:
+        weights = np.asarray(to_numpy(entry_weight), dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"entry_weight must be an array of numbers, got {entry_weight!r}") from None
     if weights.ndim == 1:
         weights = weights[:, None]
     n, l = labels.signs.shape
     if weights.shape not in ((n, l), (n, 1)):
         raise ValueError(f"entry_weight must have the shape of the labels, {(n, l)}, or {(n,)}, got {weights.shape}")
     weights = np.where(labels.observed, weights, 0.0)
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("entry_weight must be finite and 0 or more where a label is observed")
+    if not ((weights >= 0) & (weights <= 1e15)).all():
+        raise ValueError("entry_weight must be from 0 to 1e15 where a label is observed")
     if not weights.any():
         raise ValueError("entry_weight must be positive for an observed label, all are 0")
     return replace(labels, signs=np.where(weights > 0, labels.signs, 0).astype(np.int8)), weights

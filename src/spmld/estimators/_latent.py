@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -22,6 +21,7 @@ from spmld.core.steps import update_V
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import (
+    for_kmeans,
     is_integer,
     is_number,
     move,
@@ -92,7 +92,7 @@ class LatentLabelModel(MultiLabelEstimator):
                 # Fewer distinct samples than groups leave some groups empty, which does no harm.
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 means = KMeans(n_groups, n_init=1, random_state=rng.randint(2**31 - 1))
-                group = means.fit_predict(_for_kmeans(X)).astype(np.int64)
+                group = means.fit_predict(for_kmeans(X)).astype(np.int64)
         signs, J = move(labels.signs, X), move_weights(weights, X)
         return make_problem(X, signs, J, move(group, X), n_groups, fit_intercept=self.fit_intercept)
 
@@ -220,11 +220,3 @@ class LatentLabelModel(MultiLabelEstimator):
         correlation = np.clip(-laplacian, -1, 1)
         np.fill_diagonal(correlation, 1)
         return correlation
-
-
-def _for_kmeans(X: Any) -> Any:
-    """X as k-means takes it: NumPy's, or sparse with 32-bit indices."""
-    if sp.issparse(X):
-        index = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        return sp.csr_array((X.data, *index), shape=X.shape) if X.nnz < 2**31 else X
-    return to_numpy(X)

@@ -80,7 +80,8 @@ class _MaskedLinear(MultiLabelEstimator):
         xp, rows = namespace(X), d + int(self.fit_intercept)
         if self.warm_start and hasattr(self, "coef_") and tuple(self.coef_.shape) == (l, d):
             last = np.column_stack([to_numpy(self.coef_), to_numpy(self.intercept_)]).T[:rows]
-            return move(last.astype(numpy_dtype(X)), X)
+            seen = problem.sum(lambda block: namespace(block.J).any(block.J != 0, axis=0))
+            return move((last * (to_numpy(seen) > 0)).astype(numpy_dtype(X)), X)
         start = move(np.zeros((rows, l), dtype=numpy_dtype(X)), X)
         if self.fit_intercept:
             start = xp.concat([start[:-1, :], self._level(label_means(problem, start))[None, :]])

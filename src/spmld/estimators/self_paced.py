@@ -19,10 +19,11 @@ from sklearn.utils.validation import has_fit_parameter
 from spmld.core.groups import Members
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_pace, is_integer, is_number, move, require, to_numpy
+from spmld.estimators._inputs import check_pace, for_kmeans, is_integer, is_number, move, require, to_numpy
 from spmld.estimators._responses import label_scores
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
+from spmld.estimators.prior import log_odds
 from spmld.labels import Labels
 from spmld.pace import HardPace, Quantile
 from spmld.splits.rows import check_splitter
@@ -66,8 +67,9 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     n_clusters : int, default=8
         Clusters of samples for ``groups="cluster"``.
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
-        What losses are computed from. "predict_proba" gives -log p of the observed label. Otherwise it is the loss of
-        the score that the learner names in its attribute ``loss``, or the logistic loss.
+        What losses are computed from: "auto" is scores, if the learner has them. "predict_proba" gives -log p of the
+        observed label. The loss of a score is the one that the learner names in its attribute ``loss``, or else the
+        logistic loss.
     cv : int, splitter or None, default=None
         Folds for losses from learners that have not seen the sample: a flexible learner's own training loss hides its
         mistakes. None: losses of the learner on its training samples.
@@ -89,10 +91,10 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     losses_ : ndarray of shape (n_samples, n_labels)
         The losses they come from; NaN where a label is not observed.
     history_ : list of dict
-        For each round: its number; "objective", the sum of "fit" (weighted losses) and "pace" (penalty), without the
-        learner's own penalty; "share", the mean weight of observed labels, and "share_per_label", "share_positive" and
-        "share_negative" likewise; "change", the mean change of a weight; mean "threshold" and "diversity" of the
-        groups; seconds.
+        For each round: its number; "objective", which the weights minimise: the sum of "fit", the losses as the pace
+        weighs them, and "pace", its penalty, without the learner's own and whatever ``entry_weight`` says; "share",
+        the mean weight of observed labels, and "share_per_label", "share_positive" and "share_negative" likewise;
+        "change", the mean change of a weight; mean "threshold" and "diversity" of the groups; seconds.
     n_iter_ : int
         Rounds run.
     classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
@@ -145,7 +147,8 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         fits = host is None or (hasattr(host, "fit") and not isinstance(host, type))
         require(self, "estimator", "None or an estimator", fits)
         weighted = fits and (host is None or any(has_fit_parameter(host, n) for n in ("entry_weight", "sample_weight")))
-        require(self, "estimator", "one whose fit takes entry_weight or sample_weight", weighted)
+        accepted = "one whose fit takes entry_weight or sample_weight (a Pipeline does not: put this one at its end)"
+        require(self, "estimator", accepted, weighted)
         check_pace(self)
         if isinstance(self.groups, str):
             require(self, "groups", " or ".join(map(repr, GROUPS)) + " or an array", self.groups in GROUPS)
@@ -186,7 +189,7 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
                 new = keep_easiest(new, losses, groups)
             change = float(np.abs(new - P)[observed].mean())
             P = new
-            fit, penalty = float((P * given * losses).sum()), float(pace.penalty((P,), age, groups))
+            fit, penalty = float((P * losses).sum()), float(pace.penalty((P,), age, groups))
             history.append(
                 {
                     "round": round + 1,
@@ -243,12 +246,17 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     def _losses_of(self, host: Any, X: Any, labels: Labels) -> NDArray[Any]:
         """The loss of each label; of a positive, where it is not observed."""
         signs = np.where(labels.signs < 0, -1, 1)
-        if self.response == "predict_proba":
+        if self._response(host) == "predict_proba":
             p = label_scores(host, X, "predict_proba", SIGNS, signs.shape[1])
             return -np.log(np.clip(np.where(signs > 0, p, 1 - p), SURE, 1))
         scores = label_scores(host, X, "decision_function", SIGNS, signs.shape[1])
         loss = getattr(host, "loss", "logistic")
         return LOSSES[loss if loss in LOSSES else "logistic"].value(signs, scores)
+
+    def _response(self, host: Any) -> str:
+        if self.response != "auto":
+            return self.response
+        return "decision_function" if hasattr(host, "decision_function") else "predict_proba"
 
     def _members(self, X: Any, labels: Labels, rng: np.random.RandomState) -> Members:
         """The groups, by a number for each entry."""
@@ -258,7 +266,10 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
             given = np.asarray(to_numpy(groups))
             if given.shape not in ((n,), (n, l)):
                 raise ValueError(f"groups of SelfPacedClassifier must have shape {(n,)} or {(n, l)}, got {given.shape}")
-            numbers += np.unique(given, return_inverse=True)[1].reshape(n, -1)
+            try:
+                numbers += np.unique(given, return_inverse=True)[1].reshape(n, -1)
+            except TypeError as error:
+                raise ValueError(f"groups of SelfPacedClassifier must be of one type: {error}") from None
         elif groups == "label_polarity":
             numbers += 2 * np.arange(l) + (labels.signs > 0)
         elif groups == "label":
@@ -268,7 +279,7 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
             with warnings.catch_warnings():
                 # Fewer distinct samples than clusters leave some clusters empty, which does no harm.
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                numbers += means.fit_predict(to_numpy(X) if hasattr(X, "detach") else X)[:, None]
+                numbers += means.fit_predict(for_kmeans(X))[:, None]
         count = int(numbers.max()) + 1
         return Members((np.where(labels.observed, numbers, count),), count)
 
@@ -283,11 +294,15 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     def _scores(self, X: Any) -> Any:
         if isinstance(self.estimator_, MultiLabelEstimator):
             return self.estimator_._scores(X)
-        return move(label_scores(self.estimator_, X, "decision_function", SIGNS, self.n_labels_), X)
+        if hasattr(self.estimator_, "decision_function"):
+            return move(label_scores(self.estimator_, X, "decision_function", SIGNS, self.n_labels_), X)
+        return move(log_odds(label_scores(self.estimator_, X, "predict_proba", SIGNS, self.n_labels_)), X)
 
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
         if isinstance(self.estimator_, MultiLabelEstimator):
             return self.estimator_._probabilities_for(X, labels)
+        if not hasattr(self.estimator_, "predict_proba"):
+            return self._probabilities(self._scores(X))
         return move(label_scores(self.estimator_, X, "predict_proba", SIGNS, self.n_labels_), X)
 
     def __sklearn_tags__(self) -> Any:

@@ -138,7 +138,7 @@ history_, n_iter_, converged_, classes_, n_labels_, label_names_, n_features_in_
         """
         changes: dict[str, Any] = {
             "pace": {"pace": GroupSparsePace(schedule=Quantile(start=1.0, stop=1.0))},
-            "diversity": {"pace__schedule__diversity": 0.0} if self.pace is not None else {},
+            "diversity": dict.fromkeys({"pace__schedule__diversity"} & set(self.get_params()), 0.0),
             "global_correlation": {"global_correlation": 0.0},
             "local_correlation": {"local_correlation": 0.0},
         }

@@ -11,7 +11,7 @@ rule                weights p minimise, within each group, the weighted losses s
 `LinearPace`        threshold sum (p^2/2 - p): falling linearly to 0 at the threshold (Jiang et al., 2014)
 `LogarithmicPace`   a penalty whose weights fall logarithmically (Jiang et al., 2014)
 `GroupSparsePace`   -threshold sum p + diversity |p|_2: the paper's; leaves whole groups out
-`DiversePace`       -threshold sum p - diversity |p|_2: keeps the easiest of every group (Jiang et al., 2014)
+`DiversePace`       -threshold sum p - diversity |p|_2: favours the easiest of every group (Jiang et al., 2014)
 `ReleasedPace`      (what the authors' released code computes for `GroupSparsePace`)
 =================== ===================================================================================
 

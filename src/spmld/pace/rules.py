@@ -200,7 +200,7 @@ class GroupSparsePace(Pace):
 
 
 class DiversePace(Pace):
-    """Self-paced learning with diversity (Jiang et al., 2014): every group keeps its easiest entries.
+    """Self-paced learning with diversity (Jiang et al., 2014): the easiest entries of every group count longer.
 
     Within each group the weights minimise ``sum_j p_j (L_j - threshold) - diversity |p|_2`` over [0, 1]. The i-th
     smallest loss counts if it is below ``threshold + diversity (sqrt(i) - sqrt(i - 1))``. This is what the paper's

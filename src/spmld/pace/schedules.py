@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from typing import Any
 
+import numpy as np
+from array_api_compat import array_namespace
 from sklearn.base import BaseEstimator
 
 from spmld.core.groups import Groups
@@ -26,7 +28,7 @@ def _require(owner: Any, name: str, accepted: str, fits: Callable[[Any], bool]) 
 
 
 def _several(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    return tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)
 
 
 class Geometric(BaseEstimator):
@@ -65,7 +67,11 @@ class Geometric(BaseEstimator):
 
     def age(self, round: int, losses: Any, groups: Groups) -> Age:
         """Threshold and diversity of a round, counted from 0."""
-        return Age(self.threshold * self.growth**round, self.diversity * self.decay**round)
+        try:
+            growth = self.growth**round
+        except OverflowError:
+            growth = inf
+        return Age(self.threshold * growth, self.diversity * self.decay**round)
 
     def settled(self, round: int) -> bool:
         """Never: the threshold keeps growing."""
@@ -93,7 +99,8 @@ class Quantile(BaseEstimator):
         Fraction of the diversity at which `GroupSparsePace` would leave a group out. There, 0 gives weights 0 and 1
         and larger values softer ones.
     common : bool, default=False
-        One threshold for all groups, at the share of all entries, instead of one for each.
+        One threshold for all groups, at the share of all entries, and one diversity, the largest, instead of one for
+        each.
 
     Examples
     --------
@@ -122,7 +129,8 @@ class Quantile(BaseEstimator):
     def check(self) -> None:
         """Refuse parameters out of range."""
         for name in ("start", "stop"):
-            if not all(isinstance(value, (int, float)) and 0 < value <= 1 for value in _several(getattr(self, name))):
+            shares = _several(getattr(self, name))
+            if not shares or not all(isinstance(value, Real) and 0 < float(value) <= 1 for value in shares):
                 raise ValueError(f"{name} of Quantile must be in (0, 1], got {getattr(self, name)!r}")
         if len({len(_several(value)) for value in (self.start, self.stop)} - {1}) > 1:
             raise ValueError(
@@ -139,7 +147,7 @@ class Quantile(BaseEstimator):
         start, stop = _several(self.start), _several(self.stop)
         many = max(len(start), len(stop))
         ends = zip(start * (many // len(start)), stop * (many // len(stop)), strict=True)
-        return tuple(first + way * (last - first) for first, last in ends)
+        return tuple(float(first + way * (last - first)) for first, last in ends)
 
     def age(self, round: int, losses: Any, groups: Groups) -> Age:
         """Threshold and diversity of each group in a round, counted from 0."""
@@ -149,7 +157,11 @@ class Quantile(BaseEstimator):
         threshold = quantiles(losses, share, groups, self.common) * (1 + 1e-6) + TINY
         if self.diversity == 0 or min(shares) >= 1:
             return Age(threshold)
-        return Age(threshold, self.diversity * room(losses, threshold, groups))
+        diversity = self.diversity * room(losses, threshold, groups)
+        if self.common:
+            # A group with no easy entry has no room of its own; it is the one to which diversity matters.
+            diversity = 0 * diversity + array_namespace(diversity).max(diversity)
+        return Age(threshold, diversity)
 
     def settled(self, round: int) -> bool:
         """Whether the share has stopped growing."""
