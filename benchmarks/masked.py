@@ -50,7 +50,11 @@ def best(fit, *args, **options):
 
 def main():
     for name in ("education", "corel5k"):
-        data = fetch_dataset(name)
+        try:
+            data = fetch_dataset(name)
+        except ConnectionError as error:
+            print(f"skipped: {error}")
+            return
         X = sp.csr_array(data.X_train)
         Y = hide_labels(data.Y_train, observed=0.7, random_state=0)
         both = np.array([len(np.unique(column[~np.isnan(column)])) == 2 for column in Y.T])
@@ -65,9 +69,10 @@ def main():
             found = {f"MaskedLogistic, n_jobs={jobs}": best(ours, X, Y, n_jobs=jobs) for jobs in (None, 2)}
         for title, (seconds, answer) in {**rivals, **found}.items():
             print(f"  {title:28} {seconds:7.3f} s   objective {objective(X, Y, *answer):.3f}")
-        fastest = min(seconds for seconds, _ in rivals.values())
-        for title, (seconds, _) in found.items():
-            print(f"  the fastest loop takes {fastest / seconds:.1f} times as long as {title}")
+        for title, (seconds, answer) in found.items():
+            reached = objective(X, Y, *answer)
+            fastest = min(s for s, other in rivals.values() if objective(X, Y, *other) >= reached)
+            print(f"  the fastest loop that ends no lower takes {fastest / seconds:.1f} times as long as {title}")
 
 
 if __name__ == "__main__":

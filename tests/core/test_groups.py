@@ -60,6 +60,7 @@ def test_entries_of_no_group_count_nowhere_and_are_not_read():
     poisoned[3:9, 1:] = 1e300
     groups = Members((numbers,), 4)
     np.testing.assert_allclose(groups.sum(lambda a: (a,), (poisoned,))[0], np.where(numbers < 4, L, 0).sum(axis=0))
+    assert groups.top((poisoned,)) == np.where(numbers < 4, L, 0).max()
     (found,) = groups.map(lambda a: a + 1, (poisoned,))
     assert (found[3:9, 1:] == 0).all()
     np.testing.assert_allclose(found[numbers < 4], L[numbers < 4] + 1)
@@ -74,3 +75,10 @@ def test_torch_does_what_numpy_does():
         np.testing.assert_allclose(found.numpy(), (L * OWN).sum(axis=0))
         ranks = torch.concat(list(groups.ranks(tensors))).numpy()
         np.testing.assert_array_equal(ranks, Columns().ranks((L,))[0])
+
+
+def test_long_columns_are_summed_to_the_end(monkeypatch):
+    monkeypatch.setattr("spmld.core.groups.CACHE", 20)
+    (found,) = Columns().sum(lambda a: (a,), (L,))
+    np.testing.assert_allclose(found, L.sum(axis=0))
+    np.testing.assert_array_equal(Columns().map(lambda a: a, (L,))[0], L)

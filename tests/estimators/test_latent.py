@@ -352,3 +352,15 @@ def test_leaps_come_closer_in_as_many_rounds(monkeypatch):
     monkeypatch.setattr(_latent, "solve", lambda *args, **options: solve(*args, **{**options, "leap": False}))
     plain = objective(tol=None, max_iter=12)
     assert leaping - best < 0.5 * (plain - best)
+
+
+def test_parts_are_left_out_by_name(data):
+    unpaced = SPMLD(random_state=0).without("pace").fit(data.X, data.hidden)
+    assert all(record["share"] == 1 for record in unpaced.history_)
+    plain = SPMLD.paper().without("diversity", "local_correlation")
+    assert (plain.pace.schedule.diversity, plain.local_correlation) == (0.0, 0.0)
+    assert plain.global_correlation == SPMLD.paper().global_correlation > 0
+    assert SPMLD().without("global_correlation").get_params()["local_correlation"] > 0
+    assert SPMLD().without("global_correlation").global_correlation == 0
+    with pytest.raises(ValueError, match=r"parts must be of .* got 'pacing'"):
+        SPMLD().without("pacing")

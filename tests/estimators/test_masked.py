@@ -137,3 +137,36 @@ def test_too_few_steps_are_told():
     data = make_planted(n_samples=100, random_state=0)
     with pytest.warns(UserWarning, match="max_iter=1 Newton steps were not enough"):
         MaskedLogistic(max_iter=1, tol=1e-8).fit(data.X, data.Y)
+
+
+@pytest.mark.parametrize("C", [0.5, 4.0])
+def test_the_graph_counts_relative_to_the_ridge(C, data):
+    """The gradient of the objective in the docstring is zero."""
+    model = MaskedLogistic(C=C, label_graph=3.0, tol=1e-10).fit(data.X, data.hidden)
+    positive, seen = np.where(data.known, data.hidden, 0), data.known.astype(float)
+    both, own = positive.T @ positive, positive.T @ seen
+    A = both / np.sqrt(own * own.T)
+    np.fill_diagonal(A, 0)
+    L = np.diag(A.sum(axis=0)) - A
+    signs = 2 * data.Y - 1
+    slope = -signs / (1 + np.exp(signs * model.decision_function(data.X))) * data.known
+    W = model.coef_.T
+    np.testing.assert_allclose(C * data.X.T @ slope + W + 3.0 * W @ L, 0, atol=1e-5)
+
+
+def test_groups_of_labels_come_back_in_order_from_threads(data, monkeypatch):
+    monkeypatch.setattr("spmld.core.newton.CACHE", 0)  # groups of 16 labels
+    Y = np.tile(data.hidden, 7)[:, :40]
+    expected = MaskedLogistic().fit(data.X, data.hidden).coef_
+    for n_jobs in (None, 2):
+        found = MaskedLogistic(n_jobs=n_jobs).fit(data.X, Y).coef_
+        np.testing.assert_allclose(found, np.tile(expected, (7, 1))[:40], atol=1e-6)
+
+
+def test_a_far_warm_start_ends_where_a_cold_one_does(data):
+    X = data.X.astype(np.float32)
+    cold = MaskedLogistic(tol=1e-4).fit(X, data.hidden)
+    warm = MaskedLogistic(tol=1e-4, warm_start=True).fit(X, data.hidden)
+    warm.coef_ = warm.coef_ * 1e3
+    warm.fit(X, data.hidden)
+    np.testing.assert_allclose(warm.coef_, cold.coef_, atol=1e-2)

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from spmld import GLOCAL, LabelPrior, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier, SelfPacedClassifier
 from spmld.datasets import make_planted
-from spmld.labels import corrupt_labels, hide_labels
+from spmld.labels import corrupt_labels, hide_labels, read_labels
 from spmld.metrics import ranking_loss
 from spmld.pace import (
     DiversePace,
@@ -293,3 +293,52 @@ def test_a_host_without_weights_is_refused(data):
 
     with pytest.raises(ValueError, match="fit takes entry_weight or sample_weight"):
         SelfPacedClassifier(KNeighborsClassifier()).fit(data.X, data.hidden)
+
+
+def test_rounds_and_folds_see_the_given_weights(data, monkeypatch):
+    given, seen = np.random.default_rng(0).uniform(0.5, 2, data.Y.shape), []
+    fitted = SelfPacedClassifier._fitted
+    monkeypatch.setattr(
+        SelfPacedClassifier, "_fitted", lambda self, h, X, labels, w: (seen.append(w), fitted(self, h, X, labels, w))[1]
+    )
+    SelfPacedClassifier(cv=KFold(2), max_iter=1, pace=HardPace(schedule=Fixed())).fit(
+        data.X, data.hidden, entry_weight=given
+    )
+    whole = np.where(data.known, given, 0)
+    train = [rows for rows, _ in KFold(2).split(data.X)]
+    for found, expected in zip(seen, (whole, whole[train[0]], whole[train[1]]), strict=False):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_it_stops_when_the_schedule_has_ended_and_the_weights_stand(data):
+    model = SelfPacedClassifier(MaskedLogistic(), pace=HardPace(schedule=Quantile(start=0.9, stop=1.0, rounds=6)))
+    model.fit(data.X, data.hidden)
+    assert 6 <= model.n_iter_ <= 7
+    assert model.history_[-1]["change"] <= model.tol
+    full = SelfPacedClassifier(pace=HardPace(schedule=Geometric(threshold=1e6))).fit(data.X, data.hidden)
+    assert full.n_iter_ == 1  # all weights are 1, and a later threshold cannot change that
+    steady = SelfPacedClassifier(pace=HardPace(schedule=Fixed(threshold=1e6))).fit(data.X, data.hidden)
+    assert steady.n_iter_ == 1
+
+
+def test_without_polarity_the_default_leaves_out_a_fifth(data):
+    model = SelfPacedClassifier(groups="label").fit(data.X, data.hidden)
+    assert [record["share"] for record in model.history_][:4] == pytest.approx([0.5, 0.6, 0.7, 0.8], abs=0.02)
+
+
+def test_clusters_are_as_many_as_asked_for_and_hold_whole_samples(data):
+    labels = read_labels(data.hidden)
+    for count in (2, 5):
+        model = SelfPacedClassifier(groups="cluster", n_clusters=count)
+        numbers = [model._members(data.X, labels, np.random.RandomState(seed)).numbers[0] for seed in (0, 0)]
+        assert len(np.unique(numbers[0][data.known])) == count
+        np.testing.assert_array_equal(numbers[0], numbers[1])
+        for row in np.where(data.known, numbers[0], -1):
+            assert len(np.unique(row[row >= 0])) <= 1
+
+
+def test_completion_is_the_hosts(data):
+    model = SelfPacedClassifier(GLOCAL(random_state=0)).fit(data.X, data.hidden)
+    found = model.complete(data.X, data.hidden).confidences
+    expected = model.estimator_.complete(data.X, np.where(data.known, 2 * data.wrong - 1, np.nan)).confidences
+    np.testing.assert_allclose(found, expected)

@@ -94,3 +94,19 @@ def test_a_common_threshold_comes_with_a_common_diversity():
 
 def test_a_geometric_threshold_ends_at_infinity():
     assert Geometric(threshold=0.1, growth=10.0).age(5000, None, None).threshold == np.inf
+
+
+def test_the_diverse_pace_shares_a_threshold_unless_told_otherwise():
+    age = DiversePace().age(0, [L], COLUMNS)
+    assert (age.threshold == age.threshold[0]).all()
+    assert (age.diversity == age.diversity[0]).all()
+    assert age.diversity[0] > 0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_losses_at_the_threshold_count_also_if_zero(dtype):
+    losses = np.array([[0.0], [0.0], [0.5], [1.0]], dtype=dtype)
+    for share, expected in ((0.25, 2), (0.5, 2), (0.75, 3)):
+        pace = HardPace(schedule=Quantile(start=share, stop=share))
+        (P,) = pace.weights([losses], pace.age(0, [losses], COLUMNS), COLUMNS)
+        assert P.sum() == expected

@@ -41,6 +41,10 @@ class Groups(Protocol):
         """1 for the smallest entry of each group, 2 for the next, in the form of the entries."""
         ...
 
+    def top(self, entries: Blocks) -> float:
+        """The largest entry of all groups."""
+        ...
+
     def own(self, value: Any, entries: Blocks) -> Array:
         """One number per group, from one for all or one for each."""
         ...
@@ -81,6 +85,9 @@ class Columns:
         L = xp.concat(list(entries))
         order = xp.argsort(L, axis=0, stable=True)
         return split(xp.astype(xp.argsort(order, axis=0, stable=True) + 1, L.dtype), entries)
+
+    def top(self, entries: Blocks) -> float:
+        return max(self.engine.map(lambda L: float(array_namespace(L).max(L)), entries))
 
     def own(self, value: Any, entries: Blocks) -> Array:
         L = entries[0]
@@ -130,6 +137,10 @@ class Members:
             edges.append(edges[-1] + block.shape[0] * block.shape[1])
         parts = [ranks[start:stop] for start, stop in pairwise(edges)]
         return tuple(xp.reshape(part, block.shape) for part, block in zip(parts, entries, strict=True))
+
+    def top(self, entries: Blocks) -> float:
+        members = self.map(lambda L: L, entries)
+        return max(self.engine.map(lambda L: float(array_namespace(L).max(L)), members))
 
     def own(self, value: Any, entries: Blocks) -> Array:
         L = entries[0]

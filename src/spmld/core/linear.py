@@ -128,5 +128,4 @@ def label_graph(problem: Problem, like: Array) -> Array:
     both, own = problem.sum(counts)
     scale = xp.sqrt(own * own.T)
     A = xp.where(scale > 0, both / xp.where(scale > 0, scale, xp.ones_like(scale)), xp.zeros_like(scale))
-    A = A - xp.linalg.diagonal(A) * xp.eye(A.shape[0], dtype=A.dtype, device=A.device)
     return xp.sum(A, axis=1) * xp.eye(A.shape[0], dtype=A.dtype, device=A.device) - A

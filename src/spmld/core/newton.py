@@ -66,11 +66,16 @@ def _minimise(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> M
     active, result = xp.arange(B.shape[1], device=B.device), B
     S = fit.scores(B)
     value = fit.value(B, S)
-    steps = 0
+    steps, exact = 0, True
     while True:
         G, C = fit.derivatives(B, S)
         norm = fit.norm(G)
         going = norm > goal
+        if not exact and not xp.any(going):
+            # Scores have gathered the rounding of all steps; the end is told from new ones.
+            S, exact = fit.scores(B), True
+            value = fit.value(B, S)
+            continue
         if not xp.any(going) or steps == max_iter:
             return Minimum(_put(result, active, B), steps, not xp.any(going))
         if fit.separable and not xp.all(going):
@@ -85,7 +90,7 @@ def _minimise(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> M
         direction = fit.newton_direction(B, C, G, xp.clip(share, 0, 0.2), cg_iter)
         B, S, value, stuck = fit.search(B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
-        steps += 1
+        steps, exact = steps + 1, False
 
 
 @dataclass(frozen=True)
@@ -175,16 +180,14 @@ class _Fit:
         dS = self.problem.map(lambda block: self.design.scores(block, D))
         step = xp.ones_like(value)
         rounding = 8 * float(xp.finfo(B.dtype).eps) * xp.abs(value)
-        for _ in range(30):
+        for halvings in range(32):
             new = B + step * D
             new_S = tuple(s + step * d for s, d in zip(S, dS, strict=True))
             new_value = self.value(new, new_S)
             short = new_value > value + 1e-4 * step * descent + rounding
             if not xp.any(short):
                 break
-            step = xp.where(short, 0.5 * step, step)
-        else:
-            return B, S, value, xp.ones_like(descent) > 0
+            step = xp.where(short, 0.5 * step if halvings < 30 else 0 * step, step)
         return new, new_S, new_value, step * descent >= -rounding
 
 

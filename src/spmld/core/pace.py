@@ -64,7 +64,7 @@ def logarithmic(losses: Blocks, age: Age, groups: Groups, zeta: float) -> tuple[
 
 
 def logarithmic_penalty(weights: Blocks, age: Age, groups: Groups, zeta: float) -> Array:
-    """C sum (zeta p - zeta^p / log zeta), c = lambda / (1 - zeta)."""
+    """With c = lambda / (1 - zeta): c sum (zeta p - zeta^p / log zeta)."""
     return _total(groups, weights, age, lambda P, t: t / (1 - zeta) * (zeta * P - zeta**P / log(zeta)))
 
 
@@ -150,8 +150,7 @@ def quantiles(losses: Blocks, share: Any, groups: Groups, common: bool = False, 
     """
     xp = array_namespace(losses[0])
     share = groups.own(share, losses)
-    top = max(groups.engine.map(lambda L: float(xp.max(L)), losses))
-    low, high = groups.own(0.0, losses), groups.own(top, losses)
+    low, high = groups.own(0.0, losses), groups.own(groups.top(losses), losses)
     (sizes,) = groups.sum(lambda L: (xp.ones_like(L),), losses)
     # A share of 0.55 is 55 of 100, though their product in floating point is a little more.
     wanted = share * sizes * (1 - 8 * xp.finfo(share.dtype).eps)

@@ -144,8 +144,8 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
     if weights.shape not in ((n, l), (n, 1)):
         raise ValueError(f"entry_weight must have the shape of the labels, {(n, l)}, or {(n,)}, got {weights.shape}")
     weights = np.where(labels.observed, weights, 0.0)
-    if not ((weights >= 0) & (weights <= 1e15)).all():
-        raise ValueError("entry_weight must be from 0 to 1e15 where a label is observed")
+    if not ((weights >= 0) & (weights <= 1e100)).all():
+        raise ValueError("entry_weight must be from 0 to 1e100 where a label is observed")
     if not weights.any():
         raise ValueError("entry_weight must be positive for an observed label, all are 0")
     return replace(labels, signs=np.where(weights > 0, labels.signs, 0).astype(np.int8)), weights

@@ -39,8 +39,9 @@ class LEML(MultiLabelEstimator):
         Rank k. A float in (0, 1] is a share of the number of labels, rounded up. No more than there are labels are
         used.
     ridge : float, default=10.0
-        :math:`\lambda`. The released code has 0.1, the paper chooses it by validation. From the largest singular
-        value of :math:`X^\top (J \circ D)` on, with D the slopes of the losses at zero, W and H are zero.
+        :math:`\lambda`. The released code has 0.1, the paper chooses it by validation. Without
+        intercept, from the largest singular value of :math:`X^\top (J \circ D)` on, with D the slopes of the losses at
+        zero, W and H are zero.
     loss : {"squared", "logistic", "squared_hinge"}, default="squared"
         Loss of an entry, on labels -1 and +1.
     fit_intercept : bool, default=False

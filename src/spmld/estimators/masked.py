@@ -36,7 +36,7 @@ class _MaskedLinear(MultiLabelEstimator):
 
     @abstractmethod
     def _ridge(self) -> float:
-        """T."""
+        """The factor t."""
 
     @abstractmethod
     def _level(self, means: Any) -> Any:
@@ -119,8 +119,8 @@ class MaskedLogistic(_MaskedLinear):
     fit_intercept : bool, default=True
         Whether each label has an intercept, which is not penalised.
     tol : float, default=1e-3
-        Stop when the norm of a label's gradient is this share of what it is at zero. 1e-8 gives coefficients that are
-        right to about 1e-4.
+        Stop when the norm of a label's gradient is this share of what it is at zero, or where rounding stops it. With
+        features of similar scale 1e-8 gives coefficients that are right to about 1e-4.
     max_iter : int, default=100
         Most Newton steps.
     warm_start : bool, default=False
@@ -193,7 +193,7 @@ class MaskedRidge(_MaskedLinear):
 
     .. math::
 
-        \|J \circ (Y - X W - 1 b^\top)\|^2 + \alpha \|W\|^2 + \alpha g\, \mathrm{tr}(W L W^\top)
+        \|\sqrt{J} \circ (Y - X W - 1 b^\top)\|^2 + \alpha \|W\|^2 + \alpha g\, \mathrm{tr}(W L W^\top)
 
     on labels -1 and +1, with :math:`J` the observed entries (weights multiply the squares). Without the label graph
     this is scikit-learn's `Ridge` on the rows where a label is observed, label by label, solved by conjugate gradient

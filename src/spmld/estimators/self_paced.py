@@ -38,16 +38,17 @@ SURE = 1e-12
 class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     r"""Any learner, with self-paced weights for observed labels.
 
-    The learner and a weight :math:`P_{ij} \in [0, 1]` for label i of sample j are found in turn (equations 4 to 6 of
-    the paper, for any learner with a loss):
+    The learner and a weight :math:`P_{ij} \in [0, 1]` for label j of sample i are found in turn (equations 4 to 6 of
+    the paper, for any learner with a loss), over the observed entries:
 
     .. math::
 
-        \min_{f, P} \sum_{ij} J_{ij} P_{ij} \ell(Y_{ij}, f_i(x_j)) + R(f) + \text{penalty of the pace}(P)
+        \min_{f, P} \sum_{ij} P_{ij} \ell(Y_{ij}, f_j(x_i)) + R(f) + \text{penalty of the pace}(P)
 
     The learner is fitted to the labels as weighted; then its losses say, by the rule of the pace, which labels count
     in the next round. A schedule that ends below full weights leaves out for good what contradicts the rest most: that
-    is what makes the fit robust against wrong labels.
+    is what makes the fit robust against wrong labels. With ``entry_weight`` the learner is fitted to the product of
+    both weights; the pace judges an entry by its loss alone.
 
     Parameters
     ----------
@@ -68,8 +69,8 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         Clusters of samples for ``groups="cluster"``.
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
         What losses are computed from: "auto" is scores, if the learner has them. "predict_proba" gives -log p of the
-        observed label. The loss of a score is the one that the learner names in its attribute ``loss``, or else the
-        logistic loss.
+        observed label. The loss of a score is that of the learner, if it is one of this library, or else the logistic
+        loss.
     cv : int, splitter or None, default=None
         Folds for losses from learners that have not seen the sample: a flexible learner's own training loss hides its
         mistakes. None: losses of the learner on its training samples.
@@ -203,10 +204,11 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
                     "seconds": perf_counter() - started,
                 }
             )
-            if pace.settled(round) and change <= self.tol:
+            settled = pace.settled(round) or history[-1]["share"] >= 1
+            if settled and change <= self.tol:
                 break
         else:
-            if not pace.settled(self.max_iter - 1):
+            if not settled:
                 warnings.warn(
                     f"SelfPacedClassifier: the schedule of the pace has not ended in max_iter={self.max_iter} rounds",
                     ConvergenceWarning,

@@ -165,7 +165,7 @@ class LogarithmicPace(Pace):
         return core.logarithmic(losses, age, groups, self.softness)
 
     def penalty(self, weights: Any, age: Age, groups: Groups) -> Any:
-        """C sum (z p - z^p / log z) with c = threshold / (1 - z)."""
+        """With c = threshold / (1 - z): c sum (z p - z^p / log z)."""
         return core.logarithmic_penalty(weights, age, groups, self.softness)
 
 
