@@ -66,13 +66,13 @@ def _minimise(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> M
     active, result = xp.arange(B.shape[1], device=B.device), B
     S = fit.scores(B)
     value = fit.value(B, S)
-    steps, exact = 0, True
+    steps, exact, drifts = 0, True, float(xp.finfo(B.dtype).eps) > 1e-12
     while True:
         G, C = fit.derivatives(B, S)
         norm = fit.norm(G)
         going = norm > goal
         if not exact and not xp.any(going):
-            # Scores have gathered the rounding of all steps; the end is told from new ones.
+            # In single precision scores have gathered the rounding of all steps; the end is told from new ones.
             S, exact = fit.scores(B), True
             value = fit.value(B, S)
             continue
@@ -90,7 +90,7 @@ def _minimise(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> M
         direction = fit.newton_direction(B, C, G, xp.clip(share, 0, 0.2), cg_iter)
         B, S, value, stuck = fit.search(B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
-        steps, exact = steps + 1, False
+        steps, exact = steps + 1, not drifts
 
 
 @dataclass(frozen=True)
