@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from spmld.core.groups import Columns, Members
+from spmld.core.groups import Columns, Members, in_turn
 
 RNG = np.random.default_rng(0)
 L = np.round(RNG.random((30, 4)), 1)  # with ties
@@ -28,7 +28,7 @@ def test_map_and_sum_are_what_they_say(groups):
     np.testing.assert_array_equal(above, (L > OWN).sum(axis=0))
     np.testing.assert_array_equal(groups.own(0.5, (L,)), np.full(4, 0.5))
     np.testing.assert_array_equal(groups.own(OWN, (L,)), OWN)
-    np.testing.assert_array_equal(groups.in_turn((0.1, 0.2), (L,)), [0.1, 0.2, 0.1, 0.2])
+    np.testing.assert_array_equal(in_turn((0.1, 0.2), groups, (L,)), [0.1, 0.2, 0.1, 0.2])
 
 
 @pytest.mark.parametrize("groups", [Columns(), as_members(slice(0, 7), slice(7, 30))], ids=["columns", "members"])

@@ -49,10 +49,6 @@ class Groups(Protocol):
         """One number per group, from one for all or one for each."""
         ...
 
-    def in_turn(self, values: Sequence[float], entries: Blocks) -> Array:
-        """One number per group: the values over and over."""
-        ...
-
 
 @dataclass(frozen=True)
 class Columns:
@@ -94,10 +90,6 @@ class Columns:
         xp = array_namespace(L)
         return xp.zeros_like(L[0, :]) + xp.asarray(value, dtype=L.dtype, device=L.device)
 
-    def in_turn(self, values: Sequence[float], entries: Blocks) -> Array:
-        count = self.own(0.0, entries).shape[0]
-        return self.own([values[i % len(values)] for i in range(count)], entries)
-
 
 @dataclass(frozen=True)
 class Members:
@@ -132,11 +124,7 @@ class Members:
         first = xp.cumulative_sum(sizes) - sizes
         place = xp.argsort(order, stable=True)
         ranks = xp.astype(place - first[number] + 1, L.dtype)
-        edges = [0]
-        for block in entries:
-            edges.append(edges[-1] + block.shape[0] * block.shape[1])
-        parts = [ranks[start:stop] for start, stop in pairwise(edges)]
-        return tuple(xp.reshape(part, block.shape) for part, block in zip(parts, entries, strict=True))
+        return split(xp.reshape(ranks, (-1, entries[0].shape[1])), entries)
 
     def top(self, entries: Blocks) -> float:
         members = self.map(lambda L: L, entries)
@@ -147,10 +135,6 @@ class Members:
         xp = array_namespace(L)
         return xp.zeros(self.count, dtype=L.dtype, device=L.device) + xp.asarray(value, dtype=L.dtype, device=L.device)
 
-    def in_turn(self, values: Sequence[float], entries: Blocks) -> Array:
-        count = self.own(0.0, entries).shape[0]
-        return self.own([values[i % len(values)] for i in range(count)], entries)
-
     def _spread(self, own: Array, number: Array) -> Array:
         xp = array_namespace(own)
         return xp.concat([own, xp.ones_like(own[:1])])[number]
@@ -160,6 +144,12 @@ class Members:
         flat = xp.reshape(xp.astype(values, like.dtype, copy=False), (-1,))
         sums = xp.bincount(xp.reshape(number, (-1,)), weights=flat, minlength=self.count + 1)
         return xp.astype(sums[: self.count], like.dtype)
+
+
+def in_turn(values: Sequence[float], groups: Groups, entries: Blocks) -> Array:
+    """One number per group: the values over and over."""
+    count = groups.own(0.0, entries).shape[0]
+    return groups.own([values[i % len(values)] for i in range(count)], entries)
 
 
 def split(A: Array, blocks: Blocks) -> tuple[Array, ...]:

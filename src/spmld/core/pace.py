@@ -45,7 +45,7 @@ def linear(losses: Blocks, age: Age, groups: Groups) -> tuple[Array, ...]:
 
 
 def linear_penalty(weights: Blocks, age: Age, groups: Groups) -> Array:
-    """Lambda sum (p^2 / 2 - p)."""
+    """The sum of lambda (p^2 / 2 - p)."""
     return _total(groups, weights, age, lambda P, t: t * (0.5 * P * P - P))
 
 
@@ -128,7 +128,7 @@ def diverse_penalty(weights: Blocks, age: Age, groups: Groups) -> Array:
 
 
 def _norms(weights: Blocks, age: Age, groups: Groups) -> Array:
-    """Gamma |p|_2, summed over groups."""
+    """The sum over groups of gamma |p|_2."""
     xp = array_namespace(weights[0])
     (squares,) = groups.sum(lambda P: (P * P,), weights)
     return xp.sum(groups.own(age.diversity, weights) * xp.sqrt(squares))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,8 @@ import array_api_compat.numpy as numpy_namespace
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from spmld.labels import Labels, read_labels
@@ -19,8 +22,8 @@ __all__ = [
     "check_labels",
     "check_pace",
     "check_weights",
+    "clusters",
     "features_in_numpy",
-    "for_kmeans",
     "is_integer",
     "is_number",
     "move",
@@ -109,12 +112,16 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
     return labels
 
 
-def for_kmeans(X: Any) -> Any:
-    """X as k-means takes it: NumPy's, or sparse with 32-bit indices."""
-    if sp.issparse(X):
-        index = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        return sp.csr_array((X.data, *index), shape=X.shape) if X.nnz < 2**31 else X
-    return to_numpy(X)
+def clusters(X: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
+    """The number of each sample's cluster, by k-means."""
+    X = features_in_numpy(X)
+    if sp.issparse(X) and X.nnz < 2**31:  # k-means takes 32-bit indices alone
+        X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    with warnings.catch_warnings():
+        # Fewer distinct samples than clusters leave some clusters empty, which does no harm.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1))
+        return means.fit_predict(X).astype(np.int64)
 
 
 def check_pace(estimator: Any) -> None:
@@ -145,7 +152,10 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
         raise ValueError(f"entry_weight must have the shape of the labels, {(n, l)}, or {(n,)}, got {weights.shape}")
     weights = np.where(labels.observed, weights, 0.0)
     if not ((weights >= 0) & (weights <= 1e100)).all():
-        raise ValueError("entry_weight must be from 0 to 1e100 where a label is observed")
+        raise ValueError(
+            "entry_weight must be from 0 to 1e100 where a label is observed, "
+            f"got values from {weights.min():.3g} to {weights.max():.3g}"
+        )
     if not weights.any():
         raise ValueError("entry_weight must be positive for an observed label, all are 0")
     return replace(labels, signs=np.where(weights > 0, labels.signs, 0).astype(np.int8)), weights

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +20,7 @@ from spmld.core.steps import update_V
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import (
-    for_kmeans,
+    clusters,
     is_integer,
     is_number,
     move,
@@ -88,11 +87,7 @@ class LatentLabelModel(MultiLabelEstimator):
         n_groups = min(self.n_groups, X.shape[0]) if self.local_correlation > 0 else 1
         group = np.zeros(X.shape[0], dtype=np.int64)
         if n_groups > 1:
-            with warnings.catch_warnings():
-                # Fewer distinct samples than groups leave some groups empty, which does no harm.
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                means = KMeans(n_groups, n_init=1, random_state=rng.randint(2**31 - 1))
-                group = means.fit_predict(for_kmeans(X)).astype(np.int64)
+            group = clusters(X, n_groups, rng)
         signs, J = move(labels.signs, X), move_weights(weights, X)
         return make_problem(X, signs, J, move(group, X), n_groups, fit_intercept=self.fit_intercept)
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
@@ -19,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from spmld.core.groups import Members
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_pace, for_kmeans, is_integer, is_number, move, require, to_numpy
+from spmld.estimators._inputs import check_pace, clusters, is_integer, is_number, move, require, to_numpy
 from spmld.estimators._responses import label_scores
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
@@ -32,7 +31,6 @@ __all__ = ["SelfPacedClassifier"]
 
 GROUPS = ("label_polarity", "label", "cluster", "all")
 SIGNS = np.array([-1, 1])
-SURE = 1e-12
 
 
 class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
@@ -247,18 +245,13 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
 
     def _losses_of(self, host: Any, X: Any, labels: Labels) -> NDArray[Any]:
         """The loss of each label; of a positive, where it is not observed."""
-        signs = np.where(labels.signs < 0, -1, 1)
-        if self._response(host) == "predict_proba":
-            p = label_scores(host, X, "predict_proba", SIGNS, signs.shape[1])
-            return -np.log(np.clip(np.where(signs > 0, p, 1 - p), SURE, 1))
-        scores = label_scores(host, X, "decision_function", SIGNS, signs.shape[1])
-        loss = getattr(host, "loss", "logistic")
-        return LOSSES[loss if loss in LOSSES else "logistic"].value(signs, scores)
-
-    def _response(self, host: Any) -> str:
-        if self.response != "auto":
-            return self.response
-        return "decision_function" if hasattr(host, "decision_function") else "predict_proba"
+        response = self.response
+        if response == "auto":
+            response = "decision_function" if hasattr(host, "decision_function") else "predict_proba"
+        scores = scores_from(host, X, response, labels.signs.shape[1])
+        # The logistic loss of log-odds is -log p.
+        loss = getattr(host, "loss", None) if response == "decision_function" else None
+        return LOSSES[loss if loss in LOSSES else "logistic"].value(np.where(labels.signs < 0, -1, 1), scores)
 
     def _members(self, X: Any, labels: Labels, rng: np.random.RandomState) -> Members:
         """The groups, by a number for each entry."""
@@ -277,11 +270,7 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         elif groups == "label":
             numbers += np.arange(l)
         elif groups == "cluster":
-            means = KMeans(min(self.n_clusters, n), n_init=1, random_state=rng.randint(2**31 - 1))
-            with warnings.catch_warnings():
-                # Fewer distinct samples than clusters leave some clusters empty, which does no harm.
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                numbers += means.fit_predict(for_kmeans(X))[:, None]
+            numbers += clusters(X, min(self.n_clusters, n), rng)[:, None]
         count = int(numbers.max()) + 1
         return Members((np.where(labels.observed, numbers, count),), count)
 
@@ -296,9 +285,8 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     def _scores(self, X: Any) -> Any:
         if isinstance(self.estimator_, MultiLabelEstimator):
             return self.estimator_._scores(X)
-        if hasattr(self.estimator_, "decision_function"):
-            return move(label_scores(self.estimator_, X, "decision_function", SIGNS, self.n_labels_), X)
-        return move(log_odds(label_scores(self.estimator_, X, "predict_proba", SIGNS, self.n_labels_)), X)
+        response = "decision_function" if hasattr(self.estimator_, "decision_function") else "predict_proba"
+        return move(scores_from(self.estimator_, X, response, self.n_labels_), X)
 
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
         if isinstance(self.estimator_, MultiLabelEstimator):
@@ -312,6 +300,12 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         if self.estimator is not None:
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         return tags
+
+
+def scores_from(host: Any, X: Any, response: str, n_labels: int) -> NDArray[Any]:
+    """Scores of a fitted learner, or the log-odds of its probabilities."""
+    values = label_scores(host, X, response, SIGNS, n_labels)
+    return log_odds(values) if response == "predict_proba" else values
 
 
 def keep_easiest(P: NDArray[Any], losses: NDArray[Any], groups: Members) -> NDArray[Any]:

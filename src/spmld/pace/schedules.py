@@ -11,7 +11,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from sklearn.base import BaseEstimator
 
-from spmld.core.groups import Groups
+from spmld.core.groups import Groups, in_turn
 from spmld.core.pace import Age, quantiles, room
 
 __all__ = ["Fixed", "Geometric", "Quantile"]
@@ -152,7 +152,7 @@ class Quantile(BaseEstimator):
     def age(self, round: int, losses: Any, groups: Groups) -> Age:
         """Threshold and diversity of each group in a round, counted from 0."""
         shares = self.share(round)
-        share = shares[0] if len(shares) == 1 else groups.in_turn(shares, losses)
+        share = shares[0] if len(shares) == 1 else in_turn(shares, groups, losses)
         # Entries at the quantile count as easy, also if it is 0, so the threshold is a little above it.
         threshold = quantiles(losses, share, groups, self.common) * (1 + 1e-6) + TINY
         if self.diversity == 0 or min(shares) >= 1:
