@@ -26,6 +26,7 @@ RANKING = {
     "coverage": lambda Y, S: sk.coverage_error(Y, S) - 1,
     "instance_auc": lambda Y, S: sk.roc_auc_score(Y, S, average="samples"),
     "macro_auc": lambda Y, S: sk.roc_auc_score(Y, S, average="macro"),
+    "micro_average_precision": lambda Y, S: sk.average_precision_score(Y, S, average="micro"),
     "micro_auc": lambda Y, S: sk.roc_auc_score(Y, S, average="micro"),
     "label_ranking_average_precision": sk.label_ranking_average_precision_score,
     "macro_average_precision": lambda Y, S: sk.average_precision_score(Y, S, average="macro"),

@@ -119,6 +119,7 @@ SCORE_TWINS = [
     (metrics.coverage, {"normalised": True}, normalised_coverage, INSTANCES),
     (metrics.label_ranking_average_precision, {}, average_precision, INSTANCES),
     (metrics.macro_average_precision, {}, average_precision, LABELS),
+    (metrics.micro_average_precision, {}, average_precision, POOL),
     (metrics.one_error, {}, one_error, INSTANCES),
     *[
         (measure, {"k": k}, twin(k), INSTANCES)

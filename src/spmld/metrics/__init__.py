@@ -8,7 +8,13 @@ from spmld.metrics._auc import instance_auc, macro_auc, micro_auc
 from spmld.metrics._decisions import hamming_loss, instance_f1, macro_f1, micro_f1, subset_accuracy
 from spmld.metrics._evaluate import Evaluation, evaluate
 from spmld.metrics._probabilities import brier_score, log_loss
-from spmld.metrics._ranking import coverage, label_ranking_average_precision, macro_average_precision, ranking_loss
+from spmld.metrics._ranking import (
+    coverage,
+    label_ranking_average_precision,
+    macro_average_precision,
+    micro_average_precision,
+    ranking_loss,
+)
 from spmld.metrics._registry import MEASURES, Measure
 from spmld.metrics._scorers import Scorer, scorer
 from spmld.metrics._top import (
@@ -37,6 +43,7 @@ __all__ = [
     "macro_average_precision",
     "macro_f1",
     "micro_auc",
+    "micro_average_precision",
     "micro_f1",
     "ndcg_at_k",
     "one_error",

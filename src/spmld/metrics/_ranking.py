@@ -160,3 +160,36 @@ def macro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, avera
     """
     values = by_columns(average_precision, *read_scores(Y_true, scores, mask))
     return average_defined(values, average, "macro_average_precision")
+
+
+def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None) -> float:
+    r"""Share of positives among the entries scored as high or higher, on average over all positive entries.
+
+    .. math:: \frac{1}{|P|} \sum_{p \in P}
+              \frac{|\{q \in P : s_q \ge s_p\}|}{|\{e \text{ observed} : s_e \ge s_p\}|}
+
+    :math:`P` are all observed positive entries, of any instances and labels.
+
+    Parameters
+    ----------
+    Y_true : labels in any form of `spmld.labels.read_labels`
+        True labels.
+    scores : array-like of shape (n_samples, n_labels)
+        Scores, higher for labels held more likely.
+    mask : array-like of bool of the same shape, optional
+        True where a label is observed.
+
+    Returns
+    -------
+    float
+        In (0, 1], higher is better. NaN, with a warning, without an observed positive.
+
+    Examples
+    --------
+    >>> from spmld.metrics import micro_average_precision
+    >>> micro_average_precision([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]])
+    0.9166666666666666
+    """
+    signs, values = read_scores(Y_true, scores, mask)
+    one_row = average_precision(signs.reshape(1, -1), values.reshape(1, -1))
+    return float(average_defined(one_row, "mean", "micro_average_precision"))

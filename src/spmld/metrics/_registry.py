@@ -13,7 +13,13 @@ from typing import Any, Literal
 from spmld.metrics._auc import instance_auc, macro_auc, micro_auc
 from spmld.metrics._decisions import hamming_loss, instance_f1, macro_f1, micro_f1, subset_accuracy
 from spmld.metrics._probabilities import brier_score, log_loss
-from spmld.metrics._ranking import coverage, label_ranking_average_precision, macro_average_precision, ranking_loss
+from spmld.metrics._ranking import (
+    coverage,
+    label_ranking_average_precision,
+    macro_average_precision,
+    micro_average_precision,
+    ranking_loss,
+)
 from spmld.metrics._top import ndcg_at_k, one_error, precision_at_k, propensity_scored_precision_at_k, recall_at_k
 
 Needs = Literal["scores", "predictions", "probabilities"]
@@ -71,6 +77,7 @@ MEASURES: dict[str, Measure] = {
         Measure(micro_auc, "scores", "entries", True),
         Measure(label_ranking_average_precision, "scores", "instances", True),
         Measure(macro_average_precision, "scores", "labels", True),
+        Measure(micro_average_precision, "scores", "entries", True),
         Measure(one_error, "scores", "instances", False),
         Measure(precision_at_k, "scores", "instances", True),
         Measure(recall_at_k, "scores", "instances", True),
