@@ -12,7 +12,7 @@ from spmld.experiment import trial as module
 from spmld.experiment.strict import is_measure
 from spmld.experiment.trial import attempt, build, find_estimator
 from spmld.labels import hide_labels
-from spmld.metrics import MEASURES, ranking_loss
+from spmld.metrics import MEASURES, micro_average_precision, ranking_loss
 
 LINEAR = "tests.experiment.studies.Linear"
 
@@ -123,6 +123,35 @@ def test_corruption_changes_the_training_labels_alone(loads, planted):
     assert run(tiny(corruption=Corruption("flip", 0.4))) == wrong
 
 
+class Faithful(Memory):
+    """Refuses a label that is not true; its scores are what it has seen."""
+
+    truth = None
+
+    def fit(self, X, Y):
+        assert ((self.truth == Y) | np.isnan(Y)).all()
+        return super().fit(X, Y)
+
+
+def test_an_oracle_is_not_shown_wrong_labels(loads, planted, monkeypatch):
+    loads(Bunch(**planted))
+    monkeypatch.setattr(Faithful, "truth", planted["Y_train"])
+    wrong = {"estimator": f"{__name__}.Faithful", "corruption": Corruption("flip", 0.2)}
+    run(tiny(told=True, **wrong))
+    with pytest.raises(AssertionError):
+        run(tiny(**wrong))
+
+
+def test_completion_is_judged_on_the_gaps_by_the_truth(loads, planted):
+    loads(Poisoned(X_train=planted["X_train"], Y_train=planted["Y_train"]))
+    trial = tiny("missing", estimator="spmld.MaskedLogistic")
+    X, truth = planted["X_train"], planted["Y_train"]
+    Y = hide_labels(truth, trial.observed, random_state=trial.seed)
+    scores = build(trial).fit(X, Y).decision_function(X)
+    expected = micro_average_precision(truth, scores, mask=np.isnan(Y))
+    assert run(trial)["micro_average_precision"] == pytest.approx(expected)
+
+
 def test_every_measure_that_a_study_may_name_is_recorded():
     recorded = set(run(tiny(estimator="spmld.GLOCAL")))
     named = {name.removesuffix("k") + str(k) if name.endswith("_k") else name for name in MEASURES for k in (1, 3, 5)}
@@ -132,8 +161,9 @@ def test_every_measure_that_a_study_may_name_is_recorded():
 def test_the_key_is_of_the_description():
     assert tiny().key == tiny().key
     others = [tiny(seed=4), tiny(observed=0.3), tiny(params={"ridge": 2}), tiny("held-out"), tiny(method="other")]
-    others.append(tiny(corruption=Corruption("flip", 0.1)))
-    assert len({tiny().key, *(other.key for other in others)}) == 7
+    others += [tiny(corruption=Corruption("flip", 0.1)), tiny(told=True), tiny("missing")]
+    assert len({tiny().key, *(other.key for other in others)}) == 9
+    assert "told" not in tiny().as_dict()  # the keys of records written before there were oracles stay
 
 
 def test_a_failure_is_recorded():

@@ -125,12 +125,12 @@ def check(
 
 
 def _single(records: Records, wanted: dict[str, Any], key: str | None) -> dict[str, Any]:
-    """The one record of a trial on the test set that fits what is wanted, or of any trial by its key."""
+    """The one record of a final trial that fits what is wanted, or of any trial by its key."""
     fits = [
         record
         for record in records.trials.values()
         if record["status"] == "ok"
-        and (record["key"] == key if key else record["trial"]["kind"] == "test")
+        and (record["key"] == key if key else record["trial"]["kind"] != "held-out")
         and all(record["trial"][name] == value for name, value in wanted.items())
     ]
     if len(fits) == 1:

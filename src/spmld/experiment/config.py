@@ -20,6 +20,7 @@ from spmld.experiment.strict import StudyError, Table, is_choices, is_measure, i
 __all__ = ["CLEAN", "Corruption", "Method", "Study", "find_study", "load_study", "parse_study", "shipped_studies"]
 
 REPORTS = ("tables", "radar", "surface")
+JUDGED = ("test", "missing")
 CORRUPTIONS = ("none", "permute", "swap", "drop", "flip")
 
 Params = dict[str, Any]
@@ -58,6 +59,8 @@ class Method:
         Choices for parameters of which the best combination on held-out labels is taken.
     sweep : dict of lists
         Choices for parameters of which every combination is judged on the test set, to draw a surface.
+    told : bool
+        Whether labels made wrong are hidden from it: an oracle, to show what is to be gained.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Method:
     fixed: Params = field(default_factory=dict)
     search: dict[str, list[Any]] = field(default_factory=dict)
     sweep: dict[str, list[Any]] = field(default_factory=dict)
+    told: bool = False
 
     def settings(self) -> Iterator[Params]:
         """The combinations to choose from, in the order of the file; one empty one if there is no choice."""
@@ -98,6 +102,8 @@ class Study:
         What to compare.
     corruption : tuple of Corruption
         What is done to the labels before some are hidden.
+    judged_on : {"test", "missing"}
+        What methods are judged on: the test set, or the unobserved labels of the training set.
     reference : str or None
         The method that the others are tested against.
     budget, folds, select_seed, select_by
@@ -114,6 +120,7 @@ class Study:
     measures: tuple[str, ...]
     methods: tuple[Method, ...]
     corruption: tuple[Corruption, ...] = (CLEAN,)
+    judged_on: str = "test"
     reference: str | None = None
     budget: int = 1
     folds: int = 3
@@ -122,8 +129,12 @@ class Study:
 
     def as_dict(self) -> dict[str, Any]:
         """What `parse_study` makes the same study of, ready for JSON."""
-        found = dataclasses.asdict(self, dict_factory=lambda items: {k: v for k, v in items if v not in (None, {})})
+        found = dataclasses.asdict(
+            self, dict_factory=lambda items: {k: v for k, v in items if v not in (None, {}, False)}
+        )
         del found["name"]
+        if self.judged_on == "test":
+            del found["judged_on"]
         return json.loads(json.dumps(found))  # lists for tuples, as the file has them
 
 
@@ -193,6 +204,7 @@ def parse_study(content: dict[str, Any], *, name: str, source: str) -> Study:
         measures=table.several("measures", "names of measures", is_measure),
         methods=tuple(_method(part) for part in table.parts("methods")),
         corruption=tuple(_corruption(part) for part in table.parts("corruption", [{"how": "none"}])),
+        judged_on=table.take("judged_on", f"one of {', '.join(JUDGED)}", lambda v: is_text(v) and v in JUDGED, "test"),
         reference=table.take("reference", "the name of a method", is_text, None),
         budget=table.take("budget", "a whole number of 1 or more", lambda v: is_whole(v) and v >= 1, 1),
         folds=table.take("folds", "a whole number of 2 or more", lambda v: is_whole(v) and v >= 2, 3),
@@ -228,6 +240,7 @@ def _method(table: Table) -> Method:
         fixed=table.take("fixed", "a table of plain values", is_settings, {}),
         search=table.take("search", "a table of lists of plain values", is_choices, {}),
         sweep=table.take("sweep", "a table of lists of plain values", is_choices, {}),
+        told=table.take("told", "true or false", lambda v: isinstance(v, bool), False),
     )
     table.finish()
     parameters = [*method.fixed, *method.search, *method.sweep]

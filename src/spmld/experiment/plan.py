@@ -86,7 +86,17 @@ def final_trials(study: Study, records: Records) -> list[Trial]:
         for sweep, seed in product(method.sweeps(), study.seeds):
             params = {**method.fixed, **chosen, **sweep}
             found.append(
-                Trial("test", cell.data, cell.observed, seed, method.name, method.estimator, params, cell.corruption)
+                Trial(
+                    "missing" if study.judged_on == "missing" else "test",
+                    cell.data,
+                    cell.observed,
+                    seed,
+                    method.name,
+                    method.estimator,
+                    params,
+                    cell.corruption,
+                    told=method.told,
+                )
             )
     return found
 
@@ -103,6 +113,7 @@ def _settings(study: Study, cell: Cell, method: Method) -> list[Trial]:
             {**method.fixed, **setting},
             cell.corruption,
             study.folds,
+            method.told,
         )
         for setting in method.settings()
     ]

@@ -28,6 +28,7 @@ SHORT = {
     "micro_f1": "micro F1",
     "instance_f1": "instance F1",
     "label_ranking_average_precision": "AP",
+    "micro_average_precision": "micro AP",
 }
 
 

@@ -32,8 +32,9 @@ class Trial:
 
     Attributes
     ----------
-    kind : {"held-out", "test"}
-        Whether it is judged on folds of the training rows, by their observed labels, or on the test set.
+    kind : {"held-out", "test", "missing"}
+        What it is judged on: folds of the training rows, by their observed labels; the test set; or the unobserved
+        labels of the training rows.
     data : str
         Data set.
     observed : float
@@ -47,7 +48,9 @@ class Trial:
     params : dict
         Its parameters.
     folds : int
-        Number of folds; 0 on the test set.
+        Number of folds; 0 where it is not judged on folds.
+    told : bool
+        Whether labels made wrong are hidden: an oracle.
 
     Examples
     --------
@@ -57,7 +60,7 @@ class Trial:
     True
     """
 
-    kind: Literal["held-out", "test"]
+    kind: Literal["held-out", "test", "missing"]
     data: str
     observed: float
     seed: int
@@ -66,10 +69,11 @@ class Trial:
     params: Params
     corruption: Corruption = CLEAN
     folds: int = 0
+    told: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """The description, ready for JSON."""
-        return dataclasses.asdict(self)
+        """The description, ready for JSON. What most trials do not have is left out, so that their keys stay."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if name != "told" or value}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Trial:
@@ -100,6 +104,8 @@ def run(trial: Trial) -> dict[str, float]:
     X, Y = data.X_train, _training_labels(data.Y_train, trial)
     if trial.kind == "test":
         return _judge(build(trial).fit(X, Y), data.X_test, data.Y_test)
+    if trial.kind == "missing":
+        return _judge_completion(build(trial).fit(X, Y), X, Y, data.Y_train)
     folds = MultilabelStratifiedKFold(trial.folds, random_state=trial.seed).split(X, Y)
     scores = [_judge(build(trial).fit(X[train], Y[train]), X[held], Y[held]) for train, held in folds]
     return {name: _mean([score[name] for score in scores]) for name in scores[0]}
@@ -163,19 +169,28 @@ def build(trial: Trial) -> Any:
         raise StudyError(f"parameters of {trial.method}: {error}") from error
 
 
-def _training_labels(Y: Any, trial: Trial) -> Any:
+def _training_labels(truth: Any, trial: Trial) -> Any:
     """The training labels as the trial sees them: some wrong, then some hidden."""
+    Y = truth
     if trial.corruption.how != "none":
         # A generator of its own: with the mask's seed, what is wrong and what is hidden would depend on each other.
         rng = np.random.RandomState([trial.seed, 1])
         Y = corrupt_labels(Y, trial.corruption.how, trial.corruption.rate, random_state=rng)  # type: ignore[arg-type]
-    return hide_labels(Y, trial.observed, random_state=trial.seed)
+    hidden = hide_labels(Y, trial.observed, random_state=trial.seed)
+    return np.where(truth == Y, hidden, np.nan) if trial.told else hidden
 
 
 def _judge(model: Any, X: Any, Y: Any) -> dict[str, float]:
     outputs = {"scores": "decision_function", "predictions": "predict", "probabilities": "predict_proba"}
     judged = {name: getattr(model, method)(X) for name, method in outputs.items() if hasattr(model, method)}
     return evaluate(Y, **judged).to_dict()
+
+
+def _judge_completion(model: Any, X: Any, Y: Any, truth: Any) -> dict[str, float]:
+    """Measures of the probabilities that fill the gaps, on the gaps alone."""
+    labels, confidences = model.complete(X, Y)
+    p = np.where(np.asarray(labels) == 1, confidences, 1 - confidences)
+    return evaluate(truth, scores=p, predictions=(p > 0.5).astype(int), probabilities=p, mask=np.isnan(Y)).to_dict()
 
 
 def _mean(values: list[float]) -> float:
