@@ -150,7 +150,7 @@ def _folds(cv: Any, X: Any, labels: Labels, random_state: Any) -> _Folds:
     for _, test in folds:
         tested[test] = True
     if not tested.all():
-        raise ValueError(f"cv must test each sample, got {cv!r} which leaves out {int((~tested).sum())} of {n}")
+        raise ValueError(f"cv must test each sample, but leaves out {int((~tested).sum())} of {n}, got {cv!r}")
     return folds
 
 

@@ -206,8 +206,8 @@ class LabelIssues:
         known, doubted = int((self.signs != 0).sum()), self.suspicion >= 0.5
         wrong, missed = (int((doubted & (self.signs == sign)).sum()) for sign in (1, -1))
         return (
-            f"LabelIssues: {known} observed labels of {n} samples and {l} labels, about {np.nansum(self.suspicion):.0f} "
-            f"of them wrong; more likely wrong than right: {wrong} positives, {missed} negatives"
+            f"LabelIssues: {known} observed entries of {n} samples and {l} labels, about "
+            f"{np.nansum(self.suspicion):.0f} of them wrong; more likely wrong than right: {wrong} positives, {missed} negatives"
         )
 
     def _repr_html_(self) -> str:

@@ -215,7 +215,8 @@ def common_rates(scores: Array, signs: Array, *, trust: float = 0.2, max_iter: i
 
     def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The objective and its slope, for a point of the log-odds of rho, a and b, log c, and d."""
-        (rho, a, b), c, d = (1 / (1 + np.exp(-point[:3]))).tolist(), float(np.exp(point[3])), float(point[4])
+        rho, a, b = (1 / (1 + np.exp(-point[:3]))).tolist()
+        c, d = float(np.exp(point[3])), float(point[4])
         alpha, beta = rates(rho, a, b, each)
         pi = _logistic(c * s + d)
         chance = _chance(pi, y, alpha, beta)
@@ -235,8 +236,8 @@ def common_rates(scores: Array, signs: Array, *, trust: float = 0.2, max_iter: i
     # A share redrawn or turned beyond one half would say that labels mean their opposite.
     bounds = [(-9, 0), (-12, 0), (-12, 1), (-2, 2), (-4, 4)]
     best = minimize(loss, START, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iter}).x
-    odds = (1 / (1 + np.exp(-best[:3]))).tolist()
-    return Rates(*rates(*odds, f), float(np.exp(best[3])), float(best[4]))
+    rho, a, b = (1 / (1 + np.exp(-best[:3]))).tolist()
+    return Rates(*rates(rho, a, b, f), float(np.exp(best[3])), float(best[4]))
 
 
 def own_rates(scores: Array, signs: Array, common: Rates, *, strength: float, max_iter: int, tol: float) -> Rates:
