@@ -1,4 +1,4 @@
-"""Audit the labels of a real data set: which moods were songs given by mistake, and which are missing?
+"""Audit the labels of a real data set: moods that songs were given by mistake, and moods that they lack.
 
 Run it with ``python examples/audit_labels.py``. It takes some seconds, needs the data set Emotions, from SPMLD_DATA or
 by download, and draws a figure if matplotlib is there, ``pip install "spmld[plot]"``. Without the data set it audits

@@ -45,6 +45,14 @@ def test_planted_errors_are_found_far_above_chance_and_above_the_training_loss(k
     assert found > precision(wrong, np.where(Y == 1, -1, 1) * model.decision_function(DATA.X), known) + 0.01
 
 
+def test_no_sample_is_judged_by_a_model_that_has_seen_it():
+    """The nearest neighbour of a seen sample is itself, whose labels it would find right without exception."""
+    Y, known, wrong = plant("flip")
+    issues = find_label_issues(KNeighborsClassifier(1), DATA.X, Y, rounds=1, random_state=0)
+    assert ((issues.probabilities > 0.5) != (Y == 1))[known].mean() > wrong[known].mean()
+    assert precision(wrong, issues.suspicion, known) > 1.5 * wrong[known].mean()
+
+
 def test_a_second_round_sees_clearer():
     gains = []
     for seed in range(3):

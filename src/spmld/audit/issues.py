@@ -207,7 +207,8 @@ class LabelIssues:
         wrong, missed = (int((doubted & (self.signs == sign)).sum()) for sign in (1, -1))
         return (
             f"LabelIssues: {known} observed entries of {n} samples and {l} labels, about "
-            f"{np.nansum(self.suspicion):.0f} of them wrong; more likely wrong than right: {wrong} positives, {missed} negatives"
+            f"{np.nansum(self.suspicion):.0f} of them wrong; more likely wrong than right: "
+            f"{wrong} positives, {missed} negatives"
         )
 
     def _repr_html_(self) -> str:
