@@ -35,7 +35,22 @@ def paces_both_hosts(printed):
     assert "Figure: pace_any_classifier.png" in printed
 
 
-PROMISES = {"pace_any_classifier": paces_both_hosts, "tune_and_threshold": gains_f1}
+def lists_ten_with_names(printed):
+    """The most suspicious come first, and each has a kind."""
+    lines = printed.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("sample"))
+    rows = lines[start + 1 : start + 11]
+    suspicion = [float(line[47:58]) for line in rows]
+    assert suspicion == sorted(suspicion, reverse=True)
+    assert all(line.endswith(("wrong positive", "missed positive")) for line in rows)
+    assert "Figure: audit_labels.png" in printed
+
+
+PROMISES = {
+    "audit_labels": lists_ten_with_names,
+    "pace_any_classifier": paces_both_hosts,
+    "tune_and_threshold": gains_f1,
+}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

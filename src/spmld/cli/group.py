@@ -12,6 +12,7 @@ import spmld as package
 __all__ = ["spmld"]
 
 _GROUPS = {
+    "audit": "Find labels that are likely to be wrong.",
     "data": "List, fetch, describe and convert data sets.",
     "reproduce": "Run studies, make their tables and figures, refit any one result.",
 }

@@ -1,0 +1,76 @@
+"""``spmld audit``: find labels that are likely to be wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spmld.cli.show import say, show_json, show_table
+from spmld.cli.source import load, source_options
+
+__all__ = ["audit"]
+
+_METHODS = ("MaskedLogistic", "MaskedRidge", "GLOCAL", "SPMLD", "LEML", "MLLRC", "MLkNN")
+
+
+@click.command()
+@source_options
+@click.option("--method", type=click.Choice(_METHODS, case_sensitive=False), help="[default: MaskedLogistic with C=3]")
+@click.option("--part", type=click.Choice(["all", "train", "test"]), default="all", help="Rows of the official split.")
+@click.option("--top", default=20, show_default=True, type=click.IntRange(min=0), help="How many entries to print.")
+@click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Folds of the cross-fit.")
+@click.option("--rounds", default=2, show_default=True, type=click.IntRange(min=1), help="How often to fit.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0, max=2**32 - 1), help="Seed.")
+@click.option("--out", metavar="FILE", help="Write all observed entries into this CSV file, which must not be there.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def audit(
+    source: str,
+    method: str | None,
+    part: Any,
+    top: int,
+    folds: int,
+    rounds: int,
+    seed: int,
+    out: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Print the labels of SOURCE that are most likely to be wrong, and how many there may be of each label.
+
+    SOURCE is a file or a name, as for `spmld data`. Samples are numbered from 0 in the order of the part. The suspicion
+    of an entry is the probability that it is wrong, by models that were not fitted on its sample.
+
+    \b
+    Examples:
+      spmld audit emotions --top 10
+      spmld audit mine.csv --label sad --label calm --out issues.csv
+    """
+    if out and Path(out).exists():
+        raise ValueError(f"{out} is there already; give another name to --out")
+    if out and not Path(out).parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {Path(out).parent} to write {Path(out).name} into")
+    data = load(source, **options).part(part)
+    import spmld
+    from spmld.audit import find_label_issues
+
+    model = getattr(spmld, method)() if method else None
+    if model is not None and "random_state" in model.get_params():
+        model.set_params(random_state=seed)
+    issues = find_label_issues(
+        model, data.X, data.Y, cv=folds, rounds=rounds, label_names=data.label_names, random_state=seed
+    )
+    if out:
+        issues.to_csv(out)
+    if as_json:
+        show_json({"name": data.name, "issues": issues.entries(top), "per label": issues.label_rows()})
+        return
+    entries, labels = issues.entries(top), sorted(issues.label_rows(), key=lambda row: -(row["share"] or 0))
+    if entries:
+        show_table(tuple(entries[0]), [tuple(row.values()) for row in entries], "Most suspicious")
+        click.echo()
+    show_table(tuple(labels[0]), [tuple(row.values()) for row in labels], "Labels, by the share that may be wrong")
+    say(repr(issues))
+    if out:
+        say(f"all entries: {out}")

@@ -1,0 +1,77 @@
+"""``spmld audit``: through a process of its own, on files, and how it fails."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from spmld.datasets import Dataset, make_planted, write_dataset
+from spmld.labels import corrupt_labels
+
+NAMES = ["sad", "calm", "loud", "quiet"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("audit")
+    data = make_planted(200, 10, 4, noise=0.1, random_state=0)
+    Y = corrupt_labels(data.Y, "flip", 0.05, random_state=0)
+    Y[:20, 0] = np.nan
+    write_dataset(Dataset(data.X, Y, label_names=NAMES, name="songs"), path / "songs.csv")
+    return path
+
+
+def spmld(folder, *args):
+    env = {key: value for key, value in os.environ.items() if key != "SPMLD_DATA"}
+    command = [sys.executable, "-m", "spmld.cli", "audit", *args]
+    ran = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=120)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def test_tables_for_pipes_and_a_file(folder):
+    status, out, err = spmld(folder, "songs.csv", "--top", "3", "--out", "issues.csv")
+    assert status == 0, err
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert lines[0] == ["instance", "label", "given", "probability", "suspicion", "kind"]
+    assert all(line[1] in NAMES and line[5] in ("wrong positive", "missed positive") for line in lines[1:4])
+    assert lines[4] == [""]
+    assert lines[5][:2] == ["label", "observed"]
+    assert {line[0]: line[1] for line in lines[6:]} == {"sad": "180", "calm": "200", "loud": "200", "quiet": "200"}
+    assert "LabelIssues: 780 observed entries" in err
+    with (folder / "issues.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 780
+    assert [rows[0]["instance"], rows[0]["label"]] == lines[1][:2]
+    status, _, err = spmld(folder, "songs.csv", "--out", "issues.csv")
+    assert (status, err) == (2, "spmld: issues.csv is there already; give another name to --out\n")
+
+
+def test_json_and_another_method(folder):
+    status, out, err = spmld(folder, "songs.csv", "--json", "--top", "2", "--method", "glocal", "--folds", "2")
+    assert status == 0, err
+    found = json.loads(out)
+    assert len(found["issues"]) == 2
+    assert {row["label"] for row in found["per label"]} == set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["absent.csv"], "spmld: there is no file absent.csv"),
+        (["songs.csv", "--prefix", "x"], "spmld: songs.csv cannot be read as a CSV file"),
+        (["songs.csv", "--out", "absent/issues.csv"], "spmld: there is no folder absent"),
+        (["songs.csv", "--folds", "500"], "spmld: cv asks for 500 folds, but X has n_samples=200"),
+        (["songs.csv", "--part", "train"], "spmld: songs has no official split"),
+        (["songs.csv", "--method", "absent"], "'absent' is not one of"),
+        ([], "Missing argument"),
+    ],
+)
+def test_errors_leave_with_2(folder, args, message):
+    status, out, err = spmld(folder, *args)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
