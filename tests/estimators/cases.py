@@ -5,6 +5,7 @@ from spmld import (
     LEML,
     MLLRC,
     SPMLD,
+    SPMLDCV,
     LabelPrior,
     MaskedLogistic,
     MaskedRidge,
@@ -14,7 +15,7 @@ from spmld import (
 )
 
 LATENT = [GLOCAL, SPMLD]
-LEARNERS = [*LATENT, LEML, MLLRC, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier, SelfPacedClassifier]
+LEARNERS = [*LATENT, LEML, MLLRC, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier, SelfPacedClassifier, SPMLDCV]
 ESTIMATORS = [*LEARNERS, LabelPrior]
 
 

@@ -10,12 +10,14 @@ from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.prior import LabelPrior
 from spmld.estimators.self_paced import SelfPacedClassifier
 from spmld.estimators.spmld import SPMLD
+from spmld.estimators.spmld_cv import SPMLDCV
 
 __all__ = [
     "GLOCAL",
     "LEML",
     "MLLRC",
     "SPMLD",
+    "SPMLDCV",
     "Completion",
     "LabelPrior",
     "MLkNN",

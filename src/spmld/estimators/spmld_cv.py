@@ -1,0 +1,327 @@
+"""SPMLDCV: several views of the labels, chosen, averaged and paced by what held-out labels say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from spmld.core.losses import LOSSES
+from spmld.core.noise import error_rates, right
+from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators._inputs import features_in_numpy, is_integer, is_number, move, require
+from spmld.estimators._scale import Landmarks, Scale
+from spmld.estimators.masked import MaskedLogistic
+from spmld.estimators.spmld import SPMLD
+from spmld.labels import Labels
+from spmld.metrics._registry import find_measure
+from spmld.splits.rows import check_splitter
+
+__all__ = ["SPMLDCV"]
+
+VIEWS = ("own", "local", "latent")
+Scores = NDArray[np.float64]
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+class SPMLDCV(MultiLabelEstimator):
+    r"""Self-paced multi-label learning that chooses its own settings by held-out observed labels.
+
+    Three views of the labels, each a logistic model of the observed entries:
+
+    - "own": each label from the features, drawn towards the labels it occurs with (`MaskedLogistic` with its label
+      graph, the global correlation);
+    - "local": each label from how near a sample is to landmarks, which are training samples: local groups without a
+      border, each with label correlations of its own;
+    - "latent": all labels from few latent ones (`SPMLD`).
+
+    All see features on a common scale. Scores are a weighted mean over the views, with weights that fall with the
+    eighth power of each one's loss on held-out labels: of equals all count, and one half as good again hardly does.
+    Entries that these scores contradict may be wrong, and can count less: with :math:`s_{ij}` the score of entry
+    (i, j) by models that have not seen sample i, its weight is
+
+    .. math::
+
+        P_{ij} = \max\Big(m, \frac{1}{1 + r\, (e^{\ell_{ij}} - 1)}\Big), \quad \ell_{ij} = \log(1 + e^{-Y_{ij} s_{ij}})
+
+    which is the probability that the label is right if labels of its kind, positives or negatives of label j, are
+    wrong with odds that r stands for; they are estimated from the scores, see `spmld.core.noise`. The least weight m
+    says how far the pace goes: 0 may leave entries out, 1 is no pace at all. It is chosen by held-out labels too, in
+    models whose weights come from none of them.
+
+    Parameters
+    ----------
+    Cs : sequence of float, default=(3.0, 10.0, 30.0, 100.0, 300.0)
+        Inverse strengths of the penalty to choose from, for samples of mean square norm 1.
+    label_graphs : sequence of float, default=(0.0, 1.0, 5.0)
+        Strengths of the label graph to choose from, for the view "own".
+    views : sequence of {"own", "local", "latent"}, default=("own", "local", "latent")
+        Views to use.
+    n_landmarks : int, default=500
+        Landmarks of the view "local"; no more than there are samples are used.
+    least_weights : sequence of float, default=(1.0, 0.3)
+        Least weights m to choose from: the first that is within a standard error of the best. ``(1.0,)`` never paces.
+    cv : int or splitter, default=3
+        Folds of the samples. Each must be held out once.
+    scoring : str, default="ranking_loss"
+        Measure of scores, by its name in `spmld.metrics`, that choices are made by.
+    n_jobs : int or None, default=None
+        Folds fitted at the same time.
+    random_state : int, RandomState or None, default=None
+        Seed of folds, landmarks and latent labels.
+
+    Attributes
+    ----------
+    estimators_ : dict
+        The fitted model of each view.
+    params_ : dict
+        What was chosen for each view.
+    view_weights_ : dict
+        The weight of each view; they sum to 1.
+    least_weight_ : float
+        The least weight that was chosen.
+    pace_weights_ : ndarray of shape (n_samples, n_labels)
+        P; 0 where a label is not observed.
+    scores_ : ndarray of shape (n_samples, n_labels)
+        Scores of the training samples by models that have not seen them, without a pace.
+    cv_results_ : list of dict
+        For each choice: its "part" (a view, or "pace"), what was tried, and its "loss" on held-out labels.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
+        As in `GLOCAL`.
+
+    See Also
+    --------
+    SPMLD : One model with fixed settings.
+    SelfPacedClassifier : Paces any learner, by losses and a schedule.
+
+    Examples
+    --------
+    >>> from spmld import SPMLDCV
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.labels import hide_labels
+    >>> data = make_planted(n_samples=300, random_state=0)
+    >>> Y = hide_labels(data.Y, observed=0.5, random_state=0)
+    >>> model = SPMLDCV(random_state=0).fit(data.X, Y)
+    >>> model.predict_proba(data.X[:2]).shape
+    (2, 12)
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: Sequence[float] = (3.0, 10.0, 30.0, 100.0, 300.0),
+        label_graphs: Sequence[float] = (0.0, 1.0, 5.0),
+        views: Sequence[str] = VIEWS,
+        n_landmarks: int = 500,
+        least_weights: Sequence[float] = (1.0, 0.3),
+        cv: Any = 3,
+        scoring: str = "ranking_loss",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ):
+        self.Cs = Cs
+        self.label_graphs = label_graphs
+        self.views = views
+        self.n_landmarks = n_landmarks
+        self.least_weights = least_weights
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        def several(name: str, accepted: str, fits: Callable[[Any], bool]) -> None:
+            given = getattr(self, name)
+            listed = isinstance(given, (list, tuple, np.ndarray)) and len(given) > 0
+            require(self, name, f"a sequence of {accepted}", listed and all(fits(value) for value in given))
+
+        several("Cs", "positive numbers", lambda v: is_number(v) and v > 0)
+        several("label_graphs", "numbers of 0 or more", lambda v: is_number(v) and v >= 0)
+        several("views", " or ".join(map(repr, VIEWS)), lambda v: isinstance(v, str) and v in VIEWS)
+        several("least_weights", "numbers from 0 to 1", lambda v: is_number(v) and 0 <= v <= 1)
+        landmarks = is_integer(self.n_landmarks) and self.n_landmarks >= 1
+        require(self, "n_landmarks", "an integer of 1 or more", landmarks)
+        self._measure()
+
+    def _measure(self) -> Callable[[NDArray[Any], Scores], Scores]:
+        """The measure to choose by, of each sample if it is a mean over samples, as a loss of 0 or more."""
+        try:
+            measure, options = find_measure(self.scoring)
+        except ValueError as error:
+            raise ValueError(f"scoring of SPMLDCV must be the name of a measure, got {self.scoring!r}") from error
+        require(self, "scoring", "a measure of scores", measure.needs == "scores")
+        options = {**options, **({"average": None} if measure.over == "instances" else {})}
+
+        def loss(Y: NDArray[Any], scores: Scores) -> Scores:
+            value = np.atleast_1d(measure.function(Y, scores, **options))
+            return measure.range[1] - value if measure.greater_is_better else value
+
+        return loss
+
+    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+        rng = check_random_state(self.random_state)
+        X = _rows(X)
+        self._designs = self._views(X, rng)
+        designs = {view: design(X) for view, design in self._designs.items()}
+        paths = self._paths(rng.randint(2**31 - 1))
+        given, Y = weights.astype(float), np.where(labels.observed, labels.signs, np.nan)
+        folds = self._folds(X, Y, rng)
+        judge = self._judge(Y)
+        self.cv_results_: list[dict[str, Any]] = []
+
+        held = {view: self._held_out(paths[view], designs[view], Y, given, folds) for view in paths}
+        best, losses = {}, {}
+        for view, (_, settings) in paths.items():
+            tried = [judge(scores) for scores in held[view]]
+            best[view] = i = self._choose(view, settings, tried, errors=0)
+            losses[view] = max(float(np.nanmean(tried[i])), 1e-9)
+        self.params_ = {view: paths[view][1][i] for view, i in best.items()}
+        scores = {view: held[view][i] for view, i in best.items()}
+        shares = {view: (min(losses.values()) / loss) ** 8 for view, loss in losses.items()}
+        self.view_weights_ = {view: share / sum(shares.values()) for view, share in shares.items()}
+        self.scores_ = self._weighted(scores)
+
+        least, i = list(self.least_weights), 0
+        if len(least) > 1:
+            view = min(losses, key=losses.__getitem__)
+            host = _with(paths[view][0], self.params_[view])
+            paced = [self._paced_scores(host, designs[view], Y, given, folds, m, scores[view]) for m in least]
+            i = self._choose("pace", least, [judge(each) for each in paced])
+        self.least_weight_ = float(least[i])
+        self.pace_weights_ = trusted(self.scores_, Y, self.least_weight_)
+        self.estimators_ = {
+            view: _with(paths[view][0], self.params_[view]).fit(
+                designs[view], Y, entry_weight=self.pace_weights_ * given
+            )
+            for view in paths
+        }
+
+    def _views(self, X: Any, rng: np.random.RandomState) -> dict[str, Callable[[Any], Any]]:
+        """What each view sees of the features."""
+        scale = Scale(X)
+        makers: dict[str, Callable[[], Callable[[Any], Any]]] = {
+            "own": lambda: scale,
+            "local": lambda: Landmarks(X, self.n_landmarks, rng),
+            "latent": lambda: scale,
+        }
+        return {view: makers[view]() for view in VIEWS if view in self.views}
+
+    def _paths(self, seed: int) -> dict[str, tuple[Any, list[dict[str, float]]]]:
+        """The model of each view, and the settings to choose from in the order in which they are fitted."""
+        logistic = MaskedLogistic(warm_start=True)
+        every: dict[str, tuple[Any, list[dict[str, float]]]] = {
+            "own": (logistic, [{"C": C, "label_graph": g} for g in self.label_graphs for C in self.Cs]),
+            "local": (logistic, [{"C": C, "label_graph": 1.0} for C in self.Cs]),
+            "latent": (SPMLD(random_state=seed), [{}]),
+        }
+        return {view: every[view] for view in self._designs}
+
+    def _folds(self, X: Any, Y: NDArray[Any], rng: np.random.RandomState) -> list[Fold]:
+        splitter = check_splitter(self.cv, len(Y), rng.randint(2**31 - 1))
+        folds = list(splitter.split(X, Y))
+        tested = np.concatenate([test for _, test in folds])
+        if len(tested) != len(Y) or len(np.unique(tested)) != len(tested):
+            raise ValueError(f"cv of SPMLDCV must test each sample once, got {self.cv!r}")
+        return folds
+
+    def _judge(self, Y: NDArray[Any]) -> Callable[[Scores], Scores]:
+        """Losses on held-out labels: the measure, or the logistic loss where it is not defined, as for one label."""
+        measure, observed = self._measure(), ~np.isnan(Y)
+        if not np.isnan(measure(Y, np.zeros(Y.shape))).all():
+            return lambda scores: measure(Y, scores)
+        return lambda scores: LOSSES["logistic"].value(Y[observed], scores[observed])
+
+    def _choose(self, part: str, choices: Sequence[Any], losses: list[Scores], errors: float = 1.0) -> int:
+        """The number of the first choice that is worse than the best by at most some standard errors.
+
+        All are put on record.
+        """
+        means = [float(np.nanmean(loss)) for loss in losses]
+        self.cv_results_ += [
+            {"part": part, "choice": choice, "loss": mean} for choice, mean in zip(choices, means, strict=True)
+        ]
+        best = losses[int(np.argmin(means))]
+
+        def near(loss: Scores) -> bool:
+            differences = (loss - best)[~np.isnan(loss - best)]
+            return bool(differences.mean() <= errors * differences.std() / len(differences) ** 0.5)
+
+        return next(i for i, loss in enumerate(losses) if near(loss))
+
+    def _held_out(
+        self, path: tuple[Any, list[dict[str, float]]], X: Any, Y: NDArray[Any], given: Scores, folds: list[Fold]
+    ) -> list[Scores]:
+        """Scores of every sample by models that have not seen it, for each setting of a path."""
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(_along)(path, X[train], Y[train], given[train], X[test]) for train, test in folds
+        )
+        scores = np.zeros((len(path[1]), *Y.shape))
+        for (_, test), part in zip(folds, parts, strict=True):
+            scores[:, test] = part
+        return list(scores)
+
+    def _paced_scores(
+        self, host: Any, X: Any, Y: NDArray[Any], given: Scores, folds: list[Fold], least: float, plain: Scores
+    ) -> Scores:
+        """Held-out scores of a model that was paced without the held-out samples."""
+        if least == 1:
+            return plain
+        scores = np.zeros(Y.shape)
+        for train, test in folds:
+            # The weights of a training fold must not come from a model that has seen the held-out one.
+            inner = [(np.setdiff1d(train, other), other) for _, other in folds if other is not test]
+            seen = np.zeros(Y.shape)
+            for fit, other in inner:
+                seen[other] = _along((host, [{}]), X[fit], Y[fit], given[fit], X[other])[0]
+            P = trusted(seen[train], Y[train], least)
+            scores[test] = _along((host, [{}]), X[train], Y[train], P * given[train], X[test])[0]
+        return scores
+
+    def _scores(self, X: Any) -> Any:
+        return self._from_views(X, lambda model, design: model._scores(design))
+
+    def _completed_scores(self, X: Any, labels: Labels) -> Any:
+        return self._from_views(X, lambda model, design: model._completed_scores(design, labels))
+
+    def _from_views(self, X: Any, score: Callable[[Any, Any], Scores]) -> Any:
+        rows = _rows(X)
+        scores = {view: score(model, self._designs[view](rows)) for view, model in self.estimators_.items()}
+        return move(self._weighted(scores), X)
+
+    def _weighted(self, scores: dict[str, Scores]) -> Scores:
+        return sum((self.view_weights_[view] * each for view, each in scores.items()), np.zeros(()))
+
+
+def trusted(scores: Scores, Y: NDArray[Any], least: float) -> Scores:
+    """The weight of each observed label: how probably it is right, but no less than `least`."""
+    observed = ~np.isnan(Y)
+    if least == 1:
+        return observed.astype(float)
+    signs = np.where(observed, Y, 0)
+    P = right(scores, signs, error_rates(scores, signs))
+    return np.where(observed, np.maximum(P, least), 0.0)
+
+
+def _rows(X: Any) -> Any:
+    """X for NumPy, row after row in memory, so that sums have the same rounding however X was given."""
+    X = features_in_numpy(X)
+    return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+
+
+def _with(host: Any, params: dict[str, float]) -> Any:
+    return clone(host).set_params(**params)
+
+
+def _along(path: tuple[Any, list[dict[str, float]]], X: Any, Y: NDArray[Any], weights: Scores, new: Any) -> Scores:
+    """Scores of new samples by each model of a path, which starts from the one before; 0 if nothing is known."""
+    host, settings = clone(path[0]), path[1]
+    if not weights.any():
+        return np.zeros((len(settings), new.shape[0], Y.shape[1]))
+    return np.stack(
+        [host.set_params(**each).fit(X, Y, entry_weight=weights).decision_function(new) for each in settings]
+    ).reshape(len(settings), new.shape[0], Y.shape[1])

@@ -1,0 +1,179 @@
+"""SPMLDCV: what it chooses, from what, and what it never looks at."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from spmld import SPMLDCV, MaskedLogistic
+from spmld.core.noise import error_rates, right
+from spmld.datasets import make_planted
+from spmld.estimators._scale import Landmarks, Scale
+from spmld.estimators.spmld_cv import trusted
+from spmld.labels import corrupt_labels, hide_labels
+from spmld.metrics import evaluate, ranking_loss
+
+DATA = make_planted(n_samples=240, random_state=0)
+Y = np.asarray(hide_labels(DATA.Y, observed=0.6, random_state=0), dtype=float)
+SMALL = {"Cs": (3.0, 30.0), "label_graphs": (1.0,), "n_landmarks": 40, "random_state": 0}
+
+
+def model(**changes):
+    return SPMLDCV(**{**SMALL, **changes})
+
+
+def scores_of(part, fitted):
+    return {repr(r["choice"]): r["loss"] for r in fitted.cv_results_ if r["part"] == part}
+
+
+def test_one_view_without_pace_is_the_best_masked_logistic_on_scaled_features():
+    fitted = model(views=("own",), least_weights=(1.0,)).fit(DATA.X, Y)
+    X = Scale(DATA.X)(DATA.X)
+    plain = MaskedLogistic(**fitted.params_["own"], tol=1e-8).fit(X, Y)
+    np.testing.assert_allclose(fitted.decision_function(DATA.X), plain.decision_function(X), atol=2e-2)
+    assert fitted.params_["own"]["C"] == min(
+        (3.0, 30.0), key=lambda C: scores_of("own", fitted)[repr({"C": C, "label_graph": 1.0})]
+    )
+
+
+def test_choices_are_on_record_with_their_held_out_loss():
+    fitted = model(views=("own", "latent")).fit(DATA.X, Y)
+    assert {r["part"] for r in fitted.cv_results_} == {"own", "latent", "pace"}
+    alone = model(views=("own",), least_weights=(1.0,)).fit(DATA.X, Y)
+    assert min(scores_of("own", alone).values()) == pytest.approx(ranking_loss(Y, alone.scores_))
+
+
+def test_views_count_by_the_eighth_power_of_their_loss():
+    fitted = model().fit(DATA.X, Y)
+    losses = {view: min(scores_of(view, fitted).values()) for view in ("own", "local", "latent")}
+    powers = np.array([losses[view] ** -8.0 for view in fitted.view_weights_])
+    np.testing.assert_allclose(list(fitted.view_weights_.values()), powers / powers.sum())
+    parts = [m.decision_function(fitted._designs[view](DATA.X)) for view, m in fitted.estimators_.items()]
+    expected = np.tensordot(powers / powers.sum(), parts, axes=1)
+    np.testing.assert_allclose(fitted.decision_function(DATA.X), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("measure", ["label_ranking_average_precision", "coverage", "macro_auc", "ndcg_at_3"])
+def test_any_measure_of_scores_can_choose(measure):
+    fitted = model(scoring=measure, views=("own",)).fit(DATA.X, Y)
+    value = evaluate(Y, scores=fitted.scores_).to_dict()[measure]
+    expected = value if measure == "coverage" else 1 - value
+    assert min(scores_of("own", fitted).values()) == pytest.approx(expected)
+
+
+def test_held_out_scores_are_held_out():
+    # Features that tell the sample apart, and labels that are noise: only a model that has seen a sample can know it.
+    X, noise = np.eye(90), (np.random.default_rng(0).random((90, 4)) < 0.5).astype(float)
+    fitted = model(views=("own",), least_weights=(1.0,), Cs=(100.0,)).fit(X, noise)
+    assert ranking_loss(noise, fitted.decision_function(X)) < 0.05
+    assert ranking_loss(noise, fitted.scores_) > 0.35
+
+
+def test_the_first_choice_within_a_standard_error_of_the_best_is_taken():
+    chooser = model()
+    chooser.cv_results_ = []
+    best, rng = np.full(100, 0.5), np.random.default_rng(0)
+    near, far = best + 0.001 + 0.1 * rng.standard_normal(100), best + 0.1 + 0.1 * rng.standard_normal(100)
+    near += 0.001 - (near - best).mean()
+    assert chooser._choose("pace", "ab", [near, best]) == 0
+    assert chooser._choose("pace", "ab", [far, best]) == 1
+    assert chooser._choose("pace", "ab", [near, best], errors=0) == 1
+
+
+def test_wrong_labels_count_less_and_new_samples_gain():
+    data = make_planted(n_samples=1300, random_state=0)
+    X, truth, new = data.X[:800], data.Y[:800], data.X[800:]
+    labels = corrupt_labels(truth, "flip", 0.15, random_state=0)
+    paced, plain = (model(least_weights=(m,), views=("own",)).fit(X, labels) for m in (0.0, 1.0))
+    wrong = np.asarray(labels) != np.asarray(truth)
+    assert paced.pace_weights_[wrong].mean() < paced.pace_weights_[~wrong].mean() - 0.25
+    losses = [ranking_loss(data.Y[800:], each.decision_function(new)) for each in (paced, plain)]
+    assert losses[0] < 0.95 * losses[1]
+
+
+def test_weights_are_the_probability_that_a_label_is_right_but_not_below_the_least():
+    scores = np.random.default_rng(0).standard_normal((50, 3)) * 3
+    Y = np.where(np.random.default_rng(1).random((50, 3)) < 0.3, np.nan, np.sign(scores))
+    Y[:5] *= -1
+    signs = np.nan_to_num(Y)
+    P = right(scores, signs, error_rates(scores, signs))
+    np.testing.assert_allclose(trusted(scores, Y, 0.0), np.where(signs == 0, 0, P))
+    np.testing.assert_allclose(trusted(scores, Y, 0.4), np.where(signs == 0, 0, np.maximum(P, 0.4)))
+    np.testing.assert_array_equal(trusted(scores, Y, 1.0), signs != 0)
+
+
+def test_the_weights_of_a_training_fold_come_from_models_that_have_not_seen_the_held_out_one():
+    fitted = model(views=("own",))
+    host = MaskedLogistic(C=10.0)
+    folds = [(np.setdiff1d(np.arange(60), part), part) for part in np.split(np.arange(60), 3)]
+    signs = 2 * np.asarray(DATA.Y)[:60] - 1.0
+    other = signs.copy()
+    other[folds[0][1]] *= -1
+    arguments = (np.ones(signs.shape), folds, 0.0, np.zeros(signs.shape))
+    one = fitted._paced_scores(host, DATA.X[:60], signs, *arguments)
+    two = fitted._paced_scores(host, DATA.X[:60], other, *arguments)
+    np.testing.assert_array_equal(one[folds[0][1]], two[folds[0][1]])
+    assert np.abs(one[folds[1][1]] - two[folds[1][1]]).max() > 0.1
+
+
+def test_sparse_and_dense_features_agree():
+    X = np.where(np.random.default_rng(0).random(DATA.X.shape) < 0.3, DATA.X, 0)
+    dense, sparse = model().fit(X, Y), model().fit(sp.csr_array(X), Y)
+    assert dense.params_ == sparse.params_
+    views = [m.fit(Xd, Y).decision_function(Xd) for m, Xd in ((clone(dense), X), (clone(sparse), sp.csr_array(X)))]
+    assert np.abs(views[0] - views[1]).max() < 0.5 * np.abs(views[0]).max()
+
+
+def test_the_scale_of_features_does_not_matter():
+    one, two = model().fit(DATA.X, Y), model().fit(1000 * DATA.X + 5, Y)
+    np.testing.assert_allclose(one.decision_function(DATA.X), two.decision_function(1000 * DATA.X + 5), atol=1e-4)
+
+
+def test_scale_gives_rows_of_mean_square_norm_one():
+    for X in (DATA.X, sp.random_array((50, 20), density=0.1, rng=0, format="csr")):
+        scaled = Scale(X)(X)
+        squares = scaled.multiply(scaled).sum() if sp.issparse(scaled) else (scaled**2).sum()
+        assert squares / X.shape[0] == pytest.approx(1)
+    assert np.isfinite(Scale(np.ones((5, 3)))(np.ones((5, 3)))).all()
+
+
+def test_all_samples_as_landmarks_give_the_kernel():
+    X = DATA.X[:60]
+    marks = Landmarks(X, 60, np.random.RandomState(0))
+    F = marks(X)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+    expected = np.exp(-marks.kernel.gamma * ((Z[:, None] - Z[None]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(F @ F.T, expected, atol=1e-6)
+
+
+def test_unobserved_labels_are_not_read():
+    mask = ~np.isnan(Y)
+    poisoned = np.where(mask, Y, 7.0)
+    a, b = model().fit(DATA.X, Y), model().fit(DATA.X, poisoned, mask=mask)
+    np.testing.assert_array_equal(a.decision_function(DATA.X), b.decision_function(DATA.X))
+
+
+def test_a_single_label_is_chosen_for_by_its_loss():
+    fitted = model().fit(DATA.X, Y[:, 0])
+    assert fitted.decision_function(DATA.X).shape == (240,)
+    assert all(np.isfinite(r["loss"]) for r in fitted.cv_results_)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"Cs": ()}, "Cs of SPMLDCV must be a sequence of positive numbers, got \\(\\)"),
+        ({"Cs": (1.0, -1.0)}, "Cs of SPMLDCV"),
+        ({"label_graphs": 1.0}, "label_graphs of SPMLDCV"),
+        ({"views": ("own", "far")}, "views of SPMLDCV"),
+        ({"least_weights": (2.0,)}, "least_weights of SPMLDCV"),
+        ({"n_landmarks": 0}, "n_landmarks of SPMLDCV"),
+        ({"scoring": "hamming_loss"}, "scoring of SPMLDCV must be a measure of scores"),
+        ({"scoring": "best"}, "scoring of SPMLDCV must be the name of a measure, got 'best'"),
+        ({"cv": [(np.arange(200), np.arange(200, 240))]}, "cv of SPMLDCV must test each sample once"),
+    ],
+)
+def test_bad_parameters_are_named(changes, says):
+    with pytest.raises(ValueError, match=says):
+        model(**changes).fit(DATA.X, Y)
