@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,32 +10,11 @@ from typing import Any
 import click
 
 from spmld.cli.show import say, show_json, show_table
+from spmld.cli.source import load, source_options
 
 __all__ = ["data"]
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-
-def _source(command: Callable[..., None]) -> Callable[..., None]:
-    """A file or a name, and what a reader may need to know of it."""
-    for option in (
-        click.option("--encoding", help="Encoding of a text file, if it is not UTF-8."),
-        click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; repeat for more."),
-        click.option("--xml", metavar="FILE", help="MULAN's list of labels, for an ARFF file."),
-        click.option("--prefix", help="Start of the names of label columns in a table.  [default: label_]"),
-        click.option("--label", "labels", multiple=True, metavar="NAME", help="A label column; repeat for more."),
-        click.option("--from", "format", metavar="FORMAT", help="Format of the file, if its ending does not say it."),
-        click.argument("source"),
-    ):
-        command = option(command)
-    return command
-
-
-def _load(source: str, **options: Any) -> Any:
-    from spmld.datasets import load_dataset
-
-    given = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items() if value}
-    return load_dataset(source, progress=sys.stderr.isatty(), **given)
 
 
 @click.group()
@@ -103,7 +81,7 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
 
 
 @data.command()
-@_source
+@source_options()
 @click.option("--figure", metavar="FILE", help="Draw it into this file (png, pdf, svg).")
 @_JSON
 def describe(source: str, figure: str | None, as_json: bool, **options: Any) -> None:
@@ -116,7 +94,7 @@ def describe(source: str, figure: str | None, as_json: bool, **options: Any) -> 
     """
     from spmld.datasets import describe
 
-    found = describe(_load(source, **options))
+    found = describe(load(source, **options))
     if figure:
         found.plot(figure)
     if as_json:
@@ -131,7 +109,7 @@ def describe(source: str, figure: str | None, as_json: bool, **options: Any) -> 
 
 
 @data.command()
-@_source
+@source_options()
 @click.argument("target")
 @click.option("--to", metavar="FORMAT", help="arff, csv, libsvm, npz, parquet or xc, if the ending does not say it.")
 @click.option("--part", type=click.Choice(["all", "train", "test"]), default="all", help="Rows of the official split.")
@@ -154,6 +132,6 @@ def convert(
 
     if Path(target).exists() and not force:
         raise ValueError(f"{target} is there already; give --force to replace it")
-    found = _load(source, **options).part(part)
+    found = load(source, **options).part(part)
     write_dataset(found, target, format=to, sparse=sparse)
     say(f"{target}: {found}")
