@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,20 @@ def test_fit_evaluate_predict(folder):
     assert list(rows[0]) == LABELS
     predicted = np.array([[int(row[name]) for name in LABELS] for row in rows])
     np.testing.assert_array_equal(predicted, model.predict(test.X).astype(int))
+
+
+def test_the_commands_of_the_readme_run_as_they_stand(tmp_path):
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    block = text.split("## Three commands")[1].split("```")[1]
+    commands = [line.split()[1:] for line in block.strip().splitlines()]
+    assert [command[0] for command in commands] == ["fit", "evaluate", "predict"]
+    write_songs(tmp_path)
+    test = pd.read_csv(tmp_path / "test.csv")
+    test[[name for name in test if not name.startswith("label_")]].to_csv(tmp_path / "new.csv", index=False)
+    for command in commands:
+        status, _, err = run(tmp_path, *command)
+        assert status == 0, err
+    assert list(pd.read_csv(tmp_path / "tags.csv").columns) == LABELS
 
 
 def test_the_model_carries_names_for_python(folder):
