@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         PerLabelClassifier,
         SelfPacedClassifier,
     )
+    from spmld.files import ModelInfo, export_npz, export_onnx, load, model_info, save
 
 __all__ = [
     "GLOCAL",
@@ -27,21 +28,29 @@ __all__ = [
     "MLkNN",
     "MaskedLogistic",
     "MaskedRidge",
+    "ModelInfo",
     "PerLabelClassifier",
     "SelfPacedClassifier",
     "__version__",
+    "export_npz",
+    "export_onnx",
+    "load",
+    "model_info",
+    "save",
 ]
 
 __version__ = "0.1.0"
 
+_FILES = {"ModelInfo", "export_npz", "export_onnx", "load", "model_info", "save"}
+
 
 def __getattr__(name: str) -> Any:
-    """The estimators, imported when they are first asked for, so that the command line answers at once."""
+    """Estimators and model files, imported when they are first asked for, so that the command line answers at once."""
     if name not in __all__:
         raise AttributeError(f"module 'spmld' has no attribute {name!r}")
-    import spmld.estimators
+    import importlib
 
-    return getattr(spmld.estimators, name)
+    return getattr(importlib.import_module("spmld.files" if name in _FILES else "spmld.estimators"), name)
 
 
 def __dir__() -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from spmld import GLOCAL, SPMLD
 from spmld.datasets import make_planted
+from spmld.datasets._files import writing
 from spmld.labels import hide_labels
 from spmld.metrics import (
     coverage,
@@ -117,7 +118,8 @@ def _draw(model: Any, data: Any, path: str) -> bool:
         image = axis.imshow(matrix[np.ix_(order, order)], cmap="RdBu_r", vmin=-1, vmax=1)
         axis.set(title=title, xlabel="label (ordered)", ylabel="label (ordered)", xticks=[], yticks=[])
     figure.colorbar(image, ax=(learned, planted), shrink=0.85)
-    figure.savefig(path, dpi=110)
+    with writing(path) as part:
+        figure.savefig(part, dpi=110)
     plt.close(figure)
     return True
 

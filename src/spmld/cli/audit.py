@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from spmld.cli.show import say, show_json, show_table
-from spmld.cli.source import load, source_options
+from spmld.cli.source import load, part_option, source_options, take_part
 
 __all__ = ["audit"]
 
@@ -16,9 +16,9 @@ _METHODS = ("MaskedLogistic", "MaskedRidge", "GLOCAL", "SPMLD", "LEML", "MLLRC",
 
 
 @click.command()
-@source_options
+@source_options()
 @click.option("--method", type=click.Choice(_METHODS, case_sensitive=False), help="[default: MaskedLogistic with C=3]")
-@click.option("--part", type=click.Choice(["all", "train", "test"]), default="all", help="Rows of the official split.")
+@part_option("all")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(min=0), help="How many entries to print.")
 @click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Folds of the cross-fit.")
 @click.option("--rounds", default=2, show_default=True, type=click.IntRange(min=1), help="How often to fit.")
@@ -28,7 +28,7 @@ _METHODS = ("MaskedLogistic", "MaskedRidge", "GLOCAL", "SPMLD", "LEML", "MLLRC",
 def audit(
     source: str,
     method: str | None,
-    part: Any,
+    part: str | None,
     top: int,
     folds: int,
     rounds: int,
@@ -51,7 +51,7 @@ def audit(
         raise ValueError(f"{out} is there already; give another name to --out")
     if out and not Path(out).parent.is_dir():
         raise FileNotFoundError(f"there is no folder {Path(out).parent} to write {Path(out).name} into")
-    data = load(source, **options).part(part)
+    data = take_part(load(source, **options), part, "all")
     import spmld
     from spmld.audit import find_label_issues
 

@@ -81,7 +81,7 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
 
 
 @data.command()
-@source_options
+@source_options()
 @click.option("--figure", metavar="FILE", help="Draw it into this file (png, pdf, svg).")
 @_JSON
 def describe(source: str, figure: str | None, as_json: bool, **options: Any) -> None:
@@ -109,7 +109,7 @@ def describe(source: str, figure: str | None, as_json: bool, **options: Any) -> 
 
 
 @data.command()
-@source_options
+@source_options()
 @click.argument("target")
 @click.option("--to", metavar="FORMAT", help="arff, csv, libsvm, npz, parquet or xc, if the ending does not say it.")
 @click.option("--part", type=click.Choice(["all", "train", "test"]), default="all", help="Rows of the official split.")

@@ -12,9 +12,17 @@ import spmld as package
 __all__ = ["spmld"]
 
 _GROUPS = {
+    "fit": "Learn a model from data and write it to a file.",
+    "predict": "Predict the labels of new samples.",
+    "evaluate": "Print the measures of a model on data with known labels.",
+    "complete": "Say which missing labels to add, the surest first.",
+    "compare": "Compare several methods on the same folds of your data.",
+    "tune": "Search for the parameters of a method.",
     "audit": "Find labels that are likely to be wrong.",
     "data": "List, fetch, describe and convert data sets.",
     "reproduce": "Run studies, make their tables and figures, refit any one result.",
+    "demo": "Learn from generated data, print a table and draw a figure.",
+    "info": "Print versions and devices, or what a model file holds.",
 }
 
 
@@ -41,5 +49,7 @@ def spmld(**_: Any) -> None:
 
     \b
     Example:
-      spmld data describe emotions
+      spmld fit songs.csv -o songs.skops
+      spmld evaluate songs.skops test.csv
+      spmld predict songs.skops new.csv -o tags.csv
     """

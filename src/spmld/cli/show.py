@@ -10,19 +10,20 @@ from typing import Any
 
 import click
 
-__all__ = ["say", "show_json", "show_table"]
+__all__ = ["plain", "say", "show_json", "show_table"]
 
 
 def show_json(content: Any) -> None:
     """JSON as the standard knows it: what is not finite becomes null."""
-    click.echo(json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False))
+    click.echo(json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def _plain(content: Any) -> Any:
+def plain(content: Any) -> Any:
+    """What JSON can hold: null for what is not finite."""
     if isinstance(content, dict):
-        return {key: _plain(value) for key, value in content.items()}
+        return {key: plain(value) for key, value in content.items()}
     if isinstance(content, (list, tuple)):
-        return [_plain(value) for value in content]
+        return [plain(value) for value in content]
     if isinstance(content, float) and not math.isfinite(content):
         return None
     return content

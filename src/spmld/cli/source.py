@@ -1,4 +1,4 @@
-"""What commands that read a data set share: the argument SOURCE and what a reader may need to know of it."""
+"""The data of a command: a file or a name, and what a reader may need to know of it."""
 
 from __future__ import annotations
 
@@ -8,27 +8,46 @@ from typing import Any
 
 import click
 
-__all__ = ["load", "source_options"]
+__all__ = ["given", "load", "part_option", "source_options", "take_part"]
 
 
-def source_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A file or a name, and what a reader may need to know of it."""
-    for option in (
-        click.option("--encoding", help="Encoding of a text file, if it is not UTF-8."),
-        click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; repeat for more."),
-        click.option("--xml", metavar="FILE", help="MULAN's list of labels, for an ARFF file."),
-        click.option("--prefix", help="Start of the names of label columns in a table.  [default: label_]"),
-        click.option("--label", "labels", multiple=True, metavar="NAME", help="A label column; repeat for more."),
-        click.option("--from", "format", metavar="FORMAT", help="Format of the file, if its ending does not say it."),
-        click.argument("source"),
-    ):
-        command = option(command)
-    return command
+def source_options(name: str = "source") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The argument `name` and the options of the readers, the same for every command."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in (
+            click.option("--encoding", help="Encoding of a text file, if it is not UTF-8."),
+            click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; repeat for more."),
+            click.option("--xml", metavar="FILE", help="MULAN's list of labels, for an ARFF file."),
+            click.option("--prefix", help="Start of the names of label columns in a table.  [default: label_]"),
+            click.option("--label", "labels", multiple=True, metavar="NAME", help="A label column; repeat for more."),
+            click.option("--from", "format", metavar="FORMAT", help="Format of the file, if its ending does not tell."),
+            click.argument(name),
+        ):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def part_option(default: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Which rows of a data set with an official split; all rows of one without."""
+    help = f"Rows of the official split, where there is one.  [default: {default}]"
+    return click.option("--part", type=click.Choice(["all", "train", "test"]), help=help)
+
+
+def given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were used."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items() if value}
 
 
 def load(source: str, **options: Any) -> Any:
-    """The data set that a command was given."""
+    """The data set."""
     from spmld.datasets import load_dataset
 
-    given = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items() if value}
-    return load_dataset(source, progress=sys.stderr.isatty(), **given)
+    return load_dataset(source, progress=sys.stderr.isatty(), **given(options))
+
+
+def take_part(data: Any, part: str | None, default: str) -> Any:
+    """The rows that were asked for, or the default ones where there is an official split."""
+    return data.part(part or (default if data.train is not None else "all"))

@@ -11,7 +11,7 @@ from spmld.datasets.matlab import read_mat
 from spmld.datasets.openml import read_openml
 from spmld.datasets.planted import make_planted
 from spmld.datasets.registry import DatasetInfo, RemoteFile, dataset_info, list_datasets
-from spmld.datasets.tables import from_frame, read_csv, read_parquet, write_csv, write_parquet
+from spmld.datasets.tables import from_frame, read_columns, read_csv, read_parquet, write_csv, write_parquet
 
 __all__ = [
     "Dataset",
@@ -29,6 +29,7 @@ __all__ = [
     "load_dataset",
     "make_planted",
     "read_arff",
+    "read_columns",
     "read_csv",
     "read_dataset",
     "read_libsvm",

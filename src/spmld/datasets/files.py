@@ -18,7 +18,7 @@ from spmld.datasets.libsvm import read_libsvm, write_libsvm, write_xc
 from spmld.datasets.matlab import read_mat
 from spmld.datasets.tables import read_csv, read_parquet, write_csv, write_parquet
 
-__all__ = ["READERS", "WRITERS", "read_dataset", "write_dataset"]
+__all__ = ["READERS", "WRITERS", "read_dataset", "table_kind", "write_dataset"]
 
 READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
@@ -110,6 +110,20 @@ def refuse_unknown(options: dict[str, Any], reader: Callable[..., Dataset], what
     unknown = [name for name in options if name not in accepted]
     if unknown:
         raise ValueError(f"{what}, which takes {', '.join(accepted) or 'no options'}, not {', '.join(unknown)}")
+
+
+def table_kind(path: str | os.PathLike[str], format: str | None = None) -> str | None:
+    """Whether a file is a table, and of which format: csv, parquet or None for anything else.
+
+    Examples
+    --------
+    >>> from spmld.datasets.files import table_kind
+    >>> table_kind("songs.tsv"), table_kind("songs", "parquet"), table_kind("songs.arff")
+    ('csv', 'parquet', None)
+    """
+    ending = Path(path).suffix.lower().removeprefix(".")
+    kind = format or _OTHER_ENDINGS.get(ending, ending)
+    return kind if kind in ("csv", "parquet") else None
 
 
 def _kind(path: str | os.PathLike[str], format: str | None, known: dict[str, Any]) -> str:

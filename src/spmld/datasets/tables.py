@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from spmld.datasets._data import Dataset
 from spmld.datasets._files import need, number, reading, writing
 
-__all__ = ["PREFIX", "from_frame", "read_csv", "read_parquet", "write_csv", "write_parquet"]
+__all__ = ["PREFIX", "from_frame", "read_columns", "read_csv", "read_parquet", "write_csv", "write_parquet"]
 
 PREFIX = "label_"
 
@@ -132,12 +132,15 @@ def read_csv(
     array([[ 1.,  0.],
            [nan,  1.]])
     """
-    pandas = need("pandas")
     with reading(path, "a CSV file") as file:
-        separator = _separator(file)
-        _check_widths(file, separator, encoding)
-        frame = pandas.read_csv(file, sep=separator, encoding=encoding)
-        return from_frame(frame, labels=labels, prefix=prefix, drop=drop, name=file.stem)
+        return from_frame(_csv_frame(file, encoding), labels=labels, prefix=prefix, drop=drop, name=file.stem)
+
+
+def _csv_frame(file: Path, encoding: str) -> Any:
+    pandas = need("pandas")
+    separator = _separator(file)
+    _check_widths(file, separator, encoding)
+    return pandas.read_csv(file, sep=separator, encoding=encoding)
 
 
 def _separator(file: Path) -> str:
@@ -184,10 +187,87 @@ def read_parquet(
     array([[ 1.,  0.],
            [ 1., nan]])
     """
+    with reading(path, "a Parquet file") as file:
+        return from_frame(_parquet_frame(file), labels=labels, prefix=prefix, drop=drop, name=file.stem)
+
+
+def _parquet_frame(file: Path) -> Any:
     pandas = need("pandas")
     need("pyarrow")
-    with reading(path, "a Parquet file") as file:
-        return from_frame(pandas.read_parquet(file), labels=labels, prefix=prefix, drop=drop, name=file.stem)
+    return pandas.read_parquet(file)
+
+
+def read_columns(
+    path: str | os.PathLike[str],
+    features: Sequence[str],
+    labels: Sequence[str] | None = None,
+    *,
+    prefix: str = PREFIX,
+    kind: str = "csv",
+    encoding: str = "utf-8",
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    r"""Read the columns that a model needs, in its order, from a table that may have others.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    features : sequence of str
+        Names of the feature columns.
+    labels : sequence of str, optional
+        Names of the labels; their columns may have the `prefix` before. None reads none.
+    prefix : str, default="label_"
+        Start of the names of label columns.
+    kind : {"csv", "parquet"}
+        Format of the file.
+    encoding : str, default="utf-8"
+        Of a CSV file.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    Y : ndarray of shape (n_samples, n_labels) or None
+        0 and 1, NaN where missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets import read_columns
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     print("id,label_sad,loud,pitch", "a,1,3,0.5", "b,,4,0.1", sep="\n", file=file, flush=True)
+    ...     X, Y = read_columns(file.name, ["pitch", "loud"], ["sad"])
+    >>> X
+    array([[0.5, 3. ],
+           [0.1, 4. ]])
+    >>> Y
+    array([[ 1.],
+           [nan]])
+    """
+    with reading(path, "a CSV file" if kind == "csv" else "a Parquet file") as file:
+        frame = _csv_frame(file, encoding) if kind == "csv" else _parquet_frame(file)
+        frame = frame.rename(columns=str)
+        there = set(frame.columns)
+        X = _matrix(frame, [(name, name if name in there else None) for name in features], "feature")
+        if labels is None:
+            return X, None
+        places = [
+            (name, next((column for column in (prefix + name, name) if column in there), None)) for name in labels
+        ]
+        return X, Dataset(X, _matrix(frame, places, "label"), list(features), list(labels)).Y
+
+
+def _matrix(frame: Any, places: list[tuple[str, str | None]], what: str) -> NDArray[np.float64]:
+    """The columns of names, or an error that says which are absent."""
+    absent = [name for name, column in places if column is None]
+    if absent:
+        columns = list(frame.columns)
+        raise ValueError(
+            f"it lacks {len(absent)} of the {len(places)} {what}s, {_some(absent)}, among its {len(columns)} columns: "
+            f"{_some(columns)}"
+        )
+    if frame.shape[0] == 0:
+        raise ValueError("there are no samples")
+    return np.column_stack([_numbers(frame[column]) for _, column in places])
 
 
 def write_csv(data: Dataset, path: str | os.PathLike[str]) -> None:

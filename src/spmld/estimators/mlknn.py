@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from spmld.estimators._base import MultiLabelEstimator
@@ -130,6 +131,18 @@ class MLkNN(MultiLabelEstimator):
         vote = own[row, label]
         np.add.at(tables, (label, (vote > 0).astype(np.intp), count[row, label]), np.abs(vote))
         self.likelihood_ = (s + tables) / (s * (k + 1) + tables.sum(axis=2, keepdims=True))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The samples without the tree of the search, which is compiled and cannot be checked when it is read."""
+        state = dict(super().__getstate__())
+        if "_search" in state:
+            state |= {"_search": clone(self._search), "_samples": self._search._fit_X}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_samples" in self.__dict__:
+            self._search.fit(self.__dict__.pop("_samples"))
 
     def _scores(self, X: Any) -> Any:
         rows = features_in_numpy(X)

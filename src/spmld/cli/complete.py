@@ -1,0 +1,87 @@
+"""``spmld complete``: which missing labels are most likely there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import numpy as np
+
+from spmld.cli.fit import fit_on
+from spmld.cli.match import frames, match, open_model, with_names
+from spmld.cli.methods import build, find_method, method_options, parse_params
+from spmld.cli.output import check_target, output_options, table_format, write_table
+from spmld.cli.progress import working
+from spmld.cli.show import say
+from spmld.cli.source import load, part_option, source_options, take_part
+
+__all__ = ["complete"]
+
+
+@click.command()
+@source_options("data")
+@click.option("--model", metavar="MODEL", help="A model file to ask, in place of one fitted on DATA.")
+@method_options
+@click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), metavar="N", help="Most labels.")
+@click.option("--at-least", default=0.5, show_default=True, type=click.FloatRange(0, 1), help="Least confidence.")
+@part_option("train")
+@click.option("--trust", multiple=True, metavar="TYPE", help="A type to trust in MODEL; repeat for more.")
+@output_options
+def complete(
+    data: str,
+    model: str | None,
+    method: str,
+    params: tuple[str, ...],
+    seed: int,
+    top: int,
+    at_least: float,
+    part: str | None,
+    trust: tuple[str, ...],
+    out: str | None,
+    to: str | None,
+    as_json: bool,
+    force: bool,
+    **options: Any,
+) -> None:
+    """Say which of the missing labels of DATA to add, the surest first.
+
+    Gives the sample (rows count from 0), the label and the confidence, the probability that the label is there. A
+    method is fitted on DATA and then asked; the known labels of a sample help to tell the missing ones.
+
+    \b
+    Examples:
+      spmld complete songs.csv --top 50
+      spmld complete songs.csv --model songs.skops --at-least 0.9 -o add.csv
+    """
+    kind = table_format(out, to, as_json)
+    check_target(out, force)
+    if model is None:
+        method = find_method(method)
+        fitted = build(method, parse_params(params), seed)
+        found = take_part(load(data, **options), part, "train")
+        fit_on(fitted, found, method)
+        X, Y = frames(found)
+        names = list(found.label_names)
+    else:
+        if params:
+            raise ValueError("--param is for a method that is fitted: leave it out with --model")
+        fitted, info = open_model(model, trust)
+        matched = match(data, options, part, model, info, labels=True)
+        X, Y, names = matched.X, matched.Y, matched.label_names
+        if not hasattr(fitted, "complete"):
+            raise ValueError(f"{model} holds {info.estimator}, which cannot complete labels")
+        X = with_names(fitted, X)
+    with working("completing"):
+        completion = fitted.complete(X, Y)
+    missing = np.isnan(np.asarray(Y, dtype=float))
+    labels, confidences = np.asarray(completion.labels, dtype=float), np.asarray(completion.confidences)
+    add = missing & (labels == 1) & (confidences >= at_least)
+    rows, columns = np.nonzero(add)
+    order = np.argsort(-confidences[rows, columns], kind="stable")[:top]
+    table = {
+        "sample": rows[order],
+        "label": [names[j] for j in columns[order]],
+        "confidence": confidences[rows, columns][order].astype(float),
+    }
+    write_table(table, out, kind)
+    say(f"{len(order)} of {int(add.sum())} labels to add, among {int(missing.sum())} missing")

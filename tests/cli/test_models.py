@@ -1,0 +1,305 @@
+"""Commands on a model: what they give, that names decide and not places, and how they fail."""
+
+import csv
+import io
+import json
+import os
+import pickle
+import signal
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import spmld
+from spmld.cli import main
+from spmld.datasets import Dataset, read_csv, write_dataset
+from spmld.thresholds import ThresholdClassifier
+from tests.cli.songs import FEATURES, LABELS, TEST, process, run, songs, write_songs
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A model of the songs, as `spmld fit` makes it."""
+    data = songs(TEST, observed=0.6)
+    frame = pd.DataFrame(data.X, columns=FEATURES), pd.DataFrame(data.Y, columns=LABELS)
+    return spmld.MaskedLogistic().fit(*frame)
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys, model):
+    """Run a command in a folder with the songs and a model of them; gives exit status, output and errors."""
+    monkeypatch.chdir(tmp_path)
+    write_songs(tmp_path)
+    spmld.save(model, "songs.skops")
+
+    def call(*args):
+        with pytest.raises(SystemExit) as left:
+            main(list(args))
+        return left.value.code, *capsys.readouterr()
+
+    return call
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_columns_are_matched_by_name(cli):
+    _, wanted, _ = cli("predict", "songs.skops", "test.csv", "--probabilities")
+    frame = pd.read_csv("test.csv")
+    other = frame[[f"label_{name}" for name in reversed(LABELS)] + FEATURES[::-1]]
+    other.insert(2, "title", "a song")  # text that no model can read
+    other.to_csv("other.csv", index=False)
+    status, out, err = cli("predict", "songs.skops", "other.csv", "--probabilities")
+    assert (status, out, err) == (0, wanted, "")
+    assert cli("evaluate", "songs.skops", "other.csv")[1] == cli("evaluate", "songs.skops", "test.csv")[1]
+    frame[FEATURES].to_parquet("bare.parquet")  # new samples have no labels
+    assert cli("predict", "songs.skops", "bare.parquet", "--probabilities")[1] == wanted
+    frame.rename(columns=lambda name: name.removeprefix("label_")).to_csv("plain.csv", index=False)
+    assert cli("evaluate", "songs.skops", "plain.csv")[1] == cli("evaluate", "songs.skops", "test.csv")[1]
+
+
+def test_other_formats_are_matched_by_name(cli):
+    data = songs(TEST)
+    turned = Dataset(sp.csr_array(data.X[:, ::-1]), data.Y[:, ::-1], FEATURES[::-1], LABELS[::-1], "turned")
+    write_dataset(turned, "turned.npz")
+    wanted = json.loads(cli("evaluate", "songs.skops", "test.csv", "--json")[1])["measures"]
+    found = json.loads(cli("evaluate", "songs.skops", "turned.npz", "--json")[1])["measures"]
+    assert [row["value"] for row in found] == pytest.approx([row["value"] for row in wanted])
+
+
+def test_predict_gives_labels_probabilities_and_the_best(cli, model):
+    X = pd.read_csv("test.csv")[FEATURES]
+    P = model.predict_proba(X)
+    rows = table(cli("predict", "songs.skops", "test.csv", "--probabilities")[1])
+    np.testing.assert_allclose([[float(row[name]) for name in LABELS] for row in rows], P)
+    rows = table(cli("predict", "songs.skops", "test.csv", "--threshold", "0.2")[1])
+    np.testing.assert_array_equal([[int(row[name]) for name in LABELS] for row in rows], P > 0.2)
+    rows = table(cli("predict", "songs.skops", "test.csv", "--top-k", "2")[1])
+    best = np.argsort(-P, axis=1)[:, :2]
+    assert [row["label"] for row in rows] == [LABELS[j] for j in best.ravel()]
+    assert [int(row["sample"]) for row in rows[:4]] == [0, 0, 1, 1]
+    assert [float(row["probability"]) for row in rows[:2]] == pytest.approx(P[0, best[0]])
+    assert len(table(cli("predict", "songs.skops", "test.csv", "--top-k", "9")[1])) == 4 * len(P)
+
+
+@pytest.mark.parametrize("name", ["tags.csv", "tags.tsv", "tags.parquet", "tags.json"])
+def test_predict_writes_by_the_ending(name, cli, model):
+    status, out, err = cli("predict", "songs.skops", "test.csv", "-o", name)
+    assert (status, out, err) == (0, "", f"{name}: 120 samples, 4 labels\n")
+    readers = {"tags.csv": pd.read_csv, "tags.tsv": pd.read_table, "tags.parquet": pd.read_parquet}
+    found = readers.get(name, pd.read_json)(name)
+    assert list(found.columns) == LABELS
+    np.testing.assert_array_equal(found, model.predict(pd.read_csv("test.csv")[FEATURES]))
+    assert cli("predict", "songs.skops", "test.csv", "-o", name)[0] == 2
+    assert cli("predict", "songs.skops", "test.csv", "-o", name, "--force")[0] == 0
+
+
+def test_json_is_what_format_json_is(cli):
+    short = cli("predict", "songs.skops", "test.csv", "--json")[1]
+    assert short == cli("predict", "songs.skops", "test.csv", "--format", "json")[1]
+    assert set(json.loads(short)[0]) == set(LABELS)
+
+
+def test_complete_names_the_surest_missing_labels(cli, model):
+    status, out, err = cli("complete", "train.csv", "--model", "songs.skops", "--top", "5", "--at-least", "0.6")
+    assert status == 0
+    rows, data = table(out), read_csv("train.csv")
+    P = model.predict_proba(pd.DataFrame(data.X, columns=FEATURES))
+    P[~np.isnan(data.Y)] = 0
+    sure = np.sort(P[P >= 0.6])[::-1]
+    assert [float(row["confidence"]) for row in rows] == pytest.approx(sure[:5])
+    for row in rows:
+        assert np.isnan(data.Y[int(row["sample"]), LABELS.index(row["label"])])
+    assert err == f"5 of {len(sure)} labels to add, among {np.isnan(data.Y).sum()} missing\n"
+    fitted = cli("complete", "train.csv", "--method", "MaskedLogistic", "--json")
+    assert fitted[0] == 0
+    assert set(json.loads(fitted[1])[0]) == {"sample", "label", "confidence"}
+    assert table(cli("complete", "test.csv", "--model", "songs.skops")[1]) == []  # nothing is missing
+
+
+def test_a_model_saved_from_python_has_no_names(cli):
+    data = songs(TEST)
+    spmld.save(spmld.MaskedLogistic().fit(data.X, data.Y), "bare.skops")
+    assert cli("evaluate", "bare.skops", "test.csv")[0] == 0
+    status, out, _ = cli("predict", "bare.skops", "test.csv")
+    assert (status, out.splitlines()[0]) == (0, "y0,y1,y2,y3")
+    write_dataset(Dataset(data.X[:, :5], data.Y, FEATURES[:5], LABELS), "five.csv")
+    assert cli("predict", "bare.skops", "five.csv")[::2] == (
+        2,
+        "spmld: five.csv has 5 features, but bare.skops was fitted on 6\n",
+    )
+    write_dataset(Dataset(data.X, data.Y[:, :3], FEATURES, LABELS[:3]), "three.csv")
+    assert "three.csv has 3 labels, but bare.skops was fitted on 4" in cli("evaluate", "bare.skops", "three.csv")[2]
+
+
+def test_one_label_as_a_vector(cli):
+    data = songs(TEST)
+    words = np.where(data.Y[:, 0] > 0, "yes", "no")
+    spmld.save(spmld.MaskedLogistic().fit(data.X, words), "one.skops", feature_names=FEATURES, label_names=["sad"])
+    status, out, _ = cli("predict", "one.skops", "test.csv")
+    assert (status, set(out.split())) == (0, {"sad", "0", "1"})
+    found = json.loads(cli("evaluate", "one.skops", "test.csv", "--measure", "macro_auc", "--json")[1])
+    assert found["measures"][0]["value"] > 0.8
+
+
+def test_a_model_without_probabilities(cli):
+    data = songs(TEST)
+    tuned = ThresholdClassifier(spmld.MaskedLogistic(), cv=2, random_state=0).fit(data.X, data.Y)
+    spmld.save(tuned, "tuned.skops", label_names=LABELS, feature_names=FEATURES)
+    assert cli("predict", "tuned.skops", "test.csv")[0] == 0
+    assert "score" in cli("predict", "tuned.skops", "test.csv", "--top-k", "1")[1].splitlines()[0]
+    for args in (["--threshold", "0.3"], ["--probabilities"]):
+        status, _, err = cli("predict", "tuned.skops", "test.csv", *args)
+        assert (status, err) == (2, "spmld: tuned.skops holds ThresholdClassifier, which has no probabilities\n")
+    assert "log_loss needs probabilities" in cli("evaluate", "tuned.skops", "test.csv", "--measure", "log_loss")[2]
+    assert "cannot complete labels" in cli("complete", "train.csv", "--model", "tuned.skops")[2]
+
+
+def test_prefix_and_drop_need_be_said_once(cli):
+    frame = pd.read_csv("train.csv").rename(columns=lambda name: name.replace("label_", "is_"))
+    frame.insert(0, "id", [f"song {i}" for i in range(len(frame))])
+    frame.to_csv("mine.csv", index=False)
+    args = ("--prefix", "is_", "--drop", "id", "--method", "MaskedLogistic")
+    assert cli("fit", "mine.csv", "-o", "mine.skops", *args)[0] == 0
+    assert cli("evaluate", "mine.skops", "mine.csv")[0] == 0
+
+
+def test_the_official_split_decides(cli):
+    both = songs(np.arange(240))
+    split = Dataset(both.X, both.Y, FEATURES, LABELS, "split", np.arange(0, 240, 2), np.arange(1, 240, 2))
+    write_dataset(split, "split.npz")
+    out = cli("fit", "split.npz", "-o", "split.skops", "--method", "LabelPrior", "--json")[1]
+    assert json.loads(out)["n_samples"] == 120
+    assert len(table(cli("predict", "split.skops", "split.npz")[1])) == 120
+    assert len(table(cli("predict", "split.skops", "split.npz", "--part", "all")[1])) == 240
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["fit", "absent.csv", "-o", "m.skops"], "there is no file absent.csv"),
+        (["fit", "empty.csv", "-o", "m.skops"], "empty.csv is empty, expected a CSV file"),
+        (["fit", "wrong.parquet", "-o", "m.skops"], "wrong.parquet cannot be read as a Parquet file"),
+        (["fit", "train.csv", "-o", "absent/m.skops"], "there is no folder absent to write m.skops into"),
+        (["fit", "train.csv", "-o", "songs.skops"], "songs.skops is there already; give --force to replace it"),
+        (["fit", "train.csv", "-o", "."], ". is a folder, expected the name of a file"),
+        (["fit", "train.csv", "-o", "m.skops", "--method", "Magic"], "method must be one of SPMLD, GLOCAL"),
+        (["fit", "train.csv", "-o", "m.skops", "--param", "C"], "--param must be KEY=VALUE, such as C=0.1, got 'C'"),
+        (["fit", "train.csv", "-o", "m.skops", "--param", "C=1"], "SPMLD has no parameter 'C'; there are convention"),
+        (
+            ["fit", "train.csv", "-o", "m.skops", "--param", "tol=few"],
+            "tol of SPMLD must be 0 or more, or None, got 'few'",
+        ),
+        (["fit", "train.csv", "-o", "m.skops", "--param", "pace__x=1"], "SPMLD has no parameter 'pace__x'"),
+        (["fit", "train.csv", "-o", "m.skops", "--param", "tol=1", "--param", "tol=2"], "--param tol is given twice"),
+        (["fit", "train.csv", "-o", "m.skops", "--label", "sad"], "there is no column 'sad' among its 10"),
+        (["evaluate", "absent.skops", "test.csv"], "there is no file absent.skops"),
+        (["evaluate", "empty.csv", "test.csv"], "empty.csv is empty, expected a model file of spmld"),
+        (["evaluate", "test.csv", "test.csv"], "test.csv is not a model file of spmld: it begins with b'pitch,te'"),
+        (["evaluate", "pickle.skops", "test.csv"], "pickle.skops is a pickle, which can run any code"),
+        (["evaluate", "cut.skops", "test.csv"], "cut.skops is cut short or damaged"),
+        (["evaluate", "songs.skops", "test.csv", "--measure", "luck"], "name must be one of ranking_loss"),
+        (["evaluate", "songs.skops", "three.csv"], "it lacks 1 of the 4 labels, fast, among its 9 columns"),
+        (
+            ["evaluate", "songs.skops", "three.npz"],
+            "three.npz has 3 labels, songs.skops was fitted on 4: it lacks fast",
+        ),
+        (
+            ["evaluate", "songs.skops", "more.npz"],
+            "more.npz has 5 labels, songs.skops was fitted on 4: songs.skops does not",
+        ),
+        (["evaluate", "songs.skops", "test.csv", "--label", "sad"], "--label must name the labels of the model"),
+        (["evaluate", "songs.skops", "test.csv", "--part", "test"], "test.csv has no official split"),
+        (["predict", "songs.skops", "absent.csv"], "there is no file absent.csv"),
+        (["predict", "songs.skops", "five.csv"], "it lacks 1 of the 6 features, decay, among its 9 columns"),
+        (
+            ["predict", "songs.skops", "five.npz"],
+            "five.npz has 5 features, songs.skops was fitted on 6: it lacks decay",
+        ),
+        (["predict", "songs.skops", "words.csv"], "column 'tempo' holds 'quick', which is not a number"),
+        (["predict", "songs.skops", "test.csv", "-o", "absent/a.csv"], "there is no folder absent"),
+        (["predict", "songs.skops", "test.csv", "-o", "tags.xyz"], "the ending of tags.xyz is none that is known"),
+        (["predict", "songs.skops", "test.csv", "--format", "parquet"], "parquet goes into a file: give -o"),
+        (["predict", "songs.skops", "test.csv", "--top-k", "1", "--threshold", "0.5"], "exclude each other"),
+        (
+            ["complete", "train.csv", "--model", "songs.skops", "--param", "a=1"],
+            "--param is for a method that is fitted",
+        ),
+        (["info", "test.csv"], "test.csv is not a model file of spmld"),
+        (["compare", "train.csv", "--method", "Magic"], "method must be one of SPMLD, GLOCAL"),
+        (["compare", "train.csv", "--measure", "luck"], "name must be one of ranking_loss"),
+        (["compare", "train.csv", "--method", "LEML", "--reference", "MLLRC"], "reference must be one of the methods"),
+        (["tune", "train.csv", "--method", "Magic"], "method must be one of SPMLD, GLOCAL"),
+        (["tune", "train.csv", "--range", "tol=1"], "--range must be KEY=LOW:HIGH or KEY=LOW:HIGH:log"),
+        (["tune", "train.csv", "--choices", "magic=1,2"], "SPMLD has no parameter 'magic'"),
+        (["tune", "train.csv", "--choices", "tol"], "--choices must be KEY=A,B,C"),
+        (
+            ["tune", "train.csv", "--range", "tol=0:1", "--param", "tol=1"],
+            "tol is both fixed with --param and searched",
+        ),
+        (["tune", "train.csv", "--range", "tol=1:0"], "must be a list of choices, a range (low, high)"),
+        (["tune", "train.csv", "--method", "PerLabelClassifier"], "there is no usual space for PerLabelClassifier"),
+        (["tune", "train.csv", "-o", "absent/m.skops"], "there is no folder absent"),
+        (["demo", "--figure", "absent/demo.png"], "there is no folder absent"),
+    ],
+)
+def test_errors_are_one_line_and_leave_nothing(args, message, cli):
+    data = songs(TEST)
+    write_dataset(Dataset(data.X, data.Y[:, :3], FEATURES, LABELS[:3]), "three.csv")
+    write_dataset(Dataset(data.X, data.Y[:, :3], FEATURES, LABELS[:3]), "three.npz")
+    write_dataset(Dataset(data.X, np.hstack([data.Y, data.Y[:, :1]]), FEATURES, [*LABELS, "new"]), "more.npz")
+    write_dataset(Dataset(data.X[:, :5], data.Y, FEATURES[:5], LABELS), "five.csv")
+    write_dataset(Dataset(data.X[:, :5], data.Y, FEATURES[:5], LABELS), "five.npz")
+    pd.read_csv("test.csv").astype({"tempo": object}).assign(tempo="quick").to_csv("words.csv", index=False)
+    with open("songs.skops", "rb") as whole:
+        content = whole.read()
+    contents = {"empty.csv": b"", "wrong.parquet": b"not parquet", "cut.skops": content[: len(content) // 2]}
+    for name, each in {**contents, "pickle.skops": pickle.dumps(1)}.items():
+        with open(name, "wb") as file:
+            file.write(each)
+    before = sorted(os.listdir())
+    status, out, err = cli(*args)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.startswith("spmld: ")
+    assert err.count("\n") == 1
+    assert sorted(os.listdir()) == before
+
+
+def test_errors_of_a_real_process_have_no_traceback(tmp_path):
+    write_songs(tmp_path)
+    status, out, err = run(tmp_path, "fit", "train.csv", "-o", "absent/m.skops")
+    assert (status, out, err) == (2, "", "spmld: there is no folder absent to write m.skops into\n")
+    status, out, err = run(tmp_path, "predict", "absent.skops", "test.csv")
+    assert (status, out, err) == (2, "", "spmld: there is no file absent.skops\n")
+    assert run(tmp_path, "fit", "train.csv")[0] == 2  # -o is missing
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "complete", "compare", "tune", "demo", "info"])
+def test_every_help_has_an_example(command, cli):
+    status, out, _ = cli(command, "--help")
+    assert status == 0
+    assert "  Example" in out
+    assert f"\n    spmld {command}" in out  # on a line of its own
+
+
+@pytest.mark.parametrize("command", ["fit", "tune"])
+def test_ctrl_c_leaves_130_and_no_file(command, tmp_path):
+    data = Dataset(
+        np.random.default_rng(0).normal(size=(20000, 60)), np.random.default_rng(1).integers(2, size=(20000, 40))
+    )
+    write_dataset(data, tmp_path / "big.npz")
+    slow = ("--param", "max_iter=100000", "--param", "tol=0")
+    running = process(tmp_path, command, "big.npz", "-o", "big.skops", *slow)
+    time.sleep(12)
+    assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=120)
+    assert (running.returncode, out) == (130, "")
+    assert err.strip().endswith("spmld: stopped")
+    assert "Traceback" not in err
+    assert os.listdir(tmp_path) == ["big.npz"]

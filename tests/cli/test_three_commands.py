@@ -1,0 +1,95 @@
+"""From a CSV file with empty cells to a trained, evaluated model in three commands."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spmld
+from spmld.datasets import read_csv
+from spmld.metrics import macro_auc, ranking_loss
+from tests.cli.songs import LABELS, run, write_songs
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("songs")
+    write_songs(folder)
+    return folder
+
+
+def test_fit_evaluate_predict(folder):
+    assert ",,\n" in (folder / "train.csv").read_text()  # missing labels are empty cells
+    status, out, err = run(folder, "fit", "train.csv", "-o", "songs.skops")
+    assert (status, out) == (0, "")
+    assert err.startswith("songs.skops: SPMLD fitted on Dataset 'train': 120 samples, 6 dense features, 4 labels")
+
+    status, out, err = run(folder, "evaluate", "songs.skops", "test.csv")
+    assert (status, err) == (0, "")
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert lines[0] == ["measure", "value", "better", "over", "used", "left out"]
+    values = {line[0]: float(line[1]) for line in lines[1:]}
+    assert len(values) == 24
+    # What a person gets by hand, and better than chance.
+    train, test = read_csv(folder / "train.csv"), read_csv(folder / "test.csv")
+    model = spmld.SPMLD(random_state=0).fit(train.X, train.Y)
+    scores = model.decision_function(test.X)
+    assert values["ranking_loss"] == pytest.approx(ranking_loss(test.Y, scores), rel=1e-3)
+    assert values["macro_auc"] == pytest.approx(macro_auc(test.Y, scores), rel=1e-3)
+    assert values["macro_auc"] > 0.85
+
+    status, out, err = run(folder, "predict", "songs.skops", "test.csv")
+    assert (status, err) == (0, "")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert list(rows[0]) == LABELS
+    predicted = np.array([[int(row[name]) for name in LABELS] for row in rows])
+    np.testing.assert_array_equal(predicted, model.predict(test.X).astype(int))
+
+
+def test_the_commands_of_the_readme_run_as_they_stand(tmp_path):
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    block = text.split("## Three commands")[1].split("```")[1]
+    commands = [line.split()[1:] for line in block.strip().splitlines()]
+    assert [command[0] for command in commands] == ["fit", "evaluate", "predict"]
+    write_songs(tmp_path)
+    test = pd.read_csv(tmp_path / "test.csv")
+    test[[name for name in test if not name.startswith("label_")]].to_csv(tmp_path / "new.csv", index=False)
+    for command in commands:
+        status, _, err = run(tmp_path, *command)
+        assert status == 0, err
+    assert list(pd.read_csv(tmp_path / "tags.csv").columns) == LABELS
+
+
+def test_the_model_carries_names_for_python(folder):
+    run(folder, "fit", "train.csv", "-o", "named.skops", "--method", "maskedlogistic", "--param", "C=0.3")
+    model, info = spmld.load(folder / "named.skops"), spmld.model_info(folder / "named.skops")
+    assert model.label_names_ == LABELS
+    assert info.label_names == LABELS
+    assert model.feature_names_in_.tolist() == info.feature_names
+    assert (model.C, info.summary["method"], info.summary["n_samples"]) == (0.3, "MaskedLogistic", 120)
+    frame = pd.read_csv(folder / "test.csv")
+    assert model.predict(frame[info.feature_names]).shape == (120, 4)
+
+
+def test_json_for_programs(folder):
+    status, out, _ = run(folder, "fit", "train.csv", "-o", "j.skops", "--method", "LabelPrior", "--json")
+    assert status == 0
+    assert json.loads(out) | {"seconds": 0} == {
+        "model": "j.skops",
+        "data": "train.csv",
+        "method": "LabelPrior",
+        "n_samples": 120,
+        "n_features": 6,
+        "n_labels": 4,
+        "observed": pytest.approx(0.6, abs=0.02),
+        "seconds": 0,
+    }
+    asked = ("--measure", "ndcg_at_2", "--measure", "micro_f1", "--json")
+    status, out, _ = run(folder, "evaluate", "j.skops", "test.csv", *asked)
+    found = json.loads(out)
+    assert [row["name"] for row in found["measures"]] == ["ndcg_at_2", "micro_f1"]
+    assert found["measures"][0]["better"] == "higher"
