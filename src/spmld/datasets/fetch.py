@@ -205,7 +205,7 @@ def _download(file: RemoteFile, info: DatasetInfo, progress: bool) -> Path:
         raise ConnectionError(
             f"{file.name} is neither below SPMLD_DATA ({looked}) nor in the cache {folder}, and its download failed "
             f"({reason}). Save {addresses} in a folder, and set the environment variable SPMLD_DATA to that folder"
-        ) from error
+        ) from None  # the reason is named, and the trace of a download is long
     except ValueError as error:
         raise ValueError(
             f"{file.address} is not the file of the registry: its SHA-256 is not {file.sha256}. Try again later, or "
