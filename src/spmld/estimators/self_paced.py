@@ -18,6 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from spmld.core.groups import Members
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators._folds import Fold, folds_once
 from spmld.estimators._inputs import check_pace, clusters, is_integer, is_number, move, require, to_numpy
 from spmld.estimators._responses import label_scores
 from spmld.estimators.masked import MaskedLogistic
@@ -25,7 +26,6 @@ from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.prior import log_odds
 from spmld.labels import Labels
 from spmld.pace import HardPace, Quantile
-from spmld.splits.rows import check_splitter
 
 __all__ = ["SelfPacedClassifier"]
 
@@ -175,7 +175,8 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         host = self._host()
         pace = self.pace if self.pace is not None else self._default_pace()
         groups = self._members(X, labels, rng)
-        folds = None if self.cv is None else self._folds(X, labels, rng)
+        signs = np.where(labels.observed, labels.signs, np.nan)
+        folds = None if self.cv is None else folds_once(self, X, signs, rng)
         given, observed = weights.astype(float), labels.observed
         P, history = observed.astype(float), []
         for round in range(self.max_iter):
@@ -225,7 +226,7 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         return host.fit(X, np.where(labels.observed, labels.signs, np.nan), entry_weight=weights)
 
     def _losses(
-        self, host: Any, X: Any, labels: Labels, weights: NDArray[Any], folds: list[tuple[Any, Any]] | None
+        self, host: Any, X: Any, labels: Labels, weights: NDArray[Any], folds: list[Fold] | None
     ) -> NDArray[Any]:
         if folds is None:
             return self._losses_of(host, X, labels)
@@ -273,14 +274,6 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
             numbers += clusters(X, min(self.n_clusters, n), rng)[:, None]
         count = int(numbers.max()) + 1
         return Members((np.where(labels.observed, numbers, count),), count)
-
-    def _folds(self, X: Any, labels: Labels, rng: np.random.RandomState) -> list[tuple[Any, Any]]:
-        splitter = check_splitter(self.cv, len(labels.signs), rng.randint(2**31 - 1))
-        folds = list(splitter.split(X, np.where(labels.observed, labels.signs, np.nan)))
-        tested = np.concatenate([test for _, test in folds])
-        if len(tested) != len(labels.signs) or len(np.unique(tested)) != len(tested):
-            raise ValueError(f"cv of SelfPacedClassifier must test each sample once, got {self.cv!r}")
-        return folds
 
     def _scores(self, X: Any) -> Any:
         if isinstance(self.estimator_, MultiLabelEstimator):

@@ -14,19 +14,18 @@ from sklearn.utils.parallel import Parallel, delayed
 from spmld.core.losses import LOSSES
 from spmld.core.noise import error_rates, right
 from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators._folds import Fold, folds_once
 from spmld.estimators._inputs import features_in_numpy, is_integer, is_number, move, require
 from spmld.estimators._scale import Landmarks, Scale
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.spmld import SPMLD
 from spmld.labels import Labels
 from spmld.metrics._registry import find_measure
-from spmld.splits.rows import check_splitter
 
 __all__ = ["SPMLDCV"]
 
 VIEWS = ("own", "local", "latent")
 Scores = NDArray[np.float64]
-Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 class SPMLDCV(MultiLabelEstimator):
@@ -170,7 +169,7 @@ class SPMLDCV(MultiLabelEstimator):
         designs = {view: design(X) for view, design in self._designs.items()}
         paths = self._paths(rng.randint(2**31 - 1))
         given, Y = weights.astype(float), np.where(labels.observed, labels.signs, np.nan)
-        folds = self._folds(X, Y, rng)
+        folds = folds_once(self, X, Y, rng)
         judge = self._judge(Y)
         self.cv_results_: list[dict[str, Any]] = []
 
@@ -220,14 +219,6 @@ class SPMLDCV(MultiLabelEstimator):
             "latent": (SPMLD(random_state=seed), [{}]),
         }
         return {view: every[view] for view in self._designs}
-
-    def _folds(self, X: Any, Y: NDArray[Any], rng: np.random.RandomState) -> list[Fold]:
-        splitter = check_splitter(self.cv, len(Y), rng.randint(2**31 - 1))
-        folds = list(splitter.split(X, Y))
-        tested = np.concatenate([test for _, test in folds])
-        if len(tested) != len(Y) or len(np.unique(tested)) != len(tested):
-            raise ValueError(f"cv of SPMLDCV must test each sample once, got {self.cv!r}")
-        return folds
 
     def _judge(self, Y: NDArray[Any]) -> Callable[[Scores], Scores]:
         """Losses on held-out labels: the measure, or the logistic loss where it is not defined, as for one label."""
