@@ -77,7 +77,6 @@ def test_the_first_choice_within_a_standard_error_of_the_best_is_taken():
     near += 0.001 - (near - best).mean()
     assert chooser._choose("pace", "ab", [near, best]) == 0
     assert chooser._choose("pace", "ab", [far, best]) == 1
-    assert chooser._choose("pace", "ab", [near, best], errors=0) == 1
 
 
 def test_wrong_labels_count_less_and_new_samples_gain():
@@ -109,7 +108,7 @@ def test_the_weights_of_a_training_fold_come_from_models_that_have_not_seen_the_
     signs = 2 * np.asarray(DATA.Y)[:60] - 1.0
     other = signs.copy()
     other[folds[0][1]] *= -1
-    arguments = (np.ones(signs.shape), folds, 0.0, np.zeros(signs.shape))
+    arguments = (np.ones(signs.shape), folds, 0.0)
     one = fitted._paced_scores(host, DATA.X[:60], signs, *arguments)
     two = fitted._paced_scores(host, DATA.X[:60], other, *arguments)
     np.testing.assert_array_equal(one[folds[0][1]], two[folds[0][1]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,15 @@ __all__ = ["SPMLDCV"]
 
 VIEWS = ("own", "local", "latent")
 Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Held:
+    """The best setting of a view, and what it says of samples that were held out."""
+
+    params: dict[str, float]
+    scores: Scores
+    loss: float
 
 
 class SPMLDCV(MultiLabelEstimator):
@@ -173,23 +183,18 @@ class SPMLDCV(MultiLabelEstimator):
         judge = self._judge(Y)
         self.cv_results_: list[dict[str, Any]] = []
 
-        held = {view: self._held_out(paths[view], designs[view], Y, given, folds) for view in paths}
-        best, losses = {}, {}
-        for view, (_, settings) in paths.items():
-            tried = [judge(scores) for scores in held[view]]
-            best[view] = i = self._choose(view, settings, tried, errors=0)
-            losses[view] = max(float(np.nanmean(tried[i])), 1e-9)
-        self.params_ = {view: paths[view][1][i] for view, i in best.items()}
-        scores = {view: held[view][i] for view, i in best.items()}
-        shares = {view: (min(losses.values()) / loss) ** 8 for view, loss in losses.items()}
+        held = {view: self._best(view, *paths[view], designs[view], Y, given, folds, judge) for view in paths}
+        self.params_ = {view: each.params for view, each in held.items()}
+        least_loss = min(each.loss for each in held.values())
+        shares = {view: (least_loss / each.loss) ** 8 for view, each in held.items()}
         self.view_weights_ = {view: share / sum(shares.values()) for view, share in shares.items()}
-        self.scores_ = self._weighted(scores)
+        self.scores_ = self._weighted({view: each.scores for view, each in held.items()})
 
         least, i = list(self.least_weights), 0
         if len(least) > 1:
-            view = min(losses, key=losses.__getitem__)
-            host = _with(paths[view][0], self.params_[view])
-            paced = [self._paced_scores(host, designs[view], Y, given, folds, m, scores[view]) for m in least]
+            view = max(shares, key=shares.__getitem__)
+            host, plain = _with(paths[view][0], self.params_[view]), held[view].scores
+            paced = [plain if m == 1 else self._paced_scores(host, designs[view], Y, given, folds, m) for m in least]
             i = self._choose("pace", least, [judge(each) for each in paced])
         self.least_weight_ = float(least[i])
         self.pace_weights_ = trusted(self.scores_, Y, self.least_weight_)
@@ -227,11 +232,52 @@ class SPMLDCV(MultiLabelEstimator):
             return lambda scores: measure(Y, scores)
         return lambda scores: LOSSES["logistic"].value(Y[observed], scores[observed])
 
-    def _choose(self, part: str, choices: Sequence[Any], losses: list[Scores], errors: float = 1.0) -> int:
-        """The number of the first choice that is worse than the best by at most some standard errors.
+    def _best(
+        self,
+        view: str,
+        host: Any,
+        settings: list[dict[str, float]],
+        X: Any,
+        Y: NDArray[Any],
+        given: Scores,
+        folds: list[Fold],
+        judge: Callable[[Scores], Scores],
+    ) -> _Held:
+        """The setting with the least held-out loss along a path, on which each fit starts from the one before."""
+        parts = [(X[train], Y[train], given[train], X[test]) for train, test in folds]
+        hosts, best = [clone(host) for _ in folds], None
+        for params in settings:
+            fitted = Parallel(n_jobs=self.n_jobs)(
+                delayed(_scored)(each.set_params(**params), *part) for each, part in zip(hosts, parts, strict=True)
+            )
+            hosts, scores = [each for each, _ in fitted], np.zeros(Y.shape)
+            for (_, test), (_, part) in zip(folds, fitted, strict=True):
+                scores[test] = part
+            loss = max(float(np.nanmean(judge(scores))), 1e-9)
+            self.cv_results_.append({"part": view, "choice": params, "loss": loss})
+            if best is None or loss < best.loss:
+                best = _Held(params, scores, loss)
+        assert best is not None
+        return best
 
-        All are put on record.
-        """
+    def _paced_scores(
+        self, host: Any, X: Any, Y: NDArray[Any], given: Scores, folds: list[Fold], least: float
+    ) -> Scores:
+        """Held-out scores of a model that was paced without the held-out samples."""
+        scores = np.zeros(Y.shape)
+        for train, test in folds:
+            seen = np.zeros(Y.shape)
+            for _, other in folds:
+                if other is not test:
+                    # The weights of a training fold must not come from a model that has seen the held-out one.
+                    fit = np.setdiff1d(train, other)
+                    seen[other] = _scored(clone(host), X[fit], Y[fit], given[fit], X[other])[1]
+            P = trusted(seen[train], Y[train], least)
+            scores[test] = _scored(clone(host), X[train], Y[train], P * given[train], X[test])[1]
+        return scores
+
+    def _choose(self, part: str, choices: Sequence[Any], losses: list[Scores]) -> int:
+        """The number of the first choice that is worse than the best by at most a standard error."""
         means = [float(np.nanmean(loss)) for loss in losses]
         self.cv_results_ += [
             {"part": part, "choice": choice, "loss": mean} for choice, mean in zip(choices, means, strict=True)
@@ -240,38 +286,9 @@ class SPMLDCV(MultiLabelEstimator):
 
         def near(loss: Scores) -> bool:
             differences = (loss - best)[~np.isnan(loss - best)]
-            return bool(differences.mean() <= errors * differences.std() / len(differences) ** 0.5)
+            return bool(differences.mean() <= differences.std() / len(differences) ** 0.5)
 
         return next(i for i, loss in enumerate(losses) if near(loss))
-
-    def _held_out(
-        self, path: tuple[Any, list[dict[str, float]]], X: Any, Y: NDArray[Any], given: Scores, folds: list[Fold]
-    ) -> list[Scores]:
-        """Scores of every sample by models that have not seen it, for each setting of a path."""
-        parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_along)(path, X[train], Y[train], given[train], X[test]) for train, test in folds
-        )
-        scores = np.zeros((len(path[1]), *Y.shape))
-        for (_, test), part in zip(folds, parts, strict=True):
-            scores[:, test] = part
-        return list(scores)
-
-    def _paced_scores(
-        self, host: Any, X: Any, Y: NDArray[Any], given: Scores, folds: list[Fold], least: float, plain: Scores
-    ) -> Scores:
-        """Held-out scores of a model that was paced without the held-out samples."""
-        if least == 1:
-            return plain
-        scores = np.zeros(Y.shape)
-        for train, test in folds:
-            # The weights of a training fold must not come from a model that has seen the held-out one.
-            inner = [(np.setdiff1d(train, other), other) for _, other in folds if other is not test]
-            seen = np.zeros(Y.shape)
-            for fit, other in inner:
-                seen[other] = _along((host, [{}]), X[fit], Y[fit], given[fit], X[other])[0]
-            P = trusted(seen[train], Y[train], least)
-            scores[test] = _along((host, [{}]), X[train], Y[train], P * given[train], X[test])[0]
-        return scores
 
     def _scores(self, X: Any) -> Any:
         return self._from_views(X, lambda model, design: model._scores(design))
@@ -308,11 +325,8 @@ def _with(host: Any, params: dict[str, float]) -> Any:
     return clone(host).set_params(**params)
 
 
-def _along(path: tuple[Any, list[dict[str, float]]], X: Any, Y: NDArray[Any], weights: Scores, new: Any) -> Scores:
-    """Scores of new samples by each model of a path, which starts from the one before; 0 if nothing is known."""
-    host, settings = clone(path[0]), path[1]
+def _scored(host: Any, X: Any, Y: NDArray[Any], weights: Scores, new: Any) -> tuple[Any, Scores]:
+    """A model fitted, and its scores of new samples; 0 if there is nothing to learn from."""
     if not weights.any():
-        return np.zeros((len(settings), new.shape[0], Y.shape[1]))
-    return np.stack(
-        [host.set_params(**each).fit(X, Y, entry_weight=weights).decision_function(new) for each in settings]
-    ).reshape(len(settings), new.shape[0], Y.shape[1])
+        return host, np.zeros((new.shape[0], Y.shape[1]))
+    return host, host.fit(X, Y, entry_weight=weights).decision_function(new)
