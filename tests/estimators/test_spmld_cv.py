@@ -43,6 +43,14 @@ def test_choices_are_on_record_with_their_held_out_loss():
     assert min(scores_of("own", alone).values()) == pytest.approx(ranking_loss(Y, alone.scores_))
 
 
+def test_a_path_is_left_when_the_loss_has_risen_twice():
+    noise = (np.random.default_rng(0).random(DATA.Y.shape) < 0.3).astype(float)  # the weaker the penalty, the worse
+    Cs = (1000.0, 1e-3, 1.0, 10.0, 100.0)
+    fitted = model(views=("own",), Cs=Cs, label_graphs=(0.0, 1.0), least_weights=(1.0,)).fit(DATA.X, noise)
+    tried = [(r["choice"]["label_graph"], r["choice"]["C"]) for r in fitted.cv_results_]
+    assert tried == [(g, C) for g in (0.0, 1.0) for C in (1e-3, 1.0, 10.0)]
+
+
 def test_views_count_by_the_eighth_power_of_their_loss():
     fitted = model().fit(DATA.X, Y)
     losses = {view: min(scores_of(view, fitted).values()) for view in ("own", "local", "latent")}

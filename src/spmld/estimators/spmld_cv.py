@@ -27,6 +27,7 @@ __all__ = ["SPMLDCV"]
 
 VIEWS = ("own", "local", "latent")
 Scores = NDArray[np.float64]
+Path = list[dict[str, float]]
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,13 @@ class SPMLDCV(MultiLabelEstimator):
     Parameters
     ----------
     Cs : sequence of float, default=(3.0, 10.0, 30.0, 100.0, 300.0)
-        Inverse strengths of the penalty to choose from, for samples of mean square norm 1.
+        Inverse strengths of the penalty to choose from, for samples of mean square norm 1. They are tried in rising
+        order, until the loss has risen twice.
     label_graphs : sequence of float, default=(0.0, 1.0, 5.0)
         Strengths of the label graph to choose from, for the view "own".
     views : sequence of {"own", "local", "latent"}, default=("own", "local", "latent")
         Views to use.
-    n_landmarks : int, default=500
+    n_landmarks : int, default=300
         Landmarks of the view "local"; no more than there are samples are used.
     least_weights : sequence of float, default=(1.0, 0.3)
         Least weights m to choose from: the first that is within a standard error of the best. ``(1.0,)`` never paces.
@@ -126,7 +128,7 @@ class SPMLDCV(MultiLabelEstimator):
         Cs: Sequence[float] = (3.0, 10.0, 30.0, 100.0, 300.0),
         label_graphs: Sequence[float] = (0.0, 1.0, 5.0),
         views: Sequence[str] = VIEWS,
-        n_landmarks: int = 500,
+        n_landmarks: int = 300,
         least_weights: Sequence[float] = (1.0, 0.3),
         cv: Any = 3,
         scoring: str = "ranking_loss",
@@ -215,13 +217,13 @@ class SPMLDCV(MultiLabelEstimator):
         }
         return {view: makers[view]() for view in VIEWS if view in self.views}
 
-    def _paths(self, seed: int) -> dict[str, tuple[Any, list[dict[str, float]]]]:
-        """The model of each view, and the settings to choose from in the order in which they are fitted."""
-        logistic = MaskedLogistic(warm_start=True)
-        every: dict[str, tuple[Any, list[dict[str, float]]]] = {
-            "own": (logistic, [{"C": C, "label_graph": g} for g in self.label_graphs for C in self.Cs]),
-            "local": (logistic, [{"C": C, "label_graph": 1.0} for C in self.Cs]),
-            "latent": (SPMLD(random_state=seed), [{}]),
+    def _paths(self, seed: int) -> dict[str, tuple[Any, list[Path]]]:
+        """The model of each view, and paths of settings to choose from, from the strongest penalty to the weakest."""
+        logistic, Cs = MaskedLogistic(warm_start=True), sorted(self.Cs)
+        every: dict[str, tuple[Any, list[Path]]] = {
+            "own": (logistic, [[{"C": C, "label_graph": g} for C in Cs] for g in self.label_graphs]),
+            "local": (logistic, [[{"C": C, "label_graph": 1.0} for C in Cs]]),
+            "latent": (SPMLD(tol=1e-2, random_state=seed), [[{}]]),
         }
         return {view: every[view] for view in self._designs}
 
@@ -236,27 +238,34 @@ class SPMLDCV(MultiLabelEstimator):
         self,
         view: str,
         host: Any,
-        settings: list[dict[str, float]],
+        paths: list[Path],
         X: Any,
         Y: NDArray[Any],
         given: Scores,
         folds: list[Fold],
         judge: Callable[[Scores], Scores],
     ) -> _Held:
-        """The setting with the least held-out loss along a path, on which each fit starts from the one before."""
+        """The setting with the least held-out loss, where each fit starts from the one before.
+
+        A path is left when the loss has risen twice in a row: what is left of it is slow to fit and seldom good.
+        """
         parts = [(X[train], Y[train], given[train], X[test]) for train, test in folds]
         hosts, best = [clone(host) for _ in folds], None
-        for params in settings:
-            fitted = Parallel(n_jobs=self.n_jobs)(
-                delayed(_scored)(each.set_params(**params), *part) for each, part in zip(hosts, parts, strict=True)
-            )
-            hosts, scores = [each for each, _ in fitted], np.zeros(Y.shape)
-            for (_, test), (_, part) in zip(folds, fitted, strict=True):
-                scores[test] = part
-            loss = max(float(np.nanmean(judge(scores))), 1e-9)
-            self.cv_results_.append({"part": view, "choice": params, "loss": loss})
-            if best is None or loss < best.loss:
-                best = _Held(params, scores, loss)
+        for path in paths:
+            losses: list[float] = []
+            for params in path:
+                if len(losses) > 2 and losses[-3] < losses[-2] < losses[-1]:
+                    break
+                fitted = Parallel(n_jobs=self.n_jobs)(
+                    delayed(_scored)(each.set_params(**params), *part) for each, part in zip(hosts, parts, strict=True)
+                )
+                hosts, scores = [each for each, _ in fitted], np.zeros(Y.shape)
+                for (_, test), (_, part) in zip(folds, fitted, strict=True):
+                    scores[test] = part
+                losses.append(max(float(np.nanmean(judge(scores))), 1e-9))
+                self.cv_results_.append({"part": view, "choice": params, "loss": losses[-1]})
+                if best is None or losses[-1] < best.loss:
+                    best = _Held(params, scores, losses[-1])
         assert best is not None
         return best
 
