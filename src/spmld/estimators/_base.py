@@ -14,7 +14,10 @@ from spmld.labels import Labels
 from spmld.labels.read import like
 from spmld.metrics import subset_accuracy
 
-__all__ = ["Completion", "MultiLabelEstimator"]
+__all__ = ["BEND", "Completion", "MultiLabelEstimator"]
+
+BEND = 0.05
+"""How far below 1 the scores of a loss that is not logistic begin to bend, see `predict_proba`."""
 
 
 class Completion(NamedTuple):
@@ -138,9 +141,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         xp = namespace(scores)
         if self.loss == "logistic":
             return 0.5 * (1 + xp.tanh(0.5 * scores))
-        bend = 0.05
-        excess = xp.clip(xp.abs(scores) - (1 - bend), 0)
-        size = xp.where(excess > 0, 1 - bend**2 / (bend + excess), xp.abs(scores))
+        excess = xp.clip(xp.abs(scores) - (1 - BEND), 0)
+        size = xp.where(excess > 0, 1 - BEND**2 / (BEND + excess), xp.abs(scores))
         return 0.5 * (1 + xp.sign(scores) * size)
 
     def predict(self, X: Any) -> Any:

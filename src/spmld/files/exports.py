@@ -12,7 +12,8 @@ import numpy as np
 
 import spmld
 from spmld.datasets._files import need, writing
-from spmld.files.linear import BEND, Linear, linear_predictor
+from spmld.estimators._base import BEND
+from spmld.files.linear import Linear, linear_predictor
 
 __all__ = ["export_npz", "export_onnx"]
 

@@ -16,10 +16,7 @@ from spmld.estimators.prior import log_odds
 from spmld.files.names import feature_names_of, label_names_of
 from spmld.thresholds import CalibratedLabels, ThresholdClassifier
 
-__all__ = ["BEND", "Linear", "linear_predictor"]
-
-BEND = 0.05
-"""How far below 1 the scores of a squared loss begin to bend, see `MultiLabelEstimator.predict_proba`."""
+__all__ = ["Linear", "linear_predictor"]
 
 _Floats = NDArray[np.float64]
 
