@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld.core.losses import logistic
 from spmld.datasets._files import writing
 
 __all__ = ["LabelIssues"]
@@ -64,12 +65,12 @@ class LabelIssues:
     @property
     def suspicion(self) -> NDArray[np.float64]:
         """Probability that a label is wrong, NaN where unobserved."""
-        return 0.5 * (1 + np.tanh(0.5 * self.doubts))
+        return logistic(self.doubts)
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
         """Out-of-fold probabilities of each label, as the estimator gives them."""
-        return 0.5 * (1 + np.tanh(0.5 * self.scores))
+        return logistic(self.scores)
 
     def order(self) -> NDArray[np.intp]:
         """Places of the observed entries in the flattened matrix, the most suspicious first."""

@@ -7,17 +7,16 @@ from typing import Any
 
 import click
 
+from spmld.cli.methods import METHODS, build
 from spmld.cli.show import say, show_json, show_table
 from spmld.cli.source import load, part_option, source_options, take_part
 
 __all__ = ["audit"]
 
-_METHODS = ("MaskedLogistic", "MaskedRidge", "GLOCAL", "SPMLD", "LEML", "MLLRC", "MLkNN")
-
 
 @click.command()
 @source_options()
-@click.option("--method", type=click.Choice(_METHODS, case_sensitive=False), help="[default: MaskedLogistic with C=3]")
+@click.option("--method", type=click.Choice(METHODS, case_sensitive=False), help="[default: MaskedLogistic with C=3]")
 @part_option("all")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(min=0), help="How many entries to print.")
 @click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Folds of the cross-fit.")
@@ -52,12 +51,9 @@ def audit(
     if out and not Path(out).parent.is_dir():
         raise FileNotFoundError(f"there is no folder {Path(out).parent} to write {Path(out).name} into")
     data = take_part(load(source, **options), part, "all")
-    import spmld
     from spmld.audit import find_label_issues
 
-    model = getattr(spmld, method)() if method else None
-    if model is not None and "random_state" in model.get_params():
-        model.set_params(random_state=seed)
+    model = build(method, {}, seed) if method else None
     issues = find_label_issues(
         model, data.X, data.Y, cv=folds, rounds=rounds, label_names=data.label_names, random_state=seed
     )

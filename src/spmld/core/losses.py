@@ -10,6 +10,11 @@ Array = Any
 """Any array of the array-API standard: NumPy or torch, on any device."""
 
 
+def logistic(t: Array) -> Array:
+    """1 / (1 + e^-t), without overflow."""
+    return 0.5 * (1 + array_namespace(t).tanh(0.5 * t))
+
+
 class Loss(Protocol):
     """What the fit term needs to know of a loss."""
 

@@ -31,7 +31,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from spmld.core.losses import Array
+from spmld.core.losses import Array, logistic
 
 __all__ = ["Rates", "common_rates", "doubts", "error_rates", "log_likelihood", "own_rates", "right"]
 
@@ -115,7 +115,7 @@ def right(scores: Array, signs: Array, rates: Rates) -> Array:
            [0.  ]])
     """
     xp = array_namespace(scores)
-    p = _logistic(-doubts(scores, signs, rates))
+    p = logistic(-doubts(scores, signs, rates))
     return xp.where(signs == 0, xp.zeros_like(p), p)
 
 
@@ -143,7 +143,7 @@ def log_likelihood(scores: Array, signs: Array, rates: Rates) -> Array:
     array([-2.])
     """
     xp = array_namespace(scores)
-    pi = _logistic(rates.slope * scores + rates.shift)
+    pi = logistic(rates.slope * scores + rates.shift)
     chance = _chance(pi, signs, rates.alpha, rates.beta)
     return xp.sum(xp.where(signs == 0, xp.zeros_like(pi), xp.log(chance)), axis=0)
 
@@ -218,7 +218,7 @@ def common_rates(scores: Array, signs: Array, *, trust: float = 0.2, max_iter: i
         rho, a, b = (1 / (1 + np.exp(-point[:3]))).tolist()
         c, d = float(np.exp(point[3])), float(point[4])
         alpha, beta = rates(rho, a, b, each)
-        pi = _logistic(c * s + d)
+        pi = logistic(c * s + d)
         chance = _chance(pi, y, alpha, beta)
         by_positive = -y / chance  # the slope in the probability of a positive
         by_alpha, by_beta = by_positive * (1 - pi), -by_positive * pi
@@ -277,10 +277,6 @@ def _chance(pi: Array, signs: Array, alpha: Array, beta: Array) -> Array:
     """Probability of each label as it is written down."""
     xp = array_namespace(pi)
     return xp.where(signs > 0, (1 - beta) * pi + alpha * (1 - pi), beta * pi + (1 - alpha) * (1 - pi))
-
-
-def _logistic(t: Array) -> Array:
-    return 0.5 * (1 + array_namespace(t).tanh(0.5 * t))
 
 
 def _total(A: Array) -> float:

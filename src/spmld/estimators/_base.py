@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from spmld.core.losses import logistic
 from spmld.estimators._inputs import check_features, check_labels, check_weights, move, namespace, to_numpy
 from spmld.labels import Labels
 from spmld.labels.read import like
@@ -140,7 +141,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         """
         xp = namespace(scores)
         if self.loss == "logistic":
-            return 0.5 * (1 + xp.tanh(0.5 * scores))
+            return logistic(scores)
         excess = xp.clip(xp.abs(scores) - (1 - BEND), 0)
         size = xp.where(excess > 0, 1 - BEND**2 / (BEND + excess), xp.abs(scores))
         return 0.5 * (1 + xp.sign(scores) * size)
