@@ -194,7 +194,7 @@ def test_pace_leaves_the_hardest_latent_entries_out(data):
     pace = GroupSparsePace(schedule=Quantile(start=0.3, stop=0.7, rounds=3))
     model = SPMLD(pace=pace, coupling=0.3, random_state=0).fit(data.X, data.hidden)
     P = model.pace_weights_
-    losses = (model.latent_labels_ - data.X @ model.feature_weights_) ** 2
+    losses = (model.latent_labels_ - data.X @ model.feature_weights_ + model.latent_offsets_) ** 2
     assert P.mean() == pytest.approx(0.7, abs=0.01)
     for column, weight in zip(losses.T, P.T, strict=True):
         assert column[weight == 0].min() >= column[weight == 1].max()

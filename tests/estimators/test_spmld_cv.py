@@ -136,14 +136,6 @@ def test_the_scale_of_features_does_not_matter():
     np.testing.assert_allclose(one.decision_function(DATA.X), two.decision_function(1000 * DATA.X + 5), atol=1e-4)
 
 
-def test_scale_gives_rows_of_mean_square_norm_one():
-    for X in (DATA.X, sp.random_array((50, 20), density=0.1, rng=0, format="csr")):
-        scaled = Scale(X)(X)
-        squares = scaled.multiply(scaled).sum() if sp.issparse(scaled) else (scaled**2).sum()
-        assert squares / X.shape[0] == pytest.approx(1)
-    assert np.isfinite(Scale(np.ones((5, 3)))(np.ones((5, 3)))).all()
-
-
 def test_all_samples_as_landmarks_give_the_kernel():
     X = DATA.X[:60]
     marks = Landmarks(X, 60, np.random.RandomState(0))

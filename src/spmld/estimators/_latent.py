@@ -33,6 +33,7 @@ from spmld.estimators._inputs import (
     to_numpy,
 )
 from spmld.estimators._linear import together
+from spmld.estimators._scale import Scale
 from spmld.labels import Labels
 
 STARTS = {"spectral": spectral_start, "random": random_start}
@@ -44,8 +45,9 @@ class LatentLabelModel(MultiLabelEstimator):
     _row_sparse_when_released = False
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        X = sparse_if_mostly_zero(X)
         refuse_overflow(X)
+        scale = Scale(X, center=self.fit_intercept) if self.standardize else None
+        X = sparse_if_mostly_zero(scale(X) if scale else X)
         rng = check_random_state(self.random_state)
         problem = self._problem(X, labels, weights, rng)
         k = min(self.n_latent, labels.signs.shape[1])
@@ -59,7 +61,7 @@ class LatentLabelModel(MultiLabelEstimator):
             result = self._solve(problem, objective, state)
         except FloatingPointError as error:
             raise ValueError(f"{error}: scale the values of X") from error
-        self._publish(problem, objective, result)
+        self._publish(problem, objective, result, scale)
 
     def _check_parameters(self) -> None:
         for name in ("n_latent", "n_groups", "correlation_rank", "max_iter"):
@@ -69,7 +71,7 @@ class LatentLabelModel(MultiLabelEstimator):
             require(self, name, "positive", is_number(getattr(self, name)) and getattr(self, name) > 0)
         for name in ("global_correlation", "local_correlation", "feature_ridge"):
             require(self, name, "0 or more", is_number(getattr(self, name)) and getattr(self, name) >= 0)
-        for name in ("rescale", "fit_intercept"):
+        for name in ("standardize", "rescale", "fit_intercept"):
             require(self, name, "True or False", isinstance(getattr(self, name), (bool, np.bool_)))
         warm = self.warm_rounds
         require(self, "warm_rounds", "an integer of 0 or more", is_integer(warm) and warm >= 0)
@@ -141,13 +143,14 @@ class LatentLabelModel(MultiLabelEstimator):
         records = [{"stage": stage, **record} for stage, history in stages for record in history]
         return replace(result, history=records)
 
-    def _publish(self, problem: Problem, objective: Objective, result: Result) -> None:
+    def _publish(self, problem: Problem, objective: Objective, result: Result, scale: Scale | None) -> None:
         state = result.state
         self._fitted_objective = objective
         xp = namespace(state.U)
         self.label_factors_ = state.U
-        self.feature_weights_ = state.W
-        self.intercept_ = state.b
+        unscaled = state.W, xp.zeros_like(state.W[0, :])
+        self.feature_weights_, self.latent_offsets_ = scale.on_features(state.W) if scale else unscaled
+        self.intercept_ = state.b - state.U @ self.latent_offsets_
         self.correlation_factors_ = state.Z
         self.latent_labels_ = xp.concat([rows.V for rows in state.rows])
         self.pace_weights_ = xp.concat([rows.P for rows in state.rows])
@@ -178,10 +181,14 @@ class LatentLabelModel(MultiLabelEstimator):
         xp = namespace(U)
         group = move(np.zeros(X.shape[0], dtype=np.int64), X)
         problem = make_problem(X, move(labels.signs, X), move(labels.observed, X), group, 1, dtype=U.dtype)
-        start = problem.map(lambda block: block.X @ W)
+        offsets = move(to_numpy(self.latent_offsets_), U)
+        start = problem.map(lambda block: block.X @ W - offsets)
         rows = tuple(Rows(V=T, T=T, P=xp.ones_like(T)) for T in start)
+        b = b + U @ offsets
         state = State(U=U, b=b, W=W, Z=move(to_numpy(self.correlation_factors_), X), rows=rows)
-        objective = replace(self._fitted_objective, correlation=Correlation())
+        # U and W are given: their penalties, constants here, would only make changes look small.
+        ridge = replace(self._fitted_objective.ridge, tU=0.0, tW=0.0)
+        objective = replace(self._fitted_objective, correlation=Correlation(), ridge=ridge)
         state = solve(problem, objective, state, (update_V,), leap=False, max_iter=20, tol=1e-6).state
         return xp.concat([rows.V for rows in state.rows]) @ U.T + b
 

@@ -9,33 +9,70 @@ import scipy.sparse as sp
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import normalize
 
+from spmld.estimators._inputs import move, namespace, to_numpy
+
 __all__ = ["Landmarks", "Scale"]
 
 
 class Scale:
     """Rows of mean square norm 1: columns of mean 0 and equal variance, or, if most of X is 0, a factor for all.
 
-    Centring would fill a sparse matrix, and its columns, such as words, are on a common scale as they are.
+    Centring would fill a sparse matrix, and its columns, such as words, are on a common scale as they are. What
+    decides is how much of X is 0, not how X is stored.
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    X : array or sparse matrix of shape (n_samples, n_features)
         Samples to take the scale from.
+    center : bool, default=True
+        Whether means may be taken away; otherwise columns of a dense X get equal mean squares.
     """
 
-    def __init__(self, X: Any):
-        self.sparse = sp.issparse(X) or np.count_nonzero(X) < 0.5 * X.size
-        squares = X.multiply(X) if sp.issparse(X) else X * X
+    def __init__(self, X: Any, *, center: bool = True):
+        xp, (n, d) = namespace(X), X.shape
+        nonzero = X.nnz if sp.issparse(X) else int(xp.sum(xp.astype(X != 0, xp.int64)))
+        self.sparse = nonzero < 0.5 * n * d
+        self.mean: Any = 0.0
         if self.sparse:
-            self.mean: Any = 0.0
-            self.factor: Any = _inverse_root(squares.sum() / X.shape[0])
-        else:
-            self.mean = X.mean(axis=0)
-            self.factor = _inverse_root(X.var(axis=0)) / np.sqrt(X.shape[1])
+            values = X.data if sp.issparse(X) else X
+            self.factor: Any = _inverse_root(float(xp.sum(values * values)) / n)
+            return
+        X = _dense(X)
+        mean = xp.mean(X, axis=0)
+        if center:
+            self.mean = mean
+        squares = to_numpy(xp.mean((X - self.mean) ** 2, axis=0))
+        # Rounding leaves a constant column of some size a variance above 0.
+        rounding = (n * np.finfo(squares.dtype).eps * to_numpy(mean)) ** 2
+        factor = _inverse_root(np.where(squares > rounding, squares, 0.0)) / np.sqrt(d)
+        self.factor = move(factor.astype(squares.dtype), X)
 
     def __call__(self, X: Any) -> Any:
         """The samples on this scale."""
-        return X * self.factor if self.sparse else (X - self.mean) * self.factor
+        if not self.sparse:
+            return (_dense(X) - self.mean) * self.factor
+        if sp.issparse(X):
+            return sp.csr_array((X.data * self.factor, X.indices, X.indptr), shape=X.shape)
+        return X * float(self.factor)
+
+    def on_features(self, W: Any) -> tuple[Any, Any]:
+        """Weights for samples as they were given, and what the weights make of the means.
+
+        Parameters
+        ----------
+        W : array of shape (n_features, k)
+            Weights for samples on this scale: `Scale(X) @ W` is `X @ weights - offsets`.
+
+        Returns
+        -------
+        weights : array of shape (n_features, k)
+            For samples as given.
+        offsets : array of shape (k,)
+            To be taken away.
+        """
+        xp = namespace(W)
+        weights = W * (float(self.factor) if self.sparse else self.factor[:, None])
+        return weights, xp.sum(weights * xp.reshape(self.mean + xp.zeros_like(W[:, 0]), (-1, 1)), axis=0)
 
 
 class Landmarks:
@@ -85,3 +122,7 @@ def _inverse_root(squares: Any) -> Any:
     """1 / sqrt, and 0 where there is nothing to scale."""
     squares = np.asarray(squares, dtype=float)
     return np.where(squares > 1e-300, 1 / np.sqrt(np.maximum(squares, 1e-300)), 0.0)
+
+
+def _dense(X: Any) -> Any:
+    return X.toarray() if sp.issparse(X) else X

@@ -42,6 +42,9 @@ class GLOCAL(LatentLabelModel):
         :math:`\tau_U` and :math:`\tau_V`.
     feature_ridge : float, default=0.25
         :math:`\tau_W`.
+    standardize : bool, default=True
+        Bring the features to a common scale within the fit, so that one strength of the penalty suits all: columns
+        of mean 0 and equal variance, or, if more than half of X is 0, one factor for all of it.
     rescale : bool, default=True
         Multiply the penalties by size factors, so that one value serves problems of different size. With N observed
         entries, n samples, d features, l labels and g groups: N/(nk) for the coupling and :math:`\tau_V`,
@@ -73,7 +76,9 @@ class GLOCAL(LatentLabelModel):
     latent_labels_ : array of shape (n_samples, k)
         V, the latent labels of the training samples.
     feature_weights_ : array of shape (n_features, k)
-        W.
+        W, for features as given.
+    latent_offsets_ : array of shape (k,)
+        What the features' means come to: latent labels follow ``X @ feature_weights_ - latent_offsets_``.
     coef_ : array of shape (n_labels, n_features)
         U W^T.
     intercept_ : array of shape (n_labels,)
@@ -130,6 +135,7 @@ class GLOCAL(LatentLabelModel):
         local_correlation: float = 1e-5,
         ridge: float = 0.03,
         feature_ridge: float = 0.25,
+        standardize: bool = True,
         rescale: bool = True,
         loss: Literal["logistic", "squared", "squared_hinge"] = "logistic",
         fit_intercept: bool = True,
@@ -149,6 +155,7 @@ class GLOCAL(LatentLabelModel):
         self.local_correlation = local_correlation
         self.ridge = ridge
         self.feature_ridge = feature_ridge
+        self.standardize = standardize
         self.rescale = rescale
         self.loss = loss
         self.fit_intercept = fit_intercept
@@ -190,6 +197,7 @@ RELEASED: dict[str, Any] = {
     "local_correlation": 1e-5,
     "ridge": 0.125,
     "feature_ridge": 0.125,
+    "standardize": False,
     "rescale": True,
     "loss": "squared",
     "fit_intercept": False,

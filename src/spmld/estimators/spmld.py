@@ -31,7 +31,7 @@ class SPMLD(GLOCAL):
         Rule and schedule of the weights, see `spmld.pace`. None is ``GroupSparsePace(schedule=Quantile())``: the
         exact rule for a share of each latent label that grows to all of it.
     n_latent, n_groups, correlation_rank, coupling, global_correlation, local_correlation, ridge, feature_ridge, \
-rescale, loss, fit_intercept, solver, start, max_iter, tol, convention, random_state
+standardize, rescale, loss, fit_intercept, solver, start, max_iter, tol, convention, random_state
         As in `GLOCAL`.
     warm_rounds : int, default=2
         Rounds with all weights 1 and without correlation before the pace sets in.
@@ -40,8 +40,8 @@ rescale, loss, fit_intercept, solver, start, max_iter, tol, convention, random_s
     ----------
     pace_weights_ : array of shape (n_samples, k)
         P after the last round.
-    label_factors_, latent_labels_, feature_weights_, coef_, intercept_, correlation_factors_, group_sizes_, \
-history_, n_iter_, converged_, classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
+    label_factors_, latent_labels_, feature_weights_, latent_offsets_, coef_, intercept_, correlation_factors_, \
+group_sizes_, history_, n_iter_, converged_, classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
         As in `GLOCAL`. In `history_`, "threshold" and "diversity" are lambda and gamma (their means, where each
         latent label has its own), "share" the mean weight and "share_per_latent" that of each latent label.
 
@@ -75,6 +75,7 @@ history_, n_iter_, converged_, classes_, n_labels_, label_names_, n_features_in_
         local_correlation: float = 1e-5,
         ridge: float = 0.03,
         feature_ridge: float = 0.25,
+        standardize: bool = True,
         rescale: bool = True,
         loss: Literal["logistic", "squared", "squared_hinge"] = "logistic",
         fit_intercept: bool = True,
@@ -95,6 +96,7 @@ history_, n_iter_, converged_, classes_, n_labels_, label_names_, n_features_in_
             local_correlation=local_correlation,
             ridge=ridge,
             feature_ridge=feature_ridge,
+            standardize=standardize,
             rescale=rescale,
             loss=loss,
             fit_intercept=fit_intercept,

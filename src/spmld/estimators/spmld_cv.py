@@ -223,7 +223,7 @@ class SPMLDCV(MultiLabelEstimator):
         every: dict[str, tuple[Any, list[Path]]] = {
             "own": (logistic, [[{"C": C, "label_graph": g} for C in Cs] for g in self.label_graphs]),
             "local": (logistic, [[{"C": C, "label_graph": 1.0} for C in Cs]]),
-            "latent": (SPMLD(tol=1e-2, random_state=seed), [[{}]]),
+            "latent": (SPMLD(standardize=False, tol=1e-2, random_state=seed), [[{}]]),
         }
         return {view: every[view] for view in self._designs}
 
