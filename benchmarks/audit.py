@@ -10,32 +10,37 @@ two agree where there are two classes; "adjusted" is its self-confidence with pr
 """
 
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 
 from spmld.audit import find_label_issues
 from spmld.datasets import fetch_dataset
+from spmld.experiment.auditors import label_quality
 from spmld.labels import corrupt_labels, hide_labels
 
 NAMES = ("emotions", "enron", "medical", "business")
 KINDS = {"permute": 0.3, "swap": 0.4, "drop": 0.4, "flip": 0.03}
-METHODS = ("self_confidence", "normalized_margin", "confidence_weighted_entropy", "adjusted")
+METHODS = {
+    "self": ("self_confidence", False),
+    "margin": ("normalized_margin", False),
+    "entropy": ("confidence_weighted_entropy", False),
+    "adjusted": ("self_confidence", True),
+}
 SEEDS = range(3)
 
 
 def main(names=NAMES):
-    try:
-        from cleanlab.multilabel_classification.rank import get_label_quality_scores_per_class as quality
-    except ImportError as error:
-        return print(f'{error.name} is not installed; it comes with: pip install "spmld[bench]"')
+    if find_spec("cleanlab") is None:
+        return print('cleanlab is not installed; it comes with: pip install "spmld[bench]"')
     print(f"{'average precision, mean of 3 seeds':<34}{'cleanlab, first round':^36}{'cleanlab, last round':^36}")
-    heads = [f"{word:>9}" for word in ("self", "margin", "entropy", "adjusted")]
+    heads = [f"{word:>9}" for word in METHODS]
     print(f"{'data':<10}{'kind':<8}{'audit':>8}{'1 round':>8}" + "".join(heads * 2))
     rows = []
     for name in names:
         data = fetch_dataset(name)
         for kind, rate in KINDS.items():
-            found = np.mean([judge(data, kind, rate, seed, quality) for seed in SEEDS], axis=0)
+            found = np.mean([judge(data, kind, rate, seed) for seed in SEEDS], axis=0)
             rows.append(found)
             cells = "".join(f"{value:>9.3f}" for value in found[2:])
             print(f"{name:<10}{kind:<8}{found[0]:>8.3f}{found[1]:>8.3f}{cells}", flush=True)
@@ -52,28 +57,14 @@ def main(names=NAMES):
         )
 
 
-def judge(data, kind, rate, seed, quality):
+def judge(data, kind, rate, seed):
     """Average precisions: of the audit, of the audit with one round, and of cleanlab for both rounds."""
     Y = hide_labels(corrupt_labels(data.Y_train, kind, rate, random_state=seed), 0.7, random_state=seed)
     wrong = (data.Y_train != Y) & ~np.isnan(Y)
     found = [find_label_issues(None, data.X_train, Y, rounds=rounds, random_state=seed) for rounds in (2, 1)]
     ours = [precision(wrong, issues.doubts) for issues in found]
-    theirs = [precision(wrong, -cleanlab_scores(i, method, quality)) for i in reversed(found) for method in METHODS]
+    theirs = [precision(wrong, -label_quality(i, *method)) for i in reversed(found) for method in METHODS.values()]
     return ours + theirs
-
-
-def cleanlab_scores(issues, method, quality):
-    """Label quality of each observed entry, NaN elsewhere."""
-    scores = np.full(issues.signs.shape, np.nan)
-    options = {"method": "self_confidence", "adjust_pred_probs": True} if method == "adjusted" else {"method": method}
-    for j, signs in enumerate(issues.signs.T):
-        known = np.flatnonzero(signs)
-        given, p = [[0] if sign > 0 else [] for sign in signs[known]], issues.probabilities[known, j]
-        if len(np.unique(signs[known])) < 2:
-            scores[known, j] = np.where(signs[known] > 0, p, 1 - p)  # cleanlab refuses a class without a positive
-        else:
-            scores[known, j] = np.reshape(quality(given, p[:, None], **options), -1)
-    return scores
 
 
 def precision(wrong, suspicion):

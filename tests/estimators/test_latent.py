@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 
@@ -217,7 +218,7 @@ def test_correlation_of_planted_labels_is_found():
     X = rng.normal(size=(500, 6))
     a, b = X[:, 0] > 0, X[:, 1] > 0
     Y = np.column_stack([a, a, ~a, b])
-    model = GLOCAL(global_correlation=10.0, local_correlation=0.0, random_state=0).fit(X, Y)
+    model = GLOCAL(global_correlation=10.0, local_correlation=0.0, feature_ridge=0.04, random_state=0).fit(X, Y)
     C = model.label_correlation()
     np.testing.assert_allclose(C, model.label_correlation(0), atol=1e-12)
     np.testing.assert_allclose(C, C.T)
@@ -243,7 +244,8 @@ def test_strong_correlation_pulls_alike_labels_together():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 5))
     Y = np.column_stack([X[:, 0] > 0, X[:, 0] + rng.normal(size=400) > 0, X[:, 1] > 0])
-    weak, strong = (GLOCAL(global_correlation=b, local_correlation=0, random_state=0).fit(X, Y) for b in (1e-9, 1e3))
+    plain = GLOCAL(local_correlation=0, feature_ridge=0.04, random_state=0)
+    weak, strong = (clone(plain).set_params(global_correlation=b).fit(X, Y) for b in (1e-9, 1e3))
     gap = [np.abs(m.decision_function(X)[:, 0] - m.decision_function(X)[:, 1]).mean() for m in (weak, strong)]
     assert gap[1] < gap[0]
 

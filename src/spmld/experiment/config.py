@@ -20,7 +20,7 @@ from spmld.experiment.strict import StudyError, Table, is_choices, is_measure, i
 __all__ = ["CLEAN", "Corruption", "Method", "Study", "find_study", "load_study", "parse_study", "shipped_studies"]
 
 REPORTS = ("tables", "radar", "surface")
-JUDGED = ("test", "missing")
+JUDGED = ("test", "missing", "audit")
 CORRUPTIONS = ("none", "permute", "swap", "drop", "flip")
 
 Params = dict[str, Any]
@@ -102,8 +102,11 @@ class Study:
         What to compare.
     corruption : tuple of Corruption
         What is done to the labels before some are hidden.
-    judged_on : {"test", "missing"}
-        What methods are judged on: the test set, or the unobserved labels of the training set.
+    standardize : tuple of str
+        Data sets whose features every method gets with mean 0 and variance 1.
+    judged_on : {"test", "missing", "audit"}
+        What methods are judged on: the test set, the unobserved labels of the training set, or how well they find
+        which of the observed ones are wrong.
     reference : str or None
         The method that the others are tested against.
     budget, folds, select_seed, select_by
@@ -120,6 +123,7 @@ class Study:
     measures: tuple[str, ...]
     methods: tuple[Method, ...]
     corruption: tuple[Corruption, ...] = (CLEAN,)
+    standardize: tuple[str, ...] = ()
     judged_on: str = "test"
     reference: str | None = None
     budget: int = 1
@@ -130,7 +134,7 @@ class Study:
     def as_dict(self) -> dict[str, Any]:
         """What `parse_study` makes the same study of, ready for JSON."""
         found = dataclasses.asdict(
-            self, dict_factory=lambda items: {k: v for k, v in items if v not in (None, {}, False)}
+            self, dict_factory=lambda items: {k: v for k, v in items if v not in (None, {}, (), False)}
         )
         del found["name"]
         if self.judged_on == "test":
@@ -204,6 +208,7 @@ def parse_study(content: dict[str, Any], *, name: str, source: str) -> Study:
         measures=table.several("measures", "names of measures", is_measure),
         methods=tuple(_method(part) for part in table.parts("methods")),
         corruption=tuple(_corruption(part) for part in table.parts("corruption", [{"how": "none"}])),
+        standardize=tuple(table.take("standardize", "a list of names of data sets", _are_names, [])),
         judged_on=table.take("judged_on", f"one of {', '.join(JUDGED)}", lambda v: is_text(v) and v in JUDGED, "test"),
         reference=table.take("reference", "the name of a method", is_text, None),
         budget=table.take("budget", "a whole number of 1 or more", lambda v: is_whole(v) and v >= 1, 1),
@@ -221,6 +226,8 @@ def parse_study(content: dict[str, Any], *, name: str, source: str) -> Study:
         raise StudyError(f"{source}: reference must be one of {', '.join(names)}, got {study.reference!r}")
     if study.select_seed in study.seeds:
         raise StudyError(f"{source}: select_seed must not be among seeds, got {study.select_seed}")
+    if other := set(study.standardize) - set(study.data):
+        raise StudyError(f"{source}: standardize must name data sets of the study, got {', '.join(sorted(other))}")
     for method in study.methods:
         count = len(list(method.settings()))
         if method.search and count != study.budget:
@@ -256,6 +263,10 @@ def _corruption(table: Table) -> Corruption:
     if (how == "none") != (rate == 0):
         raise StudyError(f'{table.source}: rate must be above 0, or 0 with how = "none", got {rate!r} with {how!r}')
     return Corruption(how, float(rate))
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(map(is_text, value))
 
 
 def _combinations(choices: dict[str, list[Any]]) -> Iterator[Params]:

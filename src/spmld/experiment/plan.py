@@ -87,7 +87,7 @@ def final_trials(study: Study, records: Records) -> list[Trial]:
             params = {**method.fixed, **chosen, **sweep}
             found.append(
                 Trial(
-                    "missing" if study.judged_on == "missing" else "test",
+                    study.judged_on,  # type: ignore[arg-type]
                     cell.data,
                     cell.observed,
                     seed,
@@ -96,6 +96,7 @@ def final_trials(study: Study, records: Records) -> list[Trial]:
                     params,
                     cell.corruption,
                     told=method.told,
+                    standardize=cell.data in study.standardize,
                 )
             )
     return found
@@ -114,6 +115,7 @@ def _settings(study: Study, cell: Cell, method: Method) -> list[Trial]:
             cell.corruption,
             study.folds,
             method.told,
+            cell.data in study.standardize,
         )
         for setting in method.settings()
     ]

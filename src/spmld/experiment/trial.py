@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from threadpoolctl import threadpool_limits
 
 import spmld
@@ -32,9 +34,9 @@ class Trial:
 
     Attributes
     ----------
-    kind : {"held-out", "test", "missing"}
-        What it is judged on: folds of the training rows, by their observed labels; the test set; or the unobserved
-        labels of the training rows.
+    kind : {"held-out", "test", "missing", "audit"}
+        What it is judged on: folds of the training rows, by their observed labels; the test set; the unobserved
+        labels of the training rows; or whether it suspects those observed labels of the training rows that are wrong.
     data : str
         Data set.
     observed : float
@@ -51,6 +53,8 @@ class Trial:
         Number of folds; 0 where it is not judged on folds.
     told : bool
         Whether labels made wrong are hidden: an oracle.
+    standardize : bool
+        Whether features get mean 0 and variance 1, by the training rows.
 
     Examples
     --------
@@ -60,7 +64,7 @@ class Trial:
     True
     """
 
-    kind: Literal["held-out", "test", "missing"]
+    kind: Literal["held-out", "test", "missing", "audit"]
     data: str
     observed: float
     seed: int
@@ -70,10 +74,12 @@ class Trial:
     corruption: Corruption = CLEAN
     folds: int = 0
     told: bool = False
+    standardize: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """The description, ready for JSON. What most trials do not have is left out, so that their keys stay."""
-        return {name: value for name, value in dataclasses.asdict(self).items() if name != "told" or value}
+        rare = ("told", "standardize")
+        return {name: value for name, value in dataclasses.asdict(self).items() if name not in rare or value}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Trial:
@@ -101,9 +107,12 @@ def run(trial: Trial) -> dict[str, float]:
         All measures by name; those of a held-out trial are means over the folds.
     """
     data = load(trial.data)
-    X, Y = data.X_train, _training_labels(data.Y_train, trial)
+    scaler = StandardScaler(with_mean=not issparse(data.X_train)) if trial.standardize else FunctionTransformer()
+    X, Y = scaler.fit_transform(data.X_train), _training_labels(data.Y_train, trial)
     if trial.kind == "test":
-        return _judge(build(trial).fit(X, Y), data.X_test, data.Y_test)
+        return _judge(build(trial).fit(X, Y), scaler.transform(data.X_test), data.Y_test)
+    if trial.kind == "audit":
+        return _judge_audit(build(trial).suspicion(X, Y), Y, data.Y_train)
     if trial.kind == "missing":
         return _judge_completion(build(trial).fit(X, Y), X, Y, data.Y_train)
     folds = MultilabelStratifiedKFold(trial.folds, random_state=trial.seed).split(X, Y)
@@ -191,6 +200,13 @@ def _judge_completion(model: Any, X: Any, Y: Any, truth: Any) -> dict[str, float
     labels, confidences = model.complete(X, Y)
     p = np.where(np.asarray(labels) == 1, confidences, 1 - confidences)
     return evaluate(truth, scores=p, predictions=(p > 0.5).astype(int), probabilities=p, mask=np.isnan(Y)).to_dict()
+
+
+def _judge_audit(suspicion: Any, Y: Any, truth: Any) -> dict[str, float]:
+    """Measures of finding the wrong labels among the observed ones."""
+    observed = ~np.isnan(Y)
+    wrong = observed & (truth != Y)
+    return evaluate(wrong, scores=np.where(observed, suspicion, 0.0), mask=observed).to_dict()
 
 
 def _mean(values: list[float]) -> float:
