@@ -150,7 +150,7 @@ def _tuned(X: Any, labels: Labels, n_jobs: int | None) -> tuple[Any, MaskedLogis
     """Features on a common scale, and a logistic model with the penalty that held-out labels choose."""
     X = features_in_numpy(check_features(MaskedLogistic(), X, reset=True))
     X = Scale(X)(X)
-    search = SPMLDCV(views=("own",), label_graphs=(0.0,), least_weights=(1.0,), n_jobs=n_jobs, random_state=0)
+    search = SPMLDCV(views=("own",), label_graphs=(0.0,), shares=(1.0,), n_jobs=n_jobs, random_state=0)
     search.fit(X, np.where(labels.observed, labels.signs, np.nan))
     return X, MaskedLogistic(C=search.params_["own"]["C"])
 

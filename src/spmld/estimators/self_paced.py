@@ -267,7 +267,7 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
             except TypeError as error:
                 raise ValueError(f"groups of SelfPacedClassifier must be of one type: {error}") from None
         elif groups == "label_polarity":
-            numbers += 2 * np.arange(l) + (labels.signs > 0)
+            return by_polarity(labels.signs)
         elif groups == "label":
             numbers += np.arange(l)
         elif groups == "cluster":
@@ -299,6 +299,13 @@ def scores_from(host: Any, X: Any, response: str, n_labels: int) -> NDArray[Any]
     """Scores of a fitted learner, or the log-odds of its probabilities."""
     values = label_scores(host, X, response, SIGNS, n_labels)
     return log_odds(values) if response == "predict_proba" else values
+
+
+def by_polarity(signs: NDArray[Any]) -> Members:
+    """A group for the negatives and one for the positives of each label, in this order; 0 is in none."""
+    count = 2 * signs.shape[1]
+    numbers = 2 * np.arange(signs.shape[1]) + (signs > 0)
+    return Members((np.where(signs != 0, numbers, count),), count)
 
 
 def keep_easiest(P: NDArray[Any], losses: NDArray[Any], groups: Members) -> NDArray[Any]:

@@ -19,13 +19,17 @@ from spmld.estimators._folds import Fold, folds_once
 from spmld.estimators._inputs import features_in_numpy, is_integer, is_number, move, require
 from spmld.estimators._scale import Landmarks, Scale
 from spmld.estimators.masked import MaskedLogistic
+from spmld.estimators.self_paced import by_polarity, keep_easiest
 from spmld.estimators.spmld import SPMLD
 from spmld.labels import Labels
 from spmld.metrics._registry import find_measure
+from spmld.pace import HardPace, Quantile
 
 __all__ = ["SPMLDCV"]
 
 VIEWS = ("own", "local", "latent")
+NEGATIVES = 0.3
+"""How much smaller the share of negatives is that the pace leaves out."""
 Scores = NDArray[np.float64]
 Path = list[dict[str, float]]
 
@@ -52,17 +56,14 @@ class SPMLDCV(MultiLabelEstimator):
 
     All see features on a common scale. Scores are a weighted mean over the views, with weights that fall with the
     eighth power of each one's loss on held-out labels: of equals all count, and one half as good again hardly does.
-    Entries that these scores contradict may be wrong, and can count less: with :math:`s_{ij}` the score of entry
-    (i, j) by models that have not seen sample i, its weight is
+    Then the fit is paced: of the positives and of the negatives of each label, those with the largest losses
 
-    .. math::
+    .. math:: \ell_{ij} = \log(1 + e^{-Y_{ij} s_{ij}})
 
-        P_{ij} = \max\Big(m, \frac{1}{1 + r\, (e^{\ell_{ij}} - 1)}\Big), \quad \ell_{ij} = \log(1 + e^{-Y_{ij} s_{ij}})
-
-    which is the probability that the label is right if labels of its kind, positives or negatives of label j, are
-    wrong with odds that r stands for; they are estimated from the scores, see `spmld.core.noise`. The least weight m
-    says how far the pace goes: 0 may leave entries out, 1 is no pace at all. It is chosen by held-out labels too, in
-    models whose weights come from none of them.
+    do not count, with :math:`s_{ij}` the score of entry (i, j) by models that have not seen sample i. It is
+    equation 4 of the paper with a threshold for each label and polarity, so that all labels keep their share: wrong
+    labels are among the hardest, and labels that are merely hard mislead too. How far the pace goes is chosen by
+    held-out labels as well, in models whose weights come from none of them.
 
     Parameters
     ----------
@@ -75,8 +76,11 @@ class SPMLDCV(MultiLabelEstimator):
         Views to use.
     n_landmarks : int, default=300
         Landmarks of the view "local"; no more than there are samples are used.
-    least_weights : sequence of float, default=(1.0, 0.3)
-        Least weights m to choose from: the first that is within a standard error of the best. ``(1.0,)`` never paces.
+    shares : sequence of float or "auto", default=("auto", 1.0)
+        Shares q of the positives of each label that count, to choose from: the first that is within two standard
+        errors of the best. Of its negatives 1 - 0.3 (1 - q) count, as they are many and few of them are wrong. "auto" is
+        1 - 2w with w the estimated share of wrong positives (see `spmld.core.noise`, which is cautious), but from 0.8
+        to 0.9. ``(1.0,)`` never paces.
     cv : int or splitter, default=3
         Folds of the samples. Each must be held out once.
     scoring : str, default="ranking_loss"
@@ -94,10 +98,10 @@ class SPMLDCV(MultiLabelEstimator):
         What was chosen for each view.
     view_weights_ : dict
         The weight of each view; they sum to 1.
-    least_weight_ : float
-        The least weight that was chosen.
+    share_ : float
+        The share that was chosen.
     pace_weights_ : ndarray of shape (n_samples, n_labels)
-        P; 0 where a label is not observed.
+        1 where a label counts, 0 where it does not or is not observed.
     scores_ : ndarray of shape (n_samples, n_labels)
         Scores of the training samples by models that have not seen them, without a pace.
     cv_results_ : list of dict
@@ -129,7 +133,7 @@ class SPMLDCV(MultiLabelEstimator):
         label_graphs: Sequence[float] = (0.0, 1.0, 5.0),
         views: Sequence[str] = VIEWS,
         n_landmarks: int = 300,
-        least_weights: Sequence[float] = (1.0, 0.3),
+        shares: Sequence[float | str] = ("auto", 1.0),
         cv: Any = 3,
         scoring: str = "ranking_loss",
         n_jobs: int | None = None,
@@ -139,7 +143,7 @@ class SPMLDCV(MultiLabelEstimator):
         self.label_graphs = label_graphs
         self.views = views
         self.n_landmarks = n_landmarks
-        self.least_weights = least_weights
+        self.shares = shares
         self.cv = cv
         self.scoring = scoring
         self.n_jobs = n_jobs
@@ -154,7 +158,11 @@ class SPMLDCV(MultiLabelEstimator):
         several("Cs", "positive numbers", lambda v: is_number(v) and v > 0)
         several("label_graphs", "numbers of 0 or more", lambda v: is_number(v) and v >= 0)
         several("views", " or ".join(map(repr, VIEWS)), lambda v: isinstance(v, str) and v in VIEWS)
-        several("least_weights", "numbers from 0 to 1", lambda v: is_number(v) and 0 <= v <= 1)
+        several(
+            "shares",
+            "numbers above 0, up to 1, or 'auto'",
+            lambda v: v == "auto" if isinstance(v, str) else is_number(v) and 0 < v <= 1,
+        )
         landmarks = is_integer(self.n_landmarks) and self.n_landmarks >= 1
         require(self, "n_landmarks", "an integer of 1 or more", landmarks)
         self._measure()
@@ -188,18 +196,19 @@ class SPMLDCV(MultiLabelEstimator):
         held = {view: self._best(view, *paths[view], designs[view], Y, given, folds, judge) for view in paths}
         self.params_ = {view: each.params for view, each in held.items()}
         least_loss = min(each.loss for each in held.values())
-        shares = {view: (least_loss / each.loss) ** 8 for view, each in held.items()}
-        self.view_weights_ = {view: share / sum(shares.values()) for view, share in shares.items()}
+        votes = {view: (least_loss / each.loss) ** 8 for view, each in held.items()}
+        self.view_weights_ = {view: vote / sum(votes.values()) for view, vote in votes.items()}
         self.scores_ = self._weighted({view: each.scores for view, each in held.items()})
 
-        least, i = list(self.least_weights), 0
-        if len(least) > 1:
-            view = max(shares, key=shares.__getitem__)
+        auto, i = share_from(self.scores_, Y), 0
+        shares = [auto if share == "auto" else float(share) for share in self.shares]
+        if len(shares) > 1:
+            view = max(votes, key=votes.__getitem__)
             host, plain = _with(paths[view][0], self.params_[view]), held[view].scores
-            paced = [plain if m == 1 else self._paced_scores(host, designs[view], Y, given, folds, m) for m in least]
-            i = self._choose("pace", least, [judge(each) for each in paced])
-        self.least_weight_ = float(least[i])
-        self.pace_weights_ = trusted(self.scores_, Y, self.least_weight_)
+            paced = self._paced_scores(host, designs[view], Y, given, folds, shares, plain)
+            i = self._choose("pace", shares, [judge(each) for each in paced])
+        self.share_ = shares[i]
+        self.pace_weights_ = easy(self.scores_, Y, self.share_)
         self.estimators_ = {
             view: _with(paths[view][0], self.params_[view]).fit(
                 designs[view], Y, entry_weight=self.pace_weights_ * given
@@ -270,10 +279,17 @@ class SPMLDCV(MultiLabelEstimator):
         return best
 
     def _paced_scores(
-        self, host: Any, X: Any, Y: NDArray[Any], given: Scores, folds: list[Fold], least: float
-    ) -> Scores:
-        """Held-out scores of a model that was paced without the held-out samples."""
-        scores = np.zeros(Y.shape)
+        self,
+        host: Any,
+        X: Any,
+        Y: NDArray[Any],
+        given: Scores,
+        folds: list[Fold],
+        shares: list[float],
+        plain: Scores,
+    ) -> list[Scores]:
+        """For each share, held-out scores of a model that was paced without the held-out samples."""
+        scores = [plain if share == 1 else np.zeros(Y.shape) for share in shares]
         for train, test in folds:
             seen = np.zeros(Y.shape)
             for _, other in folds:
@@ -281,12 +297,14 @@ class SPMLDCV(MultiLabelEstimator):
                     # The weights of a training fold must not come from a model that has seen the held-out one.
                     fit = np.setdiff1d(train, other)
                     seen[other] = _scored(clone(host), X[fit], Y[fit], given[fit], X[other])[1]
-            P = trusted(seen[train], Y[train], least)
-            scores[test] = _scored(clone(host), X[train], Y[train], P * given[train], X[test])[1]
+            for share, held in zip(shares, scores, strict=True):
+                if share < 1:
+                    P = easy(seen[train], Y[train], share)
+                    held[test] = _scored(clone(host), X[train], Y[train], P * given[train], X[test])[1]
         return scores
 
     def _choose(self, part: str, choices: Sequence[Any], losses: list[Scores]) -> int:
-        """The number of the first choice that is worse than the best by at most a standard error."""
+        """The number of the first choice that is worse than the best by at most two standard errors."""
         means = [float(np.nanmean(loss)) for loss in losses]
         self.cv_results_ += [
             {"part": part, "choice": choice, "loss": mean} for choice, mean in zip(choices, means, strict=True)
@@ -295,7 +313,7 @@ class SPMLDCV(MultiLabelEstimator):
 
         def near(loss: Scores) -> bool:
             differences = (loss - best)[~np.isnan(loss - best)]
-            return bool(differences.mean() <= differences.std() / len(differences) ** 0.5)
+            return bool(differences.mean() <= 2 * differences.std() / len(differences) ** 0.5)
 
         return next(i for i, loss in enumerate(losses) if near(loss))
 
@@ -314,14 +332,25 @@ class SPMLDCV(MultiLabelEstimator):
         return sum((self.view_weights_[view] * each for view, each in scores.items()), np.zeros(()))
 
 
-def trusted(scores: Scores, Y: NDArray[Any], least: float) -> Scores:
-    """The weight of each observed label: how probably it is right, but no less than `least`."""
-    observed = ~np.isnan(Y)
-    if least == 1:
-        return observed.astype(float)
-    signs = np.where(observed, Y, 0)
-    P = right(scores, signs, error_rates(scores, signs))
-    return np.where(observed, np.maximum(P, least), 0.0)
+def share_from(scores: Scores, Y: NDArray[Any]) -> float:
+    """The share of positives that the pace keeps, from how many of them seem to be wrong."""
+    signs = np.nan_to_num(Y)
+    if not (signs > 0).any():
+        return 0.9
+    wrong = 1 - right(scores, signs, error_rates(scores, signs))[signs > 0].mean()
+    return float(np.clip(1 - 2 * wrong, 0.8, 0.9))
+
+
+def easy(scores: Scores, Y: NDArray[Any], share: float) -> Scores:
+    """1 for a share of the positives of each label, and a larger one of its negatives: those of the least losses."""
+    signs = np.nan_to_num(Y)
+    if share == 1:
+        return np.abs(signs)
+    shares = (1 - NEGATIVES * (1 - share), share)
+    losses, groups = LOSSES["logistic"].value(signs, scores), by_polarity(signs)
+    pace = HardPace(schedule=Quantile(start=shares, stop=shares, rounds=1))
+    (P,) = pace.weights((losses,), pace.age(0, (losses,), groups), groups)
+    return keep_easiest(P, losses, groups)
 
 
 def _rows(X: Any) -> Any:

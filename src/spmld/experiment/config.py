@@ -244,7 +244,7 @@ def _method(table: Table) -> Method:
         name=table.take("name", "text", is_text),
         estimator=table.take("estimator", dotted, lambda v: is_text(v) and "." in v),
         published=table.take("published", "the name of a row of the paper", is_text, None),
-        fixed=table.take("fixed", "a table of plain values", is_settings, {}),
+        fixed=table.take("fixed", "a table of plain values or lists of them", is_settings, {}),
         search=table.take("search", "a table of lists of plain values", is_choices, {}),
         sweep=table.take("sweep", "a table of lists of plain values", is_choices, {}),
         told=table.take("told", "true or false", lambda v: isinstance(v, bool), False),

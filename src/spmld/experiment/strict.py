@@ -108,8 +108,10 @@ def _is_plain(value: Any) -> bool:
 
 
 def is_settings(value: Any) -> bool:
-    """A table of plain values."""
-    return isinstance(value, dict) and all(map(_is_plain, value.values()))
+    """A table of plain values or lists of them."""
+    return isinstance(value, dict) and all(
+        _is_plain(each) or (isinstance(each, list) and all(map(_is_plain, each))) for each in value.values()
+    )
 
 
 def is_choices(value: Any) -> bool:
