@@ -6,10 +6,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from spmld import SPMLDCV, MaskedLogistic
-from spmld.core.noise import error_rates, right
 from spmld.datasets import make_planted
 from spmld.estimators._scale import Landmarks, Scale
-from spmld.estimators.spmld_cv import trusted
+from spmld.estimators.spmld_cv import easy, share_from
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import evaluate, ranking_loss
 
@@ -27,7 +26,7 @@ def scores_of(part, fitted):
 
 
 def test_one_view_without_pace_is_the_best_masked_logistic_on_scaled_features():
-    fitted = model(views=("own",), least_weights=(1.0,)).fit(DATA.X, Y)
+    fitted = model(views=("own",), shares=(1.0,)).fit(DATA.X, Y)
     X = Scale(DATA.X)(DATA.X)
     plain = MaskedLogistic(**fitted.params_["own"], tol=1e-8).fit(X, Y)
     np.testing.assert_allclose(fitted.decision_function(DATA.X), plain.decision_function(X), atol=2e-2)
@@ -39,14 +38,14 @@ def test_one_view_without_pace_is_the_best_masked_logistic_on_scaled_features():
 def test_choices_are_on_record_with_their_held_out_loss():
     fitted = model(views=("own", "latent")).fit(DATA.X, Y)
     assert {r["part"] for r in fitted.cv_results_} == {"own", "latent", "pace"}
-    alone = model(views=("own",), least_weights=(1.0,)).fit(DATA.X, Y)
+    alone = model(views=("own",), shares=(1.0,)).fit(DATA.X, Y)
     assert min(scores_of("own", alone).values()) == pytest.approx(ranking_loss(Y, alone.scores_))
 
 
 def test_a_path_is_left_when_the_loss_has_risen_twice():
     noise = (np.random.default_rng(0).random(DATA.Y.shape) < 0.3).astype(float)  # the weaker the penalty, the worse
     Cs = (1000.0, 1e-3, 1.0, 10.0, 100.0)
-    fitted = model(views=("own",), Cs=Cs, label_graphs=(0.0, 1.0), least_weights=(1.0,)).fit(DATA.X, noise)
+    fitted = model(views=("own",), Cs=Cs, label_graphs=(0.0, 1.0), shares=(1.0,)).fit(DATA.X, noise)
     tried = [(r["choice"]["label_graph"], r["choice"]["C"]) for r in fitted.cv_results_]
     assert tried == [(g, C) for g in (0.0, 1.0) for C in (1e-3, 1.0, 10.0)]
 
@@ -72,12 +71,12 @@ def test_any_measure_of_scores_can_choose(measure):
 def test_held_out_scores_are_held_out():
     # Features that tell the sample apart, and labels that are noise: only a model that has seen a sample can know it.
     X, noise = np.eye(90), (np.random.default_rng(0).random((90, 4)) < 0.5).astype(float)
-    fitted = model(views=("own",), least_weights=(1.0,), Cs=(100.0,)).fit(X, noise)
+    fitted = model(views=("own",), shares=(1.0,), Cs=(100.0,)).fit(X, noise)
     assert ranking_loss(noise, fitted.decision_function(X)) < 0.05
     assert ranking_loss(noise, fitted.scores_) > 0.35
 
 
-def test_the_first_choice_within_a_standard_error_of_the_best_is_taken():
+def test_the_first_choice_within_two_standard_errors_of_the_best_is_taken():
     chooser = model()
     chooser.cv_results_ = []
     best, rng = np.full(100, 0.5), np.random.default_rng(0)
@@ -87,26 +86,48 @@ def test_the_first_choice_within_a_standard_error_of_the_best_is_taken():
     assert chooser._choose("pace", "ab", [far, best]) == 1
 
 
-def test_wrong_labels_count_less_and_new_samples_gain():
+def test_wrong_labels_are_left_out_and_new_samples_gain():
     data = make_planted(n_samples=1300, random_state=0)
     X, truth, new = data.X[:800], data.Y[:800], data.X[800:]
-    labels = corrupt_labels(truth, "flip", 0.15, random_state=0)
-    paced, plain = (model(least_weights=(m,), views=("own",)).fit(X, labels) for m in (0.0, 1.0))
+    labels = corrupt_labels(truth, "permute", 0.3, random_state=0)
+    paced, plain = (model(shares=(q,), views=("own",)).fit(X, labels) for q in ("auto", 1.0))
     wrong = np.asarray(labels) != np.asarray(truth)
-    assert paced.pace_weights_[wrong].mean() < paced.pace_weights_[~wrong].mean() - 0.25
+    assert 1 - paced.pace_weights_[wrong].mean() > 5 * (1 - paced.pace_weights_[~wrong].mean())
     losses = [ranking_loss(data.Y[800:], each.decision_function(new)) for each in (paced, plain)]
     assert losses[0] < 0.95 * losses[1]
 
 
-def test_weights_are_the_probability_that_a_label_is_right_but_not_below_the_least():
-    scores = np.random.default_rng(0).standard_normal((50, 3)) * 3
-    Y = np.where(np.random.default_rng(1).random((50, 3)) < 0.3, np.nan, np.sign(scores))
-    Y[:5] *= -1
-    signs = np.nan_to_num(Y)
-    P = right(scores, signs, error_rates(scores, signs))
-    np.testing.assert_allclose(trusted(scores, Y, 0.0), np.where(signs == 0, 0, P))
-    np.testing.assert_allclose(trusted(scores, Y, 0.4), np.where(signs == 0, 0, np.maximum(P, 0.4)))
-    np.testing.assert_array_equal(trusted(scores, Y, 1.0), signs != 0)
+@pytest.mark.parametrize("share", [0.8, 0.9, 0.95])
+def test_a_share_of_the_positives_and_a_larger_one_of_the_negatives_of_each_label_count(share):
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((400, 3)) + np.array([3.0, 0.0, -3.0])  # what is easy differs from label to label
+    Y = rng.choice([1.0, -1.0, np.nan], size=(400, 3))
+    P = easy(scores, Y, share)
+    np.testing.assert_array_equal(P[np.isnan(Y)], 0)
+    for j, sign in [(j, sign) for j in range(3) for sign in (1, -1)]:
+        chosen = Y[:, j] == sign
+        weights, losses = P[chosen, j], -sign * scores[chosen, j]
+        assert weights.mean() == pytest.approx(share if sign > 0 else 1 - 0.3 * (1 - share), abs=0.01)
+        assert losses[weights == 0].min() > losses[weights == 1].max()
+    np.testing.assert_array_equal(easy(scores, Y, 1.0), ~np.isnan(Y))
+
+
+def test_the_only_positive_of_a_label_counts():
+    scores, Y = np.random.default_rng(0).standard_normal((30, 2)), np.full((30, 2), -1.0)
+    Y[4] = 1
+    assert (easy(scores, Y, 0.8)[4] == 1).all()
+
+
+def test_the_share_comes_from_how_many_positives_seem_to_be_wrong():
+    rng = np.random.default_rng(0)
+    scores = 3 * rng.standard_normal((3000, 4))
+    Y = np.where(rng.random(scores.shape) < 1 / (1 + np.exp(-scores)), 1.0, -1.0)
+    assert share_from(scores, Y) == 0.9
+    # Made positive whatever the scores: one of sixteen positives, then one of four.
+    some, many = (np.where(rng.random(Y.shape) < rate, 1.0, Y) for rate in (0.07, 0.35))
+    assert 0.8 < share_from(scores, some) < 0.9
+    assert share_from(scores, many) == 0.8
+    assert share_from(scores, np.full(Y.shape, -1.0)) == 0.9
 
 
 def test_the_weights_of_a_training_fold_come_from_models_that_have_not_seen_the_held_out_one():
@@ -116,9 +137,10 @@ def test_the_weights_of_a_training_fold_come_from_models_that_have_not_seen_the_
     signs = 2 * np.asarray(DATA.Y)[:60] - 1.0
     other = signs.copy()
     other[folds[0][1]] *= -1
-    arguments = (np.ones(signs.shape), folds, 0.0)
-    one = fitted._paced_scores(host, DATA.X[:60], signs, *arguments)
-    two = fitted._paced_scores(host, DATA.X[:60], other, *arguments)
+    arguments = (np.ones(signs.shape), folds, [0.8, 1.0], np.zeros(signs.shape))
+    one, plain = fitted._paced_scores(host, DATA.X[:60], signs, *arguments)
+    two, _ = fitted._paced_scores(host, DATA.X[:60], other, *arguments)
+    np.testing.assert_array_equal(plain, 0)
     np.testing.assert_array_equal(one[folds[0][1]], two[folds[0][1]])
     assert np.abs(one[folds[1][1]] - two[folds[1][1]]).max() > 0.1
 
@@ -166,7 +188,9 @@ def test_a_single_label_is_chosen_for_by_its_loss():
         ({"Cs": (1.0, -1.0)}, "Cs of SPMLDCV"),
         ({"label_graphs": 1.0}, "label_graphs of SPMLDCV"),
         ({"views": ("own", "far")}, "views of SPMLDCV"),
-        ({"least_weights": (2.0,)}, "least_weights of SPMLDCV"),
+        ({"shares": (2.0,)}, "shares of SPMLDCV"),
+        ({"shares": (0.0,)}, "shares of SPMLDCV"),
+        ({"shares": ("half",)}, "shares of SPMLDCV must be a sequence of numbers above 0, up to 1, or 'auto'"),
         ({"n_landmarks": 0}, "n_landmarks of SPMLDCV"),
         ({"scoring": "hamming_loss"}, "scoring of SPMLDCV must be a measure of scores"),
         ({"scoring": "best"}, "scoring of SPMLDCV must be the name of a measure, got 'best'"),

@@ -33,7 +33,10 @@ from tests.experiment.studies import linear, make
         ({"methods": [linear(), linear()]}, "different names, got linear, linear"),
         ({"methods": [linear(serach={"ridge": [1]})]}, "methods 1: unknown key serach"),
         ({"methods": [{"name": "x"}]}, "methods 1: estimator is missing; it must be the dotted path"),
-        ({"methods": [linear(fixed={"ridge": [1]})]}, "fixed must be a table of plain values"),
+        ({"methods": [linear(fixed={"ridge": [[1]]})]}, "fixed must be a table of plain values or lists of them"),
+        ({"standardize": "all"}, "standardize must be a list of names of data sets, got 'all'"),
+        ({"standardize": ["iris"]}, "standardize must name data sets of the study, got iris"),
+        ({"judged_on": "train"}, "judged_on must be one of test, missing, audit, got 'train'"),
         ({"methods": [linear(search={"ridge": 1})]}, "search must be a table of lists"),
         ({"methods": [linear(search={"ridge": []})]}, "search must be a table of lists"),
         ({"methods": [linear(search={"ridge": [1, 2, 3]})]}, "settings as budget says for all, 2, got 3"),
@@ -55,7 +58,9 @@ def test_a_missing_key_is_an_error():
 
 
 def test_a_study_survives_the_records():
-    study = make(corruption=[{"how": "flip", "rate": 0.1}], reference="noisy")
+    study = make(
+        corruption=[{"how": "flip", "rate": 0.1}], reference="noisy", standardize=["planted"], judged_on="missing"
+    )
     assert parse_study(study.as_dict(), name="tiny", source="records") == study
 
 

@@ -152,6 +152,35 @@ def test_completion_is_judged_on_the_gaps_by_the_truth(loads, planted):
     assert run(trial)["micro_average_precision"] == pytest.approx(expected)
 
 
+class Knows(BaseEstimator):
+    """Suspects what differs from the truth, and knows nothing of the rest."""
+
+    truth = None
+
+    def suspicion(self, X, Y):
+        return np.where(np.isnan(Y), np.nan, (self.truth != Y) + 0.01 * np.arange(Y.shape[1]))
+
+
+def test_an_audit_is_judged_by_which_observed_labels_are_wrong(loads, planted, monkeypatch):
+    loads(Poisoned(X_train=planted["X_train"], Y_train=planted["Y_train"]))
+    wrong = {"estimator": f"{__name__}.Knows", "corruption": Corruption("flip", 0.1)}
+    monkeypatch.setattr(Knows, "truth", planted["Y_train"])
+    assert run(tiny("audit", **wrong))["micro_average_precision"] == 1
+    monkeypatch.setattr(Knows, "truth", 1 - planted["Y_train"])
+    assert run(tiny("audit", **wrong))["micro_average_precision"] < 0.1
+
+
+def test_features_are_standardized_by_the_training_rows(loads, planted):
+    X, new = planted["X_train"], planted["X_test"]
+    units = np.arange(1.0, 1 + X.shape[1])
+    loads(Bunch(**planted))
+    expected = run(tiny(standardize=True))
+    loads(Bunch(**{**planted, "X_train": units * X + 7, "X_test": units * new + 7}))
+    found = run(tiny(standardize=True))
+    assert found == pytest.approx(expected)
+    assert run(tiny())["ranking_loss"] != pytest.approx(expected["ranking_loss"])
+
+
 def test_every_measure_that_a_study_may_name_is_recorded():
     recorded = set(run(tiny(estimator="spmld.GLOCAL")))
     named = {name.removesuffix("k") + str(k) if name.endswith("_k") else name for name in MEASURES for k in (1, 3, 5)}
@@ -161,9 +190,10 @@ def test_every_measure_that_a_study_may_name_is_recorded():
 def test_the_key_is_of_the_description():
     assert tiny().key == tiny().key
     others = [tiny(seed=4), tiny(observed=0.3), tiny(params={"ridge": 2}), tiny("held-out"), tiny(method="other")]
-    others += [tiny(corruption=Corruption("flip", 0.1)), tiny(told=True), tiny("missing")]
-    assert len({tiny().key, *(other.key for other in others)}) == 9
-    assert "told" not in tiny().as_dict()  # the keys of records written before there were oracles stay
+    others += [tiny(corruption=Corruption("flip", 0.1)), tiny(told=True), tiny("missing"), tiny("audit")]
+    others += [tiny(standardize=True)]
+    assert len({tiny().key, *(other.key for other in others)}) == 11
+    assert not {"told", "standardize"} & set(tiny().as_dict())  # the keys of records written before they came stay
 
 
 def test_a_failure_is_recorded():

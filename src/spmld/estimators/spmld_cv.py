@@ -78,9 +78,9 @@ class SPMLDCV(MultiLabelEstimator):
         Landmarks of the view "local"; no more than there are samples are used.
     shares : sequence of float or "auto", default=("auto", 1.0)
         Shares q of the positives of each label that count, to choose from: the first that is within two standard
-        errors of the best. Of its negatives 1 - 0.3 (1 - q) count, as they are many and few of them are wrong. "auto" is
-        1 - 2w with w the estimated share of wrong positives (see `spmld.core.noise`, which is cautious), but from 0.8
-        to 0.9. ``(1.0,)`` never paces.
+        errors of the best. Of its negatives 1 - 0.3 (1 - q) count, as they are many and few of them are wrong.
+        "auto" is 1 - 2w, but from 0.8 to 0.9, with w the share of wrong positives as `spmld.core.noise`, which is
+        cautious, estimates it. ``(1.0,)`` never paces.
     cv : int or splitter, default=3
         Folds of the samples. Each must be held out once.
     scoring : str, default="ranking_loss"
