@@ -41,7 +41,7 @@ def test_planted_errors_are_found_far_above_chance_and_above_the_training_loss(k
     issues = find_label_issues(None, DATA.X, Y, random_state=0)
     found = precision(wrong, issues.suspicion, known)
     assert found > 3 * wrong[known].mean()
-    model = MaskedLogistic(C=3).fit(DATA.X, Y)
+    model = MaskedLogistic(C=1).fit(DATA.X, Y)  # C=30 on the common scale of 30 features with variance 1
     assert found > precision(wrong, np.where(Y == 1, -1, 1) * model.decision_function(DATA.X), known) + 0.01
 
 
@@ -97,6 +97,13 @@ def test_order_of_samples_and_labels_does_not_matter():
         host, DATA.X[rows], Y[rows][:, columns], cv=[(place[train], place[test]) for train, test in folds]
     )
     np.testing.assert_allclose(moved.suspicion, issues.suspicion[rows][:, columns], rtol=1e-2, atol=1e-4)
+
+
+def test_units_of_features_do_not_matter(swapped):
+    Y, issues = swapped
+    units = np.logspace(-2, 3, DATA.X.shape[1])
+    moved = find_label_issues(None, pd.DataFrame(units * DATA.X - 5), Y, random_state=0)
+    np.testing.assert_allclose(moved.suspicion, issues.suspicion, atol=1e-6)
 
 
 def test_the_same_seed_gives_the_same(swapped):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spmld.audit.issues import LabelIssues
 from spmld.core.noise import doubts, error_rates, right
-from spmld.estimators import SPMLDCV, MaskedLogistic, PerLabelClassifier
+from spmld.estimators import MaskedLogistic, PerLabelClassifier
 from spmld.estimators._inputs import check_features, features_in_numpy, is_integer, is_number
 from spmld.estimators._responses import label_scores
 from spmld.estimators._scale import Scale
@@ -58,8 +58,8 @@ def find_label_issues(
     ----------
     estimator : estimator of this library, scikit-learn classifier or None
         What gives the scores. A classifier whose ``fit`` does not take ``entry_weight`` is fitted for each label, see
-        `PerLabelClassifier`; for two rounds or more it must take ``sample_weight``. None: `MaskedLogistic` with
-        features on a common scale and the penalty that `SPMLDCV` chooses by held-out labels.
+        `PerLabelClassifier`; for two rounds or more it must take ``sample_weight``. None:
+        ``MaskedLogistic(C=30)`` on features brought to a common scale.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.
     Y : labels in any form of `spmld.labels.read_labels`
@@ -110,7 +110,7 @@ def find_label_issues(
     names, instances = _names(Y, labels, label_names), _instances(X, Y, count)
     folds = _folds(cv, X, labels, random_state)
     if host is None:
-        X, host = _tuned(X, labels, n_jobs)
+        X, host = _scaled(X), MaskedLogistic(C=30.0)
     weights = None
     for round in range(rounds):
         scores = _out_of_fold(host, X, labels, weights, folds, n_jobs)
@@ -146,13 +146,10 @@ def _host(estimator: Any, rounds: Any) -> Any:
     return PerLabelClassifier(estimator)
 
 
-def _tuned(X: Any, labels: Labels, n_jobs: int | None) -> tuple[Any, MaskedLogistic]:
-    """Features on a common scale, and a logistic model with the penalty that held-out labels choose."""
+def _scaled(X: Any) -> Any:
+    """Features on a common scale."""
     X = features_in_numpy(check_features(MaskedLogistic(), X, reset=True))
-    X = Scale(X)(X)
-    search = SPMLDCV(views=("own",), label_graphs=(0.0,), shares=(1.0,), n_jobs=n_jobs, random_state=0)
-    search.fit(X, np.where(labels.observed, labels.signs, np.nan))
-    return X, MaskedLogistic(C=search.params_["own"]["C"])
+    return Scale(X)(X)
 
 
 def _folds(cv: Any, X: Any, labels: Labels, random_state: Any) -> _Folds:
