@@ -27,6 +27,7 @@ from spmld.experiment import (
     shipped_studies,
 )
 from spmld.experiment.report import write_report
+from spmld.experiment.standings import standings
 from spmld.experiment.trial import attempt
 
 __all__ = ["reproduce"]
@@ -83,6 +84,28 @@ def report(records: Path, out: Path) -> None:
     click.echo(f"{len(written)} files in {out}")
     if not any(path.suffix == ".png" for path in written):
         click.echo('There are no figures: they need matplotlib, pip install "spmld[plot]", and results to show.')
+
+
+@reproduce.command()
+@click.argument("records", type=click.Path(path_type=Path))
+@click.option("--study", help="Study, where RECORDS hold several.")
+@click.option("--measure", help="Measure; the first of the study if not given.")
+@click.option("--reference", help="Method to look at; the study's reference if not given.")
+@click.option("--against", multiple=True, help="Rival; all others if not given. May be repeated.")
+def table(
+    records: Path, study: str | None, measure: str | None, reference: str | None, against: tuple[str, ...]
+) -> None:
+    """Print one table of RECORDS in Markdown: a row for each cell, and who wins how often.
+
+    Bold is the best mean of the reference and its rivals; signs compare with the reference: + better, - worse, = not
+    told apart at 95 % by a paired t-test over the masks.
+    """
+    found = read_records(records)
+    if study is None and len(found.studies) == 1:
+        (study,) = found.studies
+    if study not in found.studies:
+        raise RecordError(f"--study must be one of {', '.join(found.studies) or 'none'} in {records}, got {study!r}")
+    click.echo(standings(found.study(study), found, measure, reference, against).markdown())
 
 
 @reproduce.command()

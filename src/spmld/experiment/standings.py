@@ -1,0 +1,190 @@
+"""Standings: one table of a study, a row for each cell, and who wins how often."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spmld.experiment.config import Study
+from spmld.experiment.plan import Cell
+from spmld.experiment.records import Records
+from spmld.experiment.statistics import Paired, paired
+from spmld.experiment.strict import StudyError
+from spmld.experiment.tables import Entry, digits, entries, greater_is_better, heading, is_better, markdown
+
+__all__ = ["Row", "Standings", "standings"]
+
+SIGNS = {"better": "+", "worse": "-", "same": "="}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A cell: the entry of each method, and the best rival beside the reference.
+
+    Attributes
+    ----------
+    cell : Cell
+        Data set, rate and corruption.
+    entries : dict
+        Entry of each method, by its name.
+    best : str
+        The rival with the best mean.
+    test : Paired or None
+        That rival against the reference.
+    """
+
+    cell: Cell
+    entries: dict[str, Entry]
+    best: str
+    test: Paired | None
+
+
+@dataclass(frozen=True)
+class Standings:
+    """How a method stands against its rivals in the cells of a study; see `standings`."""
+
+    study: Study
+    measure: str
+    reference: str
+    rivals: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Cells in which the reference is better than the best rival, the same and worse, by a paired t-test."""
+        found = Counter(row.test.verdict for row in self.rows if row.test is not None)
+        return {"better": found["worse"], "same": found["same"], "worse": found["better"]}
+
+    def closed(self) -> dict[tuple[str, str], list[float]]:
+        """Share of the gap between a method and the same method told what is wrong that the reference closes, by cell.
+
+        Cells in which the one that is told is not better have no gap.
+        """
+        found: dict[tuple[str, str], list[float]] = {}
+        for told in (method for method in self.study.methods if method.told):
+            for plain in self.study.methods:
+                if plain.told or (plain.estimator, plain.fixed, plain.search) != (
+                    told.estimator,
+                    told.fixed,
+                    told.search,
+                ):
+                    continue
+                for row in self.rows:
+                    if {plain.name, told.name} <= set(row.entries):
+                        start, end = row.entries[plain.name].mean, row.entries[told.name].mean
+                        if is_better(self.measure, end, start):
+                            share = (start - row.entries[self.reference].mean) / (start - end)
+                            found.setdefault((plain.name, told.name), []).append(share)
+        return found
+
+    def markdown(self) -> str:
+        """The table and its sums."""
+        methods = [name for name in dict.fromkeys(m.name for m in self.study.methods) if self._shown(name)]
+        corrupted = any(str(row.cell.corruption) for row in self.rows)
+        head = ["data", *(["labels"] if corrupted else []), "observed", *methods]
+        lines = []
+        for row in self.rows:
+            place = [row.cell.data, *([str(row.cell.corruption) or "missing"] if corrupted else [])]
+            lines.append([*place, f"{row.cell.observed:.0%}", *(self._text(row, name) for name in methods)])
+        return "\n".join([f"{heading(self.measure)}: {self.study.title}", "", markdown(head, lines), "", *self._sums()])
+
+    def _shown(self, name: str) -> bool:
+        return any(name in row.entries for row in self.rows)
+
+    def _text(self, row: Row, name: str) -> str:
+        entry = row.entries.get(name)
+        if entry is None:
+            return "-"
+        sign = f" {SIGNS[entry.test.verdict]}" if entry.test is not None else ""
+        first = row.best if row.test is not None and self._ahead(row) else self.reference
+        return f"**{digits(entry.mean)}**{sign}" if name == first else f"{digits(entry.mean)}{sign}"
+
+    def _ahead(self, row: Row) -> bool:
+        """Whether the best rival has the better mean."""
+        return is_better(self.measure, row.entries[row.best].mean, row.entries[self.reference].mean)
+
+    def _sums(self) -> list[str]:
+        counts = self.counts
+        text = [
+            f"{self.reference} against the best of {', '.join(self.rivals)} in {sum(counts.values())} cells: "
+            f"better in {counts['better']}, not told apart in {counts['same']}, worse in {counts['worse']}."
+        ]
+        for (plain, told), shares in self.closed().items():
+            text.append(
+                f"Of the gap between {plain} and {told} it closes {np.mean(shares):.0%} on average over {len(shares)} "
+                f"cells (median {np.median(shares):.0%})."
+            )
+        return text
+
+
+def standings(
+    study: Study,
+    records: Records,
+    measure: str | None = None,
+    reference: str | None = None,
+    rivals: Sequence[str] = (),
+) -> Standings:
+    """How a method stands against its rivals, cell by cell.
+
+    Parameters
+    ----------
+    study : Study
+        What was run.
+    records : Records
+        Results. Cells without the reference or without any rival are left out.
+    measure : str, optional
+        The measure; None: the first of the study.
+    reference : str, optional
+        The method; None: the study's.
+    rivals : sequence of str
+        Whom to count as a rival; none: all other methods that are not told what is wrong.
+
+    Returns
+    -------
+    Standings
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.experiment import find_study, load_study, read_records, run_study
+    >>> from spmld.experiment.standings import standings
+    >>> study = load_study(find_study("smoke"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     outcome = run_study(study, folder + "/results.jsonl")
+    ...     sum(standings(study, read_records(folder + "/results.jsonl")).counts.values())
+    2
+    """
+    names = [method.name for method in study.methods]
+    measure, reference = measure or study.measures[0], reference or study.reference
+    if measure not in study.measures:
+        raise StudyError(f"measure must be one of {', '.join(study.measures)}, got {measure!r}")
+    for name in (reference, *rivals):
+        if name not in names:
+            raise StudyError(f"a method of {study.name} must be one of {', '.join(names)}, got {name!r}")
+    assert reference is not None
+    against = tuple(rivals) or tuple(m.name for m in study.methods if not m.told and m.name != reference)
+    found = [entry for entry in entries([study], records) if entry.measure == measure]
+    rows = []
+    for cell in dict.fromkeys(entry.cell for entry in found):
+        own = {entry.method.name: entry for entry in found if entry.cell == cell}
+        others = [own[name] for name in against if name in own]
+        if reference not in own or not others:
+            continue
+        base = own[reference]
+        tested = {name: _tested(entry, base) for name, entry in own.items()}
+        ordered = sorted(others, key=lambda entry: entry.mean, reverse=greater_is_better(measure))
+        rows.append(Row(cell, tested, ordered[0].method.name, tested[ordered[0].method.name].test))
+    return Standings(study, measure, reference, against, tuple(rows))
+
+
+def _tested(entry: Entry, base: Entry) -> Entry:
+    """An entry with its test against the reference."""
+    if entry.method.name == base.method.name:
+        return Entry(entry.cell, entry.method, entry.measure, entry.values)
+    common = sorted(set(entry.values) & set(base.values))
+    pairs = ([e.values[seed] for seed in common] for e in (entry, base))
+    test = paired(*pairs, greater_is_better=greater_is_better(entry.measure))
+    return Entry(entry.cell, entry.method, entry.measure, entry.values, test)

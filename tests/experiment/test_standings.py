@@ -1,0 +1,103 @@
+"""Standings: the best rival of each cell, verdicts, and the gap to an oracle."""
+
+import numpy as np
+import pytest
+
+from spmld.experiment import Corruption, Records, StudyError
+from spmld.experiment.plan import final_trials
+from spmld.experiment.standings import standings
+from tests.experiment.studies import linear, make
+
+SEEDS = list(range(6))
+NOISE = 0.001 * np.array([-1, 0.5, 1, -0.5, 0.2, -0.2])
+ALL = {
+    ("planted", 0.3): {"ours": 0.11, "good": 0.12, "bad": 0.3, "told": 0.08},
+    ("planted", 0.7): {"ours": 0.11, "good": 0.09, "bad": 0.3, "told": 0.05},
+}
+
+
+def study(**changes):
+    methods = [
+        linear("ours", fixed={"ridge": 3.0}),
+        linear("good"),
+        linear("bad", fixed={"ridge": 2.0}),
+        linear("told", told=True),
+    ]
+    parts = {"observed": [0.3, 0.7], "seeds": SEEDS, "reference": "ours", "methods": methods}
+    return make(**{**parts, **changes})
+
+
+def results(study, values, leave_out=()):
+    found = []
+    for trial in final_trials(study, Records()):
+        if trial.method in leave_out:
+            continue
+        spread = NOISE if trial.method in ("ours", "bad") else NOISE[::-1]
+        value = values[trial.data, trial.observed][trial.method] + spread[trial.seed]
+        record = {"kind": "trial", "key": trial.key, "trial": trial.as_dict(), "status": "ok"}
+        found.append({**record, "measures": dict.fromkeys(study.measures, value)})
+    return Records(found)
+
+
+def test_the_reference_is_set_against_the_best_rival_of_each_cell():
+    found = standings(study(), results(study(), ALL))
+    assert found.rivals == ("good", "bad")  # who is told is no rival
+    assert [row.best for row in found.rows] == ["good", "good"]
+    assert found.counts == {"better": 1, "same": 0, "worse": 1}
+    alone = standings(study(), results(study(), ALL), rivals=["bad"])
+    assert alone.counts == {"better": 2, "same": 0, "worse": 0}
+    other = standings(study(), results(study(), ALL), reference="bad", rivals=["good"])
+    assert other.counts == {"better": 0, "same": 0, "worse": 2}
+
+
+def test_differences_within_the_noise_are_not_told_apart():
+    near = {cell: {**values, "good": 0.1101} for cell, values in ALL.items()}
+    assert standings(study(), results(study(), near)).counts == {"better": 0, "same": 2, "worse": 0}
+
+
+def test_the_gap_to_the_oracle_is_that_of_the_same_method():
+    shares = standings(study(), results(study(), ALL)).closed()
+    assert list(shares) == [("good", "told")]
+    assert shares["good", "told"] == pytest.approx([0.25, -0.5])
+
+
+def test_a_measure_of_which_more_is_better_turns_everything_round():
+    turned = study(measures=["instance_auc"])
+    found = standings(turned, results(turned, ALL))
+    assert [row.best for row in found.rows] == ["bad", "bad"]
+    assert found.counts == {"better": 0, "same": 0, "worse": 2}
+    assert found.closed() == {}  # the oracle is worse: there is no gap
+
+
+def test_the_table_marks_the_best_and_says_who_wins():
+    lines = standings(study(), results(study(), ALL)).markdown().splitlines()
+    assert lines[0] == "Rkl ↓: tiny"
+    assert lines[2] == "| data | observed | ours | good | bad | told |"
+    assert lines[4] == "| planted | 30% | **0.110** | 0.120 - | 0.300 - | 0.0800 + |"
+    assert lines[5] == "| planted | 70% | 0.110 | **0.0900** + | 0.300 - | 0.0500 + |"
+    assert lines[7] == ("ours against the best of good, bad in 2 cells: better in 1, not told apart in 0, worse in 1.")
+    assert lines[8].startswith("Of the gap between good and told it closes -12% on average over 2 cells")
+
+
+def test_cells_with_wrong_labels_say_so():
+    wrong = study(corruption=[{"how": "flip", "rate": 0.03}], observed=[0.3])
+    text = standings(wrong, results(wrong, ALL)).markdown()
+    assert "| planted | flip 3% | 30% |" in text
+    assert Corruption("flip", 0.03) == standings(wrong, results(wrong, ALL)).rows[0].cell.corruption
+
+
+def test_what_is_not_on_record_is_left_out():
+    assert standings(study(), results(study(), ALL, leave_out=["ours"])).rows == ()
+    some = standings(study(), results(study(), ALL, leave_out=["good"]))
+    assert [row.best for row in some.rows] == ["bad", "bad"]
+    assert some.closed() == {}
+
+
+def test_names_that_are_not_there_are_refused():
+    for options, says in (
+        ({"measure": "coverage"}, "measure must be one of ranking_loss, got 'coverage'"),
+        ({"reference": "theirs"}, "must be one of ours, good, bad, told, got 'theirs'"),
+        ({"rivals": ["x"]}, "got 'x'"),
+    ):
+        with pytest.raises(StudyError, match=says):
+            standings(study(), Records(), **options)
