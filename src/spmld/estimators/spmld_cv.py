@@ -31,14 +31,15 @@ VIEWS = ("own", "local", "latent")
 NEGATIVES = 0.3
 """How much smaller the share of negatives is that the pace leaves out."""
 Scores = NDArray[np.float64]
-Path = list[dict[str, float]]
+Params = dict[str, float]
+Path = list[Params]
 
 
 @dataclass(frozen=True)
 class _Held:
     """The best setting of a view, and what it says of samples that were held out."""
 
-    params: dict[str, float]
+    params: Params
     scores: Scores
     loss: float
 
@@ -70,8 +71,9 @@ class SPMLDCV(MultiLabelEstimator):
     Cs : sequence of float, default=(3.0, 10.0, 30.0, 100.0, 300.0)
         Inverse strengths of the penalty to choose from, for samples of mean square norm 1. They are tried in rising
         order, until the loss has risen twice.
-    label_graphs : sequence of float, default=(0.0, 1.0, 5.0)
-        Strengths of the label graph to choose from, for the view "own".
+    label_graphs : sequence of float, default=(1.0, 0.0, 5.0)
+        Strengths of the label graph to choose from, for the view "own". All Cs are tried with the first, the others
+        with the best C.
     views : sequence of {"own", "local", "latent"}, default=("own", "local", "latent")
         Views to use.
     n_landmarks : int, default=300
@@ -130,7 +132,7 @@ class SPMLDCV(MultiLabelEstimator):
         self,
         *,
         Cs: Sequence[float] = (3.0, 10.0, 30.0, 100.0, 300.0),
-        label_graphs: Sequence[float] = (0.0, 1.0, 5.0),
+        label_graphs: Sequence[float] = (1.0, 0.0, 5.0),
         views: Sequence[str] = VIEWS,
         n_landmarks: int = 300,
         shares: Sequence[float | str] = ("auto", 1.0),
@@ -226,13 +228,14 @@ class SPMLDCV(MultiLabelEstimator):
         }
         return {view: makers[view]() for view in VIEWS if view in self.views}
 
-    def _paths(self, seed: int) -> dict[str, tuple[Any, list[Path]]]:
-        """The model of each view, and paths of settings to choose from, from the strongest penalty to the weakest."""
+    def _paths(self, seed: int) -> dict[str, tuple[Any, Path, list[Params]]]:
+        """The model of each view, its path from the strongest penalty to the weakest, and what to change then."""
         logistic, Cs = MaskedLogistic(warm_start=True), sorted(self.Cs)
-        every: dict[str, tuple[Any, list[Path]]] = {
-            "own": (logistic, [[{"C": C, "label_graph": g} for C in Cs] for g in self.label_graphs]),
-            "local": (logistic, [[{"C": C, "label_graph": 1.0} for C in Cs]]),
-            "latent": (SPMLD(standardize=False, tol=1e-2, random_state=seed), [[{}]]),
+        first, *graphs = self.label_graphs
+        every: dict[str, tuple[Any, Path, list[Params]]] = {
+            "own": (logistic, [{"C": C, "label_graph": first} for C in Cs], [{"label_graph": g} for g in graphs]),
+            "local": (logistic, [{"C": C, "label_graph": 1.0} for C in Cs], []),
+            "latent": (SPMLD(standardize=False, tol=1e-2, random_state=seed), [{}], []),
         }
         return {view: every[view] for view in self._designs}
 
@@ -247,7 +250,8 @@ class SPMLDCV(MultiLabelEstimator):
         self,
         view: str,
         host: Any,
-        paths: list[Path],
+        path: Path,
+        changes: list[Params],
         X: Any,
         Y: NDArray[Any],
         given: Scores,
@@ -256,26 +260,33 @@ class SPMLDCV(MultiLabelEstimator):
     ) -> _Held:
         """The setting with the least held-out loss, where each fit starts from the one before.
 
-        A path is left when the loss has risen twice in a row: what is left of it is slow to fit and seldom good.
+        The path is left when the loss has risen twice in a row: what is left of it is slow to fit and seldom good.
+        Then the best of it is tried with each of the changes.
         """
         parts = [(X[train], Y[train], given[train], X[test]) for train, test in folds]
-        hosts, best = [clone(host) for _ in folds], None
-        for path in paths:
-            losses: list[float] = []
-            for params in path:
-                if len(losses) > 2 and losses[-3] < losses[-2] < losses[-1]:
-                    break
-                fitted = Parallel(n_jobs=self.n_jobs)(
-                    delayed(_scored)(each.set_params(**params), *part) for each, part in zip(hosts, parts, strict=True)
-                )
-                hosts, scores = [each for each, _ in fitted], np.zeros(Y.shape)
-                for (_, test), (_, part) in zip(folds, fitted, strict=True):
-                    scores[test] = part
-                losses.append(max(float(np.nanmean(judge(scores))), 1e-9))
-                self.cv_results_.append({"part": view, "choice": params, "loss": losses[-1]})
-                if best is None or losses[-1] < best.loss:
-                    best = _Held(params, scores, losses[-1])
-        assert best is not None
+        hosts = [clone(host) for _ in folds]
+
+        def held(params: Params) -> _Held:
+            fitted = Parallel(n_jobs=self.n_jobs)(
+                delayed(_scored)(each.set_params(**params), *part) for each, part in zip(hosts, parts, strict=True)
+            )
+            hosts[:], scores = [each for each, _ in fitted], np.zeros(Y.shape)
+            for (_, test), (_, part) in zip(folds, fitted, strict=True):
+                scores[test] = part
+            loss = max(float(np.nanmean(judge(scores))), 1e-9)
+            self.cv_results_.append({"part": view, "choice": params, "loss": loss})
+            return _Held(params, scores, loss)
+
+        best = held(path[0])
+        losses = [best.loss]
+        for params in path[1:]:
+            if len(losses) > 2 and losses[-3] < losses[-2] < losses[-1]:
+                break
+            each = held(params)
+            losses.append(each.loss)
+            best = min(best, each, key=lambda one: one.loss)
+        for change in changes:
+            best = min(best, held({**best.params, **change}), key=lambda one: one.loss)
         return best
 
     def _paced_scores(
