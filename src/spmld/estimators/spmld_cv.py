@@ -81,7 +81,7 @@ class SPMLDCV(MultiLabelEstimator):
     shares : sequence of float or "auto", default=("auto", 1.0)
         Shares q of the positives of each label that count, to choose from: the first that is within two standard
         errors of the best. Of its negatives 1 - 0.3 (1 - q) count, as they are many and few of them are wrong.
-        "auto" is 1 - 2w, but from 0.8 to 0.9, with w the share of wrong positives as `spmld.core.noise`, which is
+        "auto" is 1 - 2w, but from 0.8 to 0.95, with w the share of wrong positives as `spmld.core.noise`, which is
         cautious, estimates it. ``(1.0,)`` never paces.
     cv : int or splitter, default=3
         Folds of the samples. Each must be held out once.
@@ -347,9 +347,9 @@ def share_from(scores: Scores, Y: NDArray[Any]) -> float:
     """The share of positives that the pace keeps, from how many of them seem to be wrong."""
     signs = np.nan_to_num(Y)
     if not (signs > 0).any():
-        return 0.9
+        return 0.95
     wrong = 1 - right(scores, signs, error_rates(scores, signs))[signs > 0].mean()
-    return float(np.clip(1 - 2 * wrong, 0.8, 0.9))
+    return float(np.clip(1 - 2 * wrong, 0.8, 0.95))
 
 
 def easy(scores: Scores, Y: NDArray[Any], share: float) -> Scores:
