@@ -31,7 +31,8 @@ class SPMLD(GLOCAL):
         Rule and schedule of the weights, see `spmld.pace`. None is ``GroupSparsePace(schedule=Quantile())``: the
         exact rule for a share of each latent label that grows to all of it.
     n_latent, n_groups, correlation_rank, coupling, global_correlation, local_correlation, ridge, feature_ridge, \
-standardize, rescale, loss, fit_intercept, solver, start, max_iter, tol, convention, random_state
+standardize, rescale, loss, fit_intercept, solver, start, max_iter, tol, convention, random_state, callback, \
+verbose
         As in `GLOCAL`.
     warm_rounds : int, default=2
         Rounds with all weights 1 and without correlation before the pace sets in.
@@ -86,6 +87,8 @@ group_sizes_, history_, n_iter_, converged_, classes_, n_labels_, label_names_, 
         tol: float | None = 1e-3,
         convention: Literal["paper", "released"] = "paper",
         random_state: Any = None,
+        callback: Any = None,
+        verbose: bool | int = False,
     ):
         super().__init__(
             n_latent=n_latent,
@@ -107,6 +110,8 @@ group_sizes_, history_, n_iter_, converged_, classes_, n_labels_, label_names_, 
             tol=tol,
             convention=convention,
             random_state=random_state,
+            callback=callback,
+            verbose=verbose,
         )
         self.pace = pace
 

@@ -17,6 +17,7 @@ from spmld.core.noise import error_rates, right
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._folds import Fold, folds_once
 from spmld.estimators._inputs import features_in_numpy, is_integer, is_number, move, require
+from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
 from spmld.estimators._scale import Landmarks, Scale
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.spmld import SPMLD
@@ -28,6 +29,7 @@ __all__ = ["SPMLDCV"]
 VIEWS = ("own", "local", "latent")
 Scores = NDArray[np.float64]
 Path = list[dict[str, float]]
+Recorder = Callable[[str, Any, float], bool]
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class _Held:
     loss: float
 
 
-class SPMLDCV(MultiLabelEstimator):
+class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
     r"""Self-paced multi-label learning that chooses its own settings by held-out observed labels.
 
     Three views of the labels, each a logistic model of the observed entries:
@@ -85,6 +87,11 @@ class SPMLDCV(MultiLabelEstimator):
         Folds fitted at the same time.
     random_state : int, RandomState or None, default=None
         Seed of folds, landmarks and latent labels.
+    callback : callable or None, default=None
+        Called with each record of `cv_results_`; if it returns True no other setting of that view is tried, and the
+        best so far is taken.
+    verbose : bool or int, default=False
+        Whether to log each record, at level INFO to the logger "spmld".
 
     Attributes
     ----------
@@ -134,6 +141,8 @@ class SPMLDCV(MultiLabelEstimator):
         scoring: str = "ranking_loss",
         n_jobs: int | None = None,
         random_state: Any = None,
+        callback: Any = None,
+        verbose: bool | int = False,
     ):
         self.Cs = Cs
         self.label_graphs = label_graphs
@@ -144,8 +153,12 @@ class SPMLDCV(MultiLabelEstimator):
         self.scoring = scoring
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        check_progress(self)
+
         def several(name: str, accepted: str, fits: Callable[[Any], bool]) -> None:
             given = getattr(self, name)
             listed = isinstance(given, (list, tuple, np.ndarray)) and len(given) > 0
@@ -184,8 +197,25 @@ class SPMLDCV(MultiLabelEstimator):
         folds = folds_once(self, X, Y, rng)
         judge = self._judge(Y)
         self.cv_results_: list[dict[str, Any]] = []
+        with rounds(self, None) as report:
 
-        held = {view: self._best(view, *paths[view], designs[view], Y, given, folds, judge) for view in paths}
+            def record(part: str, choice: Any, loss: float) -> bool:
+                self.cv_results_.append({"part": part, "choice": choice, "loss": loss})
+                return report(self.cv_results_[-1])
+
+            self._learn(designs, paths, Y, given, folds, judge, record)
+
+    def _learn(
+        self,
+        designs: dict[str, Any],
+        paths: dict[str, tuple[Any, list[Path]]],
+        Y: NDArray[Any],
+        given: Scores,
+        folds: list[Fold],
+        judge: Callable[[Scores], Scores],
+        record: Recorder,
+    ) -> None:
+        held = {view: self._best(view, *paths[view], designs[view], Y, given, folds, judge, record) for view in paths}
         self.params_ = {view: each.params for view, each in held.items()}
         least_loss = min(each.loss for each in held.values())
         shares = {view: (least_loss / each.loss) ** 8 for view, each in held.items()}
@@ -197,7 +227,7 @@ class SPMLDCV(MultiLabelEstimator):
             view = max(shares, key=shares.__getitem__)
             host, plain = _with(paths[view][0], self.params_[view]), held[view].scores
             paced = [plain if m == 1 else self._paced_scores(host, designs[view], Y, given, folds, m) for m in least]
-            i = self._choose("pace", least, [judge(each) for each in paced])
+            i = self._choose("pace", least, [judge(each) for each in paced], record)
         self.least_weight_ = float(least[i])
         self.pace_weights_ = trusted(self.scores_, Y, self.least_weight_)
         self.estimators_ = {
@@ -244,6 +274,7 @@ class SPMLDCV(MultiLabelEstimator):
         given: Scores,
         folds: list[Fold],
         judge: Callable[[Scores], Scores],
+        record: Recorder,
     ) -> _Held:
         """The setting with the least held-out loss, where each fit starts from the one before.
 
@@ -263,9 +294,10 @@ class SPMLDCV(MultiLabelEstimator):
                 for (_, test), (_, part) in zip(folds, fitted, strict=True):
                     scores[test] = part
                 losses.append(max(float(np.nanmean(judge(scores))), 1e-9))
-                self.cv_results_.append({"part": view, "choice": params, "loss": losses[-1]})
                 if best is None or losses[-1] < best.loss:
                     best = _Held(params, scores, losses[-1])
+                if record(view, params, losses[-1]):
+                    return best
         assert best is not None
         return best
 
@@ -285,12 +317,11 @@ class SPMLDCV(MultiLabelEstimator):
             scores[test] = _scored(clone(host), X[train], Y[train], P * given[train], X[test])[1]
         return scores
 
-    def _choose(self, part: str, choices: Sequence[Any], losses: list[Scores]) -> int:
+    def _choose(self, part: str, choices: Sequence[Any], losses: list[Scores], record: Recorder) -> int:
         """The number of the first choice that is worse than the best by at most a standard error."""
         means = [float(np.nanmean(loss)) for loss in losses]
-        self.cv_results_ += [
-            {"part": part, "choice": choice, "loss": mean} for choice, mean in zip(choices, means, strict=True)
-        ]
+        for choice, mean in zip(choices, means, strict=True):
+            record(part, choice, mean)
         best = losses[int(np.argmin(means))]
 
         def near(loss: Scores) -> bool:
