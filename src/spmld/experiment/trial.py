@@ -99,6 +99,10 @@ def run(trial: Trial) -> dict[str, float]:
     -------
     dict
         All measures by name; those of a held-out trial are means over the folds.
+
+    Examples
+    --------
+    See `Trial`.
     """
     data = load(trial.data)
     X, Y = data.X_train, _training_labels(data.Y_train, trial)
