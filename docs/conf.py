@@ -63,7 +63,7 @@ html_theme_options = {
 }
 
 # Files outside of this folder, and the pages that show them. On a code host the links lead to the files themselves.
-PAGES = {"../README.md": "index", "../CHANGELOG.md": "changelog.md", "../CONTRIBUTING.md": "contributing.md"}
+PAGES = {"../README.md": "index.rst", "../CHANGELOG.md": "changelog.md", "../CONTRIBUTING.md": "contributing.md"}
 
 
 def lead_to_pages(app, docname, source):
