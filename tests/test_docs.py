@@ -62,7 +62,7 @@ def dead_links(path, text):
         file = path.parent / target if target else path
         if target.startswith(("http://", "https://")):
             continue
-        if not file.exists():
+        if target and not file.exists():
             yield target
         elif anchor and anchor not in anchors(text if file == path else file.read_text(encoding="utf-8")):
             yield f"{target}#{anchor}"

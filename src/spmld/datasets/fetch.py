@@ -104,8 +104,8 @@ def fetch_files(name: str, *, progress: bool = False) -> list[Path]:
     --------
     It downloads what is not there:
 
-    >>> fetch_files("emotions")  # doctest: +SKIP
-    [PosixPath('data/emotions.arff'), PosixPath('data/emotions.xml')]
+    >>> [path.name for path in fetch_files("emotions")]  # doctest: +SKIP
+    ['emotions-train.arff', 'emotions-test.arff', 'emotions.xml']
     """
     info = dataset_info(name)
     return [_find(file) or _download(file, info, progress) for file in info.files]

@@ -209,7 +209,7 @@ class GroupSparsePace(Pace):
         return core.group_sparse(losses, age, groups)
 
     def penalty(self, weights: Any, age: Age, groups: Groups) -> Any:
-        """-threshold sum p + diversity |p|_2."""
+        """``-threshold sum p + diversity |p|_2``."""
         return core.group_sparse_penalty(weights, age, groups)
 
 
@@ -244,7 +244,7 @@ class DiversePace(Pace):
         return core.diverse(losses, age, groups)
 
     def penalty(self, weights: Any, age: Age, groups: Groups) -> Any:
-        """-threshold sum p - diversity |p|_2."""
+        """``-threshold sum p - diversity |p|_2``."""
         return core.diverse_penalty(weights, age, groups)
 
 
