@@ -18,7 +18,8 @@ Y = hide_labels(data.Y, observed=0.33, random_state=0)
 gaps = np.isnan(Y)
 
 # %%
-# GLOCAL looks at the known labels of a row as well as at its features, MaskedLogistic at the features alone.
+# GLOCAL looks at the known labels of a row as well as at its features, MaskedLogistic at the features alone. Here the
+# features say so much that it is ahead.
 print(f"{'':<16}{'gaps right':>12}{'of the surest half':>20}")
 completed = {}
 for model in (MaskedLogistic(), GLOCAL(random_state=0)):
@@ -29,14 +30,18 @@ for model in (MaskedLogistic(), GLOCAL(random_state=0)):
 
 # %%
 # Before and after, for 30 samples; and how often a gap was filled right, by what the model said of it.
-found = completed["GLOCAL"]
+found = completed["MaskedLogistic"]
 rows = np.random.default_rng(0).choice(len(Y), 30, replace=False)
 figure, axes = plt.subplots(1, 3, figsize=(10, 4.4), width_ratios=(1, 1, 1.4), layout="constrained")
 signed = np.where(found.labels == 1, found.confidences, -found.confidences)
-for axis, values, title in ((axes[0], 2 * Y - 1, "given"), (axes[1], signed, "completed")):
+titles = ("given: red yes, blue no", "completed: pale is unsure")
+for axis, values, title in zip(axes, (2 * Y - 1, signed), titles, strict=False):
+    (axes[0], 2 * Y - 1, "given: red yes, blue no"),
+    (axes[1], signed, "completed: pale is unsure"),
+):
     axis.imshow(np.where(np.isnan(values), 0, values)[rows], cmap="RdBu_r", vmin=-1.2, vmax=1.2, aspect="auto")
     axis.set(title=title, xlabel="label", xticks=[], yticks=[])
-axes[0].set_ylabel("sample: red has the label, blue has not, white is missing")
+axes[0].set_ylabel("sample")
 
 edges = np.linspace(0.5, 1, 6)
 right, sure = (found.labels == data.Y)[gaps], found.confidences[gaps]

@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from spmld import SelfPacedClassifier
-from spmld.displays import PaceDisplay
 from spmld.estimators import MultiLabelEstimator
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import evaluate
@@ -61,7 +60,12 @@ for kind, sign in (("right", 1), ("wrong", 0)):
     print(f"{kind} positives in use: {P[(Y == 1) & (truth[train] == sign)].mean():.0%}")
 
 # %%
-# How much of each label is in use in each round.
-display = PaceDisplay.from_estimator(models["paced"])
-display.ax_.set_title("The curriculum of the paced host")
+# What the pace sees: the losses of positives, of which those to the right are left out.
+figure, axis = plt.subplots(figsize=(7, 3.2), layout="constrained")
+edges = np.linspace(0, 12, 49)
+for kind, sign, colour in (("right", 1, "#0072B2"), ("wrong", 0, "#D55E00")):
+    axis.hist(models["paced"].losses_[(Y == 1) & (truth[train] == sign)], edges, color=colour, alpha=0.7, label=kind)
+axis.set(xlabel="loss of a positive label", ylabel="labels", yscale="log")
+axis.legend(frameon=False)
+axis.spines[["top", "right"]].set_visible(False)
 plt.show()

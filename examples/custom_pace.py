@@ -50,7 +50,7 @@ axis.legend(frameon=False)
 axis.spines[["top", "right"]].set_visible(False)
 
 # %%
-# It paces any learner. 30 % of the rows have the labels of another; the weights know little of that, but enough.
+# It paces any learner. 30 % of the rows have the labels of another: positives that come with them lose their weight.
 data = make_planted(1200, 30, 8, n_groups=1, noise=0.1, frequencies=np.geomspace(0.2, 0.05, 8), random_state=0)
 X, truth, X_test, Y_test = data.X[::2], data.Y[::2], data.X[1::2], data.Y[1::2]
 Y = corrupt_labels(truth, "permute", 0.3, random_state=0)

@@ -37,7 +37,7 @@ class Completion(NamedTuple):
     >>> X, Y = [[0], [1], [2]], [[1, 0], [1, None], [None, 0]]
     >>> found = LabelPrior().fit(X, Y).complete(X, Y)
     >>> found.labels[1], found.confidences[1]
-    (array([1., 0.]), array([1.  , 0.75]))
+    (array([1, 0]), array([1.  , 0.75]))
     """
 
     labels: Any
@@ -63,7 +63,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     ...     def _scores(self, X):
     ...         return np.tile(self.mean_, (X.shape[0], 1))
     >>> Mean().fit([[0], [1], [2]], [[1, 0], [1, None], [0, 0]]).predict([[3]])
-    array([[1., 0.]])
+    array([[1, 0]])
     """
 
     loss = "logistic"
