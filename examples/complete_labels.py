@@ -36,9 +36,6 @@ figure, axes = plt.subplots(1, 3, figsize=(10, 4.4), width_ratios=(1, 1, 1.4), l
 signed = np.where(found.labels == 1, found.confidences, -found.confidences)
 titles = ("given: red yes, blue no", "completed: pale is unsure")
 for axis, values, title in zip(axes, (2 * Y - 1, signed), titles, strict=False):
-    (axes[0], 2 * Y - 1, "given: red yes, blue no"),
-    (axes[1], signed, "completed: pale is unsure"),
-):
     axis.imshow(np.where(np.isnan(values), 0, values)[rows], cmap="RdBu_r", vmin=-1.2, vmax=1.2, aspect="auto")
     axis.set(title=title, xlabel="label", xticks=[], yticks=[])
 axes[0].set_ylabel("sample")
