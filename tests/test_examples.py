@@ -55,9 +55,9 @@ def numbers(printed, start):
 def learns_from_text(printed):
     """Words say much more than how frequent tags are, and the new texts get the tags that their words stand for."""
     (loss, f1), (prior_loss, prior_f1) = numbers(printed, "MaskedLogistic"), numbers(printed, "prior")
-    assert loss < 0.2 * prior_loss
+    assert loss < 0.5 * prior_loss
     assert f1 > prior_f1 + 0.5
-    new = [line for line in printed.splitlines() if line.startswith(("Great coffee", "Cheap"))]
+    new = [line for line in printed.splitlines() if line.startswith(("Great coffee", "Fair rates,"))]
     assert "'breakfast'" in new[0]
     assert "'noise'" in new[0]
     assert "'price'" in new[1]

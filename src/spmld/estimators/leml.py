@@ -22,9 +22,9 @@ __all__ = ["LEML"]
 
 
 class LEML(CallbackSupportMixin, MultiLabelEstimator):
-    r"""Low-rank empirical risk minimisation for multi-label learning, on partly observed labels [1]_.
+    r"""Low-rank empirical risk minimisation for multi-label learning, on partly observed labels.
 
-    All labels share few linear features :math:`X W` of the samples:
+    All labels share few linear features :math:`X W` of the samples [1]_:
 
     .. math::
 
