@@ -3,7 +3,7 @@ Watch a fit, and end it
 =======================
 
 ``callback`` gets the record of each round while a fit runs, and ends it by returning True; ``verbose`` logs a line a
-round. Here a fit to a fine tolerance is ended when three rounds have gained less than a thousandth of the objective.
+round. Here a fit of 40 rounds is ended when three of them have gained less than a thousandth of the objective.
 """
 
 import logging
@@ -31,8 +31,8 @@ def enough(record):
     return len(values) > 3 and values[-4] - values[-1] < 1e-3 * abs(values[-1])
 
 
-full = SPMLD(tol=1e-8, max_iter=60, random_state=0, callback=lambda record: None).fit(data.X, Y)
-ended = SPMLD(tol=1e-8, max_iter=60, random_state=0, callback=enough).fit(data.X, Y)
+full = SPMLD(tol=None, max_iter=40, random_state=0).fit(data.X, Y)
+ended = SPMLD(tol=None, max_iter=40, random_state=0, callback=enough).fit(data.X, Y)
 for name, model in (("to the end", full), ("ended early", ended)):
     print(f"{name:<12} {model.n_iter_:>3} rounds, objective {model.history_[-1]['objective']:.2f}")
 
@@ -40,7 +40,7 @@ for name, model in (("to the end", full), ("ended early", ended)):
 # Lines go to the logger "spmld", so that an application decides where they end up.
 logging.basicConfig(stream=sys.stdout, format="%(message)s", level=logging.WARNING)
 logging.getLogger("spmld").setLevel(logging.INFO)
-SPMLD(n_latent=4, max_iter=3, tol=None, verbose=True, random_state=0).fit(data.X, Y)
+logged = SPMLD(n_latent=4, max_iter=3, tol=None, verbose=True, random_state=0).fit(data.X, Y)
 
 # %%
 # The same records drawn: the objective by its terms, and how much of each latent label is in use.
