@@ -23,12 +23,15 @@ lint: .venv/test ## style, types and import layers
 bench: .venv/bench ## print speed and memory ratios
 	$(BIN)/python -m benchmarks
 
+docs: .venv/docs ## the documentation site with its gallery, into docs/_build/html
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
 reproduce: .venv/test ## the paper's tables and figures, into docs/results (hours; killed, it goes on; set SPMLD_DATA)
 	$(BIN)/spmld reproduce run $(STUDIES) --out docs/results/results.jsonl --jobs $(JOBS)
 	$(BIN)/spmld reproduce report docs/results/results.jsonl --out docs/results
 
 clean: ## remove the environment and what was written
-	rm -rf .venv demo.png .pytest_cache .ruff_cache .mypy_cache .import_linter_cache dist
+	rm -rf .venv docs/_build docs/gallery docs/api docs/api.rst demo.png .pytest_cache .ruff_cache .mypy_cache .import_linter_cache dist
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -46,4 +49,8 @@ clean: ## remove the environment and what was written
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	touch $@
 
-.PHONY: help demo test lint bench reproduce clean
+.venv/docs: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	touch $@
+
+.PHONY: help demo test lint bench docs reproduce clean

@@ -1,4 +1,8 @@
-"""Audit the labels of a real data set: moods that songs were given by mistake, and moods that they lack.
+"""
+Audit labels
+============
+
+Moods that songs were given by mistake, and moods that they lack: an audit of the labels of a real data set.
 
 Run it with ``python examples/audit_labels.py``. It takes some seconds, needs the data set Emotions, from SPMLD_DATA or
 by download, and draws a figure if matplotlib is there, ``pip install "spmld[plot]"``. Without the data set it audits
@@ -44,9 +48,6 @@ def main(figure="audit_labels.png"):
 
 def draw(path, rows):
     try:
-        import matplotlib
-
-        matplotlib.use("Agg")
         from matplotlib import pyplot as plt
     except ImportError:
         print("\nNo figure: it needs matplotlib, which comes with spmld[plot].")
@@ -60,7 +61,6 @@ def draw(path, rows):
     axis.spines[["top", "right"]].set_visible(False)
     axis.legend(frameon=False)
     figure.savefig(path, dpi=120)
-    plt.close(figure)
     return True
 
 

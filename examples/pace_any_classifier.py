@@ -1,4 +1,8 @@
-"""Pace two classifiers of scikit-learn on labels of which many are missing and some are wrong.
+"""
+Pace any classifier
+===================
+
+Two classifiers of scikit-learn, paced, on labels of which many are missing and some are wrong.
 
 Run it with ``python examples/pace_any_classifier.py``. It takes some seconds and draws a figure if matplotlib is there,
 ``pip install "spmld[plot]"``.
@@ -95,9 +99,6 @@ def main(figure="pace_any_classifier.png"):
 
 def draw(path, found, weights, kinds, positives):
     try:
-        import matplotlib
-
-        matplotlib.use("Agg")
         from matplotlib import pyplot as plt
     except ImportError:
         print("\nNo figure: it needs matplotlib, which comes with spmld[plot].")
@@ -114,7 +115,6 @@ def draw(path, found, weights, kinds, positives):
     bar.outline.set_visible(False)
     draw_losses(axes[3], found)
     figure.savefig(path, dpi=120)
-    plt.close(figure)
     return True
 
 

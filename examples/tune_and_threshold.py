@@ -1,4 +1,8 @@
-"""Tune GLOCAL, set a threshold for each label and calibrate, with 70 % of the training labels missing.
+"""
+Tune, set thresholds and calibrate
+==================================
+
+GLOCAL with 70 % of the training labels missing: a grid, a search that is resumed, thresholds and calibration.
 
 Run it with ``python examples/tune_and_threshold.py``. It takes less than a minute on one core and needs optuna,
 ``pip install "spmld[tune]"``.

@@ -46,10 +46,89 @@ def lists_ten_with_names(printed):
     assert "Figure: audit_labels.png" in printed
 
 
+def numbers(printed, start):
+    """The numbers of the line that begins with `start`; a percentage is a share."""
+    line = next(line for line in printed.splitlines() if line.startswith(start)).removeprefix(start)
+    return [float(word.strip("%,")) / (100 if "%" in word else 1) for word in line.split() if word[0] in "0123456789-"]
+
+
+def learns_from_text(printed):
+    """Words say much more than how frequent tags are, and the new texts get the tags that their words stand for."""
+    (loss, f1), (prior_loss, prior_f1) = numbers(printed, "MaskedLogistic"), numbers(printed, "prior")
+    assert loss < 0.5 * prior_loss
+    assert f1 > prior_f1 + 0.5
+    new = [line for line in printed.splitlines() if line.startswith(("Great coffee", "Fair rates,"))]
+    assert "'breakfast'" in new[0]
+    assert "'noise'" in new[0]
+    assert "'price'" in new[1]
+    assert "'location'" in new[1]
+
+
+def neighbours_win_on_images(printed):
+    """In all three columns."""
+    prior, linear, near = (numbers(printed, name) for name in ("LabelPrior", "MaskedLogistic", "MLkNN"))
+    assert near[0] > linear[0] > prior[0]
+    assert near[1] > linear[1] > prior[1]
+    assert near[2] < linear[2] < prior[2]
+
+
+def thresholds_gain(printed):
+    """Macro F1 gains, since most labels are rare."""
+    plain, best = numbers(printed, "score above 0"), numbers(printed, "method='f1'")
+    assert best[0] > plain[0] + 0.02
+
+
+def surest_are_righter(printed):
+    """What is filled with confidence is right more often."""
+    for name in ("MaskedLogistic", "GLOCAL"):
+        right, surest = numbers(printed, name)
+        assert surest > right > 0.8
+
+
+def doubts_wrong_positives(printed):
+    """Each power gives wrong positives less weight than right ones, and lowers the loss."""
+    plain, *_ = numbers(printed, "no pace")
+    for power in (2, 4, 20):
+        loss, right, wrong = numbers(printed, f"q = {power} ")
+        assert wrong < 0.8 * right
+        assert loss < plain
+
+
+def paces_its_own_host(printed):
+    """Wrong positives are left out first."""
+    (right,), (wrong,) = (numbers(printed, f"{kind} positives in use:") for kind in ("right", "wrong"))
+    assert wrong < 0.7 * right
+
+
+def learns_from_sparse(printed):
+    """Both models beat the prior, in ranking and at the top."""
+    prior = numbers(printed, "LabelPrior")
+    for name in ("MaskedLogistic", "LEML"):
+        _, loss, precision = numbers(printed, name)
+        assert loss < 0.9 * prior[1]
+        assert precision > prior[2]
+
+
+def ends_early(printed):
+    """Fewer rounds, hardly another objective, and five lines in the log: two warm rounds and three others."""
+    (rounds, objective), (fewer, near) = numbers(printed, "to the end"), numbers(printed, "ended early")
+    assert fewer < rounds
+    assert abs(near - objective) < 0.01 * objective
+    assert len([line for line in printed.splitlines() if line.startswith("SPMLD: stage ")]) == 5
+
+
 PROMISES = {
     "audit_labels": lists_ten_with_names,
+    "choose_thresholds": thresholds_gain,
+    "complete_labels": surest_are_righter,
+    "custom_host": paces_its_own_host,
+    "custom_pace": doubts_wrong_positives,
+    "large_sparse": learns_from_sparse,
     "pace_any_classifier": paces_both_hosts,
+    "tag_images": neighbours_win_on_images,
+    "tag_text": learns_from_text,
     "tune_and_threshold": gains_f1,
+    "watch_a_fit": ends_early,
 }
 
 
@@ -62,11 +141,13 @@ def test_example_runs(path, tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=600,
     )
     assert ran.returncode == 0, ran.stderr
-    PROMISES.get(path.stem, str)(ran.stdout)
+    PROMISES[path.stem](ran.stdout)
 
 
-def test_promises_are_of_examples_that_are_there():
-    assert set(PROMISES) <= {path.stem for path in EXAMPLES}
+def test_every_example_is_a_page_with_a_title():
+    for path in EXAMPLES:
+        first, title, line, *_ = path.read_text(encoding="utf-8").splitlines()
+        assert (first, line) == ('"""', "=" * len(title)), path.name

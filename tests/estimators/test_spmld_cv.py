@@ -78,12 +78,11 @@ def test_held_out_scores_are_held_out():
 
 def test_the_first_choice_within_two_standard_errors_of_the_best_is_taken():
     chooser = model()
-    chooser.cv_results_ = []
     best, rng = np.full(100, 0.5), np.random.default_rng(0)
     near, far = best + 0.001 + 0.1 * rng.standard_normal(100), best + 0.1 + 0.1 * rng.standard_normal(100)
     near += 0.001 - (near - best).mean()
-    assert chooser._choose("pace", "ab", [near, best]) == 0
-    assert chooser._choose("pace", "ab", [far, best]) == 1
+    assert chooser._choose("pace", "ab", [near, best], lambda *_: False) == 0
+    assert chooser._choose("pace", "ab", [far, best], lambda *_: False) == 1
 
 
 def test_wrong_labels_are_left_out_and_new_samples_gain():

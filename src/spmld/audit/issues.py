@@ -5,18 +5,19 @@ from __future__ import annotations
 import csv
 import os
 from dataclasses import dataclass
-from html import escape
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld._html import html_table
 from spmld.core.losses import logistic
 from spmld.datasets._files import writing
 
 __all__ = ["LabelIssues"]
 
+COLUMNS = ["instance", "label", "given", "probability", "suspicion", "kind"]
 KINDS = {1: "wrong positive", -1: "missed positive"}
 
 
@@ -117,7 +118,7 @@ class LabelIssues:
         DataFrame or list of dict
             With the columns instance, label, given, probability (of a positive, out of fold), suspicion and kind.
         """
-        return _frame(self.entries(top, threshold), ["instance", "label", "given", "probability", "suspicion", "kind"])
+        return _frame(self.entries(top, threshold), COLUMNS)
 
     def label_rows(self) -> list[dict[str, Any]]:
         """The rows of `per_label`, as dictionaries."""
@@ -213,17 +214,7 @@ class LabelIssues:
         )
 
     def _repr_html_(self) -> str:
-        rows = self.entries(top=10)
-        head = "".join(
-            f"<th>{word}</th>" for word in ("instance", "label", "given", "probability", "suspicion", "kind")
-        )
-        cells = ("".join(f"<td>{escape(_text(v))}</td>" for v in row.values()) for row in rows)
-        body = "".join(f"<tr>{row}</tr>" for row in cells)
-        return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{body}</table>"
-
-
-def _text(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+        return html_table(COLUMNS, (list(row.values()) for row in self.entries(top=10)), caption=repr(self))
 
 
 def _frame(rows: list[dict[str, Any]], columns: list[str] | None = None) -> Any:

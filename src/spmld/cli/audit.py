@@ -16,7 +16,11 @@ __all__ = ["audit"]
 
 @click.command()
 @source_options()
-@click.option("--method", type=click.Choice(METHODS, case_sensitive=False), help="[default: MaskedLogistic with C=30, features on a common scale]")
+@click.option(
+    "--method",
+    type=click.Choice(METHODS, case_sensitive=False),
+    help="[default: MaskedLogistic with C=30, features on a common scale]",
+)
 @part_option("all")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(min=0), help="How many entries to print.")
 @click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Folds of the cross-fit.")

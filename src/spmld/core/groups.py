@@ -52,7 +52,19 @@ class Groups(Protocol):
 
 @dataclass(frozen=True)
 class Columns:
-    """Each column is a group."""
+    """Each column is a group.
+
+    Examples
+    --------
+    The losses of each column less its own threshold:
+
+    >>> import numpy as np
+    >>> from spmld.core.groups import Columns
+    >>> losses = [np.array([[1.0, 5.0], [2.0, 6.0]])]
+    >>> Columns().map(lambda L, t: L - t, losses, np.array([1.0, 5.0]))[0]
+    array([[0., 0.],
+           [1., 1.]])
+    """
 
     engine: Engine = field(default_factory=Engine)
 
@@ -93,7 +105,19 @@ class Columns:
 
 @dataclass(frozen=True)
 class Members:
-    """Each entry says the number of its group. Entries whose number is `count` are in none."""
+    """Each entry says the number of its group. Entries whose number is `count` are in none.
+
+    Examples
+    --------
+    Two groups, and one entry that belongs to none:
+
+    >>> import numpy as np
+    >>> from spmld.core.groups import Members
+    >>> groups = Members((np.array([[0, 1], [0, 2]]),), 2)
+    >>> groups.map(lambda L, t: L - t, [np.array([[1.0, 5.0], [2.0, 6.0]])], np.array([1.0, 5.0]))[0]
+    array([[0., 0.],
+           [1., 0.]])
+    """
 
     numbers: Blocks
     count: int

@@ -7,7 +7,9 @@ The problem is convex in W and convex in (H, b), but not in all: half a round is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from array_api_compat import array_namespace
 
@@ -68,11 +70,19 @@ def update_H(inner: Problem, loss: Loss, t: float, factors: Factors, tol: float 
 
 
 def solve(
-    problem: Problem, loss: Loss, t: float, factors: Factors, *, max_iter: int, tol: float | None
+    problem: Problem,
+    loss: Loss,
+    t: float,
+    factors: Factors,
+    *,
+    max_iter: int,
+    tol: float | None,
+    callback: Callable[[dict[str, Any]], bool] | None = None,
 ) -> tuple[Factors, list[Record], bool]:
     """Rounds of W, then (H, b), until one lowers the objective by less than `tol` of it.
 
-    Returns the factors, the objective after each half of a round, and whether it settled. `tol` None runs all rounds.
+    Returns the factors, the objective after each half of a round, and whether it settled or was told to stop. `tol`
+    None runs all rounds. `callback` gets the last record of each round and says whether to stop.
     """
     # Blocks need not be solved more exactly than the whole; a run to a fine tolerance needs fine blocks.
     fine = min(1e-3, tol) if tol else 1e-3
@@ -85,7 +95,8 @@ def solve(
         factors = update_H(inner, loss, t, factors)
         now = value(inner, loss, t, factors)
         history.append({"round": number, "step": "H", "objective": now})
-        if tol is not None and before - now <= tol * now:
+        stop = callback is not None and callback(history[-1])
+        if stop or (tol is not None and before - now <= tol * now):
             return factors, history, True
         before = now
     return factors, history, False

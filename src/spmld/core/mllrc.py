@@ -112,11 +112,13 @@ class Point:
     rank: int
 
 
-def solve(fit: MapFit, c: float, *, max_iter: int, tol: float) -> tuple[Array, list[Record], bool]:
+def solve(
+    fit: MapFit, c: float, *, max_iter: int, tol: float, callback: Callable[[dict[str, Any]], bool] | None = None
+) -> tuple[Array, list[Record], bool]:
     """Proximal gradient from S = I, with momentum as long as that lowers the objective; a plain step cannot raise it.
 
     Ends when a step moves S by less than `tol` times the norm of I. Returns S, the objective after each step, and
-    whether it settled.
+    whether it settled or was told to stop. `callback` gets the record of each step and says whether to stop.
     """
     xp, step = array_namespace(fit.M), 1 / fit.curvature()
 
@@ -139,7 +141,8 @@ def solve(fit: MapFit, c: float, *, max_iter: int, tol: float) -> tuple[Array, l
         if new.value > last.value:  # by rounding alone
             return last.S, history, True
         history.append({"step": number, "objective": new.value, "rank": new.rank})
-        if float(square(new.S - Z)) ** 0.5 <= goal:
+        stop = callback is not None and callback(history[-1])
+        if stop or float(square(new.S - Z)) ** 0.5 <= goal:
             return new.S, history, True
         faster = 0.5 * (1 + (1 + 4 * speed * speed) ** 0.5)
         m = (speed - 1) / faster

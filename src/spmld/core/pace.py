@@ -18,7 +18,14 @@ from spmld.core.losses import Array
 
 @dataclass(frozen=True)
 class Age:
-    """Where the pace stands: lambda and gamma, each one number or one per group."""
+    """Where the pace stands: lambda and gamma, each one number or one per group.
+
+    Examples
+    --------
+    >>> from spmld.core.pace import Age
+    >>> Age(threshold=0.5)
+    Age(threshold=0.5, diversity=0.0)
+    """
 
     threshold: Any
     diversity: Any = 0.0

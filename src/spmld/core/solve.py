@@ -60,6 +60,7 @@ class Status(Enum):
 
     CONVERGED = "the updates of a round changed the objective by less than tol"
     ROUNDS = "ran the rounds asked for, tol is None"
+    STOPPED = "the callback asked to stop"
     LIMIT = "max_iter rounds were not enough for the objective to settle: raise max_iter or tol"
 
 
@@ -82,12 +83,13 @@ def solve(
     leap: bool = True,
     max_iter: int = 100,
     tol: float | None = 1e-3,
-    callback: Callable[[dict[str, Any]], None] | None = None,
+    callback: Callable[[dict[str, Any]], bool] | None = None,
 ) -> Result:
     """Run rounds of `steps`, and of the pace, until the objective settles.
 
     It has settled when the updates of a round, before the pace changes the weights, change it by less than `tol` of its
-    value, and the schedule of the pace has ended or all weights are 1.
+    value, and the schedule of the pace has ended or all weights are 1. `callback` gets the record of each round and
+    says whether to stop.
     """
     history: list[dict[str, Any]] = []
     groups = Columns(problem.engine)
@@ -124,8 +126,9 @@ def solve(
                 "seconds": perf_counter() - started,
             }
         )
-        if callback is not None:
-            callback(history[-1])
+        if callback is not None and callback(history[-1]):
+            status = Status.STOPPED
+            break
         settled = pace is None or pace.settled(round) or history[-1]["share"] >= 1
         # An objective that falls to almost nothing of its first value has settled too.
         if tol is not None and round > 0 and settled and change <= tol * max(abs(before), 1e-3 * abs(first)):

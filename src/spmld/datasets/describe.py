@@ -53,6 +53,10 @@ class Description:
         As above; NaN where nothing is observed. The imbalance of a label without a positive is infinite.
     positives_per_sample : ndarray of shape (n_samples,)
         Observed positives of each sample.
+
+    Examples
+    --------
+    See `describe`.
     """
 
     name: str

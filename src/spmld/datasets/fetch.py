@@ -37,6 +37,13 @@ def find_file(name: str) -> Path:
     ------
     FileNotFoundError
         If the variable is not set, or no file below the folder has this name.
+
+    Examples
+    --------
+    With the paper's data in a folder:
+
+    >>> find_file("business.mat")  # doctest: +SKIP
+    PosixPath('data/Business.mat')
     """
     folder = os.environ.get("SPMLD_DATA")
     if not folder:
@@ -92,6 +99,13 @@ def fetch_files(name: str, *, progress: bool = False) -> list[Path]:
     ------
     ConnectionError
         If a file is not there and cannot be downloaded. The message says what to do.
+
+    Examples
+    --------
+    It downloads what is not there:
+
+    >>> [path.name for path in fetch_files("emotions")]  # doctest: +SKIP
+    ['emotions-train.arff', 'emotions-test.arff', 'emotions.xml']
     """
     info = dataset_info(name)
     return [_find(file) or _download(file, info, progress) for file in info.files]

@@ -36,7 +36,7 @@ def from_frame(
         Numbers and truth values; None, NaN or ``pd.NA`` where missing.
     labels : sequence of str, optional
         Names of the label columns. By default those that start with `prefix`.
-    prefix : str, default="label_"
+    prefix : str, default ``"label_"``
         Start of the names of label columns, which the names of the labels then leave out.
     drop : sequence of str
         Columns to leave out, such as identifiers.
@@ -216,7 +216,7 @@ def read_columns(
         Names of the feature columns.
     labels : sequence of str, optional
         Names of the labels; their columns may have the `prefix` before. None reads none.
-    prefix : str, default="label_"
+    prefix : str, default ``"label_"``
         Start of the names of label columns.
     kind : {"csv", "parquet"}
         Format of the file.

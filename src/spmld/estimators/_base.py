@@ -30,6 +30,14 @@ class Completion(NamedTuple):
         The observed labels, and predictions where there were none, written as the labels were given.
     confidences : ndarray or DataFrame of shape (n_samples, n_labels)
         Probability of each recovered label, from 0.5 to 1; 1 for observed ones.
+
+    Examples
+    --------
+    >>> from spmld import LabelPrior
+    >>> X, Y = [[0], [1], [2]], [[1, 0], [1, None], [None, 0]]
+    >>> found = LabelPrior().fit(X, Y).complete(X, Y)
+    >>> found.labels[1], found.confidences[1]
+    (array([1, 0]), array([1.  , 0.75]))
     """
 
     labels: Any
@@ -42,6 +50,20 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     Scores are positive where a label is predicted. Their probabilities are those of the loss that the attribute
     `loss` names, unless the subclass knows better and overrides `_probabilities`, or `_probabilities_for` where they
     are no function of the scores.
+
+    Examples
+    --------
+    Every label by its mean sign, whatever the features:
+
+    >>> import numpy as np
+    >>> from spmld.estimators import MultiLabelEstimator
+    >>> class Mean(MultiLabelEstimator):
+    ...     def _fit(self, X, labels, weights):
+    ...         self.mean_ = np.average(labels.signs, axis=0, weights=weights)
+    ...     def _scores(self, X):
+    ...         return np.tile(self.mean_, (X.shape[0], 1))
+    >>> Mean().fit([[0], [1], [2]], [[1, 0], [1, None], [0, 0]]).predict([[3]])
+    array([[1, 0]])
     """
 
     loss = "logistic"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,13 +35,14 @@ from spmld.estimators._inputs import (
     to_numpy,
 )
 from spmld.estimators._linear import together
+from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
 from spmld.estimators._scale import Scale
 from spmld.labels import Labels
 
 STARTS = {"spectral": spectral_start, "random": random_start}
 
 
-class LatentLabelModel(MultiLabelEstimator):
+class LatentLabelModel(CallbackSupportMixin, MultiLabelEstimator):
     """fit = validate, pose the problem, start, solve, publish."""
 
     _row_sparse_when_released = False
@@ -58,12 +61,14 @@ class LatentLabelModel(MultiLabelEstimator):
 
         state = STARTS[self.start](problem, k, self.correlation_rank, uniform)
         try:
-            result = self._solve(problem, objective, state)
+            with rounds(self, self.warm_rounds + self.max_iter) as report:
+                result = self._solve(problem, objective, state, report)
         except FloatingPointError as error:
             raise ValueError(f"{error}: scale the values of X") from error
         self._publish(problem, objective, result, scale)
 
     def _check_parameters(self) -> None:
+        check_progress(self)
         for name in ("n_latent", "n_groups", "correlation_rank", "max_iter"):
             value = getattr(self, name)
             require(self, name, "an integer of 1 or more", is_integer(value) and value >= 1)
@@ -119,16 +124,26 @@ class LatentLabelModel(MultiLabelEstimator):
     def _pace(self) -> Pace | None:
         return None
 
-    def _solve(self, problem: Problem, objective: Objective, state: State) -> Result:
+    def _solve(
+        self, problem: Problem, objective: Objective, state: State, report: Callable[[dict[str, Any]], bool]
+    ) -> Result:
         exact = self.solver == "exact"
         steps = exact_steps(self.tol) if exact else descent_steps(released=self.convention == "released")
-        warm_history: list[dict[str, Any]] = []
+        records: list[dict[str, Any]] = []
+
+        def record(stage: str, found: dict[str, Any]) -> bool:
+            records.append({"stage": stage, **found})
+            return report(records[-1])
+
         if self.warm_rounds:
             plain = replace(objective, correlation=Correlation())
             _, update_V, update_U, update_W = steps
             order = (update_U, update_V, update_W)
-            warm = solve(problem, plain, state, order, leap=exact, max_iter=self.warm_rounds, tol=None)
-            state, warm_history = warm.state, warm.history
+            call = partial(record, "warm")
+            warm = solve(problem, plain, state, order, leap=exact, max_iter=self.warm_rounds, tol=None, callback=call)
+            if warm.status is Status.STOPPED:
+                return replace(warm, history=records)
+            state = warm.state
         result = solve(
             problem,
             objective,
@@ -138,9 +153,8 @@ class LatentLabelModel(MultiLabelEstimator):
             leap=exact,
             max_iter=self.max_iter,
             tol=self.tol,
+            callback=partial(record, "main"),
         )
-        stages = [("warm", warm_history), ("main", result.history)]
-        records = [{"stage": stage, **record} for stage, history in stages for record in history]
         return replace(result, history=records)
 
     def _publish(self, problem: Problem, objective: Objective, result: Result, scale: Scale | None) -> None:

@@ -68,6 +68,10 @@ class GLOCAL(LatentLabelModel):
         "released" follows the authors' released code where it differs from the paper, to reproduce its results.
     random_state : int, RandomState or None, default=None
         Seed of the groups and of the starting factors.
+    callback : callable or None, default=None
+        Called after each round with its record of `history_`; if it returns True the fit ends there.
+    verbose : bool or int, default=False
+        Whether to log each round, at level INFO to the logger "spmld".
 
     Attributes
     ----------
@@ -146,6 +150,8 @@ class GLOCAL(LatentLabelModel):
         tol: float | None = 1e-3,
         convention: Literal["paper", "released"] = "paper",
         random_state: Any = None,
+        callback: Any = None,
+        verbose: bool | int = False,
     ):
         self.n_latent = n_latent
         self.n_groups = n_groups
@@ -166,6 +172,8 @@ class GLOCAL(LatentLabelModel):
         self.tol = tol
         self.convention = convention
         self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
 
     @classmethod
     def released(cls, **changes: Any) -> Any:

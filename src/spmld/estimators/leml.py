@@ -15,15 +15,16 @@ from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import is_integer, is_number, move, numpy_dtype, require
 from spmld.estimators._linear import pose, together
+from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
 from spmld.labels import Labels
 
 __all__ = ["LEML"]
 
 
-class LEML(MultiLabelEstimator):
-    r"""Low-rank empirical risk minimisation for multi-label learning, on partly observed labels [1]_.
+class LEML(CallbackSupportMixin, MultiLabelEstimator):
+    r"""Low-rank empirical risk minimisation for multi-label learning, on partly observed labels.
 
-    All labels share few linear features :math:`X W` of the samples:
+    All labels share few linear features :math:`X W` of the samples [1]_:
 
     .. math::
 
@@ -53,6 +54,10 @@ class LEML(MultiLabelEstimator):
         `max_iter` rounds, as published.
     random_state : int, RandomState or None, default=None
         Seed of the start: W, then H, uniform on [0, 1).
+    callback : callable or None, default=None
+        Called after each round with its last record of `history_`; if it returns True the fit ends there.
+    verbose : bool or int, default=False
+        Whether to log each round, at level INFO to the logger "spmld".
 
     Attributes
     ----------
@@ -108,6 +113,8 @@ class LEML(MultiLabelEstimator):
         max_iter: int = 10,
         tol: float | None = None,
         random_state: Any = None,
+        callback: Any = None,
+        verbose: bool | int = False,
     ):
         self.n_latent = n_latent
         self.ridge = ridge
@@ -116,8 +123,11 @@ class LEML(MultiLabelEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        check_progress(self)
         k = self.n_latent
         share = isinstance(k, (float, np.floating)) and 0 < k <= 1
         require(self, "n_latent", "an integer of 1 or more, or a float in (0, 1]", share or (is_integer(k) and k >= 1))
@@ -135,9 +145,10 @@ class LEML(MultiLabelEstimator):
         k = min(int(k) if is_integer(k) else math.ceil(k * l), l)
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))
         start = Factors(W, H, 0 * H[:, 0])
-        factors, self.history_, settled = solve(
-            problem, LOSSES[self.loss], self.ridge, start, max_iter=self.max_iter, tol=self.tol
-        )
+        with rounds(self, self.max_iter) as report:
+            factors, self.history_, settled = solve(
+                problem, LOSSES[self.loss], self.ridge, start, max_iter=self.max_iter, tol=self.tol, callback=report
+            )
         self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
         self.n_iter_ = len(self.history_) // 2
         if self.tol is not None and not settled:

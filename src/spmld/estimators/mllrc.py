@@ -12,12 +12,13 @@ from spmld.core.mllrc import MapFit, regression, solve, targets
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import is_integer, is_number, move, numpy_dtype, require
 from spmld.estimators._linear import pose, together
+from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
 from spmld.labels import Labels
 
 __all__ = ["MLLRC"]
 
 
-class MLLRC(MultiLabelEstimator):
+class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
     r"""Multi-label learning with low-rank label correlations, on partly observed labels: a reconstruction of ML-LRC.
 
     No code of ML-LRC [1]_ was ever released. What is certain is its plan: a low-rank matrix S of label correlations,
@@ -47,6 +48,10 @@ class MLLRC(MultiLabelEstimator):
     tol : float, default=1e-4
         Stop when a step moves S by less than this share of the norm of the unit matrix. The regression is solved until
         its gradient is this share of what it is at zero.
+    callback : callable or None, default=None
+        Called after each step with its record of `history_`; if it returns True the fit ends there.
+    verbose : bool or int, default=False
+        Whether to log each step, at level INFO to the logger "spmld".
 
     Attributes
     ----------
@@ -104,6 +109,8 @@ class MLLRC(MultiLabelEstimator):
         fit_intercept: bool = False,
         max_iter: int = 500,
         tol: float = 1e-4,
+        callback: Any = None,
+        verbose: bool | int = False,
     ):
         self.completion = completion
         self.ridge = ridge
@@ -111,8 +118,11 @@ class MLLRC(MultiLabelEstimator):
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
+        self.callback = callback
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        check_progress(self)
         enough = is_number(self.completion) and self.completion > 0
         require(self, "completion", "positive (with 0 the minimum is W = S = 0)", enough)
         require(self, "ridge", "positive", is_number(self.ridge) and self.ridge > 0)
@@ -128,7 +138,8 @@ class MLLRC(MultiLabelEstimator):
         full = targets(problem, start.dtype)
         B = regression(full, self.ridge, start, self.tol)
         fit = MapFit.of(problem, full, B, self.ridge, self.completion)
-        S, self.history_, settled = solve(fit, self.nuclear, max_iter=self.max_iter, tol=self.tol)
+        with rounds(self, self.max_iter) as report:
+            S, self.history_, settled = solve(fit, self.nuclear, max_iter=self.max_iter, tol=self.tol, callback=report)
         B = B @ S
         self.coef_ = B[:d, :].T
         self.intercept_ = B[-1, :] if self.fit_intercept else 0 * B[0, :]

@@ -20,6 +20,7 @@ from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._folds import Fold, folds_once
 from spmld.estimators._inputs import check_pace, clusters, is_integer, is_number, move, require, to_numpy
+from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
 from spmld.estimators._responses import label_scores
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
@@ -33,7 +34,7 @@ GROUPS = ("label_polarity", "label", "cluster", "all")
 SIGNS = np.array([-1, 1])
 
 
-class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
+class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEstimator):
     r"""Any learner, with self-paced weights for observed labels.
 
     The learner and a weight :math:`P_{ij} \in [0, 1]` for label j of sample i are found in turn (equations 4 to 6 of
@@ -80,6 +81,10 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         Folds, or labels of a scikit-learn classifier, fitted at the same time.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of the clusters. The learner has its own.
+    callback : callable or None, default=None
+        Called after each round with its record of `history_`; if it returns True the fit ends there.
+    verbose : bool or int, default=False
+        Whether to log each round, at level INFO to the logger "spmld".
 
     Attributes
     ----------
@@ -129,6 +134,8 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         tol: float = 1e-3,
         n_jobs: int | None = None,
         random_state: Any = None,
+        callback: Any = None,
+        verbose: bool | int = False,
     ):
         self.estimator = estimator
         self.pace = pace
@@ -140,8 +147,11 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        check_progress(self)
         host = self.estimator
         fits = host is None or (hasattr(host, "fit") and not isinstance(host, type))
         require(self, "estimator", "None or an estimator", fits)
@@ -179,40 +189,40 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         folds = None if self.cv is None else folds_once(self, X, signs, rng)
         given, observed = weights.astype(float), labels.observed
         P, history = observed.astype(float), []
-        for round in range(self.max_iter):
-            started = perf_counter()
-            host = self._fitted(host, X, labels, P * given)
-            losses = self._losses(host, X, labels, P * given, folds)
-            age = pace.age(round, (losses,), groups)
-            (new,) = pace.weights((losses,), age, groups)
-            if isinstance(self.groups, str) and self.groups == "label_polarity":
-                new = keep_easiest(new, losses, groups)
-            change = float(np.abs(new - P)[observed].mean())
-            P = new
-            fit, penalty = float((P * losses).sum()), float(pace.penalty((P,), age, groups))
-            history.append(
-                {
-                    "round": round + 1,
-                    "objective": fit + penalty,
-                    "fit": fit,
-                    "pace": penalty,
-                    **shares(P, labels),
-                    "change": change,
-                    "threshold": float(np.mean(age.threshold)),
-                    "diversity": float(np.mean(age.diversity)),
-                    "seconds": perf_counter() - started,
-                }
-            )
-            settled = pace.settled(round) or history[-1]["share"] >= 1
-            if settled and change <= self.tol:
-                break
-        else:
-            if not settled:
-                warnings.warn(
-                    f"SelfPacedClassifier: the schedule of the pace has not ended in max_iter={self.max_iter} rounds",
-                    ConvergenceWarning,
-                    stacklevel=3,
+        with rounds(self, self.max_iter) as report:
+            for round in range(self.max_iter):
+                started = perf_counter()
+                host = self._fitted(host, X, labels, P * given)
+                losses = self._losses(host, X, labels, P * given, folds)
+                age = pace.age(round, (losses,), groups)
+                (new,) = pace.weights((losses,), age, groups)
+                if isinstance(self.groups, str) and self.groups == "label_polarity":
+                    new = keep_easiest(new, losses, groups)
+                change = float(np.abs(new - P)[observed].mean())
+                P = new
+                fit, penalty = float((P * losses).sum()), float(pace.penalty((P,), age, groups))
+                history.append(
+                    {
+                        "round": round + 1,
+                        "objective": fit + penalty,
+                        "fit": fit,
+                        "pace": penalty,
+                        **shares(P, labels),
+                        "change": change,
+                        "threshold": float(np.mean(age.threshold)),
+                        "diversity": float(np.mean(age.diversity)),
+                        "seconds": perf_counter() - started,
+                    }
                 )
+                if report(history[-1]):
+                    break
+                settled = pace.settled(round) or history[-1]["share"] >= 1
+                if settled and change <= self.tol:
+                    break
+            else:
+                if not settled:
+                    unended = f"the schedule of the pace has not ended in max_iter={self.max_iter} rounds"
+                    warnings.warn(f"SelfPacedClassifier: {unended}", ConvergenceWarning, stacklevel=3)
         self.estimator_ = self._fitted(host, X, labels, P * given)
         self.pace_weights_ = P
         self.losses_ = np.where(observed, losses, np.nan)

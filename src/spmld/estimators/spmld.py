@@ -30,20 +30,28 @@ class SPMLD(GLOCAL):
     pace : pace object or None, default=None
         Rule and schedule of the weights, see `spmld.pace`. None is ``GroupSparsePace(schedule=Quantile())``: the
         exact rule for a share of each latent label that grows to all of it.
-    n_latent, n_groups, correlation_rank, coupling, global_correlation, local_correlation, ridge, feature_ridge, \
-standardize, rescale, loss, fit_intercept, solver, start, max_iter, tol, convention, random_state
+    n_latent, n_groups, correlation_rank, coupling, global_correlation, local_correlation
+        As in `GLOCAL`.
+    ridge, feature_ridge, standardize, rescale, loss, fit_intercept, solver, start
         As in `GLOCAL`.
     warm_rounds : int, default=2
         Rounds with all weights 1 and without correlation before the pace sets in.
+    max_iter, tol, convention, random_state, callback, verbose
+        As in `GLOCAL`.
 
     Attributes
     ----------
     pace_weights_ : array of shape (n_samples, k)
         P after the last round.
-    label_factors_, latent_labels_, feature_weights_, latent_offsets_, coef_, intercept_, correlation_factors_, \
-group_sizes_, history_, n_iter_, converged_, classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
-        As in `GLOCAL`. In `history_`, "threshold" and "diversity" are lambda and gamma (their means, where each
-        latent label has its own), "share" the mean weight and "share_per_latent" that of each latent label.
+    history_ : list of dict
+        As in `GLOCAL`. "threshold" and "diversity" are lambda and gamma (their means, where each latent label has its
+        own), "share" the mean weight and "share_per_latent" that of each latent label.
+    label_factors_, latent_labels_, feature_weights_, latent_offsets_, coef_, intercept_
+        As in `GLOCAL`.
+    correlation_factors_, group_sizes_, n_iter_, converged_
+        As in `GLOCAL`.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
+        As in `GLOCAL`.
 
     See Also
     --------
@@ -86,6 +94,8 @@ group_sizes_, history_, n_iter_, converged_, classes_, n_labels_, label_names_, 
         tol: float | None = 1e-3,
         convention: Literal["paper", "released"] = "paper",
         random_state: Any = None,
+        callback: Any = None,
+        verbose: bool | int = False,
     ):
         super().__init__(
             n_latent=n_latent,
@@ -107,6 +117,8 @@ group_sizes_, history_, n_iter_, converged_, classes_, n_labels_, label_names_, 
             tol=tol,
             convention=convention,
             random_state=random_state,
+            callback=callback,
+            verbose=verbose,
         )
         self.pace = pace
 

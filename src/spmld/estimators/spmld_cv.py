@@ -17,6 +17,7 @@ from spmld.core.noise import error_rates, right
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._folds import Fold, folds_once
 from spmld.estimators._inputs import features_in_numpy, is_integer, is_number, move, require
+from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
 from spmld.estimators._scale import Landmarks, Scale
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.self_paced import by_polarity, keep_easiest
@@ -33,6 +34,7 @@ NEGATIVES = 0.3
 Scores = NDArray[np.float64]
 Params = dict[str, float]
 Path = list[Params]
+Recorder = Callable[[str, Any, float], bool]
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class _Held:
     loss: float
 
 
-class SPMLDCV(MultiLabelEstimator):
+class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
     r"""Self-paced multi-label learning that chooses its own settings by held-out observed labels.
 
     Three views of the labels, each a logistic model of the observed entries:
@@ -91,6 +93,11 @@ class SPMLDCV(MultiLabelEstimator):
         Folds fitted at the same time.
     random_state : int, RandomState or None, default=None
         Seed of folds, landmarks and latent labels.
+    callback : callable or None, default=None
+        Called with each record of `cv_results_`; if it returns True no other setting of that view is tried, and the
+        best so far is taken.
+    verbose : bool or int, default=False
+        Whether to log each record, at level INFO to the logger "spmld".
 
     Attributes
     ----------
@@ -140,6 +147,8 @@ class SPMLDCV(MultiLabelEstimator):
         scoring: str = "ranking_loss",
         n_jobs: int | None = None,
         random_state: Any = None,
+        callback: Any = None,
+        verbose: bool | int = False,
     ):
         self.Cs = Cs
         self.label_graphs = label_graphs
@@ -150,8 +159,12 @@ class SPMLDCV(MultiLabelEstimator):
         self.scoring = scoring
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        check_progress(self)
+
         def several(name: str, accepted: str, fits: Callable[[Any], bool]) -> None:
             given = getattr(self, name)
             listed = isinstance(given, (list, tuple, np.ndarray)) and len(given) > 0
@@ -194,8 +207,25 @@ class SPMLDCV(MultiLabelEstimator):
         folds = folds_once(self, X, Y, rng)
         judge = self._judge(Y)
         self.cv_results_: list[dict[str, Any]] = []
+        with rounds(self, None) as report:
 
-        held = {view: self._best(view, *paths[view], designs[view], Y, given, folds, judge) for view in paths}
+            def record(part: str, choice: Any, loss: float) -> bool:
+                self.cv_results_.append({"part": part, "choice": choice, "loss": loss})
+                return report(self.cv_results_[-1])
+
+            self._learn(designs, paths, Y, given, folds, judge, record)
+
+    def _learn(
+        self,
+        designs: dict[str, Any],
+        paths: dict[str, tuple[Any, Path, list[Params]]],
+        Y: NDArray[Any],
+        given: Scores,
+        folds: list[Fold],
+        judge: Callable[[Scores], Scores],
+        record: Recorder,
+    ) -> None:
+        held = {view: self._best(view, *paths[view], designs[view], Y, given, folds, judge, record) for view in paths}
         self.params_ = {view: each.params for view, each in held.items()}
         least_loss = min(each.loss for each in held.values())
         votes = {view: (least_loss / each.loss) ** 8 for view, each in held.items()}
@@ -208,7 +238,7 @@ class SPMLDCV(MultiLabelEstimator):
             view = max(votes, key=votes.__getitem__)
             host, plain = _with(paths[view][0], self.params_[view]), held[view].scores
             paced = self._paced_scores(host, designs[view], Y, given, folds, shares, plain)
-            i = self._choose("pace", shares, [judge(each) for each in paced])
+            i = self._choose("pace", shares, [judge(each) for each in paced], record)
         self.share_ = shares[i]
         self.pace_weights_ = easy(self.scores_, Y, self.share_)
         self.estimators_ = {
@@ -257,6 +287,7 @@ class SPMLDCV(MultiLabelEstimator):
         given: Scores,
         folds: list[Fold],
         judge: Callable[[Scores], Scores],
+        record: Recorder,
     ) -> _Held:
         """The setting with the least held-out loss, where each fit starts from the one before.
 
@@ -264,9 +295,10 @@ class SPMLDCV(MultiLabelEstimator):
         Then the best of it is tried with each of the changes.
         """
         parts = [(X[train], Y[train], given[train], X[test]) for train, test in folds]
-        hosts = [clone(host) for _ in folds]
+        hosts, stopped = [clone(host) for _ in folds], False
 
         def held(params: Params) -> _Held:
+            nonlocal stopped
             fitted = Parallel(n_jobs=self.n_jobs)(
                 delayed(_scored)(each.set_params(**params), *part) for each, part in zip(hosts, parts, strict=True)
             )
@@ -274,18 +306,18 @@ class SPMLDCV(MultiLabelEstimator):
             for (_, test), (_, part) in zip(folds, fitted, strict=True):
                 scores[test] = part
             loss = max(float(np.nanmean(judge(scores))), 1e-9)
-            self.cv_results_.append({"part": view, "choice": params, "loss": loss})
+            stopped = record(view, params, loss)
             return _Held(params, scores, loss)
 
         best = held(path[0])
         losses = [best.loss]
         for params in path[1:]:
-            if len(losses) > 2 and losses[-3] < losses[-2] < losses[-1]:
+            if stopped or (len(losses) > 2 and losses[-3] < losses[-2] < losses[-1]):
                 break
             each = held(params)
             losses.append(each.loss)
             best = min(best, each, key=lambda one: one.loss)
-        for change in changes:
+        for change in changes if not stopped else []:
             best = min(best, held({**best.params, **change}), key=lambda one: one.loss)
         return best
 
@@ -314,12 +346,11 @@ class SPMLDCV(MultiLabelEstimator):
                     held[test] = _scored(clone(host), X[train], Y[train], P * given[train], X[test])[1]
         return scores
 
-    def _choose(self, part: str, choices: Sequence[Any], losses: list[Scores]) -> int:
+    def _choose(self, part: str, choices: Sequence[Any], losses: list[Scores], record: Recorder) -> int:
         """The number of the first choice that is worse than the best by at most two standard errors."""
         means = [float(np.nanmean(loss)) for loss in losses]
-        self.cv_results_ += [
-            {"part": part, "choice": choice, "loss": mean} for choice, mean in zip(choices, means, strict=True)
-        ]
+        for choice, mean in zip(choices, means, strict=True):
+            record(part, choice, mean)
         best = losses[int(np.argmin(means))]
 
         def near(loss: Scores) -> bool:

@@ -28,7 +28,14 @@ Params = dict[str, Any]
 
 @dataclass(frozen=True)
 class Corruption:
-    """Labels made wrong before some are hidden, see `spmld.labels.corrupt_labels`; "none" leaves them as they are."""
+    """Labels made wrong before some are hidden, see `spmld.labels.corrupt_labels`; "none" leaves them as they are.
+
+    Examples
+    --------
+    >>> from spmld.experiment import Corruption
+    >>> print(Corruption("permute", 0.3))
+    permute 30%
+    """
 
     how: str = "none"
     rate: float = 0.0
@@ -61,6 +68,12 @@ class Method:
         Choices for parameters of which every combination is judged on the test set, to draw a surface.
     told : bool
         Whether labels made wrong are hidden from it: an oracle, to show what is to be gained.
+
+    Examples
+    --------
+    >>> from spmld.experiment import Method
+    >>> Method("logistic", "spmld.MaskedLogistic", search={"C": [0.3, 1.0, 3.0]}).search["C"]
+    [0.3, 1.0, 3.0]
     """
 
     name: str
@@ -112,6 +125,12 @@ class Study:
     budget, folds, select_seed, select_by
         How parameters are chosen: the number of settings of every method that has any, folds of the training rows,
         the seed of mask and folds, which is not among `seeds`, and the measure.
+
+    Examples
+    --------
+    >>> from spmld.experiment import find_study, load_study
+    >>> load_study(find_study("smoke")).data
+    ('planted',)
     """
 
     name: str
@@ -163,13 +182,27 @@ def load_study(path: str | Path) -> Study:
 
 
 def shipped_studies() -> dict[str, Path]:
-    """The studies that come with the package, by name."""
+    """The studies that come with the package, by name.
+
+    Examples
+    --------
+    >>> from spmld.experiment import shipped_studies
+    >>> "smoke" in shipped_studies()
+    True
+    """
     folder = Path(str(resources.files("spmld.experiment") / "studies"))
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}
 
 
 def find_study(name: str) -> Path:
-    """The file of a study: a name of one that comes with the package, or a path that ends in .toml."""
+    """The file of a study: a name of one that comes with the package, or a path that ends in .toml.
+
+    Examples
+    --------
+    >>> from spmld.experiment import find_study
+    >>> find_study("smoke").name
+    'smoke.toml'
+    """
     shipped = shipped_studies()
     if name in shipped:
         return shipped[name]

@@ -32,7 +32,15 @@ _KINDS = ("study", "data", "trial")
 
 
 class RecordError(ValueError):
-    """A file that does not hold records, or that another process writes."""
+    """A file that does not hold records, or that another process writes.
+
+    Examples
+    --------
+    >>> from spmld.experiment import read_records
+    >>> read_records("nothing.jsonl")
+    Traceback (most recent call last):
+    spmld.experiment.records.RecordError: nothing.jsonl cannot be read: No such file or directory
+    """
 
 
 class Records:
@@ -107,6 +115,10 @@ def read_records(path: str | Path) -> Records:
     ------
     RecordError
         If there is no such file, or a line in it is not a record.
+
+    Examples
+    --------
+    See `run_study`.
     """
     try:
         content = Path(path).read_bytes()

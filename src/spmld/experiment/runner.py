@@ -42,6 +42,10 @@ class Outcome:
         Methods and cells not judged, since no setting of their search could be.
     versions : set of str
         Versions of the library that the trials were run with.
+
+    Examples
+    --------
+    See `run_study`.
     """
 
     done: int

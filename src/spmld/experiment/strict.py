@@ -12,7 +12,15 @@ __all__ = ["StudyError", "Table", "is_choices", "is_measure", "is_number", "is_s
 
 
 class StudyError(ValueError):
-    """A study that cannot be run as it is written."""
+    """A study that cannot be run as it is written.
+
+    Examples
+    --------
+    >>> from spmld.experiment import find_study
+    >>> find_study("smoke.json")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    spmld.experiment.strict.StudyError: study must be one of ..., got 'smoke.json'
+    """
 
 
 class Table:

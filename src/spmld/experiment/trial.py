@@ -105,6 +105,10 @@ def run(trial: Trial) -> dict[str, float]:
     -------
     dict
         All measures by name; those of a held-out trial are means over the folds.
+
+    Examples
+    --------
+    See `Trial`.
     """
     data = load(trial.data)
     scaler = StandardScaler(with_mean=not issparse(data.X_train)) if trial.standardize else FunctionTransformer()

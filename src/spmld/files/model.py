@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 import spmld
 from spmld.datasets._files import need, writing
 from spmld.files.names import feature_names_of, label_names_of, shape_of
-from spmld.files.parts import check_sparse, without_tensors
+from spmld.files.parts import check_sparse, without_callbacks, without_tensors
 from spmld.files.seal import KIND, MEMBER, ModelFileError, read_sealed, seal
 from spmld.files.trusted import TRUSTED
 
@@ -104,7 +104,8 @@ def save(
     Warns
     -----
     UserWarning
-        If the file holds types that `load` will not trust without being told.
+        If the file holds types that `load` will not trust without being told, or the model has a callback, which is not
+        written.
 
     Examples
     --------
@@ -120,6 +121,10 @@ def save(
     file = Path(path)
     if file.is_dir():
         raise ModelFileError(f"{file} is a folder, expected the name of a file")
+    quiet = without_callbacks(model)
+    if quiet is not model:
+        warnings.warn(f"the callback of {type(model).__name__} is not written to {file}", stacklevel=2)
+        model = quiet
     info = _describe(model, label_names, feature_names, summary)
     try:
         # Compressed: the text in which skops describes a model is long and repeats itself.

@@ -1,16 +1,16 @@
-"""The arrays inside a model: tensors made NumPy's before writing, sparse indices checked after reading."""
+"""The parts of a model: tensors made NumPy's, callbacks left out, and sparse indices checked after reading."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-__all__ = ["check_sparse", "without_tensors"]
+__all__ = ["check_sparse", "without_callbacks", "without_tensors"]
 
 
 def without_tensors(part: Any) -> Any:
@@ -24,13 +24,41 @@ def without_tensors(part: Any) -> Any:
     >>> without_tensors(model) is model
     True
     """
-    if hasattr(part, "detach"):
-        return part.detach().cpu().numpy()
+    return _changed(part, lambda each: each.detach().cpu().numpy() if hasattr(each, "detach") else each)
+
+
+def without_callbacks(part: Any) -> Any:
+    """A model whose callbacks, and those of the models inside, are None; others are given back as they are.
+
+    Examples
+    --------
+    >>> from spmld import GLOCAL, SelfPacedClassifier
+    >>> from spmld.files.parts import without_callbacks
+    >>> without_callbacks(SelfPacedClassifier(GLOCAL(callback=print))).estimator.callback is None
+    True
+    """
+
+    def dropped(each: Any) -> Any:
+        if not isinstance(each, BaseEstimator):
+            return each
+        own, given = getattr(each, "callback", None), hasattr(each, "_skl_callbacks")  # by scikit-learn's set_callbacks
+        if own is not None or given:
+            each = copy.copy(each)
+            vars(each).pop("_skl_callbacks", None)
+            vars(each).update({"callback": None} if own is not None else {})
+        return each
+
+    return _changed(part, dropped)
+
+
+def _changed(part: Any, change: Callable[[Any], Any]) -> Any:
+    """A part with a change made to it and to all that is in it, copied where something changed."""
+    part = change(part)
     if isinstance(part, (list, tuple)) and type(part) in (list, tuple):
-        parts = [without_tensors(each) for each in part]
+        parts = [_changed(each, change) for each in part]
         return part if all(a is b for a, b in zip(parts, part, strict=True)) else type(part)(parts)
     if isinstance(part, BaseEstimator):
-        changed = {name: without_tensors(value) for name, value in vars(part).items()}
+        changed = {name: _changed(value, change) for name, value in vars(part).items()}
         if any(changed[name] is not value for name, value in vars(part).items()):
             part = copy.copy(part)
             vars(part).update(changed)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from spmld._html import html_table
 from spmld.labels import Labels, read_labels
 from spmld.metrics._base import average_defined
 from spmld.metrics._registry import MEASURES, Measure
@@ -38,6 +38,13 @@ class Evaluation(Mapping[str, float]):
     ----------
     rows : tuple of Row
         One for each measure, with `name`, `value`, `better`, `over`, `used` and `left_out`.
+
+    Examples
+    --------
+    >>> from spmld.metrics import evaluate
+    >>> found = evaluate([[1, 0], [0, 1]], predictions=[[1, 0], [1, 1]])
+    >>> found["hamming_loss"], found.rows[0].used
+    (0.25, 4)
     """
 
     rows: tuple[Row, ...]
@@ -81,11 +88,7 @@ class Evaluation(Mapping[str, float]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        def line(tag: str, cells: tuple[str, ...]) -> str:
-            return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-        body = "".join(line("td", cells) for cells in self._cells())
-        return f"<table><thead>{line('th', _COLUMNS)}</thead><tbody>{body}</tbody></table>"
+        return html_table(_COLUMNS, self._cells())
 
 
 def evaluate(

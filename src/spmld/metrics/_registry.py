@@ -42,6 +42,13 @@ class Measure:
         Direction.
     range : tuple of two floats
         Least and greatest value, infinite where it grows with the number of labels.
+
+    Examples
+    --------
+    >>> from spmld.metrics import MEASURES
+    >>> measure = MEASURES["ranking_loss"]
+    >>> measure.needs, measure.over, measure.better
+    ('scores', 'instances', 'lower')
     """
 
     function: Callable[..., Any]
@@ -92,6 +99,7 @@ MEASURES: dict[str, Measure] = {
         Measure(brier_score, "probabilities", "entries", False),
     )
 }
+"""All measures by name, each a `Measure`."""
 
 
 def find_measure(name: str) -> tuple[Measure, dict[str, Any]]:

@@ -16,6 +16,14 @@ class Scorer:
 
     scikit-learn's own scorers pass a sign and a function; this one passes labels with missing entries through
     untouched as well, and takes from the estimator what the measure judges.
+
+    Examples
+    --------
+    >>> from spmld import LabelPrior
+    >>> from spmld.metrics import scorer
+    >>> X, Y = [[0], [1]], [[1, 0], [1, None]]
+    >>> scorer("hamming_loss")(LabelPrior().fit(X, Y), X, Y)
+    -0.0
     """
 
     def __init__(self, name: str, options: dict[str, Any]) -> None:

@@ -33,6 +33,20 @@ class Pace(BaseEstimator, ABC):
     ----------
     schedule : Quantile, Geometric, Fixed or an object like them, default=Quantile()
         Threshold and diversity of each round.
+
+    Examples
+    --------
+    A rule that never leaves anything out:
+
+    >>> import numpy as np
+    >>> from spmld.pace import Age, Columns, Pace
+    >>> class EveryEntry(Pace):
+    ...     def weights(self, losses, age, groups):
+    ...         return groups.map(lambda L: 0 * L + 1, losses)
+    ...     def penalty(self, weights, age, groups):
+    ...         return 0.0
+    >>> EveryEntry().weights([np.array([[0.1], [9.0]])], Age(1.0), Columns())[0].ravel()
+    array([1., 1.])
     """
 
     def __init__(self, *, schedule: Schedule | None = None):
@@ -195,7 +209,7 @@ class GroupSparsePace(Pace):
         return core.group_sparse(losses, age, groups)
 
     def penalty(self, weights: Any, age: Age, groups: Groups) -> Any:
-        """-threshold sum p + diversity |p|_2."""
+        """``-threshold sum p + diversity |p|_2``."""
         return core.group_sparse_penalty(weights, age, groups)
 
 
@@ -230,7 +244,7 @@ class DiversePace(Pace):
         return core.diverse(losses, age, groups)
 
     def penalty(self, weights: Any, age: Age, groups: Groups) -> Any:
-        """-threshold sum p - diversity |p|_2."""
+        """``-threshold sum p - diversity |p|_2``."""
         return core.diverse_penalty(weights, age, groups)
 
 
@@ -244,6 +258,12 @@ class ReleasedPace(Pace):
     ----------
     schedule : Geometric or an object like it, default=Geometric()
         Threshold and diversity of each round, one value for all columns.
+
+    Examples
+    --------
+    >>> from spmld.pace import ReleasedPace
+    >>> ReleasedPace().schedule.growth
+    1.3
     """
 
     def __init__(self, *, schedule: Geometric | None = None):

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from spmld._html import html_table
+
 __all__ = ["Trial", "Tuning"]
 
 
@@ -105,8 +107,14 @@ class Tuning:
             ]
         )
 
-    def __str__(self) -> str:
+    def _headline(self) -> str:
         stopped = ", stopped before the end" if self.interrupted else ""
-        lines = [f"{self.measure} over {len(self.trials)} trials, greater is better{stopped}"]
-        lines += [f"  {trial.score:.6f}  {trial.params}" for trial in self.ranked[:5]]
-        return "\n".join(lines)
+        return f"{self.measure} over {len(self.trials)} trials, greater is better{stopped}"
+
+    def __str__(self) -> str:
+        return "\n".join([self._headline(), *(f"  {trial.score:.6f}  {trial.params}" for trial in self.ranked[:5])])
+
+    def _repr_html_(self) -> str:
+        names = list(dict.fromkeys(name for trial in self.trials for name in trial.params))
+        rows = ([*(trial.params.get(name, "") for name in names), trial.score] for trial in self.ranked[:5])
+        return html_table([*names, "score"], rows, caption=self._headline())

@@ -1,0 +1,79 @@
+"""The documentation site: ``make docs`` builds it into docs/_build/html."""
+
+import re
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER))
+
+import names  # noqa: E402
+
+import spmld  # noqa: E402
+
+(FOLDER / "api.rst").write_text(names.page(), encoding="utf-8")
+
+project, author, copyright = "spmld", "The spmld developers", "The spmld developers"
+version = release = spmld.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "**/sg_execution_times.rst"]
+templates_path = ["_templates"]
+default_role = "py:obj"
+highlight_language = "none"
+# A word such as `Trial` may be meant for one of two modules; `toc`: tables of results are reached by links.
+suppress_warnings = ["ref.python", "toc.not_included"]
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say it in words
+numpydoc_show_class_members = False  # the template of classes does
+numpydoc_class_members_toctree = False
+myst_heading_anchors = 4
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "ExampleTitleSortKey",
+    "doc_module": ("spmld",),
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "default_thumb_file": str(FOLDER / "_static" / "table.svg"),
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "spmld"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "show_nav_level": 2,
+    "header_links_before_dropdown": 7,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+}
+
+# Files outside of this folder, and the pages that show them. On a code host the links lead to the files themselves.
+PAGES = {"../README.md": "index.rst", "../CHANGELOG.md": "changelog.md", "../CONTRIBUTING.md": "contributing.md"}
+
+
+def lead_to_pages(app, docname, source):
+    """Links to files of the repository become links to the pages that show them."""
+    if docname in ("changelog", "contributing"):
+        source[0] = (FOLDER.parent / f"{docname.upper()}.md").read_text(encoding="utf-8").replace("](docs/", "](")
+    source[0] = re.sub(r"\]\((\.\./[A-Z]+\.md)\)", lambda found: f"]({PAGES[found[1]]})", source[0])
+    source[0] = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](gallery/\1.rst)", source[0])
+
+
+def setup(app):
+    """Tell Sphinx of the links."""
+    app.connect("source-read", lead_to_pages)

@@ -1,0 +1,170 @@
+"""Callbacks and log lines: what is told of a fit while it runs, and how it is ended."""
+
+import logging
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold
+
+import spmld
+from spmld import GLOCAL, LEML, MLLRC, SPMLD, SPMLDCV, SelfPacedClassifier
+from spmld.datasets import make_planted
+from spmld.labels import hide_labels
+from spmld.metrics import scorer
+
+from .cases import make
+
+ROUNDS = [GLOCAL, SPMLD, LEML, MLLRC, SelfPacedClassifier]
+
+
+@pytest.fixture(scope="module")
+def data():
+    planted = make_planted(n_samples=120, n_features=8, n_labels=5, random_state=0)
+    planted.hidden = hide_labels(planted.Y, observed=0.6, random_state=0)
+    return planted
+
+
+def told(model):
+    """The records that a callback should have got: the last of each round."""
+    return model.history_[1::2] if isinstance(model, LEML) else model.history_
+
+
+@pytest.mark.parametrize("cls", ROUNDS)
+def test_callback_gets_the_records_and_changes_nothing(cls, data):
+    seen = []
+    model = make(cls, callback=seen.append).fit(data.X, data.hidden)
+    assert len(seen) == model.n_iter_ > 1
+    assert all(a is b for a, b in zip(seen, told(model), strict=True))
+    plain = make(cls).fit(data.X, data.hidden)
+    np.testing.assert_array_equal(model.decision_function(data.X), plain.decision_function(data.X))
+
+
+@pytest.mark.parametrize("cls", ROUNDS)
+def test_true_ends_the_fit_after_that_round(cls, data, recwarn):
+    seen = []
+
+    def stop(record):
+        seen.append(record)
+        return len(seen) == 2
+
+    model = make(cls, callback=stop).fit(data.X, data.hidden)
+    assert len(seen) == model.n_iter_ == 2
+    assert not recwarn.list  # ending was asked for
+    if cls is not SPMLD:  # whose first two rounds are warm
+        limited = make(cls, max_iter=2).fit(data.X, data.hidden)
+        np.testing.assert_array_equal(model.decision_function(data.X), limited.decision_function(data.X))
+
+
+def test_ending_among_the_warm_rounds_leaves_the_others_out(data):
+    model = SPMLD(random_state=0, warm_rounds=3, callback=lambda record: True).fit(data.X, data.hidden)
+    assert [record["stage"] for record in model.history_] == ["warm"]
+    assert not model.converged_
+    assert model.predict(data.X).shape == data.Y.shape
+
+
+def test_the_searcher_leaves_a_view_with_the_best_so_far(data):
+    seen = []
+    everything = SPMLDCV(random_state=0, callback=seen.append).fit(data.X, data.hidden)
+    assert all(a is b for a, b in zip(seen, everything.cv_results_, strict=True))
+    model = SPMLDCV(random_state=0, callback=lambda record: True).fit(data.X, data.hidden)
+    tried = [record["part"] for record in model.cv_results_]
+    assert [part for part in tried if part != "pace"] == ["own", "local", "latent"]
+    assert model.params_["own"] == {"C": 3.0, "label_graph": 0.0}
+
+
+@pytest.mark.parametrize("cls", [*ROUNDS, SPMLDCV])
+def test_verbose_logs_a_line_a_round(cls, data, caplog, capsys):
+    caplog.set_level(logging.INFO, logger="spmld")
+    make(cls).fit(data.X, data.hidden)
+    assert not caplog.records
+    model = make(cls, verbose=1).fit(data.X, data.hidden)
+    records = model.cv_results_ if cls is SPMLDCV else told(model)
+    assert len(caplog.records) == len(records)
+    assert {(each.name, each.levelname) for each in caplog.records} == {("spmld", "INFO")}
+    value = records[-1]["loss" if cls is SPMLDCV else "objective"]
+    assert caplog.messages[-1].startswith(f"{cls.__name__}: ")
+    assert f" {value:.4g}" in caplog.messages[-1]
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(("name", "value"), [("callback", "print"), ("verbose", -1), ("verbose", "yes")])
+@pytest.mark.parametrize("cls", [*ROUNDS, SPMLDCV])
+def test_what_is_no_callback_is_refused(cls, name, value, data):
+    with pytest.raises(ValueError, match=f"{name} of {cls.__name__} must be .*, got {value!r}"):
+        make(cls, **{name: value}).fit(data.X, data.hidden)
+
+
+CALLS = []
+
+
+def count(record):
+    CALLS.append(record["round"])
+
+
+def test_callback_survives_clone_pickle_and_search(data):
+    CALLS.clear()
+    model = pickle.loads(pickle.dumps(clone(GLOCAL(random_state=0, callback=count))))
+    assert model.get_params()["callback"] is count
+    search = GridSearchCV(model, {"ridge": [0.03, 0.3]}, cv=KFold(2), scoring=scorer("ranking_loss"))
+    search.fit(data.X, data.hidden)
+    assert CALLS.count(1) == 5  # two settings in two folds, and the refit
+
+
+def test_callbacks_are_not_written_to_files(data, tmp_path):
+    model = SelfPacedClassifier(GLOCAL(random_state=0, callback=count), callback=count).fit(data.X, data.hidden)
+    with pytest.warns(UserWarning, match="the callback of SelfPacedClassifier is not written"):
+        spmld.save(model, tmp_path / "model.skops")
+    again = spmld.load(tmp_path / "model.skops")
+    assert again.callback is again.estimator.callback is again.estimator_.callback is None
+    assert model.callback is model.estimator_.callback is count
+    np.testing.assert_array_equal(again.decision_function(data.X), model.decision_function(data.X))
+    assert spmld.model_info(tmp_path / "model.skops").params["callback"] is None
+
+
+class Recorder:
+    """A callback of scikit-learn 1.9."""
+
+    def __init__(self, stop_after=None):
+        self.events, self.stop_after = [], stop_after
+
+    def setup(self, estimator, context):
+        self.events.append("setup")
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context):
+        self.events.append(context.task_name)
+        return self.events.count("round") == self.stop_after
+
+
+@pytest.mark.parametrize("cls", [*ROUNDS, SPMLDCV])
+def test_scikit_learns_callbacks_follow_the_rounds(cls, data, tmp_path):
+    pytest.importorskip("sklearn.callback")
+    recorder = Recorder()
+    model = make(cls).set_callbacks(recorder).fit(data.X, data.hidden)
+    count = len(model.cv_results_ if cls is SPMLDCV else told(model))
+    assert recorder.events == ["setup", *["round"] * count, "fit", "teardown"]
+    with pytest.warns(UserWarning, match="callback"):
+        spmld.save(model, tmp_path / "model.skops")
+    spmld.load(tmp_path / "model.skops").fit(data.X, data.hidden)
+
+
+def test_scikit_learns_callbacks_end_a_fit_and_are_torn_down_after_an_error(data):
+    pytest.importorskip("sklearn.callback")
+    recorder = Recorder(stop_after=3)
+    assert GLOCAL(random_state=0).set_callbacks(recorder).fit(data.X, data.hidden).n_iter_ == 3
+
+    def fail(record):
+        raise RuntimeError("no")
+
+    recorder = Recorder()
+    with pytest.raises(RuntimeError, match="no"):
+        SelfPacedClassifier(LogisticRegression(), callback=fail).set_callbacks(recorder).fit(data.X, data.hidden)
+    assert recorder.events == ["setup", "teardown"]

@@ -1,0 +1,42 @@
+"""The tracks: tables in the docs and counts in the README are what their commands print."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from spmld.cli.group import spmld
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "tracks.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"`spmld (reproduce table docs/tracks/[^`]*)`", PAGE)
+ROWS = re.findall(r"^\|.*\| `spmld (reproduce table docs/tracks/[^`]*)` \|$", README, re.MULTILINE)
+
+
+def printed(command, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    outcome = CliRunner().invoke(spmld, shlex.split(command))
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.stdout.strip()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_table_of_the_page_is_what_its_command_prints(command, monkeypatch):
+    assert printed(command, monkeypatch) in PAGE
+
+
+@pytest.mark.parametrize("command", ROWS)
+def test_a_row_of_the_readme_counts_what_its_command_prints(command, monkeypatch):
+    (row,) = [line for line in README.splitlines() if f"`spmld {command}`" in line]
+    counts = re.search(
+        r"in (\d+) cells: better in (\d+), not told apart in (\d+), worse in (\d+)", printed(command, monkeypatch)
+    )
+    assert [int(n) for n in re.findall(r"\| (\d+) (?=\|)", row)] == [int(n) for n in counts.groups()]
+
+
+def test_there_is_something_to_check():
+    assert len(COMMANDS) >= 5
+    assert len(ROWS) >= 4
