@@ -84,5 +84,6 @@ class ObjectiveDisplay(Display):
         for name, values in self.terms.items():
             ax.plot(rounds, values, lw=1.5, marker="o", ms=3, label=name)
         ax.set(xlabel="round", ylabel="value", title="Objective by term")
+        ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend(frameon=False)
         return self

@@ -16,7 +16,16 @@ from spmld.experiment.plan import Cell, cells, final_trials
 from spmld.experiment.records import Records
 from spmld.experiment.tables import Entry, entries, find_reference, greater_is_better, heading, long_rows
 
-__all__ = ["axis_name", "draw_radar", "draw_surfaces", "parameter", "radar_panels", "swept_surfaces", "told"]
+__all__ = [
+    "axis_name",
+    "draw_radar",
+    "draw_surfaces",
+    "in_words",
+    "parameter",
+    "radar_panels",
+    "swept_surfaces",
+    "told",
+]
 
 # lambda and gamma as in the paper; our objective is half of its equation 8, and so are the values of the preset.
 PAPER_UNITS = {"spmld.SPMLD.paper": 2.0}
@@ -60,8 +69,18 @@ def told(cell: Cell) -> str:
 
 def axis_name(measure: str) -> str:
     """A measure in words, as the radar shows it."""
-    if measure == "coverage":
-        return "coverage / labels"
+    return "coverage / labels" if measure == "coverage" else in_words(measure)
+
+
+def in_words(measure: str) -> str:
+    """The name of a measure as text.
+
+    Examples
+    --------
+    >>> from spmld.experiment.charts import in_words
+    >>> in_words("macro_auc")
+    'macro AUC'
+    """
     return measure.replace("_", " ").replace("auc", "AUC").replace("f1", "F1")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from spmld.experiment.charts import in_words
 from spmld.reports.judged import Judged
 from spmld.reports.parts import Cell, Facts, Figure, Section, Table, shown
 from spmld.reports.pictures import picture
@@ -26,7 +27,7 @@ def choices(judged: Judged) -> Section | None:
         chosen = "chosen" if row["choice"] == taken[row["part"]] else ""
         cells = {"part": row["part"], "setting": _setting(row["choice"]), "held-out loss": float(row["loss"])}
         rows.append({**cells, "chosen": Cell(chosen, mark="good" if chosen else "")})
-    text = f"Each setting was judged by {model.scoring.replace('_', ' ')} on labels held out from the training samples."
+    text = f"Each setting was judged by {in_words(model.scoring)} on labels held out from the training samples."
     parts: list[Any] = [Facts(facts), _paths(tried), Table.of("What was tried", rows)]
     return Section("settings", "Choice of settings", text, [part for part in parts if part is not None])
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spmld.displays import RadarDisplay
-from spmld.experiment.charts import axis_name
+from spmld.experiment.charts import axis_name, in_words
 from spmld.reports.page import page
 from spmld.reports.parts import Cell, Facts, Figure, Section, Table, shown
-from spmld.reports.pictures import picture
+from spmld.reports.pictures import picture, plot
 
 __all__ = ["comparison_report"]
 
@@ -82,12 +82,12 @@ def _table(
         for name in used:
             found = cells.get((method, name))
             better = next(cells[other, name]["better"] for other in methods if (other, name) in cells)
-            row[f"{name.replace('_', ' ')} ({better})"] = _cell(found)
+            row[f"{in_words(name)} ({better})"] = _cell(found)
         rows.append(row)
     text = (
         f"Mean and standard deviation over the folds. Against the reference, {comparison.get('reference')}: + better, "
-        "- worse, = not told apart at 95 % by a paired t-test with Holm's correction. Folds share training samples, so that "
-        "the test finds differences somewhat too easily."
+        "- worse, = not told apart at 95 % by a paired t-test with Holm's correction. Folds share training samples, so "
+        "that the test finds differences somewhat too easily."
     )
     return Section("results", "Results", text, [Table.of("All methods", rows)])
 
@@ -116,14 +116,14 @@ def _dots(name: str, own: Mapping[str, Any]) -> Figure:
     def draw(ax: Any) -> None:
         for place, method in enumerate(order):
             values = [value for value in own[method]["folds"] if value is not None]
-            ax.plot(values, [place] * len(values), "o", ms=6, alpha=0.6, color="#0072B2", mew=0)
+            ax.plot(values, [place] * len(values), "o", ms=6, alpha=0.85, color="#0072B2", mew=0)
             ax.plot([own[method]["mean"]] * 2, [place - 0.3, place + 0.3], color="#D55E00", lw=2.5)
         ax.set_yticks(range(len(order)), labels=order)
-        ax.set(xlabel=f"{name.replace('_', ' ')} ({own[order[0]]['better']} is better)", ylim=(-0.6, len(order) - 0.4))
+        ax.set(xlabel=f"{in_words(name)} ({own[order[0]]['better']} is better)", ylim=(-0.6, len(order) - 0.4))
         ax.grid(axis="x", color="0.85", lw=0.6)
 
     best = order[-1]
-    alt = f"Dots: {name.replace('_', ' ')} of {len(order)} methods in each fold; the best mean is that of {best}, "
+    alt = f"Dots: {in_words(name)} of {len(order)} methods in each fold; the best mean is that of {best}, "
     return picture(draw, f"{alt}{own[best]['mean']:.4f}.", size=(6.8, 1.0 + 0.42 * len(order)))
 
 
@@ -142,7 +142,7 @@ def _radar(
     display = RadarDisplay(values, lower, reference if reference in whole else None)
     alt = f"Radar of {len(whole)} methods by {len(measures)} measures; the table of results has the numbers."
     caption = "Each axis runs from the worst mean to the best. Further out is better."
-    figure = picture(lambda ax: display.plot(ax=ax), alt, caption, size=(6.4, 6.6), projection="polar")
+    figure = picture(plot(display), alt, caption, size=(6.4, 6.6), projection="polar")
     return Section("radar", "All measures at once", "", [figure])
 
 

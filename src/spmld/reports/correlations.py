@@ -40,12 +40,12 @@ def _map(correlation: NDArray[np.float64], names: list[str], where: str) -> Figu
         f"Heat map of the correlations of {len(names)} labels, {where}: from {correlation[i, j]:.2f} "
         f"({names[i]} and {names[j]}) to {correlation[p, q]:.2f} ({names[p]} and {names[q]})."
     )
-    side = float(np.clip(2.6 + 0.16 * len(names), 4.2, 8.5))
+    side = float(np.clip(2.6 + 0.14 * len(names), 3.6, 8.0))
 
     def draw(ax: Any) -> None:
         CorrelationDisplay(correlation, names).plot(ax=ax).ax_.set_title(where.capitalize())
 
-    return picture(draw, alt, size=(side + 0.8, side))
+    return picture(draw, alt, size=(side + 0.7, side))
 
 
 def _ends(correlation: NDArray[np.float64]) -> tuple[Any, Any]:

@@ -33,6 +33,8 @@ def _pace(model: Any) -> Figure | None:
     if key is None:
         return None
     shares = np.array([record[key] for record in rounds])
+    if (shares >= 1).all():  # GLOCAL has rounds, but no pace
+        return None
     what = "label" if key == "share_per_label" else "latent label"
     alt = (
         f"Heat map: the share of each {what} in use over {len(rounds)} rounds, "
@@ -48,18 +50,23 @@ def _objective(model: Any) -> Figure | None:
     if len(totals) < 2 or None in totals:
         return None
     alt = f"Lines: the objective and its terms over {len(totals)} rounds, from {totals[0]:.4g} to {totals[-1]:.4g}."
-    caption = "The objective may rise while entries come into use: each adds its loss."
+    caption = "What the fit minimises, round by round."
+    if any(record.get("threshold") is not None for record in model.history_):
+        caption += " The pace changes it as it goes: while it leaves entries out, its own term is below 0."
     return picture(lambda ax: ObjectiveDisplay.from_estimator(model, ax=ax), alt, caption, size=(6.8, 4))
 
 
 def _weights(judged: Judged) -> Table | None:
-    """Mean weight of the known entries of each label, where the model has a weight for each entry."""
-    weights = getattr(judged.model, "pace_weights_", None)
-    if weights is None or not judged.training or np.shape(weights) != judged.Y_own.shape:
+    """Mean weight of the known entries of each label, by a pace that has no rounds: that of `SPMLDCV`."""
+    model = judged.model
+    # Weights of other models belong to latent labels, or the heat map has them; a least weight of 1 is no pace.
+    if (
+        getattr(model, "least_weight_", 1) == 1
+        or not judged.training
+        or model.pace_weights_.shape != judged.Y_own.shape
+    ):
         return None
-    if getattr(judged.model, "least_weight_", None) == 1:
-        return None
-    P, known = np.asarray(weights), ~np.isnan(judged.Y_own)
+    P, known = model.pace_weights_, ~np.isnan(judged.Y_own)
     rows = [
         {
             "label": name,

@@ -112,8 +112,6 @@ def judge(
     if isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 1:
         raise ValueError(f"top must be an integer of 1 or more, got {top!r}")
     signs, instances = _signs(X, Y, "Y")
-    if np.isnan(signs).all():
-        raise ValueError("Y must have observed labels to judge the model by, got none")
     training = X_train is not None
     own, own_names = _signs(X_train, Y_train, "Y_train") if training else (signs, instances)
     names = label_names or label_names_of(model) or getattr(Y, "columns", None)

@@ -55,7 +55,7 @@ class Table:
         --------
         >>> from spmld.reports.parts import Table
         >>> Table.of("Labels", [{"label": "sad", "AUC": 0.75}]).rows[0][1]
-        Cell(text='0.75', value=0.75, mark='')
+        Cell(text='0.7500', value=0.75, mark='')
         """
         return cls(
             title, list(rows[0]) if rows else [], [[shown(value) for value in row.values()] for row in rows], note
@@ -78,11 +78,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture as SVG, with what it shows in words."""
+    """A picture as SVG, with what it shows in words, and its width in pixels where there is room."""
 
     svg: str
     alt: str
     caption: str = ""
+    width: int = 640
     kind: ClassVar[str] = "figure"
 
 
@@ -97,7 +98,7 @@ class Section:
 
 
 def shown(value: Any) -> Cell:
-    """A value as a cell: four digits of a number, a dash for nothing.
+    """A value as a cell: four decimals of a usual number, a dash for nothing.
 
     Examples
     --------
@@ -111,4 +112,7 @@ def shown(value: Any) -> Cell:
         return Cell(NOTHING)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return Cell(str(value))
-    return Cell(f"{value:.4g}" if isinstance(value, float) else str(value), float(value))
+    if isinstance(value, int):
+        return Cell(str(value), float(value))
+    usual = value == 0 or 1e-3 <= abs(value) < 1e3
+    return Cell(f"{value:.4f}" if usual else f"{value:.3g}", float(value))

@@ -12,9 +12,9 @@ from typing import Any
 from spmld.datasets._files import need
 from spmld.reports.parts import Figure
 
-__all__ = ["picture"]
+__all__ = ["picture", "plot"]
 
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: small, and in the font of the page
     "svg.hashsalt": "spmld",  # the same drawing gives the same file
     "font.size": 10,
@@ -61,7 +61,12 @@ def picture(
         draw(figure.add_subplot(projection=projection))
         file = io.StringIO()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-    return Figure(_inline(file.getvalue()), alt, caption)
+    return Figure(_inline(file.getvalue()), alt, caption, round(100 * size[0]))
+
+
+def plot(display: Any) -> Callable[[Any], Any]:
+    """How a display of `spmld.displays` is drawn on axes."""
+    return lambda ax: display.plot(ax=ax)
 
 
 def _inline(svg: str) -> str:
@@ -69,7 +74,7 @@ def _inline(svg: str) -> str:
     svg = svg[svg.index("<svg") :].strip()
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", svg, flags=re.S)
     svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
-    svg = re.sub(r"data:image/png;base64,([^\"]+)", lambda found: "data:image/png;base64," + _small(found[1]), svg)
+    svg = re.sub(r'<image [^>]*base64,([^"]+)"[^>]*>', lambda found: _lighter(found[0], found[1]), svg)
     svg = re.sub(r"#([0-9a-f]{2})\1\1\b", lambda found: _ink(int(found[1], 16)), svg)
     mark = "f" + sha256(svg.encode()).hexdigest()[:8]
     svg = re.sub(r'\bid="', f'id="{mark}-', svg)
@@ -83,13 +88,15 @@ def _ink(grey: int) -> str:
     return "currentColor" if strength == 100 else f"color-mix(in srgb, currentColor {strength}%, transparent)"
 
 
-def _small(content: str) -> str:
-    """A PNG with a palette: a heat map has 256 colours at most, and a third of the size."""
+def _lighter(tag: str, content: str) -> str:
+    """An image with a palette: a heat map has 256 colours at most, and so a third of the size."""
     from PIL import Image  # matplotlib needs it too
 
-    image = Image.open(io.BytesIO(b64decode(content))).convert("RGBA")
+    image: Any = Image.open(io.BytesIO(b64decode(content))).convert("RGBA")
     if image.getextrema()[3][0] == 255 and image.getcolors(256):
         image = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
     file = io.BytesIO()
     image.save(file, format="PNG", optimize=True)
-    return b64encode(file.getvalue()).decode()
+    if image.width > 100:  # what may be shown smaller than it is must be smoothed, or rows would be left out
+        tag = re.sub(r' style="[^"]*"', "", tag)
+    return tag.replace(content, b64encode(file.getvalue()).decode())

@@ -16,7 +16,7 @@ from spmld.experiment.ranks import ranks_over_data
 from spmld.experiment.tables import Entry, agreement, digits, entries, find_reference, heading
 from spmld.reports.page import page
 from spmld.reports.parts import Cell, Facts, Section, Table, shown
-from spmld.reports.pictures import picture
+from spmld.reports.pictures import picture, plot
 
 __all__ = ["study_report"]
 
@@ -46,7 +46,7 @@ def study_report(records: Records, *, title: str | None = None) -> str:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     outcome = run_study(load_study(find_study("smoke")), folder + "/results.jsonl")
     ...     html = study_report(read_records(folder + "/results.jsonl"))
-    >>> "Ranking loss" in html or "Rkl" in html
+    >>> "Rkl" in html
     True
     """
     studies = [records.study(name) for name in records.studies]
@@ -150,7 +150,7 @@ def _ranks(found: Sequence[Entry], judged: str, reference: str | None) -> Sectio
             ", ".join(f"{name} {mean:.2f}" for mean, name in order) + f"; critical difference {ranks.difference:.2f}."
         )
         size = (8.6, diagram_height(ranks))
-        parts.append(picture(lambda ax, display=display: display.plot(ax=ax), alt, size=size))
+        parts.append(picture(plot(display), alt, size=size))
     if not parts:
         return None
     text = "Mean ranks over data sets, 1 is best. A bar joins methods that Nemenyi's test does not tell apart at 95 %."
@@ -165,8 +165,7 @@ def _radars(studies: Sequence[Study], records: Records) -> Section | None:
         if panel:
             display = RadarDisplay(panel, losses, reference if reference in panel else None, told(cell))
             alt = f"Radar of {len(panel)} methods on {told(cell)}; the tables of results have the numbers."
-            draw = lambda ax, display=display: display.plot(ax=ax)  # noqa: E731
-            parts.append(picture(draw, alt, size=(6.4, 6.8), projection="polar"))
+            parts.append(picture(plot(display), alt, size=(6.4, 6.8), projection="polar"))
     text = "Each axis runs from the worst value to the best. Further out is better."
     return Section("radar", "All measures at once", text, parts) if parts else None
 
@@ -181,8 +180,7 @@ def _surfaces(studies: Sequence[Study], records: Records) -> Section | None:
                 values, rows, columns = surface.values, surface.rows, surface.columns
                 display = SurfaceDisplay(values, rows, columns, row_name, column_name, title)
                 alt = f"Heat map of {method.name} on {title}, over {' and '.join(method.sweep)}."
-                draw = lambda ax, display=display: display.plot(ax=ax)  # noqa: E731
-                parts.append(picture(draw, alt, size=(5.4, 2.9)))
+                parts.append(picture(plot(display), alt, size=(5.4, 2.9)))
     text = "A measure over two parameters of the pace. Light is high."
     return Section("surfaces", "Two parameters", text, parts) if parts else None
 

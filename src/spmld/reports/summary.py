@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from spmld.experiment.charts import in_words
 from spmld.reports.judged import Judged
 from spmld.reports.parts import Facts, Section, Table, Tiles, shown
 
@@ -22,7 +23,7 @@ def summary(judged: Judged, facts: Mapping[str, Any]) -> Section:
     evaluation = judged.evaluation.to_dict()
     rows = {row.name: row for row in judged.evaluation.rows}
     tiles = [
-        (name.replace("_", " "), shown(evaluation[name]).text, f"{rows[name].better} is better")
+        (in_words(name), shown(evaluation[name]).text, f"{rows[name].better} is better")
         for name in HEADLINES
         if name in evaluation
     ]
@@ -42,7 +43,7 @@ def measures(judged: Judged) -> Section:
     """All measures."""
     table = [
         {
-            "measure": row.name.replace("_", " "),
+            "measure": in_words(row.name),
             "value": row.value,
             "better": row.better,
             "over": row.over,

@@ -9,6 +9,10 @@ from spmld.reports.parts import Section, Table
 
 __all__ = ["recovered", "suspicious"]
 
+_RATES = (
+    "alpha: share of the truly negative written as positive. beta: share of the truly positive written as negative."
+)
+
 
 def suspicious(judged: Judged) -> Section | None:
     """What the audit has found."""
@@ -20,7 +24,7 @@ def suspicious(judged: Judged) -> Section | None:
         f"Labels of {judged.where()} that models which have not seen the sample hold for wrong. Suspicion is the "
         "probability that a label is wrong. Trust the order more than the numbers."
     )
-    parts = [Table.of("Most suspicious", rows), Table.of("Errors to expect", expected)]
+    parts = [Table.of("Most suspicious", rows), Table.of("Errors to expect", expected, _RATES)]
     return Section("suspicious", "Suspicious labels", text, parts)
 
 
