@@ -80,7 +80,7 @@ def report(
             html = _of_model(source, model, trust, options, shown)
     with writing(out) as part:
         part.write_text(html, encoding="utf-8")
-    say(f"{out}: {len(html.encode()) / 1e6:.1f} MB")
+    say(f"{out}: {len(html.encode()) / 1000:,.0f} kB")
 
 
 def _of_comparison(source: str, title: str | None) -> str:
