@@ -4,6 +4,7 @@ import base64
 import fcntl
 import json
 import os
+import select
 import shutil
 import subprocess
 import time
@@ -58,10 +59,13 @@ class Browser:
             if answer.get("id") == number:
                 assert "error" not in answer, answer
                 return answer["result"]
+            # A dialog would keep the page from answering for good.
+            assert answer["method"] != "Page.javascriptDialogOpening", answer
             self.events.append(answer)
 
     def _next(self):
         while b"\0" not in self._rest:
+            assert select.select([self._from], [], [], PATIENCE)[0], "Chromium does not answer"
             part = os.read(self._from, 1 << 20)
             assert part, "Chromium has left"
             self._rest += part

@@ -152,6 +152,15 @@ def test_samples_have_the_names_of_the_frame():
     assert page.tables["Hardest samples"][0]["sample"].startswith("song ")
 
 
+def test_one_label_is_enough():
+    model = MaskedLogistic().fit(X_TRAIN, DATA.Y[::2, 0])
+    gaps = np.where(np.arange(80) < 5, np.nan, Y[:, 0])
+    page = Page(model_report(model, X, gaps, audit=False, label_names=["calm"]))
+    assert page.sections == ["Summary", "Measures", "Labels", "Recovered labels", "Calibration"]
+    (row,) = page.tables["All labels"]
+    assert row["AUC"] == f"{macro_auc(gaps[:, None], model.decision_function(X)[:, None]):.4f}"
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [

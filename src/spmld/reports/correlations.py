@@ -31,8 +31,8 @@ def correlations(judged: Judged) -> Section | None:
             where = f"group {group + 1} of {len(sizes)}, {int(size)} samples"
             parts.append(_map(model.label_correlation(group), judged.label_names, where))
     text = (
-        "Red: scores rise together. Blue: one rises as the other falls. Labels that go together stand side by side. A label "
-        "that goes with no other, such as a rare one, gets arbitrary correlations and not zeros."
+        "Red: scores rise together. Blue: one rises as the other falls. Labels that go together stand side by side. "
+        "A label that goes with no other, such as a rare one, gets arbitrary correlations and not zeros."
     )
     return Section("correlations", "Label correlations", text, parts)
 
