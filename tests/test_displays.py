@@ -6,8 +6,19 @@ from sklearn.calibration import calibration_curve
 
 from spmld import GLOCAL, SPMLD, MaskedLogistic, SelfPacedClassifier
 from spmld.datasets import make_planted
-from spmld.displays import CorrelationDisplay, ObjectiveDisplay, PaceDisplay, ReliabilityDisplay
+from spmld.displays import (
+    CorrelationDisplay,
+    CriticalDifferenceDisplay,
+    ObjectiveDisplay,
+    PaceDisplay,
+    RadarDisplay,
+    ReliabilityDisplay,
+    SurfaceDisplay,
+)
+from spmld.experiment import Records
+from spmld.experiment.plan import final_trials
 from spmld.labels import hide_labels
+from tests.experiment.studies import linear, make
 
 plt = pytest.importorskip("matplotlib.pyplot")
 DATA = make_planted(n_samples=200, n_labels=6, random_state=0)
@@ -119,3 +130,87 @@ def test_estimators_without_are_refused(display, says):
 def test_bins_are_checked():
     with pytest.raises(ValueError, match="n_bins must be an integer of 1 or more, got 0"):
         ReliabilityDisplay.from_predictions([[1, 0]], [[0.5, 0.5]], n_bins=0)
+
+
+SCORES = {"a": {"ranking_loss": 0.1, "macro_f1": 0.3}, "b": {"ranking_loss": 0.2, "macro_f1": 0.5}}
+
+
+def test_radar_turns_losses_round_by_the_measure():
+    display = RadarDisplay.from_scores(SCORES, stressed="b")
+    lines = {line.get_label(): line.get_ydata() for line in display.ax_.lines}
+    np.testing.assert_allclose(lines["a"][:2], [1.0, 0.15])
+    np.testing.assert_allclose(lines["b"][:2], [0.15, 1.0])
+
+
+def recorded(report, **parts):
+    """Records of a study whose values are known: 1, 2, ... in the order of the trials."""
+    study = make(report=report, measures=["coverage", "ranking_loss"], **parts)
+    trials = [
+        {
+            "kind": "trial",
+            "key": trial.key,
+            "trial": trial.as_dict(),
+            "status": "ok",
+            "measures": {"coverage": float(i + 1), "ranking_loss": (i + 1) / 100},
+        }
+        for i, trial in enumerate(final_trials(study, Records()))
+    ]
+    sizes = [{"kind": "data", "name": name, "labels": 4} for name in study.data]
+    return Records([{"kind": "study", "name": "tiny", "study": study.as_dict()}, *sizes, *trials])
+
+
+THREE = [linear("a"), linear("b"), linear("c")]
+
+
+def test_radar_of_records_is_the_mean_over_masks():
+    records = recorded("radar", methods=THREE, reference="b")
+    display = RadarDisplay.from_records(records)
+    assert display.stressed == "b"
+    assert display.values["a"] == pytest.approx({"coverage / labels": 1.5 / 4, "ranking loss": 0.015})
+    assert display.lower_is_better == {"coverage / labels", "ranking loss"}
+
+
+def test_surface_of_records_has_every_point():
+    sweep = {"ridge": [0.1, 1.0], "noise": [0.0, 0.1, 0.3]}
+    records = recorded("surface", methods=[linear("s", sweep=sweep)], seeds=[0])
+    display = SurfaceDisplay.from_records(records, measure="ranking_loss")
+    np.testing.assert_allclose(display.values, np.arange(1, 7).reshape(2, 3) / 100)
+    np.testing.assert_array_equal(drawn(display.ax_), display.values)
+    assert (display.ax_.get_ylabel(), display.ax_.get_xlabel()) == ("ridge", "noise")
+
+
+def test_critical_difference_of_records_ranks_over_data():
+    records = recorded("tables", methods=THREE, data=["planted", "emotions"], reference="c", seeds=[0])
+    display = CriticalDifferenceDisplay.from_records(records, measure="ranking_loss")
+    assert (display.names, display.stressed, display.ranks.n) == (["a", "b", "c"], "c", 2)
+    np.testing.assert_array_equal(display.ranks.means, [1, 2, 3])
+    assert "critical difference" in " ".join(text.get_text() for text in display.ax_.texts)
+
+
+@pytest.mark.parametrize(
+    ("make_display", "says"),
+    [
+        (lambda: RadarDisplay({"a": {"x": 1}, "b": {"y": 1}}), "values must give the same measures"),
+        (lambda: RadarDisplay.from_scores(SCORES, ["coverage"]), "a lacks coverage"),
+        (lambda: RadarDisplay.from_scores(SCORES, stressed="z"), "stressed must be one of a, b, got 'z'"),
+        (lambda: RadarDisplay.from_scores(SCORES, ax=plt.subplots()[1]), "ax must be polar axes, got rectilinear"),
+        (lambda: SurfaceDisplay([[1, 2]], [1], [1]), r"values must have a row .* got shape \(1, 2\)"),
+        (
+            lambda: RadarDisplay.from_records(recorded("radar", methods=THREE, observed=[0.3, 0.7]), data="planted"),
+            "data and observed must single out one of: planted, 30% observed, planted, 70% observed; got data=",
+        ),
+        (lambda: SurfaceDisplay.from_records(recorded("tables"), study="tiny"), "study must be one of none on record"),
+        (
+            lambda: CriticalDifferenceDisplay.from_records(recorded("tables", methods=THREE)),
+            "three methods on two data sets",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_says_why(make_display, says):
+    with pytest.raises(ValueError, match=says):
+        make_display()
+
+
+def test_a_dollar_sign_in_a_name_is_no_formula():
+    display = CorrelationDisplay(np.eye(2), ["from $5", r"\frac to $6$"]).plot()
+    display.figure_.canvas.draw()

@@ -73,15 +73,12 @@ def complete(
         X = with_names(fitted, X)
     with working("completing"):
         completion = fitted.complete(X, Y)
-    missing = np.isnan(np.asarray(Y, dtype=float))
-    labels, confidences = np.asarray(completion.labels, dtype=float), np.asarray(completion.confidences)
-    add = missing & (labels == 1) & (confidences >= at_least)
-    rows, columns = np.nonzero(add)
-    order = np.argsort(-confidences[rows, columns], kind="stable")[:top]
+    added = completion.added(Y, at_least=at_least)
     table = {
-        "sample": rows[order],
-        "label": [names[j] for j in columns[order]],
-        "confidence": confidences[rows, columns][order].astype(float),
+        "sample": [row for row, _, _ in added[:top]],
+        "label": [names[column] for _, column, _ in added[:top]],
+        "confidence": [confidence for _, _, confidence in added[:top]],
     }
     write_table(table, out, kind)
-    say(f"{len(order)} of {int(add.sum())} labels to add, among {int(missing.sum())} missing")
+    missing = int(np.isnan(np.asarray(Y, dtype=float)).sum())
+    say(f"{len(added[:top])} of {len(added)} labels to add, among {missing} missing")

@@ -19,6 +19,7 @@ _GROUPS = {
     "compare": "Compare several methods on the same folds of your data.",
     "tune": "Search for the parameters of a method.",
     "audit": "Find labels that are likely to be wrong.",
+    "report": "Write a page on a model, a comparison or a study.",
     "data": "List, fetch, describe and convert data sets.",
     "reproduce": "Run studies, make their tables and figures, refit any one result.",
     "demo": "Learn from generated data, print a table and draw a figure.",

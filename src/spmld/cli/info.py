@@ -26,6 +26,7 @@ _LIBRARIES = (
     "liac-arff",
     "pooch",
     "matplotlib",
+    "jinja2",
     "optuna",
     "skops",
     "onnx",

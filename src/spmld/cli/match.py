@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
 from spmld.cli.source import given, load, take_part
 from spmld.datasets import read_columns
 from spmld.datasets._files import need
 from spmld.datasets.files import table_kind
+from spmld.estimators._responses import Answers, answers, with_names
 from spmld.files import ModelInfo, model_info
 from spmld.files import load as load_model
 
@@ -26,15 +26,6 @@ class Matched:
     X: Any
     Y: Any
     label_names: list[str]
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What a model says: scores and 0/1 labels of shape (n_samples, n_labels), probabilities where it has them."""
-
-    scores: Any
-    positive: Any
-    probabilities: Any
 
 
 def open_model(path: str, trusted: tuple[str, ...] = ()) -> tuple[Any, ModelInfo]:
@@ -114,31 +105,6 @@ def frames(data: Any) -> tuple[Any, Any]:
     pandas = need("pandas")
     X = data.X if sp.issparse(data.X) else pandas.DataFrame(data.X, columns=list(data.feature_names))
     return X, pandas.DataFrame(data.Y, columns=list(data.label_names))
-
-
-def with_names(model: Any, X: Any) -> Any:
-    """Features in the order of the model, as a frame if it was fitted on one."""
-    if not hasattr(model, "feature_names_in_") or sp.issparse(X):
-        return X
-    return need("pandas").DataFrame(X, columns=list(model.feature_names_in_))
-
-
-def answers(model: Any, X: Any) -> Answers:
-    """All that a model says of samples, one column for each label."""
-    X = with_names(model, X)
-    predicted = np.asarray(model.predict(X))
-    vector = predicted.ndim == 1
-    classes = getattr(model, "classes_", None)
-    if isinstance(classes, np.ndarray) and classes.shape == (2,):
-        predicted = predicted == classes[1]
-    positive = (predicted > 0).astype(int)
-    probabilities = np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None
-    scores = np.asarray(model.decision_function(X)) if hasattr(model, "decision_function") else None
-    if vector:
-        positive = positive[:, None]
-        scores = None if scores is None else scores[:, None]
-        probabilities = None if probabilities is None else probabilities[:, 1:]
-    return Answers(probabilities if scores is None else scores, positive, probabilities)
 
 
 def data_name(source: str) -> str:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld.core.losses import logistic
 from spmld.estimators._inputs import check_features, check_labels, check_weights, move, namespace, to_numpy
-from spmld.labels import Labels
+from spmld.labels import Labels, read_labels
 from spmld.labels.read import like
 from spmld.metrics import subset_accuracy
 
@@ -42,6 +42,35 @@ class Completion(NamedTuple):
 
     labels: Any
     confidences: Any
+
+    def added(self, y: Any, mask: Any = None, *, at_least: float = 0.5) -> list[tuple[int, int, float]]:
+        """The missing labels to add: those recovered as positive, the surest first.
+
+        Parameters
+        ----------
+        y, mask
+            What was completed.
+        at_least : float, default=0.5
+            Least confidence.
+
+        Returns
+        -------
+        list of (int, int, float)
+            Row, column and confidence of each.
+
+        Examples
+        --------
+        >>> from spmld.estimators._base import Completion
+        >>> Completion([[1, 1], [0, 1]], [[1, 0.7], [0.6, 0.9]]).added([[1, None], [None, None]])
+        [(1, 1, 0.9), (0, 1, 0.7)]
+        """
+        labels = read_labels(y, mask)
+        shape = labels.signs.shape
+        confidences = np.asarray(self.confidences, dtype=float).reshape(shape)
+        positive = np.asarray(self.labels).reshape(shape) == labels.classes[1]
+        rows, columns = np.nonzero(~labels.observed & positive & (confidences >= at_least))
+        order = np.argsort(-confidences[rows, columns], kind="stable")
+        return [(int(i), int(j), float(confidences[i, j])) for i, j in zip(rows[order], columns[order], strict=True)]
 
 
 class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):

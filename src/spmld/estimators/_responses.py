@@ -1,13 +1,17 @@
-"""Scores of any scikit-learn classifier, in one shape."""
+"""What any scikit-learn classifier says of samples, in one shape."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["label_scores"]
+from spmld.datasets._files import need
+
+__all__ = ["Answers", "answers", "label_scores", "with_names"]
 
 
 def label_scores(estimator: Any, X: Any, response: str, classes: NDArray[Any], n_labels: int) -> NDArray[np.float64]:
@@ -63,3 +67,37 @@ def label_scores(estimator: Any, X: Any, response: str, classes: NDArray[Any], n
     if not np.isfinite(scores).all():
         raise ValueError(f"estimator must give finite scores, got NaN or infinity from {response}")
     return scores
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model says: scores and 0/1 labels of shape (n_samples, n_labels), probabilities where it has them."""
+
+    scores: Any
+    positive: Any
+    probabilities: Any
+
+
+def with_names(model: Any, X: Any) -> Any:
+    """Features in the order of the model, as a frame if it was fitted on one."""
+    if not hasattr(model, "feature_names_in_") or sp.issparse(X):
+        return X
+    return need("pandas").DataFrame(X, columns=list(model.feature_names_in_))
+
+
+def answers(model: Any, X: Any) -> Answers:
+    """All that a model says of samples, one column for each label."""
+    X = with_names(model, X)
+    predicted = np.asarray(model.predict(X))
+    vector = predicted.ndim == 1
+    classes = getattr(model, "classes_", None)
+    if isinstance(classes, np.ndarray) and classes.shape == (2,):
+        predicted = predicted == classes[1]
+    positive = (predicted > 0).astype(int)
+    probabilities = np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None
+    scores = np.asarray(model.decision_function(X)) if hasattr(model, "decision_function") else None
+    if vector:
+        positive = positive[:, None]
+        scores = None if scores is None else scores[:, None]
+        probabilities = None if probabilities is None else probabilities[:, 1:]
+    return Answers(probabilities if scores is None else scores, positive, probabilities)

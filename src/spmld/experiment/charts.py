@@ -14,9 +14,18 @@ from spmld.experiment.config import Method, Study
 from spmld.experiment.folder import Folder
 from spmld.experiment.plan import Cell, cells, final_trials
 from spmld.experiment.records import Records
-from spmld.experiment.tables import entries, find_reference, greater_is_better, heading, long_rows
+from spmld.experiment.tables import Entry, entries, find_reference, greater_is_better, heading, long_rows
 
-__all__ = ["draw_radar", "draw_surfaces"]
+__all__ = [
+    "axis_name",
+    "draw_radar",
+    "draw_surfaces",
+    "in_words",
+    "parameter",
+    "radar_panels",
+    "swept_surfaces",
+    "told",
+]
 
 # lambda and gamma as in the paper; our objective is half of its equation 8, and so are the values of the preset.
 PAPER_UNITS = {"spmld.SPMLD.paper": 2.0}
@@ -26,28 +35,52 @@ def draw_radar(studies: Sequence[Study], records: Records, out: Folder) -> None:
     """One figure for each data set, a panel for each rate; coverage is divided by the labels, as in the paper."""
     found = entries(studies, records)
     out.table("radar", *long_rows(found))
+    panels, losses = radar_panels(found, records)
+    for data in dict.fromkeys(cell.data for cell in panels):
+        own = {told(cell): panel for cell, panel in panels.items() if cell.data == data}
+        if all(own.values()):
+            out.figure(f"radar_{data}", figures.radar, own, losses, find_reference(studies))
+
+
+def radar_panels(
+    found: Sequence[Entry], records: Records
+) -> tuple[dict[Cell, dict[str, dict[str, float]]], frozenset[str]]:
+    """For each cell the axes of each method with their values, and which of the axes are losses.
+
+    A method without all measures cannot be drawn, and is left out.
+    """
     measures = list(dict.fromkeys(entry.measure for entry in found))
-    losses = frozenset(_axis(measure) for measure in measures if not greater_is_better(measure))
-    for data in dict.fromkeys(entry.cell.data for entry in found):
-        panels: dict[str, dict[str, dict[str, float]]] = {}
-        for entry in found:
-            if entry.cell.data == data:
-                title = f"{data}, {entry.cell.observed:.0%} observed {entry.cell.corruption}".strip()
-                scale = records.data[data]["labels"] if entry.measure == "coverage" else 1
-                panel = panels.setdefault(title, {}).setdefault(entry.method.name, {})
-                panel[_axis(entry.measure)] = entry.mean / scale
-        # A method without all measures cannot be drawn.
-        complete = {
-            title: {name: values for name, values in panel.items() if len(values) == len(measures)}
-            for title, panel in panels.items()
-        }
-        if all(complete.values()):
-            out.figure(f"radar_{data}", figures.radar, complete, losses, find_reference(studies))
+    panels: dict[Cell, dict[str, dict[str, float]]] = {}
+    for entry in found:
+        scale = records.data[entry.cell.data]["labels"] if entry.measure == "coverage" else 1
+        panel = panels.setdefault(entry.cell, {}).setdefault(entry.method.name, {})
+        panel[axis_name(entry.measure)] = entry.mean / scale
+    complete = {
+        cell: {name: values for name, values in panel.items() if len(values) == len(measures)}
+        for cell, panel in panels.items()
+    }
+    return complete, frozenset(axis_name(measure) for measure in measures if not greater_is_better(measure))
 
 
-def _axis(measure: str) -> str:
-    if measure == "coverage":
-        return "coverage / labels"
+def told(cell: Cell) -> str:
+    """A cell in words."""
+    return f"{cell.data}, {cell.observed:.0%} observed {cell.corruption}".strip()
+
+
+def axis_name(measure: str) -> str:
+    """A measure in words, as the radar shows it."""
+    return "coverage / labels" if measure == "coverage" else in_words(measure)
+
+
+def in_words(measure: str) -> str:
+    """The name of a measure as text.
+
+    Examples
+    --------
+    >>> from spmld.experiment.charts import in_words
+    >>> in_words("macro_auc")
+    'macro AUC'
+    """
     return measure.replace("_", " ").replace("auc", "AUC").replace("f1", "F1")
 
 
@@ -55,26 +88,31 @@ def draw_surfaces(study: Study, records: Records, out: Folder) -> None:
     """One figure for each method with a sweep of two parameters, each rate and corruption; means over the masks."""
     rows: list[list[Any]] = []
     for number, method in enumerate(study.methods):
-        if len(method.sweep) != 2:
-            continue
-        (first, row_values), (second, column_values) = method.sweep.items()
-        unit = PAPER_UNITS.get(method.estimator, 1.0)
-        lines, columns = ([unit * value for value in values] for values in (row_values, column_values))
-        means = _sweep_means(study, method, records)
-        for rate, corruption in dict.fromkeys((cell.observed, cell.corruption) for cell in cells(study)):
-            drawn = []
-            for data, measure in product(study.data, study.measures):
-                values = means.get((Cell(data, rate, corruption), measure))
-                if values is None:
-                    continue
-                drawn.append(figures.Surface(data, heading(measure), lines, columns, values))
-                for (line, column), value in zip(product(lines, columns), values.flat, strict=True):
-                    rows.append([method.name, data, rate, str(corruption), measure, line, column, float(value)])
+        found = swept_surfaces(study, method, records)
+        for rate, corruption in dict.fromkeys((cell.observed, cell.corruption) for cell, _, _ in found):
+            own = [(c.data, m, s) for c, m, s in found if (c.observed, c.corruption) == (rate, corruption)]
+            for data, measure, surface in own:
+                points = zip(product(surface.rows, surface.columns), surface.values.flat, strict=True)
+                place = [method.name, data, rate, str(corruption), measure]
+                rows += [[*place, line, column, float(value)] for (line, column), value in points]
             name = "_".join([study.name, f"{rate * 100:.0f}", *str(corruption).rstrip("%").split()])
-            if drawn:
-                name += f"_{number + 1}" if number else ""
-                out.figure(name, figures.surfaces, drawn, _parameter(first), _parameter(second))
+            name += f"_{number + 1}" if number else ""
+            out.figure(name, figures.surfaces, [surface for _, _, surface in own], *map(parameter, method.sweep))
     out.table(study.name, ["method", "data", "observed", "corruption", "measure", "row", "column", "value"], rows)
+
+
+def swept_surfaces(study: Study, method: Method, records: Records) -> list[tuple[Cell, str, figures.Surface]]:
+    """Cell, measure and surface of each sweep of two parameters that is on record; none for other methods."""
+    if len(method.sweep) != 2:
+        return []
+    unit = PAPER_UNITS.get(method.estimator, 1.0)
+    lines, columns = ([unit * value for value in values] for values in method.sweep.values())
+    means = _sweep_means(study, method, records)
+    return [
+        (cell, measure, figures.Surface(cell.data, heading(measure), lines, columns, means[cell, measure]))
+        for cell, measure in product(cells(study), study.measures)
+        if (cell, measure) in means
+    ]
 
 
 def _sweep_means(study: Study, method: Method, records: Records) -> dict[tuple[Cell, str], NDArray[np.float64]]:
@@ -96,6 +134,7 @@ def _sweep_means(study: Study, method: Method, records: Records) -> dict[tuple[C
     return means
 
 
-def _parameter(name: str) -> str:
+def parameter(name: str) -> str:
+    """A parameter of a sweep, as a figure shows it."""
     last = name.rsplit("__", 1)[-1]
     return {"threshold": r"$\lambda$", "diversity": r"$\gamma$"}.get(last, last)

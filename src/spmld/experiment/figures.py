@@ -1,11 +1,12 @@
 """Figures: the radar of many measures, the surfaces of two parameters, and the critical-difference diagram.
 
-They need matplotlib, which comes with ``spmld[plot]``. Each function gives the figure back; saving is the caller's.
+They need matplotlib, which comes with ``spmld[plot]``. Functions that begin with draw take axes, and `spmld.displays`
+shows them one by one; the others give a figure with all panels back, and saving is the caller's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,19 @@ from numpy.typing import NDArray
 
 from spmld.experiment.statistics import Ranks
 
-__all__ = ["Surface", "critical_differences", "radar", "surfaces"]
+__all__ = [
+    "Surface",
+    "critical_differences",
+    "diagram_height",
+    "draw_radar",
+    "draw_ranks",
+    "draw_surface",
+    "joined",
+    "line_styles",
+    "radar",
+    "surfaces",
+    "worst_to_best",
+]
 
 # Colours that the colour-blind tell apart (Okabe and Ito), with grey and brown to go round.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#999999", "#8C564B", "#000000", "#BCBD22")
@@ -67,51 +80,13 @@ def radar(
     """
     plt = _pyplot()
     methods = list(dict.fromkeys(name for panel in panels.values() for name in panel))
-    measures = list(next(iter(next(iter(panels.values())).values())))
-    spans = {}
-    for measure in measures:
-        values = [panel[method][measure] for panel in panels.values() for method in panel]
-        worst, best = (max(values), min(values)) if measure in lower_is_better else (min(values), max(values))
-        spans[measure] = (worst, best)
-    others = [name for name in methods if name != stressed]
-    styles = {name: (COLOURS[i % len(COLOURS)], ("-", "--")[i // 5 % 2]) for i, name in enumerate(others)}
-    angles = np.linspace(0, 2 * np.pi, len(measures), endpoint=False)
+    spans = worst_to_best(panels.values(), lower_is_better)
+    styles = line_styles(methods, stressed)
     figure, axes = plt.subplots(
         1, len(panels), figsize=(6.2 * len(panels), 6.6), subplot_kw={"projection": "polar"}, squeeze=False
     )
     for axis, (title, panel) in zip(axes[0], panels.items(), strict=True):
-        axis.set_theta_offset(np.pi / 2)
-        axis.set_theta_direction(-1)
-        for name in panel:
-            radii = [_between(panel[name][measure], *spans[measure]) for measure in measures]
-            colour, dash = (STRESSED, "-") if name == stressed else styles[name]
-            axis.plot(
-                np.append(angles, angles[0]),
-                [*radii, radii[0]],
-                color=colour,
-                ls=dash,
-                lw=5 if name == stressed else 1.6,
-                marker="o",
-                ms=7 if name == stressed else 3.5,
-                label=name,
-                zorder=2 if name == stressed else 3,  # thin lines stay visible on the thick one
-            )
-        axis.set_ylim(0, 1.08)
-        axis.set_yticks([0.15, 0.5, 1.0], labels=[])
-        axis.grid(color="0.85")
-        axis.spines["polar"].set_visible(False)
-        axis.set_xticks(angles, labels=[])
-        for angle, measure in zip(angles, measures, strict=True):
-            worst, best = spans[measure]
-            axis.text(
-                angle,
-                1.28,
-                f"{measure}\n{worst:.3g} to {best:.3g}",
-                ha="center",
-                va="center",
-                fontsize=9.5,
-                color="0.2",
-            )
+        draw_radar(axis, panel, spans, styles)
         axis.set_title(title, pad=46, fontsize=13)
     handles, labels = axes[0][0].get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda place: methods.index(labels[place]))
@@ -125,6 +100,59 @@ def radar(
     )
     figure.subplots_adjust(left=0.1, right=0.9, top=0.8, bottom=0.2, wspace=0.45)
     return figure
+
+
+def worst_to_best(
+    panels: Iterable[Mapping[str, Mapping[str, float]]], lower_is_better: frozenset[str]
+) -> dict[str, tuple[float, float]]:
+    """The worst and the best value of each measure in all panels.
+
+    Examples
+    --------
+    >>> from spmld.experiment.figures import worst_to_best
+    >>> worst_to_best([{"a": {"loss": 0.2}, "b": {"loss": 0.1}}], frozenset({"loss"}))
+    {'loss': (0.2, 0.1)}
+    """
+    found: dict[str, list[float]] = {}
+    for panel in panels:
+        for values in panel.values():
+            for measure, value in values.items():
+                found.setdefault(measure, []).append(value)
+    ends = {measure: (min(values), max(values)) for measure, values in found.items()}
+    return {measure: each[::-1] if measure in lower_is_better else each for measure, each in ends.items()}
+
+
+def line_styles(methods: Sequence[str], stressed: str | None) -> dict[str, dict[str, Any]]:
+    """How to draw the line of each method; thin lines stay visible on the thick one."""
+    others = [name for name in methods if name != stressed]
+    styles = {
+        name: {"color": COLOURS[i % len(COLOURS)], "ls": ("-", "--")[i // 5 % 2], "lw": 1.6, "ms": 3.5, "zorder": 3}
+        for i, name in enumerate(others)
+    }
+    return {**styles, **({stressed: {"color": STRESSED, "ls": "-", "lw": 5, "ms": 7, "zorder": 2}} if stressed else {})}
+
+
+def draw_radar(
+    axis: Any,
+    panel: Mapping[str, Mapping[str, float]],
+    spans: Mapping[str, tuple[float, float]],
+    styles: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """One radar on polar axes: a line for each method, through its place between worst and best on each axis."""
+    angles = np.linspace(0, 2 * np.pi, len(spans), endpoint=False)
+    axis.set_theta_offset(np.pi / 2)
+    axis.set_theta_direction(-1)
+    for name, values in panel.items():
+        radii = [_between(values[measure], *ends) for measure, ends in spans.items()]
+        axis.plot(np.append(angles, angles[0]), [*radii, radii[0]], marker="o", label=name, **styles[name])
+    axis.set_ylim(0, 1.08)
+    axis.set_yticks([0.15, 0.5, 1.0], labels=[])
+    axis.grid(color="0.85")
+    axis.spines["polar"].set_visible(False)
+    axis.set_xticks(angles, labels=[])
+    for angle, (measure, (worst, best)) in zip(angles, spans.items(), strict=True):
+        text = f"{measure}\n{worst:.3g} to {best:.3g}"
+        axis.text(angle, 1.28, text, ha="center", va="center", fontsize=9.5, color="0.2")
 
 
 def surfaces(found: Sequence[Surface], row_name: str, column_name: str) -> Any:
@@ -154,12 +182,7 @@ def surfaces(found: Sequence[Surface], row_name: str, column_name: str) -> Any:
         line, column = data.index(surface.data), measures.index(surface.measure)
         axis = axes[line][column]
         axis.set_visible(True)
-        image = axis.imshow(surface.values, cmap="plasma", aspect="auto")
-        axis.set_xticks(range(len(surface.columns)), labels=[f"{value:g}" for value in surface.columns])
-        axis.set_yticks(range(len(surface.rows)), labels=[_power(value) for value in surface.rows])
-        bar = figure.colorbar(image, ax=axis, pad=0.02)
-        bar.ax.tick_params(labelsize=8)
-        axis.tick_params(labelsize=8, length=2)
+        draw_surface(axis, surface.values, surface.rows, surface.columns)
         if line == 0:
             axis.set_title(surface.measure, fontsize=12)
         if line == len(data) - 1:
@@ -167,6 +190,16 @@ def surfaces(found: Sequence[Surface], row_name: str, column_name: str) -> Any:
         if column == 0:
             axis.set_ylabel(f"{surface.data}\n{row_name}")
     return figure
+
+
+def draw_surface(axis: Any, values: NDArray[np.float64], rows: Sequence[float], columns: Sequence[float]) -> None:
+    """One heat map with its colour bar; light is high."""
+    image = axis.imshow(values, cmap="plasma", aspect="auto", interpolation="none")
+    axis.set_xticks(range(len(columns)), labels=[f"{value:g}" for value in columns])
+    axis.set_yticks(range(len(rows)), labels=[_power(value) for value in rows])
+    bar = axis.figure.colorbar(image, ax=axis, pad=0.02)
+    bar.ax.tick_params(labelsize=8)
+    axis.tick_params(labelsize=8, length=2)
 
 
 def critical_differences(panels: Sequence[tuple[str, Sequence[str], Ranks]], stressed: str | None = None) -> Any:
@@ -184,12 +217,12 @@ def critical_differences(panels: Sequence[tuple[str, Sequence[str], Ranks]], str
     Figure
     """
     plt = _pyplot()
-    heights = [1.3 + 0.13 * len(joined(ranks)) + 0.25 * ((len(names) + 1) // 2) for _, names, ranks in panels]
+    heights = [diagram_height(ranks) for _, _, ranks in panels]
     figure, axes = plt.subplots(
         len(panels), 1, figsize=(8.6, sum(heights)), height_ratios=heights, squeeze=False, layout="constrained"
     )
-    for axis, (title, names, ranks), height in zip(axes[:, 0], panels, heights, strict=True):
-        _one_diagram(axis, title, names, ranks, height, stressed)
+    for axis, (title, names, ranks) in zip(axes[:, 0], panels, strict=True):
+        draw_ranks(axis, title, names, ranks, stressed)
     return figure
 
 
@@ -213,13 +246,16 @@ def joined(ranks: Ranks) -> list[tuple[float, float]]:
     return runs
 
 
-def _one_diagram(
-    axis: Any, title: str, names: Sequence[str], ranks: Ranks, height: float, stressed: str | None
-) -> None:
-    """One diagram; vertical places are in inches below the scale, so that text never overlaps."""
+def diagram_height(ranks: Ranks) -> float:
+    """Inches that a critical-difference diagram needs."""
+    return 1.3 + 0.13 * len(joined(ranks)) + 0.25 * ((len(ranks.means) + 1) // 2)
+
+
+def draw_ranks(axis: Any, title: str, names: Sequence[str], ranks: Ranks, stressed: str | None = None) -> None:
+    """One critical-difference diagram; vertical places are in inches below the scale, so that text never overlaps."""
     k = len(names)
     runs = joined(ranks)
-    axis.set(xlim=(1 - 0.42 * (k - 1), k + 0.42 * (k - 1)), ylim=(height - 0.75, -0.75))
+    axis.set(xlim=(1 - 0.42 * (k - 1), k + 0.42 * (k - 1)), ylim=(diagram_height(ranks) - 0.75, -0.75))
     axis.axis("off")
     axis.plot([1, k], [0, 0], color="black", lw=1.2)
     for tick in range(1, k + 1):

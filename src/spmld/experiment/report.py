@@ -14,15 +14,15 @@ from spmld.experiment.config import Study
 from spmld.experiment.folder import Folder
 from spmld.experiment.plan import cells, choose
 from spmld.experiment.published import published_data
+from spmld.experiment.ranks import Ranked, ranks_over_data
 from spmld.experiment.records import Records
-from spmld.experiment.statistics import Ranks, friedman, holm
+from spmld.experiment.statistics import holm
 from spmld.experiment.tables import (
     SHORT,
     Entry,
     agreement,
     entries,
     find_reference,
-    greater_is_better,
     long_rows,
     markdown,
     result_rows,
@@ -51,7 +51,7 @@ def write_report(records: Records, folder: str | Path) -> list[Path]:
     by_kind = {kind: [s for s in studies if s.report == kind] for kind in ("tables", "radar", "surface")}
     _data_table(records, out)
     found = entries(by_kind["tables"], records)
-    ranked: list[tuple[str, float, list[str], Ranks]] = []
+    ranked: list[Ranked] = []
     reference = find_reference(by_kind["tables"])
     if found:
         _result_tables(found, reference, out)
@@ -97,21 +97,10 @@ def _result_tables(found: list[Entry], reference: str | None, out: Folder) -> No
         out.text(f"{name}.md", pages.result_page(title, markdown(*result_rows(own, measures)), own, reference))
 
 
-def _ranks(found: list[Entry], out: Folder) -> list[tuple[str, float, list[str], Ranks]]:
-    """Friedman's test for each measure and rate over the clean data sets, of the methods that are complete there."""
-    clean = [entry for entry in found if entry.cell.corruption.how == "none"]
-    ranked, rows = [], []
-    for measure, rate in product(
-        dict.fromkeys(entry.measure for entry in clean), sorted({entry.cell.observed for entry in clean})
-    ):
-        own = {(e.cell.data, e.method.name): e.mean for e in clean if (e.measure, e.cell.observed) == (measure, rate)}
-        data = list(dict.fromkeys(name for name, _ in own))
-        methods = [m for m in dict.fromkeys(m for _, m in own) if all((name, m) in own for name in data)]
-        if len(data) < 2 or len(methods) < 3:
-            continue
-        values = [[own[name, method] for method in methods] for name in data]
-        ranks = friedman(values, greater_is_better=greater_is_better(measure))
-        ranked.append((measure, rate, methods, ranks))
+def _ranks(found: list[Entry], out: Folder) -> list[Ranked]:
+    """Friedman's test for each measure and rate, as a table too."""
+    ranked, rows = ranks_over_data(found), []
+    for measure, rate, methods, ranks in ranked:
         for method, mean in sorted(zip(methods, ranks.means, strict=True), key=lambda pair: pair[1]):
             rows.append([measure, rate, method, float(mean), ranks.n, ranks.statistic, ranks.p, ranks.difference])
     head = ["measure", "observed", "method", "mean rank", "data sets", "Friedman chi2", "p", "critical difference"]

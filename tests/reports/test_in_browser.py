@@ -1,0 +1,162 @@
+"""Pages in a real browser: from the disk, without network, with mouse and keyboard, light, dark and narrow."""
+
+import numpy as np
+import pytest
+
+from spmld import GLOCAL
+from spmld.reports import model_report
+from tests.reports.browser import browser, needs_chromium
+
+pytestmark = needs_chromium
+__all__ = ["browser"]
+LABELS = 374  # as many as Corel5k has
+EVIL = "<script>document.title = 'taken'</script><img src=https://example.org/x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """A page on a model with many labels, none of which can be foretold: heat maps of noise are the largest."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 10))
+    Y = (X @ rng.normal(size=(10, LABELS)) + rng.normal(size=(120, LABELS)) > 3).astype(int)
+    Y[:, 1] = 0  # a label without positives has no AUC
+    names = [EVIL, *(f"label {i}" for i in range(1, LABELS))]
+    model = GLOCAL(max_iter=2, warm_rounds=1, tol=None, random_state=0).fit(X[:80], Y[:80])
+    path = tmp_path_factory.mktemp("page") / "report with spaces.html"
+    html = model_report(model, X[80:], Y[80:], label_names=names, audit=False)
+    path.write_text(html, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def page(browser, file):
+    browser.open(file)
+    return browser
+
+
+TABLE = "[...document.querySelectorAll('h3')].find(h => h.textContent === 'All labels')"
+HEADS = f"[...document.getElementById({TABLE}.id + '-table').tHead.rows[0].cells]"
+ROWS = f"[...document.getElementById({TABLE}.id + '-table').tBodies[0].rows]"
+
+
+def head(name):
+    return f"{HEADS}.find(h => h.textContent.trim() === '{name}')"
+
+
+def column(page, name):
+    place = f"{HEADS}.indexOf({head(name)})"
+    return page.value(f"{ROWS}.filter(r => !r.hidden).map(r => r.cells[{place}].textContent)")
+
+
+def numbers(texts):
+    return [float(text) for text in texts if text != "-"]
+
+
+def test_three_megabytes_hold_374_labels(file):
+    assert file.stat().st_size < 3e6
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_opens_without_network_and_without_complaint(browser, file, dark):
+    browser.open(file, dark=dark)
+    assert [url for url in browser.requests() if not url.startswith("data:")] == [file.as_uri()]
+    assert browser.complaints() == []
+    assert browser.value("document.title") == "GLOCAL"
+    light = browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert light != dark
+    ink = browser.value("getComputedStyle(document.querySelector('figure svg text')).fill")
+    assert ink == browser.value("getComputedStyle(document.body).color")
+
+
+def test_the_policy_stops_other_scripts(page):
+    page.value("document.body.append(Object.assign(document.createElement('script'), {text: 'window.ran = 1'}))")
+    assert page.value("window.ran") is None
+
+
+def test_a_click_sorts_and_another_turns_round(page):
+    page.value(f"{head('AUC')}.firstElementChild.click()")
+    up = column(page, "AUC")
+    assert page.value(f"{head('AUC')}.getAttribute('aria-sort')") == "ascending"
+    assert numbers(up) == sorted(numbers(up))
+    assert up[-1] == "-"
+    page.value(f"{head('AUC')}.firstElementChild.click()")
+    down = column(page, "AUC")
+    assert numbers(down) == sorted(numbers(up), reverse=True)
+    assert down[-1] == "-"
+    page.value(f"{head('label')}.firstElementChild.click()")
+    assert [name for name in column(page, "label") if name != EVIL] == [f"label {i}" for i in range(1, LABELS)]
+    assert page.value(f"{HEADS}.map(h => h.getAttribute('aria-sort')).join()").count("none") == 6
+
+
+def test_search_leaves_the_rows_that_fit(page):
+    box = f"document.querySelector('[aria-controls=\"' + {TABLE}.id + '-table\"]')"
+    page.value(f"{box}.focus()")
+    page.ask("Input.insertText", text="LABEL 37")
+    assert column(page, "label") == ["label 37", "label 370", "label 371", "label 372", "label 373"]
+    assert page.value(f"{box}.closest('p').querySelector('output').textContent") == f"5 of {LABELS} rows"
+
+
+def test_the_keyboard_is_enough(page):
+    page.press("Tab")
+    assert page.value("document.activeElement.textContent") == "Skip to the content"
+    page.value(f"{head('known')}.firstElementChild.focus()")
+    page.press("Tab")
+    assert page.value("document.activeElement.textContent") == "positives"
+    page.press("Enter", "\r")
+    assert page.value(f"{head('positives')}.getAttribute('aria-sort')") == "ascending"
+    page.press(" ", " ")
+    assert page.value(f"{head('positives')}.getAttribute('aria-sort')") == "descending"
+    counts = numbers(column(page, "positives"))
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_everything_has_a_name(page):
+    assert page.value("[...document.querySelectorAll('figure > div')].every(f => f.getAttribute('aria-label'))")
+    named = (
+        "[...document.querySelectorAll('[aria-labelledby]')].every(e => document.getElementById(e.getAttribute('{}')))"
+    )
+    assert page.value(named.format("aria-labelledby"))
+    assert page.value("[...document.querySelectorAll('input')].every(i => i.labels.length === 1)")
+    assert page.value("document.querySelectorAll('h1').length") == 1
+
+
+def contrast(one, other):
+    """Of two colours, as WCAG 2 has it."""
+
+    def light(colour):
+        parts = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+    low, high = sorted([light(one), light(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_stands_out(browser, file, dark):
+    browser.open(file, dark=dark)
+    for text, ground in (
+        ("body", "body"),
+        ("a[href='#labels']", "body"),
+        ("header p", "body"),
+        ("th button", "th"),
+        (".tiles small", ".tiles li"),
+        ("figcaption", "body"),
+    ):
+        colours = [
+            browser.value(f'getComputedStyle(document.querySelector("{where}")).{what}')
+            for where, what in ((text, "color"), (ground, "backgroundColor"))
+        ]
+        assert contrast(*colours) >= 4.5, text
+
+
+def test_a_phone_needs_no_scrolling_sideways(browser, file):
+    browser.open(file, width=360, height=740)
+    assert browser.value("document.documentElement.scrollWidth") <= 360
+
+
+def test_paper_shows_whole_tables_without_controls(page):
+    page.ask("Emulation.setEmulatedMedia", media="print")
+    assert page.value("getComputedStyle(document.querySelector('.search')).display") == "none"
+    assert page.value("getComputedStyle(document.querySelector('.scroll')).maxHeight") == "none"
+    page.ask("Emulation.setEmulatedMedia", media="")

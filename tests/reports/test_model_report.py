@@ -1,0 +1,179 @@
+"""The report of a model has the numbers of the library, the sections that apply, and nothing from elsewhere."""
+
+from html import unescape
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.multioutput import ClassifierChain
+
+from spmld import SPMLD, SPMLDCV, LabelPrior, MaskedLogistic, SelfPacedClassifier
+from spmld.audit import find_label_issues
+from spmld.datasets import make_planted
+from spmld.labels import hide_labels
+from spmld.metrics import evaluate, macro_auc, ranking_loss
+from spmld.reports import model_report
+from spmld.thresholds import ThresholdClassifier
+from tests.reports.tables import Page
+
+EVIL = "<script>alert(1)</script>"
+NAMES = [EVIL, "calm & quiet", "$5 to $6", "fast"]
+DATA = make_planted(160, 6, 4, n_latent=3, random_state=0)
+X, Y = DATA.X[1::2], DATA.Y[1::2]
+X_TRAIN = DATA.X[::2]
+Y_TRAIN = pd.DataFrame(hide_labels(DATA.Y[::2], observed=0.8, random_state=0), columns=NAMES)
+ALWAYS = ["Summary", "Measures", "Labels", "Samples"]
+
+
+@pytest.fixture(scope="module")
+def spmld():
+    return SPMLD(random_state=0).fit(X_TRAIN, Y_TRAIN)
+
+
+@pytest.fixture(scope="module")
+def html(spmld):
+    return model_report(spmld, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, title=EVIL, facts={EVIL: EVIL})
+
+
+def test_all_that_applies_is_there(html):
+    page = Page(html)
+    middle = ["Curriculum", "Label correlations", "Suspicious labels", "Recovered labels", "Calibration"]
+    assert page.sections == [*ALWAYS, *middle]
+    assert len(page.alts) == 3 + 3 + 1  # pace, objective and all samples; a map for each group; reliability
+
+
+def test_the_measures_are_those_of_evaluate(html, spmld):
+    rows = {row["measure"]: row for row in Page(html).tables["All measures"]}
+    scores, positive = spmld.decision_function(X), spmld.predict(X)
+    expected = evaluate(Y, scores, positive, spmld.predict_proba(X))
+    assert len(rows) == len(expected)
+    for row, name in (("ranking loss", "ranking_loss"), ("macro F1", "macro_f1"), ("log loss", "log_loss")):
+        assert rows[row]["value"] == f"{expected[name]:.4f}"
+
+
+def test_labels_and_samples_have_their_own(html, spmld):
+    page, scores = Page(html), spmld.decision_function(X)
+    rows = page.tables["All labels"]
+    assert [row["label"] for row in rows] == NAMES
+    assert [row["AUC"] for row in rows] == [f"{auc:.4f}" for auc in macro_auc(Y, scores, average=None)]
+    losses = ranking_loss(Y, scores, average=None)
+    worst = page.tables["Hardest samples"][0]
+    assert worst["ranking loss"] == f"{np.nanmax(losses):.4f}"
+    assert losses[int(worst["sample"])] == np.nanmax(losses)
+    assert page.tables["Easiest samples"][0]["ranking loss"] == f"{np.nanmin(losses):.4f}"
+
+
+def test_suspicious_and_recovered_are_those_of_the_library(html, spmld):
+    page = Page(html)
+    issues = find_label_issues(None, X_TRAIN, Y_TRAIN, random_state=0).entries(20)
+    found = page.tables["Most suspicious"]
+    assert [(row["instance"], row["label"]) for row in found] == [
+        (str(row["instance"]), row["label"]) for row in issues
+    ]
+    given = [row["suspicion"] for row in issues]
+    np.testing.assert_allclose([float(row["suspicion"]) for row in found], given, rtol=5e-3, atol=5e-5)
+    completion = spmld.complete(X_TRAIN, Y_TRAIN)
+    gaps = np.isnan(Y_TRAIN.to_numpy())
+    add = gaps & (completion.labels.to_numpy() == 1)
+    rows = page.tables["To be added"]
+    assert len(rows) == min(20, add.sum())
+    assert rows[0]["confidence"] == f"{completion.confidences.to_numpy()[add].max():.4f}"
+    assert f"Of {gaps.sum()} missing labels of the training samples, {add.sum()} are" in page.text
+
+
+def test_pairs_are_those_of_the_correlation(html, spmld):
+    row = Page(html).tables["Strongest pairs"][0]
+    i, j = NAMES.index(row["label"]), NAMES.index(row["and"])
+    correlation = spmld.label_correlation()
+    assert row["correlation"] == f"{correlation[i, j]:.4f}"
+    assert abs(correlation[i, j]) == pytest.approx(np.abs(correlation - np.eye(4)).max())
+
+
+def test_names_are_text_and_never_markup(html):
+    assert EVIL not in html
+    assert html.count("<script") == 1
+    assert Page(html).tables["All labels"][0]["label"] == EVIL
+
+
+def test_nothing_comes_from_elsewhere_and_names_are_used_once(html):
+    page = Page(html)
+    assert all(link.startswith(("#", "data:image/png")) for link in page.links)
+    assert len(page.ids) == len(set(page.ids))
+    assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
+    assert "default-src 'none'" in unescape(html)
+
+
+def test_again_it_is_the_same(html, spmld):
+    again = model_report(spmld, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, title=EVIL, facts={EVIL: EVIL})
+    assert again == html
+
+
+def test_ink_follows_the_text(html):
+    assert "currentColor" in html
+    assert "#000000" not in html
+
+
+@pytest.mark.parametrize(
+    ("model", "sections"),
+    [
+        (LabelPrior(), [*ALWAYS, "Calibration"]),
+        (ThresholdClassifier(MaskedLogistic(), random_state=0), [*ALWAYS, "Thresholds"]),
+        (SelfPacedClassifier(), [*ALWAYS, "Curriculum", "Calibration"]),
+        (SPMLD(global_correlation=0, local_correlation=0, random_state=0), [*ALWAYS, "Curriculum", "Calibration"]),
+        (ClassifierChain(LogisticRegression()), [*ALWAYS, "Calibration"]),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_what_does_not_apply_is_left_out(model, sections):
+    page = Page(model_report(model.fit(X_TRAIN, DATA.Y[::2]), X, Y, audit=False))
+    assert page.sections == sections
+    cuts = [row["threshold"] for row in page.tables["All labels"] if "threshold" in row]
+    assert cuts == [f"{cut:.4f}" for cut in getattr(model, "thresholds_", [])]
+
+
+def test_choices_are_those_of_the_search():
+    model = SPMLDCV(Cs=(1.0, 10.0), label_graphs=(0.0,), n_landmarks=20, least_weights=(0.3,), random_state=0)
+    model.fit(X_TRAIN, Y_TRAIN)
+    page = Page(model_report(model, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, audit=False))
+    rows = page.tables["What was tried"]
+    assert [row["held-out loss"] for row in rows] == [f"{row['loss']:.4f}" for row in model.cv_results_]
+    own = [row["setting"] for row in rows if row["part"] == "own" and row["chosen"]]
+    assert own == [f"C={model.params_['own']['C']:g}, label_graph=0"]
+    known = ~np.isnan(Y_TRAIN.to_numpy())
+    mean = model.pace_weights_[:, 1][known[:, 1]].mean()
+    assert page.tables["Weights at the end"][1]["mean weight"] == f"{mean:.4f}"
+    assert page.sections[-1] == "Choice of settings"
+
+
+def test_samples_have_the_names_of_the_frame():
+    labels = pd.DataFrame(Y, index=[f"song {i}" for i in range(len(Y))])
+    page = Page(model_report(LabelPrior().fit(X_TRAIN, DATA.Y[::2]), X, labels, audit=False))
+    assert page.tables["Hardest samples"][0]["sample"].startswith("song ")
+
+
+def test_one_label_is_enough():
+    model = MaskedLogistic().fit(X_TRAIN, DATA.Y[::2, 0])
+    gaps = np.where(np.arange(80) < 5, np.nan, Y[:, 0])
+    page = Page(model_report(model, X, gaps, audit=False, label_names=["calm"]))
+    assert page.sections == ["Summary", "Measures", "Labels", "Recovered labels", "Calibration"]
+    (row,) = page.tables["All labels"]
+    assert row["AUC"] == f"{macro_auc(gaps[:, None], model.decision_function(X)[:, None]):.4f}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"Y": np.full(Y.shape, np.nan)}, "Y has no observed entry"),
+        ({"Y": Y[:5]}, "X and Y must have as many samples, got 80 and 5"),
+        ({"Y": Y[:, :3]}, "Y must have the labels of the model, 4, got 3"),
+        ({"label_names": ["one"]}, "label_names must have one for each of the 4 labels, got 1"),
+        ({"X_train": X}, "X_train and Y_train must be given both or neither"),
+        ({"top": 0}, "top must be an integer of 1 or more, got 0"),
+        ({"model": object()}, "model must be a fitted estimator with predict"),
+    ],
+)
+def test_wrong_input_is_named(changes, says):
+    model = LabelPrior().fit(X_TRAIN, DATA.Y[::2])
+    with pytest.raises(ValueError, match=says):
+        model_report(**{"model": model, "X": X, "Y": Y, "audit": False, **changes})
