@@ -41,7 +41,12 @@ PUBLIC = {
         "read_mat read_npz write_npz read_openml",
     ),
     "spmld.files": ("Parts of model files", "ModelFileError linear_predictor Linear"),
-    "spmld.displays": ("Plots", "PaceDisplay ObjectiveDisplay CorrelationDisplay ReliabilityDisplay"),
+    "spmld.displays": (
+        "Plots",
+        "PaceDisplay ObjectiveDisplay CorrelationDisplay ReliabilityDisplay RadarDisplay SurfaceDisplay "
+        "CriticalDifferenceDisplay",
+    ),
+    "spmld.reports": ("Pages", "model_report comparison_report study_report"),
     "spmld.experiment": (
         "Studies",
         "Study Method Corruption load_study parse_study find_study shipped_studies StudyError "
