@@ -116,7 +116,8 @@ class Study:
     corruption : tuple of Corruption
         What is done to the labels before some are hidden.
     standardize : tuple of str
-        Data sets whose features every method gets with mean 0 and variance 1.
+        Data sets whose features every method gets on a common scale: samples of mean square norm 1, dense columns
+        with mean 0 and equal variances. One list of penalties then suits all.
     judged_on : {"test", "missing", "audit"}
         What methods are judged on: the test set, the unobserved labels of the training set, or how well they find
         which of the observed ones are wrong.

@@ -8,15 +8,15 @@ import importlib
 import json
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from threadpoolctl import threadpool_limits
 
 import spmld
+from spmld.estimators._scale import Scale
 from spmld.experiment.config import CLEAN, Corruption, Params
 from spmld.experiment.data import load
 from spmld.experiment.memory import peak_memory, reset_peak_memory
@@ -54,7 +54,8 @@ class Trial:
     told : bool
         Whether labels made wrong are hidden: an oracle.
     standardize : bool
-        Whether features get mean 0 and variance 1, by the training rows.
+        Whether features are brought to a common scale, by the training rows: samples of mean square norm 1, dense
+        columns with mean 0 and equal variances.
 
     Examples
     --------
@@ -111,10 +112,10 @@ def run(trial: Trial) -> dict[str, float]:
     See `Trial`.
     """
     data = load(trial.data)
-    scaler = StandardScaler(with_mean=not issparse(data.X_train)) if trial.standardize else FunctionTransformer()
-    X, Y = scaler.fit_transform(data.X_train), _training_labels(data.Y_train, trial)
+    scale: Callable[[Any], Any] = Scale(data.X_train) if trial.standardize else lambda X: X
+    X, Y = scale(data.X_train), _training_labels(data.Y_train, trial)
     if trial.kind == "test":
-        return _judge(build(trial).fit(X, Y), scaler.transform(data.X_test), data.Y_test)
+        return _judge(build(trial).fit(X, Y), scale(data.X_test), data.Y_test)
     if trial.kind == "audit":
         return _judge_audit(build(trial).suspicion(X, Y), Y, data.Y_train)
     if trial.kind == "missing":
