@@ -56,9 +56,12 @@ def test_differences_within_the_noise_are_not_told_apart():
 
 
 def test_the_gap_to_the_oracle_is_that_of_the_same_method():
-    shares = standings(study(), results(study(), ALL)).closed()
-    assert list(shares) == [("good", "told")]
-    assert shares["good", "told"] == pytest.approx([0.25, -0.5])
+    found = standings(study(), results(study(), ALL))
+    ((names, pairs),) = found.gaps().items()
+    assert names == ("good", "told")
+    np.testing.assert_allclose(pairs, [(1 / 12, 4 / 12), (-2 / 9, 4 / 9)])
+    gain, gap = (1 / 12 - 2 / 9) / 2, (4 / 12 + 4 / 9) / 2
+    assert f"{gain / gap:.0%} of the gap." in found.markdown()
 
 
 def test_a_measure_of_which_more_is_better_turns_everything_round():
@@ -66,7 +69,7 @@ def test_a_measure_of_which_more_is_better_turns_everything_round():
     found = standings(turned, results(turned, ALL))
     assert [row.best for row in found.rows] == ["bad", "bad"]
     assert found.counts == {"better": 0, "same": 0, "worse": 2}
-    assert found.closed() == {}  # the oracle is worse: there is no gap
+    np.testing.assert_allclose(found.gaps()["good", "told"], [(-1 / 12, -4 / 12), (2 / 9, -4 / 9)])
 
 
 def test_the_table_marks_the_best_and_says_who_wins():
@@ -76,7 +79,7 @@ def test_the_table_marks_the_best_and_says_who_wins():
     assert lines[4] == "| planted | 30% | **0.110** | 0.120 - | 0.300 - | 0.0800 + |"
     assert lines[5] == "| planted | 70% | 0.110 | **0.0900** + | 0.300 - | 0.0500 + |"
     assert lines[7] == ("ours against the best of good, bad in 2 cells: better in 1, not told apart in 0, worse in 1.")
-    assert lines[8].startswith("Of the gap between good and told it closes -1")
+    assert lines[8].startswith("Told what is wrong, good gains 38.9% on average (told); ours gains -6.9% over good")
 
 
 def test_cells_with_wrong_labels_say_so():
@@ -90,7 +93,7 @@ def test_what_is_not_on_record_is_left_out():
     assert standings(study(), results(study(), ALL, leave_out=["ours"])).rows == ()
     some = standings(study(), results(study(), ALL, leave_out=["good"]))
     assert [row.best for row in some.rows] == ["bad", "bad"]
-    assert some.closed() == {}
+    assert some.gaps() == {}
 
 
 def test_names_that_are_not_there_are_refused():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from spmld.experiment.config import Study
+from spmld.experiment.config import Method, Study
 from spmld.experiment.plan import Cell
 from spmld.experiment.records import Records
 from spmld.experiment.statistics import Paired, paired
@@ -58,26 +59,22 @@ class Standings:
         found = Counter(row.test.verdict for row in self.rows if row.test is not None)
         return {"better": found["worse"], "same": found["same"], "worse": found["better"]}
 
-    def closed(self) -> dict[tuple[str, str], list[float]]:
-        """Share of the gap between a method and the same method told what is wrong that the reference closes, by cell.
+    def gaps(self) -> dict[tuple[str, str], list[tuple[float, float]]]:
+        """What the reference gains over a method, and what the same method gains if it is told what is wrong.
 
-        Cells in which the one that is told is not better have no gap.
+        A pair for each cell, relative to the method's own mean.
         """
-        found: dict[tuple[str, str], list[float]] = {}
+        found: dict[tuple[str, str], list[tuple[float, float]]] = {}
         for told in (method for method in self.study.methods if method.told):
             for plain in self.study.methods:
-                if plain.told or (plain.estimator, plain.fixed, plain.search) != (
-                    told.estimator,
-                    told.fixed,
-                    told.search,
-                ):
+                if plain.told or _what(plain) != _what(told):
                     continue
                 for row in self.rows:
                     if {plain.name, told.name} <= set(row.entries):
-                        start, end = row.entries[plain.name].mean, row.entries[told.name].mean
-                        if is_better(self.measure, end, start):
-                            share = (start - row.entries[self.reference].mean) / (start - end)
-                            found.setdefault((plain.name, told.name), []).append(share)
+                        start, end, ours = (row.entries[n].mean for n in (plain.name, told.name, self.reference))
+                        sign = 1 if greater_is_better(self.measure) else -1
+                        pair = (sign * (ours / start - 1), sign * (end / start - 1))
+                        found.setdefault((plain.name, told.name), []).append(pair)
         return found
 
     def markdown(self) -> str:
@@ -112,10 +109,11 @@ class Standings:
             f"{self.reference} against the best of {', '.join(self.rivals)} in {sum(counts.values())} cells: "
             f"better in {counts['better']}, not told apart in {counts['same']}, worse in {counts['worse']}."
         ]
-        for (plain, told), shares in self.closed().items():
+        for (plain, told), pairs in self.gaps().items():
+            gain, gap = np.mean(pairs, axis=0)
             text.append(
-                f"Of the gap between {plain} and {told} it closes {np.mean(shares):.0%} on average over {len(shares)} "
-                f"cells (median {np.median(shares):.0%})."
+                f"Told what is wrong, {plain} gains {gap:.1%} on average ({told}); {self.reference} gains {gain:.1%} "
+                f"over {plain} without being told: {gain / gap:.0%} of the gap."
             )
         return text
 
@@ -178,6 +176,11 @@ def standings(
         ordered = sorted(others, key=lambda entry: entry.mean, reverse=greater_is_better(measure))
         rows.append(Row(cell, tested, ordered[0].method.name, tested[ordered[0].method.name].test))
     return Standings(study, measure, reference, against, tuple(rows))
+
+
+def _what(method: Method) -> tuple[Any, ...]:
+    """What a method fits, whatever it is told."""
+    return method.estimator, method.fixed, method.search
 
 
 def _tested(entry: Entry, base: Entry) -> Entry:
