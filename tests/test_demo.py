@@ -11,8 +11,8 @@ def test_demo_prints_a_table_and_draws_a_figure(tmp_path):
     )
     rows = {line[:16].strip(): line[16:].split() for line in run.stdout.splitlines() if line[16:17] == " "}
     prior, glocal, spmld = (float(value) for value in rows["ranking loss -"])
-    assert glocal < 0.3 * prior
-    assert spmld < 0.3 * prior
+    assert glocal < 0.55 * prior
+    assert spmld < 0.55 * prior
     assert float(rows["macro AUC +"][0]) == 0.5
     assert f"Figure: {figure}" in run.stdout
     assert figure.read_bytes()[:4] == b"\x89PNG"

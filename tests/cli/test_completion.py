@@ -27,7 +27,7 @@ def test_a_script_for_each_shell_of_the_docs(shell):
 
 
 @pytest.mark.parametrize(
-    ("typed", "word", "expected"), [("spmld re", 1, "reproduce"), ("spmld predict --prob", 2, "--probabilities")]
+    ("typed", "word", "expected"), [("spmld repr", 1, "reproduce"), ("spmld predict --prob", 2, "--probabilities")]
 )
 def test_commands_and_options_are_completed(typed, word, expected):
     said = spmld(_SPMLD_COMPLETE="bash_complete", COMP_WORDS=typed, COMP_CWORD=str(word))

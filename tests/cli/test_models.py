@@ -189,7 +189,7 @@ def test_the_official_split_decides(cli):
         (["fit", "train.csv", "-o", "."], ". is a folder, expected the name of a file"),
         (["fit", "train.csv", "-o", "m.skops", "--method", "Magic"], "method must be one of SPMLD, SPMLDCV, GLOCAL"),
         (["fit", "train.csv", "-o", "m.skops", "--param", "C"], "--param must be KEY=VALUE, such as C=0.1, got 'C'"),
-        (["fit", "train.csv", "-o", "m.skops", "--param", "C=1"], "SPMLD has no parameter 'C'; there are convention"),
+        (["fit", "train.csv", "-o", "m.skops", "--param", "C=1"], "SPMLD has no parameter 'C'; there are callback"),
         (
             ["fit", "train.csv", "-o", "m.skops", "--param", "tol=few"],
             "tol of SPMLD must be 0 or more, or None, got 'few'",

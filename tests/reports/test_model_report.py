@@ -133,7 +133,7 @@ def test_what_does_not_apply_is_left_out(model, sections):
 
 
 def test_choices_are_those_of_the_search():
-    model = SPMLDCV(Cs=(1.0, 10.0), label_graphs=(0.0,), n_landmarks=20, least_weights=(0.3,), random_state=0)
+    model = SPMLDCV(Cs=(1.0, 10.0), label_graphs=(0.0,), n_landmarks=20, shares=(0.9,), random_state=0)
     model.fit(X_TRAIN, Y_TRAIN)
     page = Page(model_report(model, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, audit=False))
     rows = page.tables["What was tried"]

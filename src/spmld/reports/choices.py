@@ -17,11 +17,9 @@ def choices(judged: Judged) -> Section | None:
     model, tried = judged.model, getattr(judged.model, "cv_results_", None)
     if not isinstance(tried, list) or not tried:
         return None
-    taken = {**model.params_, "pace": model.least_weight_}
+    taken = {**model.params_, "pace": model.share_}
     facts = [(f"weight of the view {view}", f"{weight:.2f}") for view, weight in model.view_weights_.items()]
-    facts.append(
-        ("least weight of an entry", f"{model.least_weight_:g}" + (" (no pace)" if model.least_weight_ == 1 else ""))
-    )
+    facts.append(("share of positives that count", f"{model.share_:g}" + (" (no pace)" if model.share_ == 1 else "")))
     rows = []
     for row in tried:
         chosen = "chosen" if row["choice"] == taken[row["part"]] else ""

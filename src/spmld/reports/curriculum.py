@@ -60,11 +60,7 @@ def _weights(judged: Judged) -> Table | None:
     """Mean weight of the known entries of each label, by a pace that has no rounds: that of `SPMLDCV`."""
     model = judged.model
     # Weights of other models belong to latent labels, or the heat map has them; a least weight of 1 is no pace.
-    if (
-        getattr(model, "least_weight_", 1) == 1
-        or not judged.training
-        or model.pace_weights_.shape != judged.Y_own.shape
-    ):
+    if getattr(model, "share_", 1) == 1 or not judged.training or model.pace_weights_.shape != judged.Y_own.shape:
         return None
     P, known = model.pace_weights_, ~np.isnan(judged.Y_own)
     rows = [
