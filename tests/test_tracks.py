@@ -38,5 +38,5 @@ def test_a_row_of_the_readme_counts_what_its_command_prints(command, monkeypatch
 
 
 def test_there_is_something_to_check():
-    assert len(COMMANDS) >= 5
-    assert len(ROWS) >= 4
+    assert COMMANDS
+    assert ROWS
