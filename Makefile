@@ -2,7 +2,7 @@
 PYTHON ?= python3
 PYTEST_FLAGS ?= -n 2
 BIN := .venv/bin
-STUDIES ?= tables radar surface released
+STUDIES ?= tables released radar radar_released surface
 JOBS ?= 2
 
 help: ## this list

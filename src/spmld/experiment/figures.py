@@ -126,7 +126,13 @@ def line_styles(methods: Sequence[str], stressed: str | None) -> dict[str, dict[
     """How to draw the line of each method; thin lines stay visible on the thick one."""
     others = [name for name in methods if name != stressed]
     styles = {
-        name: {"color": COLOURS[i % len(COLOURS)], "ls": ("-", "--")[i // 5 % 2], "lw": 1.6, "ms": 3.5, "zorder": 3}
+        name: {
+            "color": COLOURS[i % len(COLOURS)],
+            "ls": ("-", "--", ":")[i // 5 % 3],
+            "lw": 1.6,
+            "ms": 3.5,
+            "zorder": 3,
+        }
         for i, name in enumerate(others)
     }
     return {**styles, **({stressed: {"color": STRESSED, "ls": "-", "lw": 5, "ms": 7, "zorder": 2}} if stressed else {})}
