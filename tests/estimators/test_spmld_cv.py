@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from spmld import SPMLDCV, MaskedLogistic
+from spmld.core.noise import error_rates, right
 from spmld.datasets import make_planted
 from spmld.estimators._scale import Landmarks, Scale
 from spmld.estimators.spmld_cv import easy, share_from
@@ -124,6 +125,8 @@ def test_the_share_comes_from_how_many_positives_seem_to_be_wrong():
     assert share_from(scores, Y) == 0.95
     # Made positive whatever the scores: one of sixteen positives, then one of four.
     some, many = (np.where(rng.random(Y.shape) < rate, 1.0, Y) for rate in (0.07, 0.35))
+    wrong = 1 - right(scores, some, error_rates(scores, some))[some > 0].mean()
+    assert share_from(scores, some) == pytest.approx(1 - 2 * wrong)
     assert 0.8 < share_from(scores, some) < 0.95
     assert share_from(scores, many) == 0.8
     assert share_from(scores, np.full(Y.shape, -1.0)) == 0.95

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from spmld.experiment import StudyError, find_study, load_study, parse_study, shipped_studies
-from spmld.experiment.plan import cells, search_trials
+from spmld.experiment import Records, StudyError, find_study, load_study, parse_study, shipped_studies
+from spmld.experiment.plan import cells, final_trials, search_trials
 from spmld.experiment.trial import Trial, build
 from tests.experiment.studies import linear, make
 
@@ -122,3 +122,12 @@ def test_the_study_in_the_docs_is_accepted():
     (text,) = re.findall(r"```toml\n(.*?)```", DOCS, re.DOTALL)
     study = parse_study(tomllib.loads(text), name="docs", source="docs")
     assert (study.corruption[0].how, [len(list(m.settings())) for m in study.methods]) == ("permute", [4, 4])
+
+
+def test_trials_on_data_to_be_standardized_say_so():
+    study = make(data=["planted", "emotions"], standardize=["emotions"], methods=[linear()])
+    for trials in (
+        search_trials(make(data=["planted", "emotions"], standardize=["emotions"])),
+        final_trials(study, Records()),
+    ):
+        assert {(trial.data, trial.standardize) for trial in trials} == {("planted", False), ("emotions", True)}

@@ -20,7 +20,7 @@ from spmld.estimators._inputs import features_in_numpy, is_integer, is_number, m
 from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
 from spmld.estimators._scale import Landmarks, Scale
 from spmld.estimators.masked import MaskedLogistic
-from spmld.estimators.self_paced import by_polarity, keep_easiest
+from spmld.estimators.self_paced import by_polarity
 from spmld.estimators.spmld import SPMLD
 from spmld.labels import Labels
 from spmld.metrics._registry import find_measure
@@ -392,7 +392,7 @@ def easy(scores: Scores, Y: NDArray[Any], share: float) -> Scores:
     losses, groups = LOSSES["logistic"].value(signs, scores), by_polarity(signs)
     pace = HardPace(schedule=Quantile(start=shares, stop=shares, rounds=1))
     (P,) = pace.weights((losses,), pace.age(0, (losses,), groups), groups)
-    return keep_easiest(P, losses, groups)
+    return P
 
 
 def _rows(X: Any) -> Any:

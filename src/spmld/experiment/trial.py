@@ -210,8 +210,7 @@ def _judge_completion(model: Any, X: Any, Y: Any, truth: Any) -> dict[str, float
 def _judge_audit(suspicion: Any, Y: Any, truth: Any) -> dict[str, float]:
     """Measures of finding the wrong labels among the observed ones."""
     observed = ~np.isnan(Y)
-    wrong = observed & (truth != Y)
-    return evaluate(wrong, scores=np.where(observed, suspicion, 0.0), mask=observed).to_dict()
+    return evaluate(truth != Y, scores=np.where(observed, suspicion, 0.0), mask=observed).to_dict()
 
 
 def _mean(values: list[float]) -> float:
