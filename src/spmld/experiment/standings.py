@@ -12,9 +12,18 @@ import numpy as np
 from spmld.experiment.config import Method, Study
 from spmld.experiment.plan import Cell
 from spmld.experiment.records import Records
-from spmld.experiment.statistics import Paired, paired
+from spmld.experiment.statistics import Paired
 from spmld.experiment.strict import StudyError
-from spmld.experiment.tables import Entry, digits, entries, greater_is_better, heading, is_better, markdown
+from spmld.experiment.tables import (
+    Entry,
+    digits,
+    entries,
+    greater_is_better,
+    heading,
+    is_better,
+    markdown,
+    tested_against,
+)
 
 __all__ = ["Row", "Standings", "standings"]
 
@@ -185,9 +194,5 @@ def _what(method: Method) -> tuple[Any, ...]:
 
 def _tested(entry: Entry, base: Entry) -> Entry:
     """An entry with its test against the reference."""
-    if entry.method.name == base.method.name:
-        return Entry(entry.cell, entry.method, entry.measure, entry.values)
-    common = sorted(set(entry.values) & set(base.values))
-    pairs = ([e.values[seed] for seed in common] for e in (entry, base))
-    test = paired(*pairs, greater_is_better=greater_is_better(entry.measure))
+    test = None if entry is base else tested_against(entry, base)
     return Entry(entry.cell, entry.method, entry.measure, entry.values, test)

@@ -160,6 +160,13 @@ def entries(studies: Sequence[Study], records: Records) -> list[Entry]:
     return found
 
 
+def tested_against(entry: Entry, base: Entry) -> Paired | None:
+    """An entry against another of its cell, over the masks that both have."""
+    common = sorted(set(entry.values) & set(base.values))
+    pairs = ([e.values[seed] for seed in common] for e in (entry, base))
+    return paired(*pairs, greater_is_better=greater_is_better(entry.measure))
+
+
 def _marked(row: list[Entry], reference: str | None) -> list[Entry]:
     """The entries of one measure in one cell, tested and marked."""
     base = next((entry for entry in row if entry.method.name == reference), None)
@@ -167,11 +174,7 @@ def _marked(row: list[Entry], reference: str | None) -> list[Entry]:
         return row
     tested, verdicts = [], []
     for entry in row:
-        test = None
-        if entry is not base:
-            common = sorted(set(entry.values) & set(base.values))
-            pairs = ([e.values[seed] for seed in common] for e in (entry, base))
-            test = paired(*pairs, greater_is_better=greater_is_better(entry.measure))
+        test = None if entry is base else tested_against(entry, base)
         if test is not None and (entry.method.published is None or entry.method.published != base.method.published):
             verdicts.append(test.verdict)
         mark = {"better": "bold", "same": "italic"}.get(test.verdict, "") if test else ""
