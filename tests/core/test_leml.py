@@ -67,11 +67,13 @@ def test_gradients_are_those_of_the_objective(name):
     """What Newton's method takes for the gradient of a half-round is the slope of the whole objective."""
     problem, factors = make_factors()
     loss = LOSSES[name]
-    fit = _Fit(problem, loss, Factored(factors.H), Penalty(RIDGE), factors.b, False)
+    fit = _Fit(problem, loss, Factored(factors.H), Penalty(RIDGE), problem.map(lambda block: factors.b), False)
     found = fit.derivatives(factors.W, fit.scores(factors.W))[0]
     expected = difference(lambda W: objective(problem, loss, replace(factors, W=W)), factors.W)
     np.testing.assert_allclose(found, expected, atol=1e-5)
-    fit = _Fit(latent(problem, factors.W), loss, Features(True), Penalty(RIDGE, True), 0.0, True)
+    fit = _Fit(
+        latent(problem, factors.W), loss, Features(True), Penalty(RIDGE, True), problem.map(lambda block: 0.0), True
+    )
     B = np.vstack([factors.H.T, factors.b])
     found = fit.derivatives(B, fit.scores(B))[0]
     expected_H = difference(lambda H: objective(problem, loss, replace(factors, H=H)), factors.H)

@@ -6,13 +6,13 @@ import scipy.sparse as sp
 import torch
 from scipy.optimize import minimize
 
-from spmld.core.linear import Factored, Features, Penalty, label_graph
+from spmld.core.linear import Factored, Features, Others, Penalty, label_graph
 from spmld.core.losses import LOSSES
 from spmld.core.newton import _Fit, minimise
 from spmld.core.problem import make_problem
 
 RNG = np.random.default_rng(0)
-n, d, l, k = 40, 6, 5, 3
+n, d, l, k = 40, 10, 5, 3
 X = RNG.normal(size=(n, d)) * (RNG.random((n, d)) < 0.7)
 Y = np.where(RNG.random((n, l)) < 0.4, 1, -1).astype(np.int8)
 J = (RNG.random((n, l)) < 0.7) * RNG.uniform(0.2, 2.0, (n, l))
@@ -25,6 +25,7 @@ MODELS = {
     "no intercept": (Features(False), Penalty(0.7), (d, l)),
     "label graph": (Features(True), Penalty(0.7, True, LAPLACIAN, 0.4), (d + 1, l)),
     "factored": (Factored(H), Penalty(0.7), (d, k)),
+    "others": (Others(np.arange(l)), Penalty(0.7), (l + 1, l)),
 }
 each_model = pytest.mark.parametrize(("design", "penalty", "shape"), MODELS.values(), ids=MODELS)
 each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
@@ -38,6 +39,9 @@ def objective(loss, design, penalty, B, offset=0.0):
     """The formula, written out."""
     if isinstance(design, Factored):
         scores, W, free = X @ B @ H.T, B, 0.0
+    elif isinstance(design, Others):
+        own = np.diag(np.diag(B[:-1]))
+        scores, W, free = X[:, :l] @ (B[:-1] - own) + X[:, l:] @ own, B, B[-1]
     else:
         W, free = (B[:-1], B[-1]) if design.intercept else (B, 0.0)
         scores = X @ W
@@ -48,9 +52,10 @@ def objective(loss, design, penalty, B, offset=0.0):
 @each_model
 @each_loss
 def test_value_and_gradient_are_those_of_the_formula(loss, design, penalty, shape):
-    B, offset = RNG.normal(size=shape), RNG.normal(size=l)
+    B, offset = RNG.normal(size=shape), RNG.normal(size=(n, l))
     for blocks in (100_000, 7):
-        fit = _Fit(problem(block_rows=blocks), loss, design, penalty, offset, False)
+        data = problem(block_rows=blocks)
+        fit = _Fit(data, loss, design, penalty, data.split(offset), False)
         S = fit.scores(B)
         assert float(fit.value(B, S)) == pytest.approx(objective(loss, design, penalty, B, offset))
         (G, _), h = fit.derivatives(B, S), 1e-6
@@ -105,7 +110,8 @@ def test_blocks_sparse_and_torch_give_the_same(design, penalty, shape):
         np.testing.assert_allclose(minimise(other, loss, design, penalty, B, tol=1e-9).B, expected, atol=1e-6)
     t = torch.from_numpy
     tensors = make_problem(t(X), t(Y), t(J), torch.zeros(n, dtype=int), 1, dtype=torch.float64)
-    design = Factored(t(H)) if isinstance(design, Factored) else design
+    in_torch = {Factored: lambda: Factored(t(H)), Others: lambda: Others(torch.arange(l))}
+    design = in_torch.get(type(design), lambda: design)()
     L = None if penalty.L is None else t(LAPLACIAN)
     found = minimise(tensors, loss, design, Penalty(penalty.t, penalty.intercept, L, penalty.g), t(B), tol=1e-9)
     np.testing.assert_allclose(found.B.numpy(), expected, atol=1e-6)
@@ -119,6 +125,18 @@ def test_a_column_does_not_depend_on_the_others():
     found = minimise(big, loss, design, penalty, np.zeros((d + 1, len(many))), tol=1e-9).B
     expected = minimise(problem(), loss, design, penalty, np.zeros(shape), tol=1e-9).B
     np.testing.assert_allclose(found, expected[:, many], atol=1e-9)
+
+
+def test_an_offset_is_where_scores_begin():
+    """One for each label, or for each entry; labels on their own or together."""
+    loss, per_label, per_entry = LOSSES["logistic"], RNG.normal(size=l), RNG.normal(size=(n, l))
+    for design, penalty, shape in (MODELS["features"], MODELS["label graph"], MODELS["others"]):
+        for offset, data in ((per_label, problem()), (per_entry, problem()), (per_entry, problem(block_rows=7))):
+            given = offset if offset.ndim == 1 else data.split(offset)
+            B = minimise(data, loss, design, penalty, np.zeros(shape), offset=given, tol=1e-10).B
+            least = objective(loss, design, penalty, B, offset)
+            for _ in range(20):
+                assert objective(loss, design, penalty, B + 1e-3 * RNG.normal(size=shape), offset) > least
 
 
 def test_the_graph_joins_labels_that_occur_together():

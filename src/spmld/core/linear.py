@@ -36,6 +36,10 @@ class Design(Protocol):
         """The diagonal of pull(C o scores(.))."""
         ...
 
+    def columns(self, keep: Array | slice) -> Design:
+        """The map of some columns alone, where it is separable."""
+        ...
+
 
 @dataclass(frozen=True)
 class Features:
@@ -52,6 +56,9 @@ class Features:
 
     def squares(self, block: Block, C: Array) -> Array:
         return self._stack(column_squares(block.X, C), C)
+
+    def columns(self, keep: Array | slice) -> Features:
+        return self
 
     def _stack(self, W: Array, D: Array) -> Array:
         xp = array_namespace(W)
@@ -73,6 +80,50 @@ class Factored:
 
     def squares(self, block: Block, C: Array) -> Array:
         return column_squares(block.X, C @ (self.H * self.H))
+
+    def columns(self, keep: Array | slice) -> Factored:
+        raise TypeError("columns of the scores of a factored model depend on all parameters")
+
+
+@dataclass(frozen=True)
+class Others:
+    """Scores Z (B - diag B) + S diag B + 1 b^T: each label from what is known of all others, and from its own score.
+
+    X is Z and S side by side, (n, 2 l). B is (l, l) with b^T below it; what is on its diagonal belongs to S.
+    """
+
+    own: Array
+    """The number of the label of each column."""
+    separable = True
+
+    def scores(self, block: Block, B: Array) -> Array:
+        Z, S = self._parts(block)
+        W = B[:-1, :]
+        return Z @ W + (S - Z[:, self.own]) * W[self.own, self._each(B)] + B[-1, :]
+
+    def pull(self, block: Block, D: Array) -> Array:
+        Z, S = self._parts(block)
+        return self._stack(Z.T @ D, S * D, D)
+
+    def squares(self, block: Block, C: Array) -> Array:
+        Z, S = self._parts(block)
+        return self._stack(column_squares(Z, C), S * S * C, C)
+
+    def columns(self, keep: Array | slice) -> Others:
+        return Others(self.own[keep])
+
+    def _parts(self, block: Block) -> tuple[Array, Array]:
+        l = block.X.shape[1] // 2
+        return block.X[:, :l], block.X[:, l:][:, self.own]
+
+    def _each(self, B: Array) -> Array:
+        return array_namespace(B).arange(B.shape[1], device=B.device)
+
+    def _stack(self, W: Array, own: Array, D: Array) -> Array:
+        """Slopes with those of each label's own score in place, and those of the intercepts below."""
+        xp = array_namespace(W)
+        W[self.own, self._each(W)] = xp.sum(own, axis=0)
+        return xp.concat([W, xp.sum(D, axis=0, keepdims=True)])
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def minimise(
     penalty: Penalty,
     B: Array,
     *,
-    offset: Array | float = 0.0,
+    offset: Array | float | tuple[Array, ...] = 0.0,
     tol: float = 1e-4,
     max_iter: int = 100,
     cg_iter: int = 200,
@@ -46,10 +46,13 @@ def minimise(
 ) -> Minimum:
     """Minimise sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)> from B.
 
+    The offset is a number, one for each label, or a tuple with that of each block of rows.
+
     Ends when the gradient is `tol` times what it is at B = 0. Columns that are independent are solved in groups, so
     small that a group's scores stay in a processor's cache; `over` is how to run over the groups.
     """
-    fit = _Fit(problem, loss, design, penalty, offset, design.separable and penalty.separable)
+    offsets = offset if isinstance(offset, tuple) else problem.map(lambda block: offset)
+    fit = _Fit(problem, loss, design, penalty, offsets, design.separable and penalty.separable)
     if not fit.separable:
         return _minimise(fit, B, tol, max_iter, cg_iter)
     width = max(16, CACHE // max(1, problem.n))
@@ -101,7 +104,7 @@ class _Fit:
     loss: Loss
     design: Design
     penalty: Penalty
-    offset: Array | float
+    offsets: tuple[Array | float, ...]
     separable: bool
 
     def columns(self, keep: Array | slice) -> _Fit:
@@ -110,8 +113,9 @@ class _Fit:
         def part(block: Block) -> Block:
             return Block(block.X, block.Y[:, keep], block.J[:, keep], block.group)
 
-        offset = self.offset if isinstance(self.offset, float) else self.offset[keep]
-        return replace(self, problem=replace(self.problem, blocks=self.problem.map(part)), offset=offset)
+        offsets = tuple(offset if isinstance(offset, float) else offset[..., keep] for offset in self.offsets)
+        problem = replace(self.problem, blocks=self.problem.map(part))
+        return replace(self, problem=problem, design=self.design.columns(keep), offsets=offsets)
 
     def as_real(self, like: Array) -> _Fit:
         """Labels and weights in the type of the scores, which saves converting them in every product."""
@@ -132,10 +136,14 @@ class _Fit:
     def rest(self, B: Array) -> tuple[Array, ...]:
         """The scores of B = 0."""
         xp = array_namespace(B)
-        return self.problem.map(lambda block: xp.zeros(block.Y.shape, dtype=B.dtype, device=B.device) + self.offset)
+
+        def of_block(block: Block, offset: Array | float) -> Array:
+            return xp.zeros(block.Y.shape, dtype=B.dtype, device=B.device) + offset
+
+        return self.problem.map(of_block, self.offsets)
 
     def scores(self, B: Array) -> tuple[Array, ...]:
-        return self.problem.map(lambda block: self.design.scores(block, B) + self.offset)
+        return self.problem.map(lambda block, offset: self.design.scores(block, B) + offset, self.offsets)
 
     def value(self, B: Array, S: tuple[Array, ...]) -> Array:
         fit = self.problem.sum(lambda block, s: self.total(block.J * self.loss.value(block.Y, s)), S)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any
 
 from array_api_compat import array_namespace
@@ -106,6 +107,11 @@ class Problem:
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Any:
         """The sum over blocks of `function`."""
         return self.engine.sum(function, self.blocks, *rows)
+
+    def split(self, A: Array) -> tuple[Array, ...]:
+        """The rows of each block out of an array with all rows."""
+        ends = list(accumulate(block.n for block in self.blocks))
+        return tuple(A[end - block.n : end, :] for end, block in zip(ends, self.blocks, strict=True))
 
 
 def make_problem(

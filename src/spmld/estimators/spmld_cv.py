@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from spmld.core.losses import LOSSES
 from spmld.core.noise import error_rates, right
 from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators._correlation import LabelCorrelation
 from spmld.estimators._folds import Fold, folds_once
 from spmld.estimators._inputs import features_in_numpy, is_integer, is_number, move, require
 from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
@@ -68,6 +70,13 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
     labels are among the hardest, and labels that are merely hard mislead too. How far the pace goes is chosen by
     held-out labels as well, in models whose weights come from none of them.
 
+    Last, labels hear of each other. To the score of each label is added half of what makes the labels of held-out
+    samples likeliest, given the scores of all,
+
+    .. math:: \delta_{ij} = \sum_{k \ne j} z_{ik} M_{kj} + a_j s_{ij} + c_j, \qquad z_{ik} = 1 / (1 + e^{-s_{ik}})
+
+    with M, a and c penalised. In `complete` z is 1 or 0 where a label is known, so that it tells about the others.
+
     Parameters
     ----------
     Cs : sequence of float, default=(3.0, 10.0, 30.0, 100.0, 300.0)
@@ -85,6 +94,8 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
         errors of the best. Of its negatives 1 - 0.3 (1 - q) count, as they are many and few of them are wrong.
         "auto" is 1 - 2w, but from 0.8 to 0.95, with w the share of wrong positives as `spmld.core.noise`, which is
         cautious, estimates it. ``(1.0,)`` never paces.
+    correlation : float, default=0.5
+        How much of what labels say about each other, :math:`\delta`, is added to their scores: from 0 to 1.
     cv : int or splitter, default=3
         Folds of the samples. Each must be held out once.
     scoring : str, default="ranking_loss"
@@ -112,7 +123,10 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
     pace_weights_ : ndarray of shape (n_samples, n_labels)
         1 where a label counts, 0 where it does not or is not observed.
     scores_ : ndarray of shape (n_samples, n_labels)
-        Scores of the training samples by models that have not seen them, without a pace.
+        Scores of the training samples by models that have not seen them, without a pace, before labels hear of each
+        other.
+    label_correlation_ : ndarray of shape (n_labels, n_labels)
+        M: row k has what the probability of label k adds to the scores of the others.
     cv_results_ : list of dict
         For each choice: its "part" (a view, or "pace"), what was tried, and its "loss" on held-out labels.
     classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
@@ -143,6 +157,7 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
         views: Sequence[str] = VIEWS,
         n_landmarks: int = 300,
         shares: Sequence[float | str] = ("auto", 1.0),
+        correlation: float = 0.5,
         cv: Any = 3,
         scoring: str = "ranking_loss",
         n_jobs: int | None = None,
@@ -155,6 +170,7 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
         self.views = views
         self.n_landmarks = n_landmarks
         self.shares = shares
+        self.correlation = correlation
         self.cv = cv
         self.scoring = scoring
         self.n_jobs = n_jobs
@@ -180,6 +196,8 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
         )
         landmarks = is_integer(self.n_landmarks) and self.n_landmarks >= 1
         require(self, "n_landmarks", "an integer of 1 or more", landmarks)
+        moves = is_number(self.correlation) and 0 <= self.correlation <= 1
+        require(self, "correlation", "from 0 to 1", moves)
         self._measure()
 
     def _measure(self) -> Callable[[NDArray[Any], Scores], Scores]:
@@ -247,6 +265,10 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
             )
             for view in paths
         }
+        signs = np.nan_to_num(Y).astype(np.int8)
+        self._correlation = LabelCorrelation(self.scores_, signs, given)
+        self._correlation_with_known = LabelCorrelation(self.scores_, signs, given, known=signs)
+        self.label_correlation_ = self._correlation.between()
 
     def _views(self, X: Any, rng: np.random.RandomState) -> dict[str, Callable[[Any], Any]]:
         """What each view sees of the features."""
@@ -360,15 +382,16 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
         return next(i for i, loss in enumerate(losses) if near(loss))
 
     def _scores(self, X: Any) -> Any:
-        return self._from_views(X, lambda model, design: model._scores(design))
+        return self._correlated(X, self._correlation)
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
-        return self._from_views(X, lambda model, design: model._completed_scores(design, labels))
+        return self._correlated(X, partial(self._correlation_with_known, known=labels.signs))
 
-    def _from_views(self, X: Any, score: Callable[[Any, Any], Scores]) -> Any:
+    def _correlated(self, X: Any, change: Callable[[Scores], Scores]) -> Any:
         rows = _rows(X)
-        scores = {view: score(model, self._designs[view](rows)) for view, model in self.estimators_.items()}
-        return move(self._weighted(scores), X)
+        views = {view: model._scores(self._designs[view](rows)) for view, model in self.estimators_.items()}
+        scores = self._weighted(views)
+        return move(scores + self.correlation * change(scores) if self.correlation else scores, X)
 
     def _weighted(self, scores: dict[str, Scores]) -> Scores:
         return sum((self.view_weights_[view] * each for view, each in scores.items()), np.zeros(()))

@@ -21,6 +21,7 @@ _CLASSES = {
     "spmld.estimators.self_paced": ("SelfPacedClassifier",),
     "spmld.estimators.spmld": ("SPMLD",),
     "spmld.estimators.spmld_cv": ("SPMLDCV",),
+    "spmld.estimators._correlation": ("LabelCorrelation",),
     "spmld.estimators._scale": ("Landmarks", "Scale"),
     "spmld.labels.read": ("Labels",),
     "spmld.pace.rules": (
