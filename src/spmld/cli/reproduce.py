@@ -26,6 +26,7 @@ from spmld.experiment import (
     run_study,
     shipped_studies,
 )
+from spmld.experiment.costs import costs
 from spmld.experiment.report import write_report
 from spmld.experiment.standings import standings
 from spmld.experiment.trial import attempt
@@ -92,8 +93,9 @@ def report(records: Path, out: Path) -> None:
 @click.option("--measure", help="Measure; the first of the study if not given.")
 @click.option("--reference", help="Method to look at; the study's reference if not given.")
 @click.option("--against", multiple=True, help="Rival; all others if not given. May be repeated.")
+@click.option("--cost", is_flag=True, help="Processor seconds to choose settings and fit, in place of a measure.")
 def table(
-    records: Path, study: str | None, measure: str | None, reference: str | None, against: tuple[str, ...]
+    records: Path, study: str | None, measure: str | None, reference: str | None, against: tuple[str, ...], cost: bool
 ) -> None:
     """Print one table of RECORDS in Markdown: a row for each cell, and who wins how often.
 
@@ -105,7 +107,8 @@ def table(
         (study,) = found.studies
     if study not in found.studies:
         raise RecordError(f"--study must be one of {', '.join(found.studies) or 'none'} in {records}, got {study!r}")
-    click.echo(standings(found.study(study), found, measure, reference, against).markdown())
+    standing = standings(found.study(study), found, measure, reference, against)
+    click.echo((costs(standing.study, found, standing.reference) if cost else standing).markdown())
 
 
 @reproduce.command()
