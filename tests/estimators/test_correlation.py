@@ -123,6 +123,17 @@ def test_completion_listens_to_the_labels_that_are_known():
     assert model.label_correlation_.shape == (truth.shape[1],) * 2
 
 
+def test_completion_has_a_share_of_its_own():
+    data = make_planted(n_samples=200, random_state=0)
+    Y = hide_labels(data.Y, 0.7, random_state=0)
+    model = SPMLDCV(views=("own",), shares=(1.0,), correlation=0.0, completion=0.0, random_state=0).fit(data.X, Y)
+    p = model.predict_proba(data.X)[np.isnan(Y)]
+    np.testing.assert_allclose(model.complete(data.X, Y).confidences[np.isnan(Y)], np.maximum(p, 1 - p), atol=1e-12)
+    model.set_params(completion=1.0)
+    assert np.abs(model.complete(data.X, Y).confidences[np.isnan(Y)] - np.maximum(p, 1 - p)).max() > 0.1
+    np.testing.assert_allclose(model.predict_proba(data.X)[np.isnan(Y)], p, atol=1e-12)
+
+
 def test_no_correlation_gives_the_scores_of_the_views():
     data = make_planted(n_samples=200, random_state=0)
     Y = hide_labels(data.Y, 0.7, random_state=0)

@@ -70,7 +70,7 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
     labels are among the hardest, and labels that are merely hard mislead too. How far the pace goes is chosen by
     held-out labels as well, in models whose weights come from none of them.
 
-    Last, labels hear of each other. To the score of each label is added half of what makes the labels of held-out
+    Last, labels hear of each other. To the score of each label is added a share of what makes the labels of held-out
     samples likeliest, given the scores of all,
 
     .. math:: \delta_{ij} = \sum_{k \ne j} z_{ik} M_{kj} + a_j s_{ij} + c_j, \qquad z_{ik} = 1 / (1 + e^{-s_{ik}})
@@ -79,7 +79,7 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
 
     Parameters
     ----------
-    Cs : sequence of float, default=(3.0, 10.0, 30.0, 100.0, 300.0)
+    Cs : sequence of float, default=(1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
         Inverse strengths of the penalty to choose from, for samples of mean square norm 1. They are tried in rising
         order, until the loss has risen twice.
     label_graphs : sequence of float, default=(1.0, 0.0, 5.0)
@@ -94,8 +94,10 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
         errors of the best. Of its negatives 1 - 0.3 (1 - q) count, as they are many and few of them are wrong.
         "auto" is 1 - 2w, but from 0.8 to 0.95, with w the share of wrong positives as `spmld.core.noise`, which is
         cautious, estimates it. ``(1.0,)`` never paces.
-    correlation : float, default=0.5
+    correlation : float, default=0.3
         How much of what labels say about each other, :math:`\delta`, is added to their scores: from 0 to 1.
+    completion : float, default=0.5
+        How much of it is added in `complete`, where it has labels that are known to go by: from 0 to 1.
     cv : int or splitter, default=3
         Folds of the samples. Each must be held out once.
     scoring : str, default="ranking_loss"
@@ -152,12 +154,13 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
     def __init__(
         self,
         *,
-        Cs: Sequence[float] = (3.0, 10.0, 30.0, 100.0, 300.0),
+        Cs: Sequence[float] = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
         label_graphs: Sequence[float] = (1.0, 0.0, 5.0),
         views: Sequence[str] = VIEWS,
         n_landmarks: int = 300,
         shares: Sequence[float | str] = ("auto", 1.0),
-        correlation: float = 0.5,
+        correlation: float = 0.3,
+        completion: float = 0.5,
         cv: Any = 3,
         scoring: str = "ranking_loss",
         n_jobs: int | None = None,
@@ -171,6 +174,7 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
         self.n_landmarks = n_landmarks
         self.shares = shares
         self.correlation = correlation
+        self.completion = completion
         self.cv = cv
         self.scoring = scoring
         self.n_jobs = n_jobs
@@ -196,8 +200,8 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
         )
         landmarks = is_integer(self.n_landmarks) and self.n_landmarks >= 1
         require(self, "n_landmarks", "an integer of 1 or more", landmarks)
-        moves = is_number(self.correlation) and 0 <= self.correlation <= 1
-        require(self, "correlation", "from 0 to 1", moves)
+        for name in ("correlation", "completion"):
+            require(self, name, "from 0 to 1", is_number(getattr(self, name)) and 0 <= getattr(self, name) <= 1)
         self._measure()
 
     def _measure(self) -> Callable[[NDArray[Any], Scores], Scores]:
@@ -382,16 +386,16 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
         return next(i for i, loss in enumerate(losses) if near(loss))
 
     def _scores(self, X: Any) -> Any:
-        return self._correlated(X, self._correlation)
+        return self._correlated(X, self._correlation, self.correlation)
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
-        return self._correlated(X, partial(self._correlation_with_known, known=labels.signs))
+        return self._correlated(X, partial(self._correlation_with_known, known=labels.signs), self.completion)
 
-    def _correlated(self, X: Any, change: Callable[[Scores], Scores]) -> Any:
+    def _correlated(self, X: Any, change: Callable[[Scores], Scores], share: float) -> Any:
         rows = _rows(X)
         views = {view: model._scores(self._designs[view](rows)) for view, model in self.estimators_.items()}
         scores = self._weighted(views)
-        return move(scores + self.correlation * change(scores) if self.correlation else scores, X)
+        return move(scores + share * change(scores) if share else scores, X)
 
     def _weighted(self, scores: dict[str, Scores]) -> Scores:
         return sum((self.view_weights_[view] * each for view, each in scores.items()), np.zeros(()))
