@@ -104,3 +104,16 @@ def test_names_that_are_not_there_are_refused():
     ):
         with pytest.raises(StudyError, match=says):
             standings(study(), Records(), **options)
+
+
+def test_the_figure_has_a_dot_for_each_rival_of_each_cell():
+    pytest.importorskip("matplotlib")
+    near = {cell: {**values, "good": 0.1101} for cell, values in ALL.items()}
+    figure = standings(study(), results(study(), near)).figure()
+    (axis,) = figure.axes
+    dots = [(x, y, len(each.get_facecolor()) and each.get_facecolor()[0][:3].tolist() == [1.0, 1.0, 1.0])
+            for each in axis.collections for x, y in np.ma.filled(each.get_offsets(), np.nan)]  # fmt: skip
+    expected = [(v / 0.11 - 1, place, n == "good") for place, values in enumerate(near.values())
+                for n, v in values.items() if n != "ours"]  # fmt: skip
+    np.testing.assert_allclose(sorted(d[:2] for d in dots), sorted(e[:2] for e in expected), atol=2e-2)
+    assert sum(hollow for *_, hollow in dots) == sum(hollow for *_, hollow in expected) == 2

@@ -15,6 +15,7 @@ import click
 from click.exceptions import Exit
 
 from spmld.cli.show import say
+from spmld.datasets._files import writing
 from spmld.experiment import (
     Outcome,
     RecordError,
@@ -93,9 +94,16 @@ def report(records: Path, out: Path) -> None:
 @click.option("--measure", help="Measure; the first of the study if not given.")
 @click.option("--reference", help="Method to look at; the study's reference if not given.")
 @click.option("--against", multiple=True, help="Rival; all others if not given. May be repeated.")
+@click.option("--figure", type=click.Path(path_type=Path), help="Draw it too, into this file (PNG, SVG or PDF).")
 @click.option("--cost", is_flag=True, help="Processor seconds to choose settings and fit, in place of a measure.")
 def table(
-    records: Path, study: str | None, measure: str | None, reference: str | None, against: tuple[str, ...], cost: bool
+    records: Path,
+    study: str | None,
+    measure: str | None,
+    reference: str | None,
+    against: tuple[str, ...],
+    figure: Path | None,
+    cost: bool,
 ) -> None:
     """Print one table of RECORDS in Markdown: a row for each cell, and who wins how often.
 
@@ -108,6 +116,9 @@ def table(
     if study not in found.studies:
         raise RecordError(f"--study must be one of {', '.join(found.studies) or 'none'} in {records}, got {study!r}")
     standing = standings(found.study(study), found, measure, reference, against)
+    if figure is not None:
+        with writing(figure) as part:
+            standing.figure().savefig(part, dpi=130)
     click.echo((costs(standing.study, found, standing.reference) if cost else standing).markdown())
 
 

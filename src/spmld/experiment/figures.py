@@ -19,6 +19,7 @@ __all__ = [
     "Surface",
     "critical_differences",
     "diagram_height",
+    "differences",
     "draw_radar",
     "draw_ranks",
     "draw_surface",
@@ -229,6 +230,47 @@ def critical_differences(panels: Sequence[tuple[str, Sequence[str], Ranks]], str
     )
     for axis, (title, names, ranks) in zip(axes[:, 0], panels, strict=True):
         draw_ranks(axis, title, names, ranks, stressed)
+    return figure
+
+
+def differences(rows: Sequence[tuple[str, Mapping[str, tuple[float, bool]]]], reference: str, title: str = "") -> Any:
+    """How much worse than a reference others are: a line for each cell, a dot for each method.
+
+    Parameters
+    ----------
+    rows : sequence of (str, mapping)
+        Name of a cell, and for each method how much worse it is, as a share, and whether that is significant. A dot is
+        filled if it is.
+    reference : str
+        What they are compared with.
+    title : str
+        Title.
+
+    Returns
+    -------
+    Figure
+    """
+    plt = _pyplot()
+    methods = list(dict.fromkeys(name for _, values in rows for name in values))
+    figure, axis = plt.subplots(figsize=(8.6, 1.5 + 0.24 * len(rows)), layout="constrained")
+    for place in range(len(rows)):
+        axis.axhline(place, color="0.92", lw=0.8, zorder=0)
+    axis.axvline(0, color=STRESSED, lw=2.5, zorder=1, label=reference)
+    for number, name in enumerate(methods):
+        colour, marker = COLOURS[number % len(COLOURS)], "osD^vP*"[number % 7]
+        found = [(place, *values[name]) for place, (_, values) in enumerate(rows) if name in values]
+        places, worse, sure = (np.array(part) for part in zip(*found, strict=True))
+        for which, face in ((sure, colour), (~sure, "white")):
+            axis.scatter(worse[which], places[which], s=34, marker=marker, facecolor=face, edgecolor=colour, zorder=3)
+        axis.scatter([], [], s=34, marker=marker, color=colour, label=name)
+    axis.set_yticks(range(len(rows)), labels=[name for name, _ in rows], fontsize=9)
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:+.0%}" if value else "0")
+    axis.set_xlabel(f"worse than {reference} by (left of the line: better); hollow: not told apart")
+    axis.spines[["top", "right", "left"]].set_visible(False)
+    axis.tick_params(axis="y", length=0)
+    figure.suptitle(title, fontsize=11)
+    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9)
     return figure
 
 

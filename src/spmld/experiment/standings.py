@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from spmld.experiment.charts import told
 from spmld.experiment.config import Method, Study
+from spmld.experiment.figures import differences
 from spmld.experiment.plan import Cell
 from spmld.experiment.records import Records
 from spmld.experiment.statistics import Paired
@@ -74,17 +76,31 @@ class Standings:
         A pair for each cell, relative to the method's own mean.
         """
         found: dict[tuple[str, str], list[tuple[float, float]]] = {}
-        for told in (method for method in self.study.methods if method.told):
+        for oracle in (method for method in self.study.methods if method.told):
             for plain in self.study.methods:
-                if plain.told or _what(plain) != _what(told):
+                if plain.told or _what(plain) != _what(oracle):
                     continue
                 for row in self.rows:
-                    if {plain.name, told.name} <= set(row.entries):
-                        start, end, ours = (row.entries[n].mean for n in (plain.name, told.name, self.reference))
+                    if {plain.name, oracle.name} <= set(row.entries):
+                        start, end, ours = (row.entries[n].mean for n in (plain.name, oracle.name, self.reference))
                         sign = 1 if greater_is_better(self.measure) else -1
                         pair = (sign * (ours / start - 1), sign * (end / start - 1))
-                        found.setdefault((plain.name, told.name), []).append(pair)
+                        found.setdefault((plain.name, oracle.name), []).append(pair)
         return found
+
+    def figure(self) -> Any:
+        """How much worse than the reference each method is, cell by cell, as a matplotlib figure."""
+        sign = -1 if greater_is_better(self.measure) else 1
+        rows = []
+        for row in self.rows:
+            base = row.entries[self.reference].mean
+            worse = {
+                name: (sign * (entry.mean / base - 1), entry.test.verdict != "same")
+                for name, entry in row.entries.items()
+                if entry.test is not None
+            }
+            rows.append((told(row.cell), worse))
+        return differences(rows, self.reference, f"{heading(self.measure)}: {self.study.title}")
 
     def markdown(self) -> str:
         """The table and its sums."""
@@ -118,10 +134,10 @@ class Standings:
             f"{self.reference} against the best of {', '.join(self.rivals)} in {sum(counts.values())} cells: "
             f"better in {counts['better']}, not told apart in {counts['same']}, worse in {counts['worse']}."
         ]
-        for (plain, told), pairs in self.gaps().items():
+        for (plain, oracle), pairs in self.gaps().items():
             gain, gap = np.mean(pairs, axis=0)
             text.append(
-                f"Told what is wrong, {plain} gains {gap:.1%} on average ({told}); {self.reference} gains {gain:.1%} "
+                f"Told what is wrong, {plain} gains {gap:.1%} on average ({oracle}); {self.reference} gains {gain:.1%} "
                 f"over {plain} without being told: {gain / gap:.0%} of the gap."
             )
         return text
