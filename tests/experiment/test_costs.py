@@ -34,6 +34,11 @@ def test_the_search_and_one_fit_count():
     assert "fixed takes 2.1 times searched (median; 2.1 to 2.1)" in found.markdown()
 
 
+def test_some_data_sets_alone():
+    assert costs(study(), records(), "fixed", data=["other"]).seconds == {}
+    assert len(costs(study(), records(), "fixed", data=["planted"]).seconds) == 1
+
+
 def test_methods_without_a_final_fit_are_left_out():
     found = costs(study(), records(status="failed"), "fixed")
     assert "searched" not in found.markdown()

@@ -50,6 +50,16 @@ def test_the_reference_is_set_against_the_best_rival_of_each_cell():
     assert other.counts == {"better": 0, "same": 0, "worse": 2}
 
 
+def test_some_data_sets_alone():
+    two = study(data=["planted", "other"])
+    values = {**ALL, ("other", 0.3): ALL["planted", 0.7], ("other", 0.7): ALL["planted", 0.7]}
+    found = standings(two, results(two, values), data=["other"])
+    assert {row.cell.data for row in found.rows} == {"other"}
+    assert found.counts == {"better": 0, "same": 0, "worse": 2}
+    with pytest.raises(StudyError, match=r"data set of .* must be one of planted, other, got 'third'"):
+        standings(two, results(two, values), data=["third"])
+
+
 def test_differences_within_the_noise_are_not_told_apart():
     near = {cell: {**values, "good": 0.1101} for cell, values in ALL.items()}
     assert standings(study(), results(study(), near)).counts == {"better": 0, "same": 2, "worse": 0}

@@ -94,6 +94,7 @@ def report(records: Path, out: Path) -> None:
 @click.option("--measure", help="Measure; the first of the study if not given.")
 @click.option("--reference", help="Method to look at; the study's reference if not given.")
 @click.option("--against", multiple=True, help="Rival; all others if not given. May be repeated.")
+@click.option("--data", multiple=True, help="Data set; all if not given. May be repeated.")
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw it too, into this file (PNG, SVG or PDF).")
 @click.option("--cost", is_flag=True, help="Processor seconds to choose settings and fit, in place of a measure.")
 def table(
@@ -102,6 +103,7 @@ def table(
     measure: str | None,
     reference: str | None,
     against: tuple[str, ...],
+    data: tuple[str, ...],
     figure: Path | None,
     cost: bool,
 ) -> None:
@@ -109,17 +111,21 @@ def table(
 
     Bold is the best mean of the reference and its rivals; signs compare with the reference: + better, - worse, = not
     told apart at 95 % by a paired t-test over the masks.
+
+    \b
+    Example:
+      spmld reproduce table results.jsonl --measure coverage --against GLOCAL --data business --figure wins.png
     """
     found = read_records(records)
     if study is None and len(found.studies) == 1:
         (study,) = found.studies
     if study not in found.studies:
         raise RecordError(f"--study must be one of {', '.join(found.studies) or 'none'} in {records}, got {study!r}")
-    standing = standings(found.study(study), found, measure, reference, against)
+    standing = standings(found.study(study), found, measure, reference, against, data)
     if figure is not None:
         with writing(figure) as part:
             standing.figure().savefig(part, dpi=130)
-    click.echo((costs(standing.study, found, standing.reference) if cost else standing).markdown())
+    click.echo((costs(standing.study, found, standing.reference, data) if cost else standing).markdown())
 
 
 @reproduce.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,7 +46,7 @@ class Costs:
         return "\n".join(lines)
 
 
-def costs(study: Study, records: Records, reference: str) -> Costs:
+def costs(study: Study, records: Records, reference: str, data: Sequence[str] = ()) -> Costs:
     """Processor time of each method in each cell: all fits of its search, and the mean of its final fits.
 
     Parameters
@@ -56,6 +57,8 @@ def costs(study: Study, records: Records, reference: str) -> Costs:
         Results. Trials that are not on record, or failed, do not count.
     reference : str
         Method whose time is set beside the others'.
+    data : sequence of str
+        Data sets to look at; none: all of the study.
 
     Returns
     -------
@@ -76,6 +79,8 @@ def costs(study: Study, records: Records, reference: str) -> Costs:
     final = _by_method(final_trials(study, records), records)
     search = _by_method(search_trials(study), records)
     for (cell, method), seconds in final.items():
+        if data and cell.data not in data:
+            continue
         found.setdefault(cell, {})[method] = sum(search.get((cell, method), [])) + float(np.mean(seconds))
     return Costs(study, reference, found)
 

@@ -149,6 +149,7 @@ def standings(
     measure: str | None = None,
     reference: str | None = None,
     rivals: Sequence[str] = (),
+    data: Sequence[str] = (),
 ) -> Standings:
     """How a method stands against its rivals, cell by cell.
 
@@ -164,6 +165,8 @@ def standings(
         The method; None: the study's.
     rivals : sequence of str
         Whom to count as a rival; none: all other methods that are not told what is wrong.
+    data : sequence of str
+        Data sets to look at; none: all of the study.
 
     Returns
     -------
@@ -187,11 +190,14 @@ def standings(
     for name in (reference, *rivals):
         if name not in names:
             raise StudyError(f"a method of {study.name} must be one of {', '.join(names)}, got {name!r}")
+    for name in data:
+        if name not in study.data:
+            raise StudyError(f"a data set of {study.name} must be one of {', '.join(study.data)}, got {name!r}")
     assert reference is not None
     against = tuple(rivals) or tuple(m.name for m in study.methods if not m.told and m.name != reference)
     found = [entry for entry in entries([study], records) if entry.measure == measure]
     rows = []
-    for cell in dict.fromkeys(entry.cell for entry in found):
+    for cell in dict.fromkeys(entry.cell for entry in found if entry.cell.data in (data or study.data)):
         own = {entry.method.name: entry for entry in found if entry.cell == cell}
         others = [own[name] for name in against if name in own]
         if reference not in own or not others:
