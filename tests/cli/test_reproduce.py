@@ -119,3 +119,16 @@ def test_the_bar_is_for_terminals(monkeypatch):
     show = module._progress_bar("tiny")
     record = {"status": "ok", "trial": {"kind": "test", "data": "d", "observed": 0.3, "method": "m"}}
     assert list(show([None], [record])) == [record]
+
+
+def test_one_table_its_cost_and_its_figure(cli, tmp_path):
+    cli("run", "smoke", "--out", "r.jsonl")
+    result = cli("table", "r.jsonl", "--figure", "wins.png")
+    assert "cells: better in" in result.stdout
+    pytest.importorskip("matplotlib")
+    assert (tmp_path / "wins.png").read_bytes().startswith(b"\x89PNG")
+    assert "times" in cli("table", "r.jsonl", "--cost").stdout.splitlines()[-1]
+    result = cli("table", "r.jsonl", "--data", "nothing", "--figure", "other.png")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "must be one of planted, got 'nothing'" in result.stderr
+    assert not (tmp_path / "other.png").exists()
