@@ -127,7 +127,10 @@ def test_one_table_its_cost_and_its_figure(cli, tmp_path):
     assert "cells: better in" in result.stdout
     pytest.importorskip("matplotlib")
     assert (tmp_path / "wins.png").read_bytes().startswith(b"\x89PNG")
+    assert result.stdout.endswith(cli("table", "r.jsonl", "--brief").stdout)
+    assert "|" not in cli("table", "r.jsonl", "--brief").stdout
     assert "times" in cli("table", "r.jsonl", "--cost").stdout.splitlines()[-1]
+    assert cli("table", "r.jsonl", "--cost").stdout.endswith(cli("table", "r.jsonl", "--cost", "--brief").stdout)
     result = cli("table", "r.jsonl", "--data", "nothing", "--figure", "other.png")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "must be one of planted, got 'nothing'" in result.stderr

@@ -97,6 +97,7 @@ def report(records: Path, out: Path) -> None:
 @click.option("--data", multiple=True, help="Data set; all if not given. May be repeated.")
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw it too, into this file (PNG, SVG or PDF).")
 @click.option("--cost", is_flag=True, help="Processor seconds to choose settings and fit, in place of a measure.")
+@click.option("--brief", is_flag=True, help="Print who wins how often, without the table.")
 def table(
     records: Path,
     study: str | None,
@@ -106,6 +107,7 @@ def table(
     data: tuple[str, ...],
     figure: Path | None,
     cost: bool,
+    brief: bool,
 ) -> None:
     """Print one table of RECORDS in Markdown: a row for each cell, and who wins how often.
 
@@ -125,7 +127,8 @@ def table(
     if figure is not None:
         with writing(figure) as part:
             standing.figure().savefig(part, dpi=130)
-    click.echo((costs(standing.study, found, standing.reference, data) if cost else standing).markdown())
+    shown = costs(standing.study, found, standing.reference, data) if cost else standing
+    click.echo(shown.brief() if brief else shown.markdown())
 
 
 @reproduce.command()

@@ -37,10 +37,14 @@ class Costs:
             + [f"{own[name]:.1f}" if name in own else "-" for name in methods]
             for cell, own in self.seconds.items()
         ]
-        lines = [f"Processor seconds to choose and fit: {self.study.title}", ""]
-        lines += [markdown(["data", "labels", "observed", *methods], rows), ""]
-        for name in methods:
-            if name != self.reference and (found := self.ratios(name)):
+        title = f"Processor seconds to choose and fit: {self.study.title}"
+        return "\n".join([title, "", markdown(["data", "labels", "observed", *methods], rows), "", self.brief()])
+
+    def brief(self) -> str:
+        """How many times the seconds of each method the reference takes."""
+        lines = []
+        for name in (method.name for method in self.study.methods if method.name != self.reference):
+            if found := self.ratios(name):
                 low, middle, high = np.quantile(found, [0, 0.5, 1])
                 lines.append(f"- {self.reference} takes {middle:.1f} times {name} (median; {low:.1f} to {high:.1f})")
         return "\n".join(lines)

@@ -111,7 +111,8 @@ class Standings:
         for row in self.rows:
             place = [row.cell.data, *([str(row.cell.corruption) or "missing"] if corrupted else [])]
             lines.append([*place, f"{row.cell.observed:.0%}", *(self._text(row, name) for name in methods)])
-        return "\n".join([f"{heading(self.measure)}: {self.study.title}", "", markdown(head, lines), "", *self._sums()])
+        title = f"{heading(self.measure)}: {self.study.title}"
+        return "\n".join([title, "", markdown(head, lines), "", self.brief()])
 
     def _shown(self, name: str) -> bool:
         return any(name in row.entries for row in self.rows)
@@ -128,7 +129,8 @@ class Standings:
         """Whether the best rival has the better mean."""
         return is_better(self.measure, row.entries[row.best].mean, row.entries[self.reference].mean)
 
-    def _sums(self) -> list[str]:
+    def brief(self) -> str:
+        """Who wins how often, and the gap to those that were told."""
         counts = self.counts
         text = [
             f"{self.reference} against the best of {', '.join(self.rivals)} in {sum(counts.values())} cells: "
@@ -140,7 +142,7 @@ class Standings:
                 f"Told what is wrong, {plain} gains {gap:.1%} on average ({oracle}); {self.reference} gains {gain:.1%} "
                 f"over {plain} without being told: {gain / gap:.0%} of the gap."
             )
-        return text
+        return "\n".join(text)
 
 
 def standings(
