@@ -64,7 +64,7 @@ def radar_panels(
 
 def told(cell: Cell) -> str:
     """A cell in words."""
-    return f"{cell.data}, {cell.observed:.0%} observed {cell.corruption}".strip()
+    return f"{cell.data}, {cell.observed:.0%} observed, {cell.corruption}".rstrip(", ")
 
 
 def axis_name(measure: str) -> str:

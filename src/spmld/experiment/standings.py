@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spmld.experiment.charts import told
+from spmld.experiment.charts import in_words, told
 from spmld.experiment.config import Method, Study
 from spmld.experiment.figures import differences
 from spmld.experiment.plan import Cell
@@ -100,7 +100,7 @@ class Standings:
                 if entry.test is not None
             }
             rows.append((told(row.cell), worse))
-        return differences(rows, self.reference, f"{heading(self.measure)}: {self.study.title}")
+        return differences(rows, self.reference, f"{self.study.title}: {in_words(self.measure)}")
 
     def markdown(self) -> str:
         """The table and its sums."""
