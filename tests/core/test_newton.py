@@ -139,6 +139,19 @@ def test_an_offset_is_where_scores_begin():
                 assert objective(loss, design, penalty, B + 1e-3 * RNG.normal(size=shape), offset) > least
 
 
+def test_in_single_precision_offsets_stay_with_their_labels():
+    """Scores are worked out anew there, after some of the labels have come to an end."""
+    loss, offset = LOSSES["logistic"], RNG.normal(size=(n, l))
+    weights = J * np.array([0, 1, 1, 1, 1])  # the first label has nothing to learn from
+    for design, penalty, shape in (MODELS["features"], MODELS["others"]):
+        found = []
+        for dtype in (np.float64, np.float32):
+            data = make_problem(X.astype(dtype), Y, weights.astype(dtype), np.zeros(n, dtype=int), 1)
+            start = np.zeros(shape, dtype=dtype)
+            found.append(minimise(data, loss, design, penalty, start, offset=(offset.astype(dtype),), tol=1e-4).B)
+        np.testing.assert_allclose(*found, atol=1e-3)
+
+
 def test_the_graph_joins_labels_that_occur_together():
     Y = np.array([[1, 1, -1], [1, 1, -1], [-1, 1, 1], [-1, -1, 1]], dtype=np.int8)
     J = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1], [1, 1, 1]], dtype=float)

@@ -127,3 +127,12 @@ def test_the_figure_has_a_dot_for_each_rival_of_each_cell():
                 for n, v in values.items() if n != "ours"]  # fmt: skip
     np.testing.assert_allclose(sorted(d[:2] for d in dots), sorted(e[:2] for e in expected), atol=2e-2)
     assert sum(hollow for *_, hollow in dots) == sum(hollow for *_, hollow in expected) == 2
+
+
+def test_in_the_figure_right_is_worse_whatever_the_measure():
+    pytest.importorskip("matplotlib")
+    for measure, side in (("ranking_loss", 1), ("label_ranking_average_precision", -1)):
+        own = study(measures=[measure])
+        (axis,) = standings(own, results(own, ALL), rivals=["bad"]).figure().axes
+        ends = [x for each in axis.collections for x, _ in np.ma.filled(each.get_offsets(), np.nan)]
+        assert side * max(ends, key=abs) > 1.5  # "bad" has nearly three times the value
