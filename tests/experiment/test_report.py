@@ -210,3 +210,19 @@ def test_entries_of_different_labels_are_not_put_together(mixed):
     records = read_records(mixed / "results.jsonl")
     with pytest.raises(ValueError, match="judged on the same labels, got missing, test"):
         entries([records.study(name) for name in records.studies], records)
+
+
+def test_a_file_that_is_stopped_half_way_leaves_the_old_one(tmp_path):
+    def rows():
+        yield ["SPMLD", 1.5]
+        raise KeyboardInterrupt
+
+    class Rows(list):
+        __iter__ = staticmethod(rows)
+
+    out = Folder(tmp_path)
+    out.table("ranks", ["method", "rank"], [["GLOCAL", 2.5]])
+    with pytest.raises(KeyboardInterrupt):
+        out.table("ranks", ["method", "rank"], Rows([0]))
+    assert [path.name for path in tmp_path.iterdir()] == ["ranks.csv"]
+    assert "GLOCAL" in (tmp_path / "ranks.csv").read_text()
