@@ -5,8 +5,11 @@ from html import unescape
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from spmld import SPMLD, SPMLDCV, LabelPrior, MaskedLogistic, SelfPacedClassifier
 from spmld.audit import find_label_issues
@@ -132,14 +135,41 @@ def test_what_does_not_apply_is_left_out(model, sections):
     assert cuts == [f"{cut:.4f}" for cut in getattr(model, "thresholds_", [])]
 
 
-def test_choices_are_those_of_the_search():
-    model = SPMLDCV(Cs=(1.0, 10.0), label_graphs=(0.0,), n_landmarks=20, shares=(0.9,), random_state=0)
-    model.fit(X_TRAIN, Y_TRAIN)
+@pytest.fixture(scope="module")
+def chosen():
+    model = SPMLDCV(Cs=(1.0, 10.0), label_graphs=(0.0,), n_landmarks=20, shares=(0.9, 0.8), random_state=0)
+    return model.fit(X_TRAIN, Y_TRAIN)
+
+
+def test_additions_are_what_labels_say_about_each_other(chosen):
+    page = Page(model_report(chosen, X, Y, audit=False))
+    rows, M = page.tables["Strongest additions"], chosen.label_correlation_
+    assert [row["weight"] for row in rows] == [
+        f"{M[NAMES.index(row['label']), NAMES.index(row['adds to'])]:.4f}" for row in rows
+    ]
+    assert len(rows) == 12
+    assert abs(float(rows[0]["weight"])) == pytest.approx(np.abs(M).max(), abs=1e-4)
+    assert f"The share {chosen.correlation:g} of it counts" in page.text
+    silent = SPMLDCV(Cs=(1.0,), label_graphs=(0.0,), views=("own",), correlation=0.0, random_state=0)
+    page = Page(model_report(silent.fit(X_TRAIN, Y_TRAIN), X, Y, audit=False))
+    assert "What labels say about each other" not in page.sections
+
+
+def test_a_model_inside_others_shows_what_it_has(chosen):
+    around = make_pipeline(FunctionTransformer(), ThresholdClassifier(clone(chosen), random_state=0))
+    page = Page(model_report(around.fit(X_TRAIN, DATA.Y[::2]), X, Y, audit=False))
+    assert {"Choice of settings", "What labels say about each other", "Curriculum"} <= set(page.sections)
+
+
+def test_choices_are_those_of_the_search(chosen):
+    model = chosen
     page = Page(model_report(model, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, audit=False))
     rows = page.tables["What was tried"]
     assert [row["held-out loss"] for row in rows] == [f"{row['loss']:.4f}" for row in model.cv_results_]
     own = [row["setting"] for row in rows if row["part"] == "own" and row["chosen"]]
     assert own == [f"C={model.params_['own']['C']:g}, label_graph=0"]
+    shares = [row["setting"] for row in rows if row["part"] == "pace"]
+    assert shares == ["share 0.9 of the positives", "share 0.8 of the positives"]
     known = ~np.isnan(Y_TRAIN.to_numpy())
     mean = model.pace_weights_[:, 1][known[:, 1]].mean()
     assert page.tables["Weights at the end"][1]["mean weight"] == f"{mean:.4f}"

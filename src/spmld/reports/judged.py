@@ -128,15 +128,14 @@ def judge(
 
 
 def holder(model: Any, attribute: str) -> Any:
-    """The model or the one inside it that has the attribute, None if none has."""
-    inside = getattr(model, "estimators_", None)
-    inner = list(inside.values()) if isinstance(inside, dict) else [getattr(model, "estimator_", None)]
-    if getattr(model, "steps", None):
-        inner = [model.steps[-1][1]]
-    for each in (model, *inner):
-        if each is not None and getattr(each, attribute, None) is not None:
-            return each
-    return None
+    """The model or the first one inside it that has the attribute, None if none has."""
+    if model is None or getattr(model, attribute, None) is not None:
+        return model
+    views, steps = getattr(model, "estimators_", None), getattr(model, "steps", None)
+    inner = list(views.values()) if isinstance(views, dict) else [getattr(model, "estimator_", None)]
+    if steps:
+        inner = [steps[-1][1]]
+    return next((found for each in inner if (found := holder(each, attribute)) is not None), None)
 
 
 def _signs(X: Any, Y: Any, name: str) -> tuple[NDArray[np.float64], list[str]]:
