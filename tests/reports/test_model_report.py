@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.multioutput import ClassifierChain
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -26,6 +27,7 @@ DATA = make_planted(160, 6, 4, n_latent=3, random_state=0)
 X, Y = DATA.X[1::2], DATA.Y[1::2]
 X_TRAIN = DATA.X[::2]
 Y_TRAIN = pd.DataFrame(hide_labels(DATA.Y[::2], observed=0.8, random_state=0), columns=NAMES)
+NAMED = LabelPrior().fit(X_TRAIN, Y_TRAIN)
 ALWAYS = ["Summary", "Measures", "Labels", "Samples"]
 
 
@@ -176,6 +178,21 @@ def test_choices_are_those_of_the_search(chosen):
     assert page.sections[-1] == "Choice of settings"
 
 
+def test_names_may_be_an_index(html):
+    model = LabelPrior().fit(X_TRAIN, DATA.Y[::2])
+    page = Page(model_report(model, X, Y, audit=False, label_names=pd.Index(NAMES)))
+    assert [row["label"] for row in page.tables["All labels"]] == NAMES
+
+
+@pytest.mark.parametrize("model", [KNeighborsClassifier(), MultiOutputClassifier(LogisticRegression())], ids=repr)
+def test_classifiers_that_give_a_list_of_probabilities_are_judged(model):
+    model.fit(X_TRAIN, DATA.Y[::2])
+    page = Page(model_report(model, X, Y, audit=False))
+    p = np.column_stack([each[:, 1] for each in model.predict_proba(X)])
+    assert [row["AUC"] for row in page.tables["All labels"]] == [f"{auc:.4f}" for auc in macro_auc(Y, p, average=None)]
+    assert "Calibration" in page.sections
+
+
 def test_samples_have_the_names_of_the_frame():
     labels = pd.DataFrame(Y, index=[f"song {i}" for i in range(len(Y))])
     page = Page(model_report(LabelPrior().fit(X_TRAIN, DATA.Y[::2]), X, labels, audit=False))
@@ -199,6 +216,14 @@ def test_one_label_is_enough():
         ({"Y": Y[:, :3]}, "Y must have the labels of the model, 4, got 3"),
         ({"label_names": ["one"]}, "label_names must have one for each of the 4 labels, got 1"),
         ({"X_train": X}, "X_train and Y_train must be given both or neither"),
+        (
+            {"model": NAMED, "Y": pd.DataFrame(Y, columns=NAMES[::-1])},
+            "Y must have the labels of the model in their order",
+        ),
+        (
+            {"model": NAMED, "X_train": X, "Y_train": pd.DataFrame(Y)},
+            r"Y_train must have .* got \['0', '1', '2', '3'\]",
+        ),
         ({"top": 0}, "top must be an integer of 1 or more, got 0"),
         ({"model": object()}, "model must be a fitted estimator with predict"),
     ],
