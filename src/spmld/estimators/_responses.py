@@ -90,13 +90,15 @@ def answers(model: Any, X: Any) -> Answers:
     X = with_names(model, X)
     predicted = np.asarray(model.predict(X))
     predicted = predicted[:, None] if predicted.ndim == 1 else predicted
-    written = getattr(model, "classes_", None)
-    # Models of scikit-learn for several labels, which have a list of classes, write 0 and 1.
-    classes = written if isinstance(written, np.ndarray) and written.shape == (2,) else np.array([0, 1])
+    classes: Any = getattr(model, "classes_", None)
+    known = isinstance(classes, np.ndarray) and classes.shape == (2,)
+    if not known:  # as for models of scikit-learn for several labels, which list the classes of each
+        classes = np.array([0, 1])
+    positive = predicted == classes[1] if known else predicted > 0
     said = {
         response: label_scores(model, X, response, classes, predicted.shape[1])
         for response in ("decision_function", "predict_proba")
         if hasattr(model, response)
     }
     probabilities = said.get("predict_proba")
-    return Answers(said.get("decision_function", probabilities), (predicted == classes[1]).astype(int), probabilities)
+    return Answers(said.get("decision_function", probabilities), positive.astype(int), probabilities)
