@@ -18,6 +18,7 @@ from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import evaluate, macro_auc, ranking_loss
 from spmld.reports import model_report
+from spmld.reports.pictures import picture
 from spmld.thresholds import ThresholdClassifier
 from tests.reports.tables import Page
 
@@ -176,6 +177,14 @@ def test_choices_are_those_of_the_search(chosen):
     mean = model.pace_weights_[:, 1][known[:, 1]].mean()
     assert page.tables["Weights at the end"][1]["mean weight"] == f"{mean:.4f}"
     assert page.sections[-1] == "Choice of settings"
+
+
+def test_names_that_look_like_colours_stay_as_they_are():
+    name = '#000000 id="a" <b>'
+    figure = picture(lambda ax: ax.set_title(name), "a title")
+    assert name in unescape(figure.svg)
+    assert name not in figure.svg
+    assert "currentColor" in figure.svg
 
 
 def test_names_may_be_an_index(html):
