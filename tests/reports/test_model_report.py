@@ -187,6 +187,11 @@ def test_names_that_look_like_colours_stay_as_they_are():
     assert "currentColor" in figure.svg
 
 
+def test_names_in_any_script_are_drawn_without_a_warning(recwarn):
+    assert "日本" in picture(lambda ax: ax.set_title("日本"), "a title").svg
+    assert not recwarn.list
+
+
 def test_names_may_be_an_index(html):
     model = LabelPrior().fit(X_TRAIN, DATA.Y[::2])
     page = Page(model_report(model, X, Y, audit=False, label_names=pd.Index(NAMES)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from hashlib import sha256
@@ -56,7 +57,9 @@ def picture(
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Canvas
 
-    with rc_context(_STYLE):
+    with rc_context(_STYLE), warnings.catch_warnings():
+        # Text is shown in the reader's font, so that what matplotlib's own lacks does not matter.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         figure = Canvas(figsize=size, layout="constrained")
         draw(figure.add_subplot(projection=projection))
         file = io.StringIO()
