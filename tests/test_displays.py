@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
 
-from spmld import GLOCAL, SPMLD, MaskedLogistic, SelfPacedClassifier
+from spmld import GLOCAL, SPMLD, SPMLDCV, MaskedLogistic, SelfPacedClassifier
 from spmld.datasets import make_planted
 from spmld.displays import (
     CorrelationDisplay,
@@ -67,6 +67,15 @@ def test_the_terms_sum_to_the_objective(spmld):
 def test_warm_rounds_are_not_shown():
     model = GLOCAL(warm_rounds=3, random_state=0).fit(DATA.X, DATA.Y)
     assert len(ObjectiveDisplay.from_estimator(model).total) == len(model.history_) - 3
+
+
+def test_what_labels_add_to_each_other_is_shown_up_to_the_largest():
+    options = {"Cs": (3.0,), "label_graphs": (1.0,), "views": ("own",), "shares": (1.0,)}
+    model = SPMLDCV(**options, random_state=0).fit(DATA.X, DATA.Y)
+    display = CorrelationDisplay.from_estimator(model)
+    M = model.label_correlation_
+    np.testing.assert_array_equal(drawn(display.ax_), M[np.ix_(display.order_, display.order_)])
+    assert display.ax_.images[0].get_clim() == (-np.abs(M).max(), np.abs(M).max())
 
 
 def test_correlated_labels_stand_side_by_side():

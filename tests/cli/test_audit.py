@@ -47,7 +47,7 @@ def test_tables_for_pipes_and_a_file(folder):
     assert len(rows) == 780
     assert [rows[0]["instance"], rows[0]["label"]] == lines[1][:2]
     status, _, err = spmld(folder, "songs.csv", "--out", "issues.csv")
-    assert (status, err) == (2, "spmld: issues.csv is there already; give another name to --out\n")
+    assert (status, err) == (2, "spmld: issues.csv is there already; give --force to replace it\n")
 
 
 def test_json_and_another_method(folder):
@@ -64,7 +64,7 @@ def test_json_and_another_method(folder):
         (["absent.csv"], "spmld: there is no file absent.csv"),
         (["songs.csv", "--prefix", "x"], "spmld: songs.csv cannot be read as a CSV file"),
         (["songs.csv", "--out", "absent/issues.csv"], "spmld: there is no folder absent"),
-        (["songs.csv", "--folds", "500"], "spmld: cv asks for 500 folds, but X has n_samples=200"),
+        (["songs.csv", "--folds", "500"], "spmld: --folds must be no more than the samples of songs.csv, 200, got 500"),
         (["songs.csv", "--part", "train"], "spmld: songs has no official split"),
         (["songs.csv", "--method", "absent"], "'absent' is not one of"),
         ([], "Missing argument"),

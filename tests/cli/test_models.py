@@ -5,16 +5,20 @@ import io
 import json
 import os
 import pickle
+import re
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.linear_model import LinearRegression
 
 import spmld
 from spmld.cli import main
+from spmld.cli.methods import METHODS
 from spmld.datasets import Dataset, read_csv, write_dataset
 from spmld.thresholds import ThresholdClassifier
 from tests.cli.songs import FEATURES, LABELS, TEST, process, run, songs, write_songs
@@ -202,7 +206,13 @@ def test_the_official_split_decides(cli):
         (["evaluate", "test.csv", "test.csv"], "test.csv is not a model file of spmld: it begins with b'pitch,te'"),
         (["evaluate", "pickle.skops", "test.csv"], "pickle.skops is a pickle, which can run any code"),
         (["evaluate", "cut.skops", "test.csv"], "cut.skops is cut short or damaged"),
-        (["evaluate", "songs.skops", "test.csv", "--measure", "luck"], "name must be one of ranking_loss"),
+        (["compare", "train.csv", "--folds", "9999"], "--folds must be no more than the samples of train.csv, "),
+        (["tune", "train.csv", "--folds", "9999"], "--folds must be no more than the samples of train.csv, "),
+        (["audit", "train.csv", "--folds", "9999"], "--folds must be no more than the samples of train.csv, "),
+        (["audit", "train.csv", "-o", "absent/a.csv"], "there is no folder absent to write a.csv into"),
+        (["data", "convert", "train.csv", "absent/a.arff"], "there is no folder absent to write a.arff into"),
+        (["data", "describe", "train.csv", "--figure", "absent/a.png"], "there is no folder absent to write a.png"),
+        (["evaluate", "songs.skops", "test.csv", "--measure", "luck"], "measure must be one of ranking_loss"),
         (["evaluate", "songs.skops", "three.csv"], "it lacks 1 of the 4 labels, fast, among its 9 columns"),
         (
             ["evaluate", "songs.skops", "three.npz"],
@@ -231,7 +241,7 @@ def test_the_official_split_decides(cli):
         ),
         (["info", "test.csv"], "test.csv is not a model file of spmld"),
         (["compare", "train.csv", "--method", "Magic"], "method must be one of SPMLD, SPMLDCV, GLOCAL"),
-        (["compare", "train.csv", "--measure", "luck"], "name must be one of ranking_loss"),
+        (["compare", "train.csv", "--measure", "luck"], "measure must be one of ranking_loss"),
         (["compare", "train.csv", "--method", "LEML", "--reference", "MLLRC"], "reference must be one of the methods"),
         (["tune", "train.csv", "--method", "Magic"], "method must be one of SPMLD, SPMLDCV, GLOCAL"),
         (["tune", "train.csv", "--range", "tol=1"], "--range must be KEY=LOW:HIGH or KEY=LOW:HIGH:log"),
@@ -303,3 +313,23 @@ def test_ctrl_c_leaves_130_and_no_file(command, tmp_path):
     assert err.strip().endswith("spmld: stopped")
     assert "Traceback" not in err
     assert os.listdir(tmp_path) == ["big.npz"]
+
+
+def test_a_model_without_scores_has_no_best_labels(cli):
+    data = songs(TEST)
+    spmld.save(LinearRegression().fit(data.X, data.Y), "plain.skops", label_names=LABELS, feature_names=FEATURES)
+    status, _, err = cli("predict", "plain.skops", "test.csv", "--top-k", "2")
+    assert (status, err) == (2, "spmld: plain.skops holds LinearRegression, which has no scores to order labels by\n")
+
+
+@pytest.mark.parametrize("command", [["fit", "-o", "m.skops"], ["complete"], ["compare"], ["tune"], ["audit"]])
+def test_a_seed_that_is_none_is_named(command, cli):
+    status, _, err = cli(*command, "train.csv", "--seed", "-1")
+    assert status == 2
+    assert "Invalid value for '--seed': -1 is not in the range 0<=x<=4294967295" in err
+
+
+def test_every_method_stands_in_the_docs():
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+    told = re.search(r"`--method` is one of (.*?)\.\s", page, re.DOTALL)[1]
+    assert re.findall(r"[\w.]+", re.sub(r"\(.*?\)", "", told).replace(" and ", ", ")) == list(METHODS)

@@ -103,3 +103,10 @@ def test_errors_leave_with_2_and_no_file(folder, args, message):
     assert message in err
     assert "Traceback" not in err
     assert {path.name for path in folder.iterdir()} == before
+
+
+def test_data_of_which_no_fifth_can_be_held_out_are_refused(folder):
+    (folder / "few.csv").write_text("".join((folder / "train.csv").read_text().splitlines(keepends=True)[:4]))
+    status, _, err = run(folder, "report", "few.csv", "-o", "few.html")
+    assert status == 2
+    assert "SOURCE must have 5 samples or more, so that a fifth can be held out, got 3" in err

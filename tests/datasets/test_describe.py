@@ -78,3 +78,9 @@ def test_the_figure_shows_the_numbers(tmp_path):
     with pytest.raises(ValueError, match="png, pdf or svg"):
         found.plot(tmp_path / "figure.xyz")
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_names_are_no_formulas(tmp_path):
+    names = [r"$\frac", "a$b", r"$\no$"]
+    figure = describe(Dataset(np.eye(4), Y, label_names=names, name=r"$\no$")).plot(tmp_path / "figure.svg")
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == names

@@ -6,11 +6,12 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 
 import spmld
-from spmld import GLOCAL, LEML, MLLRC, SPMLD, SPMLDCV, SelfPacedClassifier
+from spmld import GLOCAL, LEML, MLLRC, SPMLD, SPMLDCV, MaskedLogistic, SelfPacedClassifier
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import scorer
@@ -168,3 +169,22 @@ def test_scikit_learns_callbacks_end_a_fit_and_are_torn_down_after_an_error(data
     with pytest.raises(RuntimeError, match="no"):
         SelfPacedClassifier(LogisticRegression(), callback=fail).set_callbacks(recorder).fit(data.X, data.hidden)
     assert recorder.events == ["setup", "teardown"]
+
+
+LIMITED = [
+    GLOCAL(max_iter=1, random_state=0),
+    SPMLD(max_iter=1, random_state=0),
+    LEML(max_iter=1, tol=1e-9, random_state=0),
+    MLLRC(max_iter=1),
+    MaskedLogistic(max_iter=1, tol=1e-9),
+    SelfPacedClassifier(max_iter=1),
+    SelfPacedClassifier(MaskedLogistic(max_iter=1, tol=1e-9)),
+    GridSearchCV(GLOCAL(max_iter=1), {"ridge": [0.1]}, cv=KFold(2), scoring=scorer("ranking_loss")),
+]
+
+
+@pytest.mark.parametrize("model", LIMITED, ids=repr)
+def test_the_warning_of_a_fit_cut_short_points_at_the_line_that_called_it(model, data):
+    with pytest.warns(ConvergenceWarning) as caught:
+        clone(model).fit(data.X, data.hidden)
+    assert {warning.filename for warning in caught} == {__file__}

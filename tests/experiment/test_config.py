@@ -37,6 +37,10 @@ from tests.experiment.studies import linear, make
         ({"standardize": "all"}, "standardize must be a list of names of data sets, got 'all'"),
         ({"standardize": ["iris"]}, "standardize must name data sets of the study, got iris"),
         ({"judged_on": "train"}, "judged_on must be one of test, missing, audit, got 'train'"),
+        (
+            {"judged_on": "missing", "methods": [linear(published="SPMLD")]},
+            "published must be left out",
+        ),
         ({"methods": [linear(search={"ridge": 1})]}, "search must be a table of lists"),
         ({"methods": [linear(search={"ridge": []})]}, "search must be a table of lists"),
         ({"methods": [linear(search={"ridge": [1, 2, 3]})]}, "settings as budget says for all, 2, got 3"),

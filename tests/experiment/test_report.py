@@ -13,6 +13,7 @@ from spmld.experiment.folder import Folder
 from spmld.experiment.plan import final_trials
 from spmld.experiment.report import write_report
 from spmld.experiment.statistics import Ranks
+from spmld.experiment.tables import entries
 from tests.experiment.studies import linear, make
 
 matplotlib.use("Agg")
@@ -178,3 +179,50 @@ def test_without_matplotlib_there_are_tables_all_the_same(written, tmp_path, mon
     monkeypatch.setattr(figures, "_pyplot", missing)
     files = write_report(read_records(written / "results.jsonl"), tmp_path)
     assert {path.suffix for path in files} == {".md", ".csv"}
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """Records of two studies with the same methods and masks, judged on the test set and on missing labels."""
+    folder = tmp_path_factory.mktemp("mixed")
+    methods = [{"name": "a", "estimator": "spmld.MaskedLogistic"}, {"name": "b", "estimator": "spmld.LabelPrior"}]
+    for name, more in {"tested": {"reference": "a"}, "completed": {"reference": "b", "judged_on": "missing"}}.items():
+        study = make(methods=methods, seeds=[0, 1, 2], measures=["micro_average_precision"], **more)
+        run_study(named(study, name), folder / "results.jsonl")
+        run_study(named(study, name), folder / f"{name}.jsonl")
+    return folder
+
+
+def test_studies_judged_on_other_labels_have_tables_of_their_own(mixed):
+    write_report(read_records(mixed / "results.jsonl"), mixed / "both")
+    for name, ending in {"tested": "", "completed": "_missing"}.items():
+        write_report(read_records(mixed / f"{name}.jsonl"), mixed / name)
+        for table in ("table_planted", "effects"):
+            file = f"{table}{ending}.csv"
+            assert (mixed / "both" / file).read_bytes() == (mixed / name / file).read_bytes()
+    text = (mixed / "both" / "README.md").read_text()
+    assert "## Against a, cell by cell" in text
+    assert "## Against b on missing labels, cell by cell" in text
+    assert "(effects_missing.csv)" in text
+
+
+def test_entries_of_different_labels_are_not_put_together(mixed):
+    records = read_records(mixed / "results.jsonl")
+    with pytest.raises(ValueError, match="judged on the same labels, got missing, test"):
+        entries([records.study(name) for name in records.studies], records)
+
+
+def test_a_file_that_is_stopped_half_way_leaves_the_old_one(tmp_path):
+    def rows():
+        yield ["SPMLD", 1.5]
+        raise KeyboardInterrupt
+
+    class Rows(list):
+        __iter__ = staticmethod(rows)
+
+    out = Folder(tmp_path)
+    out.table("ranks", ["method", "rank"], [["GLOCAL", 2.5]])
+    with pytest.raises(KeyboardInterrupt):
+        out.table("ranks", ["method", "rank"], Rows([0]))
+    assert [path.name for path in tmp_path.iterdir()] == ["ranks.csv"]
+    assert "GLOCAL" in (tmp_path / "ranks.csv").read_text()

@@ -8,6 +8,7 @@ import onnxruntime
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 
 import spmld
 from spmld.files import linear_predictor
@@ -89,12 +90,23 @@ def test_what_is_not_linear_is_refused(name, export, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("name", ["MLkNN", "SPMLDCV"])
+def test_the_refusal_says_what_can_be_exported(name, tmp_path):
+    with pytest.raises(ValueError, match=rf"got {name}\. Accepted: .*MaskedLogistic.* Keep others with spmld\.save"):
+        spmld.export_onnx(fitted(name), tmp_path / "model")
+
+
+def test_a_model_that_is_not_fitted_is_said_to_be_so(tmp_path):
+    with pytest.raises(NotFittedError, match="SPMLD instance is not fitted"):
+        spmld.export_npz(spmld.SPMLD(), tmp_path / "model.npz")
+
+
 def test_trees_wrong_names_and_wrong_precision_are_refused(tmp_path):
     forest = spmld.PerLabelClassifier(RandomForestClassifier(2)).fit(X, Y)
     with pytest.raises(ValueError, match="PerLabelClassifier of RandomForestClassifier"):
         spmld.export_npz(forest, tmp_path / "model.npz")
-    with pytest.raises(ValueError, match="label_names must name the 5 labels"):
-        spmld.export_npz(fitted("LEML"), tmp_path / "model.npz", label_names=["a"])
+    with pytest.raises(ValueError, match="label_names must name the 5 labels of the model, got 2"):
+        spmld.export_npz(fitted("LEML"), tmp_path / "model.npz", label_names=np.array(["a", "b"]))
     with pytest.raises(ValueError, match="dtype must be"):
         spmld.export_onnx(fitted("LEML"), tmp_path / "model.onnx", dtype="float16")
     with pytest.raises(FileNotFoundError, match="there is no folder"):

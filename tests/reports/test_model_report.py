@@ -5,8 +5,12 @@ from html import unescape
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.multioutput import ClassifierChain
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from spmld import SPMLD, SPMLDCV, LabelPrior, MaskedLogistic, SelfPacedClassifier
 from spmld.audit import find_label_issues
@@ -14,6 +18,7 @@ from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import evaluate, macro_auc, ranking_loss
 from spmld.reports import model_report
+from spmld.reports.pictures import picture
 from spmld.thresholds import ThresholdClassifier
 from tests.reports.tables import Page
 
@@ -23,6 +28,7 @@ DATA = make_planted(160, 6, 4, n_latent=3, random_state=0)
 X, Y = DATA.X[1::2], DATA.Y[1::2]
 X_TRAIN = DATA.X[::2]
 Y_TRAIN = pd.DataFrame(hide_labels(DATA.Y[::2], observed=0.8, random_state=0), columns=NAMES)
+NAMED = LabelPrior().fit(X_TRAIN, Y_TRAIN)
 ALWAYS = ["Summary", "Measures", "Labels", "Samples"]
 
 
@@ -132,18 +138,73 @@ def test_what_does_not_apply_is_left_out(model, sections):
     assert cuts == [f"{cut:.4f}" for cut in getattr(model, "thresholds_", [])]
 
 
-def test_choices_are_those_of_the_search():
-    model = SPMLDCV(Cs=(1.0, 10.0), label_graphs=(0.0,), n_landmarks=20, shares=(0.9,), random_state=0)
-    model.fit(X_TRAIN, Y_TRAIN)
+@pytest.fixture(scope="module")
+def chosen():
+    model = SPMLDCV(Cs=(1.0, 10.0), label_graphs=(0.0,), n_landmarks=20, shares=(0.9, 0.8), random_state=0)
+    return model.fit(X_TRAIN, Y_TRAIN)
+
+
+def test_additions_are_what_labels_say_about_each_other(chosen):
+    page = Page(model_report(chosen, X, Y, audit=False))
+    rows, M = page.tables["Strongest additions"], chosen.label_correlation_
+    assert [row["weight"] for row in rows] == [
+        f"{M[NAMES.index(row['label']), NAMES.index(row['adds to'])]:.4f}" for row in rows
+    ]
+    assert len(rows) == 12
+    assert abs(float(rows[0]["weight"])) == pytest.approx(np.abs(M).max(), abs=1e-4)
+    assert f"The share {chosen.correlation:g} of it counts" in page.text
+    silent = SPMLDCV(Cs=(1.0,), label_graphs=(0.0,), views=("own",), correlation=0.0, random_state=0)
+    page = Page(model_report(silent.fit(X_TRAIN, Y_TRAIN), X, Y, audit=False))
+    assert "What labels say about each other" not in page.sections
+
+
+def test_a_model_inside_others_shows_what_it_has(chosen):
+    around = make_pipeline(FunctionTransformer(), ThresholdClassifier(clone(chosen), random_state=0))
+    page = Page(model_report(around.fit(X_TRAIN, DATA.Y[::2]), X, Y, audit=False))
+    assert {"Choice of settings", "What labels say about each other", "Curriculum"} <= set(page.sections)
+
+
+def test_choices_are_those_of_the_search(chosen):
+    model = chosen
     page = Page(model_report(model, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, audit=False))
     rows = page.tables["What was tried"]
     assert [row["held-out loss"] for row in rows] == [f"{row['loss']:.4f}" for row in model.cv_results_]
     own = [row["setting"] for row in rows if row["part"] == "own" and row["chosen"]]
     assert own == [f"C={model.params_['own']['C']:g}, label_graph=0"]
+    shares = [row["setting"] for row in rows if row["part"] == "pace"]
+    assert shares == ["share 0.9 of the positives", "share 0.8 of the positives"]
     known = ~np.isnan(Y_TRAIN.to_numpy())
     mean = model.pace_weights_[:, 1][known[:, 1]].mean()
     assert page.tables["Weights at the end"][1]["mean weight"] == f"{mean:.4f}"
     assert page.sections[-1] == "Choice of settings"
+
+
+def test_names_that_look_like_colours_stay_as_they_are():
+    name = '#000000 id="a" <b>'
+    figure = picture(lambda ax: ax.set_title(name), "a title")
+    assert name in unescape(figure.svg)
+    assert name not in figure.svg
+    assert "currentColor" in figure.svg
+
+
+def test_names_in_any_script_are_drawn_without_a_warning(recwarn):
+    assert "日本" in picture(lambda ax: ax.set_title("日本"), "a title").svg
+    assert not recwarn.list
+
+
+def test_names_may_be_an_index(html):
+    model = LabelPrior().fit(X_TRAIN, DATA.Y[::2])
+    page = Page(model_report(model, X, Y, audit=False, label_names=pd.Index(NAMES)))
+    assert [row["label"] for row in page.tables["All labels"]] == NAMES
+
+
+@pytest.mark.parametrize("model", [KNeighborsClassifier(), MultiOutputClassifier(LogisticRegression())], ids=repr)
+def test_classifiers_that_give_a_list_of_probabilities_are_judged(model):
+    model.fit(X_TRAIN, DATA.Y[::2])
+    page = Page(model_report(model, X, Y, audit=False))
+    p = np.column_stack([each[:, 1] for each in model.predict_proba(X)])
+    assert [row["AUC"] for row in page.tables["All labels"]] == [f"{auc:.4f}" for auc in macro_auc(Y, p, average=None)]
+    assert "Calibration" in page.sections
 
 
 def test_samples_have_the_names_of_the_frame():
@@ -169,6 +230,14 @@ def test_one_label_is_enough():
         ({"Y": Y[:, :3]}, "Y must have the labels of the model, 4, got 3"),
         ({"label_names": ["one"]}, "label_names must have one for each of the 4 labels, got 1"),
         ({"X_train": X}, "X_train and Y_train must be given both or neither"),
+        (
+            {"model": NAMED, "Y": pd.DataFrame(Y, columns=NAMES[::-1])},
+            "Y must have the labels of the model in their order",
+        ),
+        (
+            {"model": NAMED, "X_train": X, "Y_train": pd.DataFrame(Y)},
+            r"Y_train must have .* got \['0', '1', '2', '3'\]",
+        ),
         ({"top": 0}, "top must be an integer of 1 or more, got 0"),
         ({"model": object()}, "model must be a fitted estimator with predict"),
     ],

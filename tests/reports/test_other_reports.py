@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spmld.experiment import Records, read_records, run_study
+from spmld.experiment.plan import final_trials
 from spmld.reports import comparison_report, study_report
 from tests.experiment.studies import linear, make
 from tests.reports.tables import Page
@@ -95,3 +96,25 @@ def test_a_failed_fit_is_told(records):
 def test_records_without_a_study_are_refused():
     with pytest.raises(ValueError, match="records must hold a study, got none"):
         study_report(Records())
+
+
+@pytest.mark.parametrize(
+    ("judged_on", "title"), [("missing", "on missing labels"), ("audit", "in finding wrong labels")]
+)
+def test_studies_judged_on_other_labels_have_sections_of_their_own(judged_on, title, records):
+    content = {**make(methods=[linear("b", fixed={"noise": 0.2}), linear("c")]).as_dict(), "judged_on": judged_on}
+    other = {"kind": "study", "name": "other", "study": content}
+    trials = [
+        {
+            "kind": "trial",
+            "key": trial.key,
+            "trial": trial.as_dict(),
+            "status": "ok",
+            "measures": {"ranking_loss": 0.875},
+        }
+        for trial in final_trials(Records([other]).study("other"), Records())
+    ]
+    page = Page(study_report(Records([*records.in_order(), other, *trials])))
+    assert {"Results", f"Results {title}"} <= set(page.sections)
+    assert page.tables["planted"] == Page(study_report(records)).tables["planted"]
+    assert [row["Rkl ↓"] for row in page.tables[f"planted {title}"]] == ["0.875 ± 0.0000"] * 2

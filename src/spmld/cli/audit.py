@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from spmld.cli.methods import METHODS, build
+from spmld.cli.output import check_target
 from spmld.cli.show import say, show_json, show_table
-from spmld.cli.source import load, part_option, source_options, take_part
+from spmld.cli.source import check_folds, load, part_option, seed_option, source_options, take_part
 
 __all__ = ["audit"]
 
@@ -25,8 +25,9 @@ __all__ = ["audit"]
 @click.option("--top", default=20, show_default=True, type=click.IntRange(min=0), help="How many entries to print.")
 @click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Folds of the cross-fit.")
 @click.option("--rounds", default=2, show_default=True, type=click.IntRange(min=1), help="How often to fit.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0, max=2**32 - 1), help="Seed.")
-@click.option("--out", metavar="FILE", help="Write all observed entries into this CSV file, which must not be there.")
+@seed_option("Seed of the method and of folds.")
+@click.option("-o", "--out", metavar="FILE", help="Write all observed entries into this CSV file.")
+@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def audit(
     source: str,
@@ -37,6 +38,7 @@ def audit(
     rounds: int,
     seed: int,
     out: str | None,
+    force: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -50,11 +52,9 @@ def audit(
       spmld audit emotions --top 10
       spmld audit mine.csv --label sad --label calm --out issues.csv
     """
-    if out and Path(out).exists():
-        raise ValueError(f"{out} is there already; give another name to --out")
-    if out and not Path(out).parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {Path(out).parent} to write {Path(out).name} into")
+    check_target(out, force)
     data = take_part(load(source, **options), part, "all")
+    check_folds(folds, data, source)
     from spmld.audit import find_label_issues
 
     model = build(method, {}, seed) if method else None

@@ -13,7 +13,7 @@ from spmld.cli.match import answers
 from spmld.cli.methods import build, find_method
 from spmld.cli.progress import steps
 from spmld.cli.show import say, show_json, show_table
-from spmld.cli.source import load, part_option, source_options, take_part
+from spmld.cli.source import check_folds, load, part_option, seed_option, source_options, take_part
 from spmld.experiment.statistics import holm, paired
 from spmld.metrics import evaluate as judge
 from spmld.metrics._registry import find_measure
@@ -36,7 +36,7 @@ _SIGNS = {"better": "+", "worse": "-", "same": "="}
 )
 @click.option("--reference", metavar="NAME", help="The method that others are tested against.  [default: the first]")
 @click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Folds of the samples.")
-@click.option("--seed", default=0, show_default=True, type=int, help="Seed of the folds and of the methods.")
+@seed_option("Seed of the folds and of the methods.")
 @part_option("train")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the values of all folds.")
 def compare(
@@ -69,6 +69,7 @@ def compare(
     for name in wanted:
         find_measure(name)
     found = take_part(load(data, **options), part, "train")
+    check_folds(folds, found, data)
     splits = list(MultilabelStratifiedKFold(folds, random_state=seed).split(found.X, found.Y))
     values, failed = _run(names, wanted, found, splits, seed)
     rows = _compared(names, base, values)

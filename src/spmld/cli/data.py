@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
 
+from spmld.cli.output import check_target
 from spmld.cli.show import say, show_json, show_table
 from spmld.cli.source import load, source_options
 
@@ -94,6 +94,7 @@ def describe(source: str, figure: str | None, as_json: bool, **options: Any) -> 
     """
     from spmld.datasets import describe
 
+    check_target(figure, force=True)
     found = describe(load(source, **options))
     if figure:
         found.plot(figure)
@@ -130,8 +131,7 @@ def convert(
     """
     from spmld.datasets import write_dataset
 
-    if Path(target).exists() and not force:
-        raise ValueError(f"{target} is there already; give --force to replace it")
+    check_target(target, force)
     found = load(source, **options).part(part)
     write_dataset(found, target, format=to, sparse=sparse)
     say(f"{target}: {found}")

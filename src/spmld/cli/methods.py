@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from spmld.cli.source import seed_option
+
 __all__ = ["METHODS", "SPACES", "build", "find_method", "method_options", "parse_params"]
 
 METHODS = (
@@ -47,7 +49,7 @@ _WORDS = {"true": True, "false": False, "none": None}
 def method_options(command: Callable[..., None]) -> Callable[..., None]:
     """--method, --param and --seed, the same for every command that fits one method."""
     for option in (
-        click.option("--seed", default=0, show_default=True, type=int, help="Seed of the method and of folds."),
+        seed_option("Seed of the method and of folds."),
         click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A parameter; repeat for more."),
         click.option("--method", default="SPMLD", show_default=True, help=f"One of {', '.join(METHODS)}."),
     ):

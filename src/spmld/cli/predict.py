@@ -59,6 +59,8 @@ def predict(
         said = answers(loaded, found.X)
     names = found.label_names or [f"y{j}" for j in range(said.positive.shape[1])]
     if top_k is not None:
+        if said.scores is None:
+            raise ValueError(f"{model} holds {info.estimator}, which has no scores to order labels by")
         write_table(_top(said, names, min(top_k, len(names))), out, kind)
     else:
         values = said.positive

@@ -138,6 +138,11 @@ def _parts(data: Any, seed: int) -> tuple[Any, Any, str]:
 
     from spmld.splits import MultilabelStratifiedKFold
 
+    if data.X.shape[0] < 5:
+        raise ValueError(
+            f"SOURCE must have 5 samples or more, so that a fifth can be held out, got {data.X.shape[0]}: "
+            "give a model that is fitted on others with --model"
+        )
     train, test = next(iter(MultilabelStratifiedKFold(5, random_state=seed).split(data.X, data.Y)))
     split = replace(data, train=train, test=test)
     return split.part("train"), split.part("test"), "a fifth, held out from the fit"

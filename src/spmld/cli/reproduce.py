@@ -49,7 +49,12 @@ def reproduce() -> None:
 
 @reproduce.command("list")
 def list_studies() -> None:
-    """List the studies that come with the package."""
+    """List the studies that come with the package.
+
+    \b
+    Example:
+      spmld reproduce list
+    """
     for name, path in shipped_studies().items():
         click.echo(f"{name:<18} {load_study(path).title}")
 
@@ -60,7 +65,13 @@ def list_studies() -> None:
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Trials at the same time.")
 @click.option("--retry", is_flag=True, help="Run failed trials again.")
 def run(studies: tuple[str, ...], out: Path, jobs: int, retry: bool) -> None:
-    """Run STUDIES: names from `list`, or TOML files. Trials on record are not run again."""
+    """Run STUDIES: names from `list`, or TOML files. Trials on record are not run again.
+
+    \b
+    Examples:
+      spmld reproduce run smoke --out results.jsonl
+      spmld reproduce run mine.toml --jobs 4
+    """
     loaded = [load_study(find_study(name)) for name in studies]
     failed = False
     for study in loaded:
@@ -78,7 +89,12 @@ def run(studies: tuple[str, ...], out: Path, jobs: int, retry: bool) -> None:
 @click.argument("records", type=click.Path(path_type=Path))
 @click.option("--out", default="results", show_default=True, type=click.Path(path_type=Path), help="Folder.")
 def report(records: Path, out: Path) -> None:
-    """Make all tables and figures from RECORDS; nothing is fitted."""
+    """Make all tables and figures from RECORDS; nothing is fitted.
+
+    \b
+    Example:
+      spmld reproduce report results.jsonl --out results
+    """
     found = read_records(records)
     if not found.studies:
         raise RecordError(f"{records} holds no study")
@@ -148,7 +164,12 @@ def check(
     key: str | None,
     tolerance: float,
 ) -> None:
-    """Refit one result of RECORDS and compare it with what is recorded."""
+    """Refit one result of RECORDS and compare it with what is recorded.
+
+    \b
+    Example:
+      spmld reproduce check results.jsonl --data planted --rate 0.3 --method SPMLD --seed 0
+    """
     wanted = {"data": data, "observed": rate, "method": method, "seed": seed}
     stored = _single(read_records(records), {k: v for k, v in wanted.items() if v is not None}, key)
     trial = Trial.from_dict(stored["trial"])

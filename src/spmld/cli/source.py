@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-__all__ = ["given", "load", "part_option", "source_options", "take_part"]
+__all__ = ["check_folds", "given", "load", "part_option", "seed_option", "source_options", "take_part"]
 
 
 def source_options(name: str = "source") -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -34,6 +34,17 @@ def part_option(default: str) -> Callable[[Callable[..., None]], Callable[..., N
     """Which rows of a data set with an official split; all rows of one without."""
     help = f"Rows of the official split, where there is one.  [default: {default}]"
     return click.option("--part", type=click.Choice(["all", "train", "test"]), help=help)
+
+
+def seed_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--seed, in the range that NumPy takes."""
+    return click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help=help)
+
+
+def check_folds(folds: int, data: Any, source: str) -> None:
+    """Refuse more folds than there are samples."""
+    if folds > data.X.shape[0]:
+        raise ValueError(f"--folds must be no more than the samples of {source}, {data.X.shape[0]}, got {folds}")
 
 
 def given(options: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from spmld.cli.methods import SPACES, build, find_method, parse_params, parse_va
 from spmld.cli.output import check_target
 from spmld.cli.progress import steps
 from spmld.cli.show import say, show_json, show_table
-from spmld.cli.source import load, part_option, source_options, take_part
+from spmld.cli.source import check_folds, load, part_option, seed_option, source_options, take_part
 from spmld.metrics._registry import find_measure
 
 __all__ = ["tune"]
@@ -33,7 +33,7 @@ __all__ = ["tune"]
 )
 @click.option("--trials", default=20, show_default=True, type=click.IntRange(min=1), help="Sets of parameters to try.")
 @click.option("--folds", default=3, show_default=True, type=click.IntRange(min=2), help="Folds of the samples.")
-@click.option("--seed", default=0, show_default=True, type=int, help="Seed of folds, draws and method.")
+@seed_option("Seed of folds, draws and method.")
 @part_option("train")
 @click.option("-o", "--out", metavar="MODEL", help="Fit the best on all of DATA, and write it to this file.")
 @click.option("--force", is_flag=True, help="Replace MODEL if it is there.")
@@ -75,6 +75,7 @@ def tune(
             raise ValueError(f"{key} is both fixed with --param and searched")
     model = build(method, {**{key: _some_value(value) for key, value in space.items()}, **fixed}, seed)
     found = take_part(load(data, **options), part, "train")
+    check_folds(folds, found, data)
     chosen = search or ("grid" if all(isinstance(value, list) for value in space.values()) else "random")
     result = _search(model, found, space, chosen, measure=measure, n_trials=trials, cv=folds, random_state=seed)
     best_params = _plain(result.best_params)

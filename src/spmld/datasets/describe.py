@@ -148,7 +148,8 @@ class Description:
         (often, rare), (gaps, each) = figure.subplots(2, 2)
         figure.suptitle(
             f"{self.name or 'data set'}: {self.n_samples} samples, {self.n_labels} labels, "
-            f"cardinality {self.cardinality:.3f}, density {self.density:.3f}"
+            f"cardinality {self.cardinality:.3f}, density {self.density:.3f}",
+            parse_math=False,  # names are text, whatever stands in them
         )
         often.bar(place, [row["frequency"] for row in rows], width=width, color="tab:blue")
         often.set(title="Frequency of the labels", ylabel="positives among the observed")
@@ -169,7 +170,7 @@ class Description:
         for axis in (often, rare, gaps):
             axis.set_xlim(-0.7, len(rows) - 0.3)
             if few:
-                axis.set_xticks(place, names, rotation=90, fontsize=7)
+                axis.set_xticks(place, names, rotation=90, fontsize=7, parse_math=False)
             else:
                 axis.set_xlabel("labels, the most frequent first")
         counts = np.bincount(self.positives_per_sample)

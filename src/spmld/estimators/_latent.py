@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,7 +33,7 @@ from spmld.estimators._inputs import (
     to_numpy,
 )
 from spmld.estimators._linear import together
-from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
+from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds, warn_of_limit
 from spmld.estimators._scale import Scale
 from spmld.labels import Labels
 
@@ -173,7 +171,7 @@ class LatentLabelModel(CallbackSupportMixin, MultiLabelEstimator):
         self.n_iter_ = len(result.history)
         self.converged_ = result.status is Status.CONVERGED
         if result.status is Status.LIMIT:
-            warnings.warn(f"{type(self).__name__}: {result.status.value}", ConvergenceWarning, stacklevel=3)
+            warn_of_limit(self, result.status.value)
 
     @property
     def coef_(self) -> Any:

@@ -1,13 +1,16 @@
-"""How a fit goes on: a callback, a line in the log, and scikit-learn's own callbacks after each round."""
+"""How a fit goes on: a callback, a line in the log, scikit-learn's own callbacks after each round, and a warning."""
 
 from __future__ import annotations
 
 import logging
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from spmld.estimators._inputs import is_integer, require
 
@@ -23,10 +26,11 @@ except ImportError:  # before scikit-learn 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "check_progress", "rounds"]
+__all__ = ["CallbackSupportMixin", "check_progress", "rounds", "warn_of_limit"]
 
 LOG = logging.getLogger("spmld")
 Record = dict[str, Any]
+_BETWEEN = ("spmld", "sklearn", "joblib")
 
 
 def check_progress(estimator: Any) -> None:
@@ -80,3 +84,14 @@ def line(record: Record) -> str:
     return ", ".join(
         f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in shown.items()
     )
+
+
+def warn_of_limit(estimator: Any, why: str) -> None:
+    """Warn that a fit ended before it was done, at the line of the user that asked for it.
+
+    A fit may stand inside others, such as those of `SPMLDCV` or a search of scikit-learn, so that lines are counted.
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _BETWEEN:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"{type(estimator).__name__}: {why}", ConvergenceWarning, stacklevel=level)

@@ -89,15 +89,16 @@ def answers(model: Any, X: Any) -> Answers:
     """All that a model says of samples, one column for each label."""
     X = with_names(model, X)
     predicted = np.asarray(model.predict(X))
-    vector = predicted.ndim == 1
-    classes = getattr(model, "classes_", None)
-    if isinstance(classes, np.ndarray) and classes.shape == (2,):
-        predicted = predicted == classes[1]
-    positive = (predicted > 0).astype(int)
-    probabilities = np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None
-    scores = np.asarray(model.decision_function(X)) if hasattr(model, "decision_function") else None
-    if vector:
-        positive = positive[:, None]
-        scores = None if scores is None else scores[:, None]
-        probabilities = None if probabilities is None else probabilities[:, 1:]
-    return Answers(probabilities if scores is None else scores, positive, probabilities)
+    predicted = predicted[:, None] if predicted.ndim == 1 else predicted
+    classes: Any = getattr(model, "classes_", None)
+    known = isinstance(classes, np.ndarray) and classes.shape == (2,)
+    if not known:  # as for models of scikit-learn for several labels, which list the classes of each
+        classes = np.array([0, 1])
+    positive = predicted == classes[1] if known else predicted > 0
+    said = {
+        response: label_scores(model, X, response, classes, predicted.shape[1])
+        for response in ("decision_function", "predict_proba")
+        if hasattr(model, response)
+    }
+    probabilities = said.get("predict_proba")
+    return Answers(said.get("decision_function", probabilities), positive.astype(int), probabilities)

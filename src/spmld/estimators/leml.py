@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from spmld.core.leml import Factors, solve
@@ -15,7 +13,7 @@ from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import is_integer, is_number, move, numpy_dtype, require
 from spmld.estimators._linear import pose, together
-from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
+from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds, warn_of_limit
 from spmld.labels import Labels
 
 __all__ = ["LEML"]
@@ -152,11 +150,7 @@ class LEML(CallbackSupportMixin, MultiLabelEstimator):
         self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
         self.n_iter_ = len(self.history_) // 2
         if self.tol is not None and not settled:
-            warnings.warn(
-                f"LEML: max_iter={self.max_iter} rounds were not enough to reach tol={self.tol}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_of_limit(self, f"max_iter={self.max_iter} rounds were not enough to reach tol={self.tol}")
 
     @property
     def coef_(self) -> Any:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 
 from spmld.core.linear import Features, Penalty, label_graph
@@ -19,6 +17,7 @@ from spmld.core.start import label_means
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import is_integer, is_number, move, namespace, numpy_dtype, require, to_numpy
 from spmld.estimators._linear import pose, together
+from spmld.estimators._progress import warn_of_limit
 from spmld.labels import Labels
 
 __all__ = ["MaskedLogistic", "MaskedRidge"]
@@ -68,11 +67,7 @@ class _MaskedLinear(MultiLabelEstimator):
         self.intercept_ = result.B[-1, :] if self.fit_intercept else 0 * result.B[0, :]
         self.n_iter_ = result.steps
         if not result.converged:
-            warnings.warn(
-                f"{type(self).__name__}: max_iter={self.max_iter} Newton steps were not enough to reach tol={self.tol}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_of_limit(self, f"max_iter={self.max_iter} Newton steps were not enough to reach tol={self.tol}")
 
     def _start(self, X: Any, problem: Problem) -> Any:
         """What the last fit found, with `warm_start`; else zeros, and intercepts as without features."""

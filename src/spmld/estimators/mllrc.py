@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from spmld.core.mllrc import MapFit, regression, solve, targets
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import is_integer, is_number, move, numpy_dtype, require
 from spmld.estimators._linear import pose, together
-from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
+from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds, warn_of_limit
 from spmld.labels import Labels
 
 __all__ = ["MLLRC"]
@@ -146,11 +144,7 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
         self.label_map_ = S
         self.n_iter_ = len(self.history_)
         if not settled:
-            warnings.warn(
-                f"MLLRC: max_iter={self.max_iter} proximal steps were not enough to reach tol={self.tol}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_of_limit(self, f"max_iter={self.max_iter} proximal steps were not enough to reach tol={self.tol}")
 
     def _scores(self, X: Any) -> Any:
         X, W, b = together(X, self.coef_, self.intercept_)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
@@ -20,7 +18,7 @@ from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._folds import Fold, folds_once
 from spmld.estimators._inputs import check_pace, clusters, is_integer, is_number, move, require, to_numpy
-from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
+from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds, warn_of_limit
 from spmld.estimators._responses import label_scores
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
@@ -221,8 +219,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
                     break
             else:
                 if not settled:
-                    unended = f"the schedule of the pace has not ended in max_iter={self.max_iter} rounds"
-                    warnings.warn(f"SelfPacedClassifier: {unended}", ConvergenceWarning, stacklevel=3)
+                    warn_of_limit(self, f"the schedule of the pace has not ended in max_iter={self.max_iter} rounds")
         self.estimator_ = self._fitted(host, X, labels, P * given)
         self.pace_weights_ = P
         self.losses_ = np.where(observed, losses, np.nan)

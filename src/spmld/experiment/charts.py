@@ -31,15 +31,15 @@ __all__ = [
 PAPER_UNITS = {"spmld.SPMLD.paper": 2.0}
 
 
-def draw_radar(studies: Sequence[Study], records: Records, out: Folder) -> None:
+def draw_radar(studies: Sequence[Study], records: Records, out: Folder, ending: str = "") -> None:
     """One figure for each data set, a panel for each rate; coverage is divided by the labels, as in the paper."""
     found = entries(studies, records)
-    out.table("radar", *long_rows(found))
+    out.table(f"radar{ending}", *long_rows(found))
     panels, losses = radar_panels(found, records)
     for data in dict.fromkeys(cell.data for cell in panels):
         own = {told(cell): panel for cell, panel in panels.items() if cell.data == data}
         if all(own.values()):
-            out.figure(f"radar_{data}", figures.radar, own, losses, find_reference(studies))
+            out.figure(f"radar_{data}{ending}", figures.radar, own, losses, find_reference(studies))
 
 
 def radar_panels(

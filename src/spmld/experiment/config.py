@@ -258,6 +258,12 @@ def parse_study(content: dict[str, Any], *, name: str, source: str) -> Study:
         raise StudyError(f"{source}: corruption must not repeat, got {', '.join(map(repr, study.corruption))}")
     if study.reference is not None and study.reference not in names:
         raise StudyError(f"{source}: reference must be one of {', '.join(names)}, got {study.reference!r}")
+    beside = [method.name for method in study.methods if method.published is not None]
+    if beside and study.judged_on != "test":
+        raise StudyError(
+            f"{source}: published must be left out unless judged_on is test, which is all that the paper reports, got "
+            f"judged_on = {study.judged_on!r} with published of {', '.join(beside)}"
+        )
     if study.select_seed in study.seeds:
         raise StudyError(f"{source}: select_seed must not be among seeds, got {study.select_seed}")
     if other := set(study.standardize) - set(study.data):

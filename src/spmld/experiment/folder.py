@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from spmld.datasets._files import writing
+
 __all__ = ["Folder"]
 
 
 class Folder:
-    r"""A folder that remembers what was written into it.
+    r"""A folder that remembers what was written into it. Each file is complete or absent, whatever happens.
 
     Parameters
     ----------
@@ -41,18 +43,20 @@ class Folder:
 
     def text(self, name: str, text: str) -> None:
         """Write text."""
+        with writing(self.path / name) as part:
+            part.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
         self.written.append(self.path / name)
-        self.written[-1].write_text(text.rstrip("\n") + "\n", encoding="utf-8")
 
     def table(self, name: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Write a CSV file, unless there are no rows."""
         if not rows:
             return
-        self.written.append(self.path / f"{name}.csv")
-        with self.written[-1].open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
+        file = self.path / f"{name}.csv"
+        with writing(file) as part, part.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(head)
             writer.writerows([f"{v:.6g}" if isinstance(v, float) else v for v in row] for row in rows)
+        self.written.append(file)
 
     def figure(self, name: str, draw: Any, *arguments: Any, **options: Any) -> None:
         """Draw and save; without matplotlib there is no figure, and the page says so by not naming it."""
@@ -60,6 +64,8 @@ class Folder:
             figure = draw(*arguments, **options)
         except ImportError:
             return
-        self.written.append(self.path / f"{name}.png")
-        figure.savefig(self.written[-1], dpi=130, metadata={"Software": None})
+        file = self.path / f"{name}.png"
+        with writing(file) as part:
+            figure.savefig(part, dpi=130, metadata={"Software": None})
         figure.clear()
+        self.written.append(file)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from spmld.experiment.config import Study
 from spmld.experiment.published import contradictions, published
+from spmld.experiment.ranks import Ranked
 from spmld.experiment.records import Records
-from spmld.experiment.statistics import Ranks
-from spmld.experiment.tables import SHORT, Entry, agreement, is_better, markdown
+from spmld.experiment.tables import SHORT, Entry, agreement, file_ending, is_better, judged_in_words, markdown
 
-__all__ = ["index", "result_page"]
+__all__ = ["Results", "index", "result_page"]
 
 MARKS = (
     "Paired t-tests at 95 % against {reference}, as in the paper: a method in bold is significantly better than it, "
@@ -33,18 +34,23 @@ NAMES = """\
 """
 
 
-def index(
-    studies: Sequence[Study],
-    records: Records,
-    found: Sequence[Entry],
-    reference: str | None,
-    ranked: Sequence[tuple[str, float, list[str], Ranks]],
-    files: Sequence[str],
-) -> str:
+@dataclass(frozen=True)
+class Results:
+    """What studies that are judged on the same labels have found: entries, their reference, and ranks."""
+
+    judged_on: str
+    found: Sequence[Entry]
+    reference: str | None
+    ranked: Sequence[Ranked]
+
+
+def index(studies: Sequence[Study], records: Records, results: Sequence[Results], files: Sequence[str]) -> str:
     """The first page: what was run, what agrees with the paper, what does not, and what wins."""
     parts = ["# Results", _studies(studies, records)]
-    if found:
-        parts += [_agreement(found), _against_published(found), _against_reference(found, reference), _ranks(ranked)]
+    for each in results:
+        if each.judged_on == "test":  # the paper has no other values
+            parts += [_agreement(each.found), _against_published(each.found)]
+        parts += [_against_reference(each), _ranks(each)]
     parts += [_contradictions(records), NAMES, _protocol(studies), _files(files), _failures(records)]
     return "\n\n".join(part.strip() for part in parts if part)
 
@@ -109,33 +115,37 @@ def _against_published(found: Sequence[Entry]) -> str:
     )
 
 
-def _against_reference(found: Sequence[Entry], reference: str | None) -> str:
+def _against_reference(results: Results) -> str:
     rows = []
-    for name in dict.fromkeys(entry.method.name for entry in found if entry.test is not None):
-        verdicts = [entry.test.verdict for entry in found if entry.method.name == name and entry.test is not None]
+    tested = [(entry.method.name, entry.test) for entry in results.found if entry.test is not None]
+    for name in dict.fromkeys(name for name, _ in tested):
+        verdicts = [test.verdict for other, test in tested if other == name]
         rows.append([name, *(verdicts.count(verdict) for verdict in ("better", "same", "worse"))])
     if not rows:
         return ""
     head = ["method", "significantly better", "no difference", "significantly worse"]
-    return (
-        f"## Against {reference}, cell by cell\n\nPaired t-tests at 95 % over masks; [effects.csv](effects.csv) has "
-        "effect sizes and p-values after Holm's correction over all cells and methods of a measure. Masks share their "
-        "samples, so these tests speak of other masks and not of other data.\n\n" + markdown(head, rows)
+    where = judged_in_words(results.judged_on)
+    file = f"effects{file_ending(results.judged_on)}.csv"
+    told = (
+        f"Paired t-tests at 95 % over masks; [{file}]({file}) has effect sizes and p-values after Holm's correction "
+        "over all cells and methods of a measure. Masks share their samples, so these tests speak of other masks and "
+        "not of other data."
     )
+    return f"## Against {results.reference}{where}, cell by cell\n\n{told}\n\n{markdown(head, rows)}"
 
 
-def _ranks(ranked: Sequence[tuple[str, float, list[str], Ranks]]) -> str:
-    if not ranked:
+def _ranks(results: Results) -> str:
+    if not results.ranked:
         return ""
     rows = []
-    for measure, rate, methods, ranks in ranked:
+    for measure, rate, methods, ranks in results.ranked:
         order = sorted(zip(ranks.means, methods, strict=True))
         text = ", ".join(f"{name} {mean:.1f}" for mean, name in order)
         rows.append([SHORT.get(measure, measure), f"{rate:.0%}", f"{ranks.p:.2g}", f"{ranks.difference:.2f}", text])
     head = ["measure", "observed", "Friedman p", "critical difference", "mean ranks"]
-    return "## Ranks over data sets\n\nFriedman's test, and Nemenyi's critical difference at 95 %.\n\n" + markdown(
-        head, rows
-    )
+    where = judged_in_words(results.judged_on)
+    told = "Friedman's test, and Nemenyi's critical difference at 95 %."
+    return f"## Ranks over data sets{where}\n\n{told}\n\n{markdown(head, rows)}"
 
 
 def _contradictions(records: Records) -> str:

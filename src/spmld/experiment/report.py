@@ -21,8 +21,11 @@ from spmld.experiment.tables import (
     SHORT,
     Entry,
     agreement,
+    by_judged,
     entries,
+    file_ending,
     find_reference,
+    judged_in_words,
     long_rows,
     markdown,
     result_rows,
@@ -50,24 +53,30 @@ def write_report(records: Records, folder: str | Path) -> list[Path]:
     studies = [records.study(name) for name in records.studies]
     by_kind = {kind: [s for s in studies if s.report == kind] for kind in ("tables", "radar", "surface")}
     _data_table(records, out)
-    found = entries(by_kind["tables"], records)
-    ranked: list[Ranked] = []
-    reference = find_reference(by_kind["tables"])
-    if found:
-        _result_tables(found, reference, out)
-        ranked = _ranks(found, out)
-        _effects(found, out)
-        out.table("agreement", *_agreement_rows(found))
-        shown = [item for item in ranked if item[0] == "ranking_loss"] or ranked[:2]
-        if shown:
-            panels = [(f"{SHORT.get(m, m)}, {rate:.0%} observed", names, ranks) for m, rate, names, ranks in shown]
-            out.figure("critical_difference", figures.critical_differences, panels, stressed=reference)
-    draw_radar(by_kind["radar"], records, out)
+    results = [_results(judged_on, own, records, out) for judged_on, own in by_judged(by_kind["tables"]).items()]
+    for judged_on, own in by_judged(by_kind["radar"]).items():
+        draw_radar(own, records, out, file_ending(judged_on))
     for study in by_kind["surface"]:
         draw_surfaces(study, records, out)
     _choices(studies, records, out)
-    out.text("README.md", pages.index(studies, records, found, reference, ranked, [path.name for path in out.written]))
+    out.text("README.md", pages.index(studies, records, results, [path.name for path in out.written]))
     return out.written
+
+
+def _results(judged_on: str, studies: Sequence[Study], records: Records, out: Folder) -> pages.Results:
+    """The tables of studies that are judged on the same labels."""
+    found, reference, ending = entries(studies, records), find_reference(studies), file_ending(judged_on)
+    if not found:
+        return pages.Results(judged_on, [], reference, [])
+    _result_tables(found, reference, judged_on, out)
+    ranked = _ranks(found, out, ending)
+    _effects(found, out, ending)
+    out.table("agreement", *_agreement_rows(found))
+    shown = [item for item in ranked if item[0] == "ranking_loss"] or ranked[:2]
+    if shown:
+        panels = [(f"{SHORT.get(m, m)}, {rate:.0%} observed", names, ranks) for m, rate, names, ranks in shown]
+        out.figure(f"critical_difference{ending}", figures.critical_differences, panels, stressed=reference)
+    return pages.Results(judged_on, found, reference, ranked)
 
 
 def _data_table(records: Records, out: Folder) -> None:
@@ -83,32 +92,33 @@ def _data_table(records: Records, out: Folder) -> None:
     out.text("table1.md", f"# Table 1: the data\n\n{markdown(head, rows)}")
 
 
-def _result_tables(found: list[Entry], reference: str | None, out: Folder) -> None:
+def _result_tables(found: list[Entry], reference: str | None, judged_on: str, out: Folder) -> None:
     """Tables 2 to 7, numbered as in the paper, and others after their data set."""
     numbers = {name: place for place, name in enumerate(sorted(set(published_data()) - {"corel5k"}), 2)}
     for data, corruption in dict.fromkeys((entry.cell.data, entry.cell.corruption) for entry in found):
         own = [entry for entry in found if (entry.cell.data, entry.cell.corruption) == (data, corruption)]
         clean = corruption.how == "none"
-        title = f"Table {numbers[data]}: {data}" if clean and data in numbers else f"{data} {corruption}".strip()
-        number = numbers.get(data, "") if clean else ""
+        number = numbers.get(data, "") if clean and judged_on == "test" else ""
+        title = f"Table {number}: {data}" if number else f"{data} {corruption}".strip() + judged_in_words(judged_on)
         name = f"table{number}_{data}" + ("" if clean else f"_{corruption.how}{corruption.rate * 100:.0f}")
+        name += file_ending(judged_on)
         measures = list(dict.fromkeys(entry.measure for entry in own))
         out.table(name, *long_rows(own))
         out.text(f"{name}.md", pages.result_page(title, markdown(*result_rows(own, measures)), own, reference))
 
 
-def _ranks(found: list[Entry], out: Folder) -> list[Ranked]:
+def _ranks(found: list[Entry], out: Folder, ending: str) -> list[Ranked]:
     """Friedman's test for each measure and rate, as a table too."""
     ranked, rows = ranks_over_data(found), []
     for measure, rate, methods, ranks in ranked:
         for method, mean in sorted(zip(methods, ranks.means, strict=True), key=lambda pair: pair[1]):
             rows.append([measure, rate, method, float(mean), ranks.n, ranks.statistic, ranks.p, ranks.difference])
     head = ["measure", "observed", "method", "mean rank", "data sets", "Friedman chi2", "p", "critical difference"]
-    out.table("ranks", head, rows)
+    out.table(f"ranks{ending}", head, rows)
     return ranked
 
 
-def _effects(found: list[Entry], out: Folder) -> None:
+def _effects(found: list[Entry], out: Folder, ending: str) -> None:
     """Every comparison with the reference; p-values are corrected over all cells and methods of a measure."""
     head = ["measure", "data", "observed", "corruption", "method", "difference", "effect", "p", "Holm p", "verdict"]
     rows = []
@@ -118,7 +128,7 @@ def _effects(found: list[Entry], out: Folder) -> None:
             cell = entry.cell
             place = [measure, cell.data, cell.observed, str(cell.corruption), entry.method.name]
             rows.append([*place, test.difference, test.effect, test.p, float(corrected), test.verdict])
-    out.table("effects", head, rows)
+    out.table(f"effects{ending}", head, rows)
 
 
 def _agreement_rows(found: list[Entry]) -> tuple[list[str], list[list[Any]]]:

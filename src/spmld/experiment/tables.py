@@ -16,7 +16,17 @@ from spmld.experiment.records import Records
 from spmld.experiment.statistics import Paired, paired
 from spmld.metrics._registry import find_measure
 
-__all__ = ["Agreement", "Entry", "agreement", "entries", "markdown", "result_rows", "shown_methods"]
+__all__ = [
+    "Agreement",
+    "Entry",
+    "agreement",
+    "by_judged",
+    "entries",
+    "judged_in_words",
+    "markdown",
+    "result_rows",
+    "shown_methods",
+]
 
 SHORT = {
     "ranking_loss": "Rkl",
@@ -110,6 +120,31 @@ def is_better(measure: str, value: float, other: float) -> bool:
     return value > other if greater_is_better(measure) else value < other
 
 
+def by_judged(studies: Sequence[Study]) -> dict[str, list[Study]]:
+    """Studies by what they are judged on: values of different labels must not stand in one table, or be ranked."""
+    found: dict[str, list[Study]] = {}
+    for study in studies:
+        found.setdefault(study.judged_on, []).append(study)
+    return found
+
+
+def judged_in_words(judged_on: str) -> str:
+    """What follows a heading, if it is not the test set that methods are judged on.
+
+    Examples
+    --------
+    >>> from spmld.experiment.tables import judged_in_words
+    >>> "Ranks" + judged_in_words("missing")
+    'Ranks on missing labels'
+    """
+    return {"test": "", "missing": " on missing labels", "audit": " in finding wrong labels"}[judged_on]
+
+
+def file_ending(judged_on: str) -> str:
+    """How the names of files end, so that those of other labels than the test set's stand beside them."""
+    return "" if judged_on == "test" else f"_{judged_on}"
+
+
 def shown_methods(studies: Sequence[Study]) -> list[Method]:
     """The methods of studies in order, each name once."""
     found: dict[str, Method] = {}
@@ -125,7 +160,7 @@ def find_reference(studies: Sequence[Study]) -> str | None:
 
 
 def entries(studies: Sequence[Study], records: Records) -> list[Entry]:
-    """The cells of the tables of several studies, which share their masks.
+    """The cells of the tables of several studies, which share their masks and are judged on the same labels.
 
     Parameters
     ----------
@@ -134,6 +169,8 @@ def entries(studies: Sequence[Study], records: Records) -> list[Entry]:
     records : Records
         Results. What is not on record is left out.
     """
+    if len(judged := by_judged(studies)) > 1:
+        raise ValueError(f"studies must be judged on the same labels, got {', '.join(judged)}")
     values: dict[tuple[Cell, str, str], dict[int, float]] = {}
     for study in studies:
         for trial in final_trials(study, records):

@@ -113,9 +113,10 @@ def _named(found: Linear, labels: Sequence[str] | None, features: Sequence[str] 
     sizes = (("label", labels, "y", len(found.coef)), ("feature", features, "x", found.coef.shape[1]))
     for what, given, letter, count in sizes:
         chosen = given if given is not None else getattr(found, f"{what}_names")
-        names[f"{what}_names"] = [f"{letter}{i}" for i in range(count)] if chosen is None else [str(n) for n in chosen]
-        if len(names[f"{what}_names"]) != count:
-            raise ValueError(f"{what}_names must name the {count} {what}s of the model, got {len(chosen or ())}")
+        listed = [f"{letter}{i}" for i in range(count)] if chosen is None else [str(name) for name in chosen]
+        if len(listed) != count:
+            raise ValueError(f"{what}_names must name the {count} {what}s of the model, got {len(listed)}")
+        names[f"{what}_names"] = listed
     return replace(found, **names)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
 
 from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier, SelfPacedClassifier
 from spmld.estimators._inputs import to_numpy
@@ -19,6 +20,10 @@ from spmld.thresholds import CalibratedLabels, ThresholdClassifier
 __all__ = ["Linear", "linear_predictor"]
 
 _Floats = NDArray[np.float64]
+_ACCEPTED = (
+    "SPMLD, GLOCAL, LEML, MLLRC, MaskedLogistic, MaskedRidge or LabelPrior, PerLabelClassifier of linear classifiers, "
+    "SelfPacedClassifier of any of these, or thresholds or sigmoid calibration around them"
+)
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,7 @@ def linear_predictor(model: Any) -> Linear:
     >>> linear_predictor(model).coef.shape
     (2, 1)
     """
+    check_is_fitted(model)
     found = _linear(model)
     return replace(found, feature_names=feature_names_of(model), label_names=label_names_of(model))
 
@@ -92,7 +98,13 @@ def _linear(model: Any) -> Linear:
         return _made(np.zeros((len(intercept), model.n_features_in_)), intercept, "logistic")
     if isinstance(model, MultiLabelEstimator) and hasattr(model, "coef_") and hasattr(model, "intercept_"):
         return _made(model.coef_, model.intercept_, "logistic" if model.loss == "logistic" else "bent")
-    raise ValueError(f"the model must be a linear predictor, got {type(model).__name__}: keep it with spmld.save")
+    raise _not_linear(type(model).__name__)
+
+
+def _not_linear(got: str) -> ValueError:
+    return ValueError(
+        f"the model must be a linear predictor, got {got}. Accepted: {_ACCEPTED}. Keep others with spmld.save"
+    )
 
 
 def _made(coef: Any, intercept: Any, link: Literal["logistic", "bent"]) -> Linear:
@@ -110,10 +122,7 @@ def _one_by_one(model: PerLabelClassifier) -> Linear:
         known = isinstance(part, LogisticRegression) or not hasattr(part, "predict_proba")
         weights = np.ravel(getattr(part, "coef_", ()))  # of shape (1, n_features) or (n_features,)
         if not known or len(weights) != model.n_features_in_:
-            raise ValueError(
-                "the model must be a linear predictor, got a PerLabelClassifier of "
-                f"{type(part).__name__}: keep it with spmld.save"
-            )
+            raise _not_linear(f"a PerLabelClassifier of {type(part).__name__}")
         coef[j], intercept[j] = weights, np.ravel(part.intercept_)[0]
     return _made(coef, intercept, "logistic")
 
@@ -121,7 +130,7 @@ def _one_by_one(model: PerLabelClassifier) -> Linear:
 def _calibrated(model: CalibratedLabels) -> Linear:
     inner = _linear(model.estimator_)
     if model.method != "sigmoid" or model._response != "decision_function":
-        raise ValueError('the model must be a linear predictor, got CalibratedLabels that is not method="sigmoid"')
+        raise _not_linear('CalibratedLabels that is not method="sigmoid" of scores')
     tuned = model.tuned_
     slopes, shifts = np.where(tuned, model.slopes_, 1.0), np.where(tuned, model.intercepts_, 0.0)
     coef, intercept = slopes[:, None] * inner.coef, slopes * (inner.intercept - inner.thresholds) + shifts
@@ -129,7 +138,7 @@ def _calibrated(model: CalibratedLabels) -> Linear:
         if not hasattr(model.estimator_, "predict_proba"):
             coef[~tuned], intercept[~tuned] = 0.0, log_odds(model.priors_)[~tuned]
         elif inner.link != "logistic":
-            raise ValueError("the model must be a linear predictor, got labels that are not calibrated beside others")
+            raise _not_linear("labels that are not calibrated beside others")
     return _made(coef, intercept, "logistic")
 
 

@@ -109,4 +109,4 @@ def find_measure(name: str) -> tuple[Measure, dict[str, Any]]:
     at_k = re.fullmatch(r"(\w+_at_)(\d+)", str(name))
     if at_k and at_k[1] + "k" in MEASURES:
         return MEASURES[at_k[1] + "k"], {"k": int(at_k[2])}
-    raise ValueError(f"name must be one of {', '.join(MEASURES)}, where k may be a number, got {name!r}")
+    raise ValueError(f"measure must be one of {', '.join(MEASURES)}, where k may be a number, got {name!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from spmld.experiment.charts import in_words
-from spmld.reports.judged import Judged
+from spmld.reports.judged import Judged, holder
 from spmld.reports.parts import Cell, Facts, Figure, Section, Table, shown
 from spmld.reports.pictures import picture
 
@@ -14,10 +14,10 @@ __all__ = ["choices"]
 
 def choices(judged: Judged) -> Section | None:
     """What `SPMLDCV` has tried, and what it took."""
-    model, tried = judged.model, getattr(judged.model, "cv_results_", None)
-    if not isinstance(tried, list) or not tried:
+    model = holder(judged.model, "view_weights_")
+    if model is None:
         return None
-    taken = {**model.params_, "pace": model.share_}
+    tried, taken = model.cv_results_, {**model.params_, "pace": model.share_}
     facts = [(f"weight of the view {view}", f"{weight:.2f}") for view, weight in model.view_weights_.items()]
     facts.append(("share of positives that count", f"{model.share_:g}" + (" (no pace)" if model.share_ == 1 else "")))
     rows = []
@@ -32,7 +32,7 @@ def choices(judged: Judged) -> Section | None:
 
 def _setting(choice: Any) -> str:
     if not isinstance(choice, dict):
-        return f"least weight {choice:g}"
+        return f"share {choice:g} of the positives"
     return ", ".join(f"{name}={value:g}" for name, value in choice.items()) or "the defaults"
 
 

@@ -1,4 +1,4 @@
-"""Which labels go together, in all samples and in each group."""
+"""Which labels go together, in all samples and in each group, and what labels say about each other."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from spmld.displays import CorrelationDisplay
 from spmld.reports.judged import Judged, holder
 from spmld.reports.parts import Figure, Section, Table
-from spmld.reports.pictures import picture
+from spmld.reports.pictures import picture, plot
 
-__all__ = ["correlations"]
+__all__ = ["additions", "correlations"]
 
 
 def correlations(judged: Judged) -> Section | None:
@@ -37,18 +37,42 @@ def correlations(judged: Judged) -> Section | None:
     return Section("correlations", "Label correlations", text, parts)
 
 
+def additions(judged: Judged) -> Section | None:
+    """What the probability of each label adds to the scores of the others, in `SPMLDCV`."""
+    model = holder(judged.model, "label_correlation_")
+    if model is None or len(judged.label_names) < 2 or not model.correlation:
+        return None
+    M, names = model.label_correlation_, judged.label_names
+    sources, targets = np.nonzero(~np.eye(len(M), dtype=bool))
+    order = np.argsort(-np.abs(M[sources, targets]), kind="stable")[: judged.top]
+    strongest = zip(sources[order], targets[order], strict=True)
+    rows = [{"label": names[k], "adds to": names[j], "weight": float(M[k, j])} for k, j in strongest]
+    alt = (
+        f"Heat map of what the probability of each of {len(names)} labels adds to the scores of the others: from "
+        f"{M.min():.2f} to {M.max():.2f}."
+    )
+    title = "What each label, a row, adds to the others"
+    figure = _drawn(CorrelationDisplay(M, names, None, title), alt)
+    text = (
+        "What the probability of a label adds to the scores of the others, as held-out labels tell. The share "
+        f"{model.correlation:g} of it counts in predictions."
+    )
+    parts: list[Any] = [figure, Table.of("Strongest additions", rows)]
+    return Section("additions", "What labels say about each other", text, parts)
+
+
 def _map(correlation: NDArray[np.float64], names: list[str], where: str) -> Figure:
     (i, j), (p, q) = _ends(correlation)
     alt = (
         f"Heat map of the correlations of {len(names)} labels, {where}: from {correlation[i, j]:.2f} "
         f"({names[i]} and {names[j]}) to {correlation[p, q]:.2f} ({names[p]} and {names[q]})."
     )
-    side = float(np.clip(2.6 + 0.14 * len(names), 3.6, 8.0))
+    return _drawn(CorrelationDisplay(correlation, names, title=where.capitalize()), alt)
 
-    def draw(ax: Any) -> None:
-        CorrelationDisplay(correlation, names).plot(ax=ax).ax_.set_title(where.capitalize())
 
-    return picture(draw, alt, size=(side + 0.7, side))
+def _drawn(display: CorrelationDisplay, alt: str) -> Figure:
+    side = float(np.clip(2.6 + 0.14 * len(display.names), 3.6, 8.0))
+    return picture(plot(display), alt, size=(side + 0.7, side))
 
 
 def _ends(correlation: NDArray[np.float64]) -> tuple[Any, Any]:

@@ -58,9 +58,9 @@ def _objective(model: Any) -> Figure | None:
 
 def _weights(judged: Judged) -> Table | None:
     """Mean weight of the known entries of each label, by a pace that has no rounds: that of `SPMLDCV`."""
-    model = judged.model
-    # Weights of other models belong to latent labels, or the heat map has them; a least weight of 1 is no pace.
-    if getattr(model, "share_", 1) == 1 or not judged.training or model.pace_weights_.shape != judged.Y_own.shape:
+    # Weights of other models belong to latent labels, or the heat map has them; a share of 1 is no pace.
+    model = holder(judged.model, "share_")
+    if model is None or model.share_ == 1 or not judged.training or model.pace_weights_.shape != judged.Y_own.shape:
         return None
     P, known = model.pace_weights_, ~np.isnan(judged.Y_own)
     rows = [

@@ -114,8 +114,12 @@ def judge(
     signs, instances = _signs(X, Y, "Y")
     training = X_train is not None
     own, own_names = _signs(X_train, Y_train, "Y_train") if training else (signs, instances)
-    names = label_names or label_names_of(model) or getattr(Y, "columns", None)
-    names = [str(name) for name in (range(signs.shape[1]) if names is None else names)]
+    known, own_columns = label_names_of(model), [_columns(each) for each in (Y, Y_train)]
+    for given, name in zip(own_columns, ("Y", "Y_train"), strict=True):
+        if known is not None and given is not None and given != known:
+            raise ValueError(f"{name} must have the labels of the model in their order, {known}, got {given}")
+    found = [names for names in (label_names, known, *own_columns) if names is not None]
+    names = [str(name) for name in (found[0] if found else range(signs.shape[1]))]
     if {len(names), own.shape[1]} != {signs.shape[1]}:
         raise ValueError(f"label_names must have one for each of the {signs.shape[1]} labels, got {len(names)}")
     said = answers(model, X)
@@ -128,15 +132,14 @@ def judge(
 
 
 def holder(model: Any, attribute: str) -> Any:
-    """The model or the one inside it that has the attribute, None if none has."""
-    inside = getattr(model, "estimators_", None)
-    inner = list(inside.values()) if isinstance(inside, dict) else [getattr(model, "estimator_", None)]
-    if getattr(model, "steps", None):
-        inner = [model.steps[-1][1]]
-    for each in (model, *inner):
-        if each is not None and getattr(each, attribute, None) is not None:
-            return each
-    return None
+    """The model or the first one inside it that has the attribute, None if none has."""
+    if model is None or getattr(model, attribute, None) is not None:
+        return model
+    views, steps = getattr(model, "estimators_", None), getattr(model, "steps", None)
+    inner = list(views.values()) if isinstance(views, dict) else [getattr(model, "estimator_", None)]
+    if steps:
+        inner = [steps[-1][1]]
+    return next((found for each in inner if (found := holder(each, attribute)) is not None), None)
 
 
 def _signs(X: Any, Y: Any, name: str) -> tuple[NDArray[np.float64], list[str]]:
@@ -148,6 +151,12 @@ def _signs(X: Any, Y: Any, name: str) -> tuple[NDArray[np.float64], list[str]]:
     index = getattr(Y, "index", None) if hasattr(Y, "iloc") else None
     names = [str(each) for each in (range(count) if index is None else index)]
     return np.where(labels.observed, labels.signs > 0, np.nan), names
+
+
+def _columns(Y: Any) -> list[str] | None:
+    """Names of the labels, if they are named."""
+    names = read_labels(Y).names if Y is not None else None
+    return None if names is None else [str(name) for name in names]
 
 
 def _as_fitted(model: Any, Y: NDArray[np.float64]) -> Any:

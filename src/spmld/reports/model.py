@@ -7,7 +7,7 @@ from typing import Any
 
 from spmld.reports.calibration import calibration
 from spmld.reports.choices import choices
-from spmld.reports.correlations import correlations
+from spmld.reports.correlations import additions, correlations
 from spmld.reports.curriculum import curriculum
 from spmld.reports.easy import instances, labels
 from spmld.reports.judged import judge
@@ -81,6 +81,7 @@ def model_report(
         instances(judged),
         curriculum(judged),
         correlations(judged),
+        additions(judged),
         suspicious(judged),
         recovered(judged),
         calibration(judged),

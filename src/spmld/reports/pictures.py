@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from hashlib import sha256
@@ -56,7 +57,9 @@ def picture(
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Canvas
 
-    with rc_context(_STYLE):
+    with rc_context(_STYLE), warnings.catch_warnings():
+        # Text is shown in the reader's font, so that what matplotlib's own lacks does not matter.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         figure = Canvas(figsize=size, layout="constrained")
         draw(figure.add_subplot(projection=projection))
         file = io.StringIO()
@@ -75,10 +78,15 @@ def _inline(svg: str) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", svg, flags=re.S)
     svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
     svg = re.sub(r'<image [^>]*base64,([^"]+)"[^>]*>', lambda found: _lighter(found[0], found[1]), svg)
-    svg = re.sub(r"#([0-9a-f]{2})\1\1\b", lambda found: _ink(int(found[1], 16)), svg)
     mark = "f" + sha256(svg.encode()).hexdigest()[:8]
-    svg = re.sub(r'\bid="', f'id="{mark}-', svg)
-    svg = re.sub(r'(href="|url\()#', rf"\1#{mark}-", svg)
+
+    def own(tag: str) -> str:
+        tag = re.sub(r"#([0-9a-f]{2})\1\1\b", lambda found: _ink(int(found[1], 16)), tag)
+        tag = re.sub(r'\bid="', f'id="{mark}-', tag)
+        return re.sub(r'(href="|url\()#', rf"\1#{mark}-", tag)
+
+    # In tags alone: a name between them may look like a colour.
+    svg = re.sub(r"<[^>]+>", lambda found: own(found[0]), svg)
     return re.sub(r"\n\s*", "\n", svg)
 
 

@@ -13,7 +13,16 @@ from spmld.experiment.charts import parameter, radar_panels, swept_surfaces, tol
 from spmld.experiment.figures import diagram_height
 from spmld.experiment.plan import cells, choose
 from spmld.experiment.ranks import ranks_over_data
-from spmld.experiment.tables import Entry, agreement, digits, entries, find_reference, heading
+from spmld.experiment.tables import (
+    Entry,
+    agreement,
+    by_judged,
+    digits,
+    entries,
+    find_reference,
+    heading,
+    judged_in_words,
+)
 from spmld.reports.page import page
 from spmld.reports.parts import Cell, Facts, Section, Table, shown
 from spmld.reports.pictures import picture, plot
@@ -53,26 +62,14 @@ def study_report(records: Records, *, title: str | None = None) -> str:
     if not studies:
         raise ValueError("records must hold a study, got none")
     compared = [study for study in studies if study.report != "surface"]
-    found = {judged: entries(own, records) for judged, own in _by_judged(compared).items()}
     sections: list[Section | None] = [_summary(studies, records), _data(records)]
-    for judged, own in found.items():
-        reference = find_reference(_by_judged(compared)[judged])
-        sections += [_results(own, judged, reference), _published(own, judged), _ranks(own, judged, reference)]
-    sections += [_radars(studies, records), _surfaces(studies, records), _chosen(studies, records), _failed(records)]
+    for judged, own in by_judged(compared).items():
+        found, reference = entries(own, records), find_reference(own)
+        sections += [_results(found, judged, reference), _published(found), _ranks(found, judged, reference)]
+        sections.append(_radars(own, judged, records))
+    sections += [_surfaces(studies, records), _chosen(studies, records), _failed(records)]
     first = studies[0].title if len(studies) == 1 else "Studies: " + ", ".join(study.name for study in studies)
     return page(title or first, "From the records of all fits.", sections)
-
-
-def _by_judged(studies: Sequence[Study]) -> dict[str, list[Study]]:
-    """Studies that are judged on the same labels share their tables."""
-    found: dict[str, list[Study]] = {}
-    for study in studies:
-        found.setdefault(study.judged_on, []).append(study)
-    return found
-
-
-def _where(judged: str) -> str:
-    return "" if judged == "test" else " on missing labels"
 
 
 def _summary(studies: Sequence[Study], records: Records) -> Section:
@@ -103,14 +100,14 @@ def _results(found: Sequence[Entry], judged: str, reference: str | None) -> Sect
             row: dict[str, Any] = {"method": method, "observed": Cell(f"{rate:.0%}", rate)}
             row.update({heading(name): _cell(places.get((method, rate, name))) for name in measures})
             rows.append(row)
-        tables.append(Table.of(f"{data} {corruption}".strip(), rows))
+        tables.append(Table.of(f"{data} {corruption}".strip() + judged_in_words(judged), rows))
     text = "Mean and standard deviation over the masks."
     if any(entry.test is not None for entry in found):
         text += (
             f" Against {reference}: + significantly better, - worse, = not told apart, by paired t-tests at 95 %. "
             "Masks share their samples, so these tests speak of other masks and not of other data."
         )
-    return Section(f"results-{judged}", f"Results{_where(judged)}", text, tables)
+    return Section(f"results-{judged}", f"Results{judged_in_words(judged)}", text, tables)
 
 
 def _cell(entry: Entry | None) -> Cell:
@@ -122,7 +119,7 @@ def _cell(entry: Entry | None) -> Cell:
     return Cell(f"{digits(entry.mean)}{spread}{sign}", entry.mean, _MARKS.get(verdict, ""))
 
 
-def _published(found: Sequence[Entry], judged: str) -> Section | None:
+def _published(found: Sequence[Entry]) -> Section | None:
     rows = [
         {
             "method": each.method,
@@ -131,7 +128,7 @@ def _published(found: Sequence[Entry], judged: str) -> Section | None:
             "within two deviations": each.within,
             "better": each.better,
         }
-        for each in (agreement(found) if judged == "test" else [])
+        for each in agreement(found)
     ]
     if not rows:
         return None
@@ -154,10 +151,10 @@ def _ranks(found: Sequence[Entry], judged: str, reference: str | None) -> Sectio
     if not parts:
         return None
     text = "Mean ranks over data sets, 1 is best. A bar joins methods that Nemenyi's test does not tell apart at 95 %."
-    return Section(f"ranks-{judged}", f"Ranks{_where(judged)}", text, parts)
+    return Section(f"ranks-{judged}", f"Ranks{judged_in_words(judged)}", text, parts)
 
 
-def _radars(studies: Sequence[Study], records: Records) -> Section | None:
+def _radars(studies: Sequence[Study], judged: str, records: Records) -> Section | None:
     chosen = [study for study in studies if study.report == "radar"]
     panels, losses = radar_panels(entries(chosen, records), records)
     reference, parts = find_reference(chosen), []
@@ -167,7 +164,8 @@ def _radars(studies: Sequence[Study], records: Records) -> Section | None:
             alt = f"Radar of {len(panel)} methods on {told(cell)}; the tables of results have the numbers."
             parts.append(picture(plot(display), alt, size=(6.4, 6.8), projection="polar"))
     text = "Each axis runs from the worst value to the best. Further out is better."
-    return Section("radar", "All measures at once", text, parts) if parts else None
+    title = f"All measures at once{judged_in_words(judged)}"
+    return Section(f"radar-{judged}", title, text, parts) if parts else None
 
 
 def _surfaces(studies: Sequence[Study], records: Records) -> Section | None:
