@@ -333,3 +333,23 @@ def test_every_method_stands_in_the_docs():
     page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
     told = re.search(r"`--method` is one of (.*?)\.\s", page, re.DOTALL)[1]
     assert re.findall(r"[\w.]+", re.sub(r"\(.*?\)", "", told).replace(" and ", ", ")) == list(METHODS)
+
+
+def test_gaps_in_features_are_named(cli, tmp_path):
+    lines = (tmp_path / "train.csv").read_text().splitlines()
+    cells = lines[3].split(",")
+    cells[lines[0].split(",").index("tempo")] = ""
+    (tmp_path / "holes.csv").write_text("\n".join([*lines[:3], ",".join(cells), *lines[4:]]) + "\n")
+    for command in (["fit", "-o", "x"], ["complete"], ["compare"], ["tune"], ["audit"], ["report", "-o", "x"]):
+        status, out, err = cli(command[0], "holes.csv", *command[1:])
+        assert (status, out) == (2, ""), command
+        assert "holes.csv: features must be finite numbers" in err
+        assert "1 are empty or infinite, the first in sample 2, feature tempo" in err
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_method_beside_a_model_is_refused(cli):
+    for command in (["complete"], ["report", "-o", "x.html"]):
+        status, _, err = cli(command[0], "train.csv", "--model", "songs.skops", "--method", "GLOCAL", *command[1:])
+        assert status == 2
+        assert "--method is for a method that is fitted: leave it out with --model" in err

@@ -9,7 +9,7 @@ import click
 from spmld.cli.methods import METHODS, build
 from spmld.cli.output import check_target
 from spmld.cli.show import say, show_json, show_table
-from spmld.cli.source import check_folds, load, part_option, seed_option, source_options, take_part
+from spmld.cli.source import check_folds, load_rows, part_option, seed_option, source_options
 
 __all__ = ["audit"]
 
@@ -53,7 +53,7 @@ def audit(
       spmld audit mine.csv --label sad --label calm --out issues.csv
     """
     check_target(out, force)
-    data = take_part(load(source, **options), part, "all")
+    data = load_rows(source, options, part, "all")
     check_folds(folds, data, source)
     from spmld.audit import find_label_issues
 

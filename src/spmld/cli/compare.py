@@ -13,7 +13,7 @@ from spmld.cli.match import answers
 from spmld.cli.methods import build, find_method
 from spmld.cli.progress import steps
 from spmld.cli.show import say, show_json, show_table
-from spmld.cli.source import check_folds, load, part_option, seed_option, source_options, take_part
+from spmld.cli.source import check_folds, load_rows, part_option, seed_option, source_options
 from spmld.experiment.statistics import holm, paired
 from spmld.metrics import evaluate as judge
 from spmld.metrics._registry import find_measure
@@ -68,7 +68,7 @@ def compare(
     wanted = measures or _MEASURES
     for name in wanted:
         find_measure(name)
-    found = take_part(load(data, **options), part, "train")
+    found = load_rows(data, options, part, "train")
     check_folds(folds, found, data)
     splits = list(MultilabelStratifiedKFold(folds, random_state=seed).split(found.X, found.Y))
     values, failed = _run(names, wanted, found, splits, seed)

@@ -9,11 +9,11 @@ import numpy as np
 
 from spmld.cli.fit import fit_on
 from spmld.cli.match import frames, match, open_model, with_names
-from spmld.cli.methods import build, find_method, method_options, parse_params
+from spmld.cli.methods import build, find_method, method_options, parse_params, refuse_beside_model
 from spmld.cli.output import check_target, output_options, table_format, write_table
 from spmld.cli.progress import working
 from spmld.cli.show import say
-from spmld.cli.source import load, part_option, source_options, take_part
+from spmld.cli.source import load_rows, part_option, source_options
 
 __all__ = ["complete"]
 
@@ -58,13 +58,12 @@ def complete(
     if model is None:
         method = find_method(method)
         fitted = build(method, parse_params(params), seed)
-        found = take_part(load(data, **options), part, "train")
+        found = load_rows(data, options, part, "train")
         fit_on(fitted, found, method)
         X, Y = frames(found)
         names = list(found.label_names)
     else:
-        if params:
-            raise ValueError("--param is for a method that is fitted: leave it out with --model")
+        refuse_beside_model()
         fitted, info = open_model(model, trust)
         matched = match(data, options, part, model, info, labels=True)
         X, Y, names = matched.X, matched.Y, matched.label_names

@@ -14,7 +14,7 @@ from spmld.cli.methods import build, find_method, method_options, parse_params
 from spmld.cli.output import check_target
 from spmld.cli.progress import working
 from spmld.cli.show import say, show_json
-from spmld.cli.source import given, load, part_option, source_options, take_part
+from spmld.cli.source import given, load_rows, part_option, source_options
 
 __all__ = ["fit", "fit_on", "training_summary"]
 
@@ -50,7 +50,7 @@ def fit(
     check_target(out, force)
     method = find_method(method)
     model = build(method, parse_params(params), seed)
-    found = take_part(load(data, **options), part, "train")
+    found = load_rows(data, options, part, "train")
     seconds = fit_on(model, found, method)
     summary = training_summary(data, found, method, seconds, options)
     spmld.save(model, out, label_names=found.label_names, feature_names=found.feature_names, summary=summary)

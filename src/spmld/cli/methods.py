@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from spmld.cli.source import seed_option
 
-__all__ = ["METHODS", "SPACES", "build", "find_method", "method_options", "parse_params"]
+__all__ = ["METHODS", "SPACES", "build", "find_method", "method_options", "parse_params", "refuse_beside_model"]
 
 METHODS = (
     "SPMLD",
@@ -55,6 +56,14 @@ def method_options(command: Callable[..., None]) -> Callable[..., None]:
     ):
         command = option(command)
     return command
+
+
+def refuse_beside_model() -> None:
+    """Refuse --method and --param where a model is given that is fitted already."""
+    context = click.get_current_context()
+    for name, option in (("method", "--method"), ("params", "--param")):
+        if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            raise ValueError(f"{option} is for a method that is fitted: leave it out with --model")
 
 
 def find_method(name: str) -> str:

@@ -10,11 +10,11 @@ import click
 
 from spmld.cli.fit import fit_on
 from spmld.cli.match import data_name, frames, match, open_model
-from spmld.cli.methods import build, find_method, method_options, parse_params
+from spmld.cli.methods import build, find_method, method_options, parse_params, refuse_beside_model
 from spmld.cli.output import check_target
 from spmld.cli.progress import working
 from spmld.cli.show import say
-from spmld.cli.source import load, source_options
+from spmld.cli.source import check_features, load, source_options
 from spmld.datasets._files import need, reading, writing
 
 __all__ = ["report"]
@@ -75,8 +75,7 @@ def report(
         if model is None:
             html = _of_fit(source, method, parse_params(params), seed, options, shown)
         else:
-            if params:
-                raise ValueError("--param is for a method that is fitted: leave it out with --model")
+            refuse_beside_model()
             html = _of_model(source, model, trust, options, shown)
     with writing(out) as part:
         part.write_text(html, encoding="utf-8")
@@ -119,7 +118,7 @@ def _of_fit(
 
     method = find_method(method)
     model = build(method, params, seed)
-    data = load(source, **options)
+    data = check_features(load(source, **options), source)
     train, test, told = _parts(data, seed)
     seconds = fit_on(model, train, method)
     X, Y = frames(test)

@@ -7,8 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+import numpy as np
 
-__all__ = ["check_folds", "given", "load", "part_option", "seed_option", "source_options", "take_part"]
+__all__ = [
+    "check_features",
+    "check_folds",
+    "given",
+    "load",
+    "load_rows",
+    "part_option",
+    "seed_option",
+    "source_options",
+    "take_part",
+]
 
 
 def source_options(name: str = "source") -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -57,6 +68,23 @@ def load(source: str, **options: Any) -> Any:
     from spmld.datasets import load_dataset
 
     return load_dataset(source, progress=sys.stderr.isatty(), **given(options))
+
+
+def load_rows(source: str, options: dict[str, Any], part: str | None, default: str) -> Any:
+    """The rows to fit on."""
+    return check_features(take_part(load(source, **options), part, default), source)
+
+
+def check_features(data: Any, source: str) -> Any:
+    """Refuse features that are no finite numbers: the methods of the commands fill no gaps in them."""
+    values = data.X.data if hasattr(data.X, "nnz") else data.X
+    if not np.isfinite(values).all():
+        rows, columns = np.nonzero(~np.isfinite(data.X.toarray() if hasattr(data.X, "nnz") else data.X))
+        raise ValueError(
+            f"{source}: features must be finite numbers, but {len(rows)} are empty or infinite, the first in sample "
+            f"{rows[0]}, feature {list(data.feature_names)[columns[0]]}: fill them, or leave the column out with --drop"
+        )
+    return data
 
 
 def take_part(data: Any, part: str | None, default: str) -> Any:

@@ -15,7 +15,7 @@ from spmld.cli.methods import SPACES, build, find_method, parse_params, parse_va
 from spmld.cli.output import check_target
 from spmld.cli.progress import steps
 from spmld.cli.show import say, show_json, show_table
-from spmld.cli.source import check_folds, load, part_option, seed_option, source_options, take_part
+from spmld.cli.source import check_folds, load_rows, part_option, seed_option, source_options
 from spmld.metrics._registry import find_measure
 
 __all__ = ["tune"]
@@ -74,7 +74,7 @@ def tune(
         if key in fixed:
             raise ValueError(f"{key} is both fixed with --param and searched")
     model = build(method, {**{key: _some_value(value) for key, value in space.items()}, **fixed}, seed)
-    found = take_part(load(data, **options), part, "train")
+    found = load_rows(data, options, part, "train")
     check_folds(folds, found, data)
     chosen = search or ("grid" if all(isinstance(value, list) for value in space.values()) else "random")
     result = _search(model, found, space, chosen, measure=measure, n_trials=trials, cv=folds, random_state=seed)
