@@ -191,14 +191,14 @@ def test_the_official_split_decides(cli):
         (["fit", "train.csv", "-o", "absent/m.skops"], "there is no folder absent to write m.skops into"),
         (["fit", "train.csv", "-o", "songs.skops"], "songs.skops is there already; give --force to replace it"),
         (["fit", "train.csv", "-o", "."], ". is a folder, expected the name of a file"),
-        (["fit", "train.csv", "-o", "m.skops", "--method", "Magic"], "method must be one of SPMLD, SPMLDCV, GLOCAL"),
+        (["fit", "train.csv", "-o", "m.skops", "--method", "Magic"], "method must be one of SPMLDCV, SPMLD, GLOCAL"),
         (["fit", "train.csv", "-o", "m.skops", "--param", "C"], "--param must be KEY=VALUE, such as C=0.1, got 'C'"),
-        (["fit", "train.csv", "-o", "m.skops", "--param", "C=1"], "SPMLD has no parameter 'C'; there are callback"),
+        (["fit", "train.csv", "-o", "m.skops", "--param", "C=1"], "SPMLDCV has no parameter 'C'; there are Cs"),
         (
-            ["fit", "train.csv", "-o", "m.skops", "--param", "tol=few"],
+            ["fit", "train.csv", "-o", "m.skops", "--method", "SPMLD", "--param", "tol=few"],
             "tol of SPMLD must be 0 or more, or None, got 'few'",
         ),
-        (["fit", "train.csv", "-o", "m.skops", "--param", "pace__x=1"], "SPMLD has no parameter 'pace__x'"),
+        (["fit", "train.csv", "-o", "m.skops", "--param", "pace__x=1"], "SPMLDCV has no parameter 'pace__x'"),
         (["fit", "train.csv", "-o", "m.skops", "--param", "tol=1", "--param", "tol=2"], "--param tol is given twice"),
         (["fit", "train.csv", "-o", "m.skops", "--label", "sad"], "there is no column 'sad' among its 10"),
         (["evaluate", "absent.skops", "test.csv"], "there is no file absent.skops"),
@@ -240,10 +240,10 @@ def test_the_official_split_decides(cli):
             "--param is for a method that is fitted",
         ),
         (["info", "test.csv"], "test.csv is not a model file of spmld"),
-        (["compare", "train.csv", "--method", "Magic"], "method must be one of SPMLD, SPMLDCV, GLOCAL"),
+        (["compare", "train.csv", "--method", "Magic"], "method must be one of SPMLDCV, SPMLD, GLOCAL"),
         (["compare", "train.csv", "--measure", "luck"], "measure must be one of ranking_loss"),
         (["compare", "train.csv", "--method", "LEML", "--reference", "MLLRC"], "reference must be one of the methods"),
-        (["tune", "train.csv", "--method", "Magic"], "method must be one of SPMLD, SPMLDCV, GLOCAL"),
+        (["tune", "train.csv", "--method", "Magic"], "method must be one of SPMLDCV, SPMLD, GLOCAL"),
         (["tune", "train.csv", "--range", "tol=1"], "--range must be KEY=LOW:HIGH or KEY=LOW:HIGH:log"),
         (["tune", "train.csv", "--choices", "magic=1,2"], "SPMLD has no parameter 'magic'"),
         (["tune", "train.csv", "--choices", "tol"], "--choices must be KEY=A,B,C"),
@@ -303,7 +303,7 @@ def test_ctrl_c_leaves_130_and_no_file(command, tmp_path):
         np.random.default_rng(0).normal(size=(20000, 60)), np.random.default_rng(1).integers(2, size=(20000, 40))
     )
     write_dataset(data, tmp_path / "big.npz")
-    slow = ("--param", "max_iter=100000", "--param", "tol=0")
+    slow = ("--method", "SPMLD", "--param", "max_iter=100000", "--param", "tol=0")
     running = process(tmp_path, command, "big.npz", "-o", "big.skops", *slow)
     time.sleep(12)
     assert running.poll() is None

@@ -26,7 +26,7 @@ def test_fit_evaluate_predict(folder):
     assert ",,\n" in (folder / "train.csv").read_text()  # missing labels are empty cells
     status, out, err = run(folder, "fit", "train.csv", "-o", "songs.skops")
     assert (status, out) == (0, "")
-    assert err.startswith("songs.skops: SPMLD fitted on Dataset 'train': 120 samples, 6 dense features, 4 labels")
+    assert err.startswith("songs.skops: SPMLDCV fitted on Dataset 'train': 120 samples, 6 dense features, 4 labels")
 
     status, out, err = run(folder, "evaluate", "songs.skops", "test.csv")
     assert (status, err) == (0, "")
@@ -36,7 +36,7 @@ def test_fit_evaluate_predict(folder):
     assert len(values) == 25
     # What a person gets by hand, and better than chance.
     train, test = read_csv(folder / "train.csv"), read_csv(folder / "test.csv")
-    model = spmld.SPMLD(random_state=0).fit(train.X, train.Y)
+    model = spmld.SPMLDCV(random_state=0).fit(train.X, train.Y)
     scores = model.decision_function(test.X)
     assert values["ranking_loss"] == pytest.approx(ranking_loss(test.Y, scores), rel=1e-3)
     assert values["macro_auc"] == pytest.approx(macro_auc(test.Y, scores), rel=1e-3)

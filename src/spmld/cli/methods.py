@@ -14,8 +14,8 @@ from spmld.cli.source import seed_option
 __all__ = ["METHODS", "SPACES", "build", "find_method", "method_options", "parse_params", "refuse_beside_model"]
 
 METHODS = (
-    "SPMLD",
     "SPMLDCV",
+    "SPMLD",
     "GLOCAL",
     "LEML",
     "MLLRC",
@@ -52,7 +52,7 @@ def method_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in (
         seed_option("Seed of the method and of folds."),
         click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A parameter; repeat for more."),
-        click.option("--method", default="SPMLD", show_default=True, help=f"One of {', '.join(METHODS)}."),
+        click.option("--method", default="SPMLDCV", show_default=True, help=f"One of {', '.join(METHODS)}."),
     ):
         command = option(command)
     return command
