@@ -21,7 +21,7 @@ from spmld.splits import MultilabelStratifiedKFold
 
 __all__ = ["compare"]
 
-_METHODS = ("SPMLD", "GLOCAL", "MaskedLogistic", "MLkNN", "LabelPrior")
+_METHODS = ("SPMLDCV", "SPMLD", "GLOCAL", "MaskedLogistic", "MLkNN", "LabelPrior")
 _MEASURES = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
 _SIGNS = {"better": "+", "worse": "-", "same": "="}
 
