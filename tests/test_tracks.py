@@ -37,6 +37,19 @@ def test_a_row_of_the_readme_counts_what_its_command_prints(command, monkeypatch
     assert [int(n) for n in re.findall(r"\| (\d+) (?=\|)", row)] == [int(n) for n in counts.groups()]
 
 
+def test_the_share_of_the_gap_is_the_one_printed(monkeypatch):
+    out = printed("reproduce table docs/tracks/track_wrong.jsonl --brief", monkeypatch)
+    share = re.search(r"(\d+)% of the gap", out)[1]
+    for text in (README, PAGE):
+        assert re.search(r"closes (\d+) % of\s+the gap", text)[1] == share
+
+
+def test_the_picture_of_the_readme_is_there():
+    pictures = re.findall(r"!\[[^\]]{20,}\]\(([^)]+)\)", README)
+    assert pictures == ["docs/tracks/track_wrong.png"]
+    assert (ROOT / pictures[0]).read_bytes().startswith(b"\x89PNG")
+
+
 def test_there_is_something_to_check():
     assert COMMANDS
     assert ROWS

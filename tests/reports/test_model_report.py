@@ -158,6 +158,13 @@ def test_additions_are_what_labels_say_about_each_other(chosen):
     assert "What labels say about each other" not in page.sections
 
 
+def test_figures_of_one_view_are_said_to_be_of_it(chosen):
+    told = "Figures are those of the view 'latent'"
+    assert Page(model_report(chosen, X, Y, audit=False)).text.count(told) == 2  # the curriculum, and the correlations
+    alone = SPMLD(random_state=0).fit(X_TRAIN, Y_TRAIN)
+    assert told not in Page(model_report(alone, X, Y, audit=False)).text
+
+
 def test_a_model_inside_others_shows_what_it_has(chosen):
     around = make_pipeline(FunctionTransformer(), ThresholdClassifier(clone(chosen), random_state=0))
     page = Page(model_report(around.fit(X_TRAIN, DATA.Y[::2]), X, Y, audit=False))

@@ -75,7 +75,7 @@ class CorrelationDisplay(Display):
         CorrelationDisplay
         """
         if hasattr(estimator, "label_correlation_") and group is None:
-            title = "What each label, a row, adds to the others"
+            title = "What a row adds to a column"
             return cls(estimator.label_correlation_, estimator.label_names_, None, title).plot(ax=ax)
         if not hasattr(estimator, "label_correlation"):
             raise ValueError(f"estimator must have label_correlation, as GLOCAL has, got {type(estimator).__name__}")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.displays import CorrelationDisplay
-from spmld.reports.judged import Judged, holder
+from spmld.reports.judged import Judged, holder, of_a_view
 from spmld.reports.parts import Figure, Section, Table
 from spmld.reports.pictures import picture, plot
 
@@ -33,7 +33,7 @@ def correlations(judged: Judged) -> Section | None:
     text = (
         "Red: scores rise together. Blue: one rises as the other falls. Labels that go together stand side by side. "
         "A label that goes with no other, such as a rare one, gets arbitrary correlations and not zeros."
-    )
+    ) + of_a_view(judged.model, model)
     return Section("correlations", "Label correlations", text, parts)
 
 
@@ -51,7 +51,7 @@ def additions(judged: Judged) -> Section | None:
         f"Heat map of what the probability of each of {len(names)} labels adds to the scores of the others: from "
         f"{M.min():.2f} to {M.max():.2f}."
     )
-    title = "What each label, a row, adds to the others"
+    title = "What a row adds to a column"
     figure = _drawn(CorrelationDisplay(M, names, None, title), alt)
     text = (
         "What the probability of a label adds to the scores of the others, as held-out labels tell. The share "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spmld.displays import ObjectiveDisplay, PaceDisplay
-from spmld.reports.judged import Judged, holder
+from spmld.reports.judged import Judged, holder, of_a_view
 from spmld.reports.parts import Figure, Section, Table
 from spmld.reports.pictures import picture
 
@@ -24,7 +24,8 @@ def curriculum(judged: Judged) -> Section | None:
     parts = [part for part in parts if part is not None]
     if not parts:
         return None
-    return Section("curriculum", "Curriculum", "What the fit learned from, and when.", parts)
+    text = "What the fit learned from, and when." + of_a_view(judged.model, model)
+    return Section("curriculum", "Curriculum", text, parts)
 
 
 def _pace(model: Any) -> Figure | None:

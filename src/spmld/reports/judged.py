@@ -20,7 +20,7 @@ from spmld.files.names import label_names_of
 from spmld.labels import read_labels
 from spmld.metrics import Evaluation, evaluate
 
-__all__ = ["Judged", "holder", "judge"]
+__all__ = ["Judged", "holder", "judge", "of_a_view"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +140,13 @@ def holder(model: Any, attribute: str) -> Any:
     if steps:
         inner = [steps[-1][1]]
     return next((found for each in inner if (found := holder(each, attribute)) is not None), None)
+
+
+def of_a_view(model: Any, inner: Any) -> str:
+    """A sentence that says so, if what is shown is that of one of several views."""
+    views = getattr(holder(model, "view_weights_"), "estimators_", {})
+    name = next((view for view, each in views.items() if each is inner), None) if isinstance(views, dict) else None
+    return f" Figures are those of the view {name!r}, which is one of several." if name else ""
 
 
 def _signs(X: Any, Y: Any, name: str) -> tuple[NDArray[np.float64], list[str]]:
