@@ -73,7 +73,7 @@ def test_the_searcher_leaves_a_view_with_the_best_so_far(data):
     model = SPMLDCV(random_state=0, callback=lambda record: True).fit(data.X, data.hidden)
     tried = [record["part"] for record in model.cv_results_]
     assert [part for part in tried if part != "pace"] == ["own", "local", "latent"]
-    assert model.params_["own"] == {"C": 3.0, "label_graph": 1.0}
+    assert model.params_["own"] == {"C": 1.0, "label_graph": 1.0}
 
 
 @pytest.mark.parametrize("cls", [*ROUNDS, SPMLDCV])
