@@ -8,6 +8,7 @@ import pickle
 import re
 import signal
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,8 @@ from sklearn.linear_model import LinearRegression
 
 import spmld
 from spmld.cli import main
-from spmld.cli.methods import METHODS
+from spmld.cli.fit import fit_on
+from spmld.cli.methods import METHODS, build
 from spmld.datasets import Dataset, read_csv, write_dataset
 from spmld.thresholds import ThresholdClassifier
 from tests.cli.songs import FEATURES, LABELS, TEST, process, run, songs, write_songs
@@ -353,3 +355,29 @@ def test_a_method_beside_a_model_is_refused(cli):
         status, _, err = cli(command[0], "train.csv", "--model", "songs.skops", "--method", "GLOCAL", *command[1:])
         assert status == 2
         assert "--method is for a method that is fitted: leave it out with --model" in err
+
+
+@pytest.mark.parametrize("method", ["SPMLD", "SPMLDCV", "MaskedLogistic"])
+def test_a_fit_shows_its_rounds_and_keeps_nothing_of_the_bar(method, monkeypatch):
+    bars = []
+
+    @contextmanager
+    def steps(total, what):
+        bars.append([total, what, 0])
+
+        def step(text):
+            bars[-1][2] += 1
+
+        yield step
+
+    monkeypatch.setattr("spmld.cli.fit.steps", steps)
+    model = build(method, {}, 0)
+    fit_on(model, songs(TEST, observed=0.6), method)
+    if method == "MaskedLogistic":  # it has no rounds to tell of
+        assert not bars
+        return
+    ((total, what, done),) = bars
+    assert what == f"fitting {method}"
+    assert done == len(model.cv_results_ if method == "SPMLDCV" else model.history_)
+    assert 0 < done <= total
+    assert model.callback is None

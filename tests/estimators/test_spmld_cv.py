@@ -51,6 +51,13 @@ def test_a_path_is_left_when_the_loss_has_risen_twice():
     assert tried == [(0.0, 1e-3), (0.0, 1.0), (0.0, 10.0), (1.0, 1e-3)]  # the other graph with the best C alone
 
 
+def test_the_records_there_can_be_at_most():
+    rising = model(Cs=(3.0, 30.0), label_graphs=(1.0, 0.0)).fit(DATA.X, Y)  # too short a path to be left
+    assert len(rising.cv_results_) == rising._most_rounds() == (2 + 1) + 2 + 1 + 2
+    alone = model(views=("own",), shares=(1.0,), Cs=(3.0,)).fit(DATA.X, Y)
+    assert len(alone.cv_results_) == alone._most_rounds() == 1
+
+
 def test_views_count_by_the_eighth_power_of_their_loss():
     fitted = model(correlation=0.0).fit(DATA.X, Y)
     losses = {view: min(scores_of(view, fitted).values()) for view in ("own", "local", "latent")}

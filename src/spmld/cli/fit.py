@@ -12,9 +12,10 @@ import spmld
 from spmld.cli.match import data_name, frames
 from spmld.cli.methods import build, find_method, method_options, parse_params
 from spmld.cli.output import check_target
-from spmld.cli.progress import working
+from spmld.cli.progress import steps, working
 from spmld.cli.show import say, show_json
 from spmld.cli.source import given, load_rows, part_option, source_options
+from spmld.estimators._progress import most_rounds
 
 __all__ = ["fit", "fit_on", "training_summary"]
 
@@ -61,11 +62,17 @@ def fit(
 
 
 def fit_on(model: Any, found: Any, method: str) -> float:
-    """Fit, with a sign of life; gives the seconds."""
+    """Fit, with a bar where the method tells of its rounds, and a sign of life where not; gives the seconds."""
     X, Y = frames(found)
-    started = time.perf_counter()
-    with working(f"fitting {method}"):
-        model.fit(X, Y)
+    started, most = time.perf_counter(), most_rounds(model)
+    if most is None:
+        with working(f"fitting {method}"):
+            model.fit(X, Y)
+    else:
+        # Most fits end before the last round there could be, so that the time left is the longest it can take.
+        with steps(most, f"fitting {method}") as step:
+            model.set_params(callback=lambda record: step("")).fit(X, Y)
+        model.set_params(callback=None)
     return time.perf_counter() - started
 
 

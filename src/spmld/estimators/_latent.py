@@ -59,7 +59,7 @@ class LatentLabelModel(CallbackSupportMixin, MultiLabelEstimator):
 
         state = STARTS[self.start](problem, k, self.correlation_rank, uniform)
         try:
-            with rounds(self, self.warm_rounds + self.max_iter) as report:
+            with rounds(self) as report:
                 result = self._solve(problem, objective, state, report)
         except FloatingPointError as error:
             raise ValueError(f"{error}: scale the values of X") from error

@@ -26,7 +26,7 @@ except ImportError:  # before scikit-learn 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "check_progress", "rounds", "warn_of_limit"]
+__all__ = ["CallbackSupportMixin", "check_progress", "most_rounds", "rounds", "warn_of_limit"]
 
 LOG = logging.getLogger("spmld")
 Record = dict[str, Any]
@@ -41,12 +41,21 @@ def check_progress(estimator: Any) -> None:
     require(estimator, "verbose", "True, False or an integer of 0 or more", known)
 
 
+def most_rounds(estimator: Any) -> int | None:
+    """How many records a fit gives at most; None for an estimator without rounds."""
+    if not hasattr(estimator, "callback"):
+        return None
+    if hasattr(estimator, "_most_rounds"):
+        return int(estimator._most_rounds())
+    return int(getattr(estimator, "warm_rounds", 0) + estimator.max_iter)
+
+
 @contextmanager
-def rounds(estimator: Any, most: int | None) -> Iterator[Callable[[Record], bool]]:
-    """A function that takes the record of each round, at its end, and says whether to stop; `most` rounds, if known."""
+def rounds(estimator: Any) -> Iterator[Callable[[Record], bool]]:
+    """A function that takes the record of each round, at its end, and says whether to stop."""
     context = None
     if hasattr(estimator, "_skl_callbacks"):  # set by set_callbacks
-        context = estimator._init_callback_context(max_subtasks=most)
+        context = estimator._init_callback_context(max_subtasks=most_rounds(estimator))
         context.call_on_fit_task_begin(estimator=estimator)
 
     def report(record: Record) -> bool:

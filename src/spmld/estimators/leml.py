@@ -143,7 +143,7 @@ class LEML(CallbackSupportMixin, MultiLabelEstimator):
         k = min(int(k) if is_integer(k) else math.ceil(k * l), l)
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))
         start = Factors(W, H, 0 * H[:, 0])
-        with rounds(self, self.max_iter) as report:
+        with rounds(self) as report:
             factors, self.history_, settled = solve(
                 problem, LOSSES[self.loss], self.ridge, start, max_iter=self.max_iter, tol=self.tol, callback=report
             )

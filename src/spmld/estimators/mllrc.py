@@ -136,7 +136,7 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
         full = targets(problem, start.dtype)
         B = regression(full, self.ridge, start, self.tol)
         fit = MapFit.of(problem, full, B, self.ridge, self.completion)
-        with rounds(self, self.max_iter) as report:
+        with rounds(self) as report:
             S, self.history_, settled = solve(fit, self.nuclear, max_iter=self.max_iter, tol=self.tol, callback=report)
         B = B @ S
         self.coef_ = B[:d, :].T

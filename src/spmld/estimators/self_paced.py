@@ -187,7 +187,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         folds = None if self.cv is None else folds_once(self, X, signs, rng)
         given, observed = weights.astype(float), labels.observed
         P, history = observed.astype(float), []
-        with rounds(self, self.max_iter) as report:
+        with rounds(self) as report:
             for round in range(self.max_iter):
                 started = perf_counter()
                 host = self._fitted(host, X, labels, P * given)

@@ -229,7 +229,7 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
         folds = folds_once(self, X, Y, rng)
         judge = self._judge(Y)
         self.cv_results_: list[dict[str, Any]] = []
-        with rounds(self, None) as report:
+        with rounds(self) as report:
 
             def record(part: str, choice: Any, loss: float) -> bool:
                 self.cv_results_.append({"part": part, "choice": choice, "loss": loss})
@@ -294,6 +294,12 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
             "latent": (SPMLD(standardize=False, tol=1e-2, random_state=seed), [{}], []),
         }
         return {view: every[view] for view in self._designs}
+
+    def _most_rounds(self) -> int:
+        """Records of `cv_results_` at most: all settings of each view, and the shares if there is a choice."""
+        settings = {"own": len(self.Cs) + len(self.label_graphs) - 1, "local": len(self.Cs), "latent": 1}
+        shares = len(self.shares) if len(self.shares) > 1 else 0
+        return sum(settings[view] for view in set(self.views)) + shares
 
     def _judge(self, Y: NDArray[Any]) -> Callable[[Scores], Scores]:
         """Losses on held-out labels: the measure, or the logistic loss where it is not defined, as for one label."""
