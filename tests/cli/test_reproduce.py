@@ -5,6 +5,7 @@ import pytest
 
 from spmld.cli import main
 from spmld.cli import reproduce as module
+from spmld.experiment.tables import digits
 
 Result = namedtuple("Result", "exit_code stdout stderr")
 
@@ -121,6 +122,12 @@ def test_the_bar_is_for_terminals(monkeypatch):
     assert list(show([None], [record])) == [record]
 
 
+def test_the_list_for_machines(cli):
+    listed = json.loads(cli("list", "--json").stdout)
+    lines = cli("list").stdout.splitlines()
+    assert [f"{each['name']:<18} {each['title']}" for each in listed] == lines
+
+
 def test_one_table_its_cost_and_its_figure(cli, tmp_path):
     cli("run", "smoke", "--out", "r.jsonl")
     result = cli("table", "r.jsonl", "--figure", "wins.png")
@@ -131,6 +138,14 @@ def test_one_table_its_cost_and_its_figure(cli, tmp_path):
     assert "|" not in cli("table", "r.jsonl", "--brief").stdout
     assert "times" in cli("table", "r.jsonl", "--cost").stdout.splitlines()[-1]
     assert cli("table", "r.jsonl", "--cost").stdout.endswith(cli("table", "r.jsonl", "--cost", "--brief").stdout)
+    told = json.loads(cli("table", "r.jsonl", "--json").stdout)
+    assert f"better in {told['counts']['better']}" in cli("table", "r.jsonl", "--brief").stdout
+    shown = cli("table", "r.jsonl").stdout
+    for cell in told["cells"]:
+        assert all(digits(each["mean"]) in shown for each in cell["methods"].values())
+        assert cell["methods"][told["reference"]]["verdict"] is None
+    seconds = json.loads(cli("table", "r.jsonl", "--cost", "--json").stdout)["cells"][0]["seconds"]
+    assert all(f"{value:.1f}" in cli("table", "r.jsonl", "--cost").stdout for value in seconds.values())
     result = cli("table", "r.jsonl", "--data", "nothing", "--figure", "other.png")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "must be one of planted, got 'nothing'" in result.stderr

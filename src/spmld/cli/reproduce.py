@@ -14,7 +14,7 @@ from typing import Any
 import click
 from click.exceptions import Exit
 
-from spmld.cli.show import say
+from spmld.cli.show import say, show_json
 from spmld.datasets._files import writing
 from spmld.experiment import (
     Outcome,
@@ -48,15 +48,20 @@ def reproduce() -> None:
 
 
 @reproduce.command("list")
-def list_studies() -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_studies(as_json: bool) -> None:
     """List the studies that come with the package.
 
     \b
     Example:
       spmld reproduce list
     """
-    for name, path in shipped_studies().items():
-        click.echo(f"{name:<18} {load_study(path).title}")
+    titles = {name: load_study(path).title for name, path in shipped_studies().items()}
+    if as_json:
+        show_json([{"name": name, "title": title} for name, title in titles.items()])
+        return
+    for name, title in titles.items():
+        click.echo(f"{name:<18} {title}")
 
 
 @reproduce.command()
@@ -114,6 +119,7 @@ def report(records: Path, out: Path) -> None:
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw it too, into this file (PNG, SVG or PDF).")
 @click.option("--cost", is_flag=True, help="Processor seconds to choose settings and fit, in place of a measure.")
 @click.option("--brief", is_flag=True, help="Print who wins how often, without the table.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def table(
     records: Path,
     study: str | None,
@@ -124,6 +130,7 @@ def table(
     figure: Path | None,
     cost: bool,
     brief: bool,
+    as_json: bool,
 ) -> None:
     """Print one table of RECORDS in Markdown: a row for each cell, and who wins how often.
 
@@ -144,7 +151,10 @@ def table(
         with writing(figure) as part:
             standing.figure().savefig(part, dpi=130)
     shown = costs(standing.study, found, standing.reference, data) if cost else standing
-    click.echo(shown.brief() if brief else shown.markdown())
+    if as_json:
+        show_json(shown.to_dict())
+    else:
+        click.echo(shown.brief() if brief else shown.markdown())
 
 
 @reproduce.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,19 @@ class Costs:
         """How many times the seconds of a method the reference takes, in each cell that has both."""
         cells = [own for own in self.seconds.values() if {method, self.reference} <= set(own)]
         return [own[self.reference] / own[method] for own in cells]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in plain types, ready for JSON."""
+        cells = [
+            {
+                "data": cell.data,
+                "observed": cell.observed,
+                "labels": str(cell.corruption) or "missing",
+                "seconds": own,
+            }
+            for cell, own in self.seconds.items()
+        ]
+        return {"study": self.study.name, "reference": self.reference, "cells": cells}
 
     def markdown(self) -> str:
         """The table and the ratios."""

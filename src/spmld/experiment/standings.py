@@ -88,6 +88,24 @@ class Standings:
                         found.setdefault((plain.name, oracle.name), []).append(pair)
         return found
 
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in plain types, ready for JSON; the verdict on a method is how it stands to the reference."""
+        cells = [
+            {
+                "data": row.cell.data,
+                "observed": row.cell.observed,
+                "labels": str(row.cell.corruption) or "missing",
+                "best_rival": row.best,
+                "methods": {
+                    name: {"mean": entry.mean, "verdict": None if entry.test is None else entry.test.verdict}
+                    for name, entry in row.entries.items()
+                },
+            }
+            for row in self.rows
+        ]
+        named = {"study": self.study.name, "measure": self.measure, "reference": self.reference}
+        return {**named, "rivals": list(self.rivals), "counts": self.counts, "cells": cells}
+
     def figure(self) -> Any:
         """How much worse than the reference each method is, cell by cell, as a matplotlib figure."""
         sign = -1 if greater_is_better(self.measure) else 1
