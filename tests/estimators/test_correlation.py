@@ -102,6 +102,17 @@ def test_permuting_labels_permutes_the_links():
     np.testing.assert_allclose(moved, M[np.ix_(order, order)], atol=1e-2)
 
 
+def test_of_many_samples_some_are_learned_from_and_all_are_worked_on(monkeypatch):
+    scores, signs = ising(3000)
+    known, weights = signs * (RNG.random(signs.shape) < 0.5), np.ones(signs.shape)
+    third = LabelCorrelation(scores[::3], signs[::3], weights[::3], known=known[::3])
+    expected = third(scores, known)
+    monkeypatch.setattr("spmld.estimators._correlation.MOST", 1000)
+    found = LabelCorrelation(scores, signs, weights, known=known)
+    np.testing.assert_array_equal(found.coef, third.coef)
+    np.testing.assert_allclose(found(scores, known), expected, atol=1e-12)
+
+
 def test_without_evidence_nothing_is_added():
     scores, signs = ising(50)
     found = LabelCorrelation(scores, 0 * signs, np.zeros(signs.shape))

@@ -14,6 +14,8 @@ __all__ = ["LabelCorrelation"]
 
 C = 1.0
 """Inverse strength of the penalty."""
+MOST = 50_000
+"""Samples to learn from, and to work on at a time: more would need memory and tell nothing new."""
 Matrix = NDArray[np.float64]
 Signs = NDArray[np.int8]
 
@@ -44,17 +46,22 @@ class LabelCorrelation:
     """
 
     def __init__(self, scores: Matrix, signs: Signs, weights: Matrix, known: Signs | None = None):
-        problem, l = _beside(scores, known, signs, weights), scores.shape[1]
+        some = slice(None, None, -(-len(scores) // MOST))
+        scores, signs, weights = scores[some], signs[some], weights[some]
+        problem, l = _beside(scores, None if known is None else known[some], signs, weights), scores.shape[1]
         design, penalty, start = Others(np.arange(l)), Penalty(1 / C), np.zeros((l + 1, l))
         offset = problem.split(scores)
         self.coef = minimise(problem, LOSSES["logistic"], design, penalty, start, offset=offset, tol=1e-2).B
 
     def __call__(self, scores: Matrix, known: Signs | None = None) -> Matrix:
         """What to add for samples with the scores s, and labels that are known."""
-        nothing = np.zeros(scores.shape, dtype=np.int8)
-        problem = _beside(scores, known, nothing, nothing)
-        design = Others(np.arange(scores.shape[1]))
-        return np.concatenate(problem.map(lambda block: design.scores(block, self.coef)))
+        design, changes = Others(np.arange(scores.shape[1])), np.empty(scores.shape)
+        for start in range(0, len(scores), MOST):
+            s = slice(start, start + MOST)
+            nothing = np.zeros(scores[s].shape, dtype=np.int8)
+            problem = _beside(scores[s], None if known is None else known[s], nothing, nothing)
+            changes[s] = np.concatenate(problem.map(lambda block: design.scores(block, self.coef)))
+        return changes
 
     def between(self) -> Matrix:
         """M, with zeros on its diagonal."""
