@@ -32,22 +32,14 @@ class Costs:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in plain types, ready for JSON."""
-        cells = [
-            {
-                "data": cell.data,
-                "observed": cell.observed,
-                "labels": str(cell.corruption) or "missing",
-                "seconds": own,
-            }
-            for cell, own in self.seconds.items()
-        ]
+        cells = [{**cell.to_dict(), "seconds": own} for cell, own in self.seconds.items()]
         return {"study": self.study.name, "reference": self.reference, "cells": cells}
 
     def markdown(self) -> str:
         """The table and the ratios."""
         methods = [m.name for m in self.study.methods if any(m.name in own for own in self.seconds.values())]
         rows = [
-            [cell.data, str(cell.corruption) or "missing", f"{cell.observed:.0%}"]
+            [cell.data, cell.labels, f"{cell.observed:.0%}"]
             + [f"{own[name]:.1f}" if name in own else "-" for name in methods]
             for cell, own in self.seconds.items()
         ]

@@ -27,6 +27,15 @@ class Cell:
     observed: float
     corruption: Corruption = CLEAN
 
+    @property
+    def labels(self) -> str:
+        """What is the matter with its labels, in a word."""
+        return str(self.corruption) or "missing"
+
+    def to_dict(self) -> dict[str, str | float]:
+        """The cell in plain types."""
+        return {"data": self.data, "observed": self.observed, "labels": self.labels}
+
 
 @dataclass(frozen=True)
 class Choice:

@@ -92,9 +92,7 @@ class Standings:
         """All of it in plain types, ready for JSON; the verdict on a method is how it stands to the reference."""
         cells = [
             {
-                "data": row.cell.data,
-                "observed": row.cell.observed,
-                "labels": str(row.cell.corruption) or "missing",
+                **row.cell.to_dict(),
                 "best_rival": row.best,
                 "methods": {
                     name: {"mean": entry.mean, "verdict": None if entry.test is None else entry.test.verdict}
@@ -127,7 +125,7 @@ class Standings:
         head = ["data", *(["labels"] if corrupted else []), "observed", *methods]
         lines = []
         for row in self.rows:
-            place = [row.cell.data, *([str(row.cell.corruption) or "missing"] if corrupted else [])]
+            place = [row.cell.data, *([row.cell.labels] if corrupted else [])]
             lines.append([*place, f"{row.cell.observed:.0%}", *(self._text(row, name) for name in methods)])
         title = f"{heading(self.measure)}: {self.study.title}"
         return "\n".join([title, "", markdown(head, lines), "", self.brief()])
