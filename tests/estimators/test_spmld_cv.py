@@ -8,8 +8,8 @@ from sklearn.base import clone
 from spmld import SPMLDCV, MaskedLogistic
 from spmld.core.noise import error_rates, right
 from spmld.datasets import make_planted
+from spmld.estimators._easy import easy, share_from
 from spmld.estimators._scale import Landmarks, Scale
-from spmld.estimators.spmld_cv import easy, share_from
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import evaluate, ranking_loss
 

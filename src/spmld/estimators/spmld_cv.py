@@ -14,25 +14,21 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from spmld.core.losses import LOSSES
-from spmld.core.noise import error_rates, right
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._correlation import LabelCorrelation
+from spmld.estimators._easy import easy, share_from
 from spmld.estimators._folds import Fold, folds_once
 from spmld.estimators._inputs import features_in_numpy, is_integer, is_number, move, require
 from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
 from spmld.estimators._scale import Landmarks, Scale
 from spmld.estimators.masked import MaskedLogistic
-from spmld.estimators.self_paced import by_polarity
 from spmld.estimators.spmld import SPMLD
 from spmld.labels import Labels
 from spmld.metrics._registry import find_measure
-from spmld.pace import HardPace, Quantile
 
 __all__ = ["SPMLDCV"]
 
 VIEWS = ("own", "local", "latent")
-NEGATIVES = 0.3
-"""How much smaller the share of negatives is that the pace leaves out."""
 Scores = NDArray[np.float64]
 Params = dict[str, float]
 Path = list[Params]
@@ -405,27 +401,6 @@ class SPMLDCV(CallbackSupportMixin, MultiLabelEstimator):
 
     def _weighted(self, scores: dict[str, Scores]) -> Scores:
         return sum((self.view_weights_[view] * each for view, each in scores.items()), np.zeros(()))
-
-
-def share_from(scores: Scores, Y: NDArray[Any]) -> float:
-    """The share of positives that the pace keeps, from how many of them seem to be wrong."""
-    signs = np.nan_to_num(Y)
-    if not (signs > 0).any():
-        return 0.95
-    wrong = 1 - right(scores, signs, error_rates(scores, signs))[signs > 0].mean()
-    return float(np.clip(1 - 2 * wrong, 0.8, 0.95))
-
-
-def easy(scores: Scores, Y: NDArray[Any], share: float) -> Scores:
-    """1 for a share of the positives of each label, and a larger one of its negatives: those of the least losses."""
-    signs = np.nan_to_num(Y)
-    if share == 1:
-        return np.abs(signs)
-    shares = (1 - NEGATIVES * (1 - share), share)
-    losses, groups = LOSSES["logistic"].value(signs, scores), by_polarity(signs)
-    pace = HardPace(schedule=Quantile(start=shares, stop=shares, rounds=1))
-    (P,) = pace.weights((losses,), pace.age(0, (losses,), groups), groups)
-    return P
 
 
 def _rows(X: Any) -> Any:
