@@ -27,8 +27,8 @@ docs: .venv/docs ## the documentation site with its gallery, into docs/_build/ht
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 reproduce: .venv/test ## the paper's tables and figures, into docs/results (hours; killed, it goes on; set SPMLD_DATA)
-	$(BIN)/spmld reproduce run $(STUDIES) --out docs/results/results.jsonl --jobs $(JOBS)
-	$(BIN)/spmld reproduce report docs/results/results.jsonl --out docs/results
+	$(BIN)/spmld reproduce run $(STUDIES) --out records/results.jsonl.xz --jobs $(JOBS)
+	$(BIN)/spmld reproduce report records/results.jsonl.xz --out docs/results
 
 clean: ## remove the environment and what was written
 	rm -rf .venv docs/_build docs/gallery docs/api docs/api.rst demo.png .pytest_cache .ruff_cache .mypy_cache .import_linter_cache dist

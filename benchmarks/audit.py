@@ -16,8 +16,8 @@ import numpy as np
 
 from spmld.audit import find_label_issues
 from spmld.datasets import fetch_dataset
-from spmld.experiment.auditors import label_quality
 from spmld.labels import corrupt_labels, hide_labels
+from spmld.studies.auditors import label_quality
 
 NAMES = ("emotions", "enron", "medical", "business")
 KINDS = {"permute": 0.3, "swap": 0.4, "drop": 0.4, "flip": 0.03}
@@ -61,17 +61,17 @@ def judge(data, kind, rate, seed):
     """Average precisions: of the audit, of the audit with one round, and of cleanlab for both rounds."""
     Y = hide_labels(corrupt_labels(data.Y_train, kind, rate, random_state=seed), 0.7, random_state=seed)
     wrong = (data.Y_train != Y) & ~np.isnan(Y)
-    found = [find_label_issues(None, data.X_train, Y, rounds=rounds, random_state=seed) for rounds in (2, 1)]
-    ours = [precision(wrong, issues.doubts) for issues in found]
+    found = [find_label_issues(None, data.X_train, Y, n_iter=rounds, random_state=seed) for rounds in (2, 1)]
+    ours = [precision(wrong, issues.error_log_odds) for issues in found]
     theirs = [precision(wrong, -label_quality(i, *method)) for i in reversed(found) for method in METHODS.values()]
     return ours + theirs
 
 
-def precision(wrong, suspicion):
+def precision(wrong, error_probability):
     from sklearn.metrics import average_precision_score
 
-    known = ~np.isnan(suspicion)
-    return average_precision_score(wrong[known], suspicion[known])
+    known = ~np.isnan(error_probability)
+    return average_precision_score(wrong[known], error_probability[known])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""SPMLDCV beside a tuned MaskedLogistic, on training samples held out from the fit, never on test samples.
+"""SelfPacedEnsemble beside a tuned MaskedLogistic, on training samples held out from the fit, never on test samples.
 
 ``python -m benchmarks.flagship [data set ...]`` fits on two thirds of the training samples and prints the ranking loss
 on the other third by its own labels, and processor seconds: labels missing (30 % and 70 % observed), and missing and
-wrong (70 %). "1.0", "0.9" and "0.8" are SPMLDCV with this share of the positives, 1.0 being no pace; "told" has no pace
+wrong (70 %). "1.0", "0.9" and "0.8" are SelfPacedEnsemble with this share of the positives, 1.0 being no pacing; "oracle" has no pacing
 and is not shown wrong labels. MaskedLogistic chooses from eight settings in the same number of folds. Seed 0. The
-default data sets are those that SPMLDCV was designed on; it takes some minutes.
+default data sets are those that SelfPacedEnsemble was designed on; it takes some minutes.
 """
 
 import sys
@@ -12,11 +12,11 @@ import time
 
 import numpy as np
 
-from spmld import SPMLDCV, MaskedLogistic
+from spmld import MaskedLogistic, SelfPacedEnsemble
 from spmld.datasets import fetch_dataset
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import ranking_loss
-from spmld.splits import MultilabelStratifiedKFold
+from spmld.model_selection import MultilabelStratifiedKFold
 
 DATA = ("emotions", "medical", "enron", "business", "computers", "education")
 CASES = [("none", 0.0, 0.3), ("none", 0.0, 0.7)]
@@ -25,7 +25,7 @@ CASES += [("permute", 0.3, 0.7), ("swap", 0.4, 0.7), ("drop", 0.4, 0.7), ("flip"
 
 def tuned(X, Y):
     """MaskedLogistic with the setting that ranks held-out observed labels best."""
-    models = [MaskedLogistic(C=C, label_graph=g) for C in (0.3, 1.0, 3.0, 10.0) for g in (0.0, 1.0)]
+    models = [MaskedLogistic(C=C, label_graph_penalty=g) for C in (0.3, 1.0, 3.0, 10.0) for g in (0.0, 1.0)]
     folds = list(MultilabelStratifiedKFold(3, random_state=0).split(X, Y))
 
     def loss(model):
@@ -35,12 +35,12 @@ def tuned(X, Y):
 
 
 def paced(*shares):
-    """The fit of SPMLDCV with shares to choose from."""
-    return SPMLDCV(shares=shares, random_state=0).fit
+    """The fit of SelfPacedEnsemble with shares to choose from."""
+    return SelfPacedEnsemble(keep_fractions=shares, random_state=0).fit
 
 
 def main():
-    print("data        labels     observed   tuned  SPMLDCV   1.0     0.9     0.8    told    seconds")
+    print("data        labels     observed   tuned  SelfPacedEnsemble   1.0     0.9     0.8    told    seconds")
     for name in sys.argv[1:] or DATA:
         try:
             data = fetch_dataset(name)

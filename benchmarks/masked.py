@@ -56,22 +56,22 @@ def main():
             print(f"skipped: {error}")
             return
         X = sp.csr_array(data.X_train)
-        Y = hide_labels(data.Y_train, observed=0.7, random_state=0)
+        Y = hide_labels(data.Y_train, observed_fraction=0.7, random_state=0)
         both = np.array([len(np.unique(column[~np.isnan(column)])) == 2 for column in Y.T])
         Y = Y[:, both]  # the loop cannot fit a label of one class
         print(f"{name}, 70 % observed: {X.shape[0]} x {X.shape[1]}, {Y.shape[1]} labels with both classes")
-        rivals = {}
+        competitors = {}
         for threads in (1, 2):
             with threadpool_limits(threads):
                 for solver in ("lbfgs", "newton-cg"):
-                    rivals[f"loop, {solver}, {threads} threads"] = best(loop, X, Y, solver)
+                    competitors[f"loop, {solver}, {threads} threads"] = best(loop, X, Y, solver)
         with threadpool_limits(1):
             found = {f"MaskedLogistic, n_jobs={jobs}": best(ours, X, Y, n_jobs=jobs) for jobs in (None, 2)}
-        for title, (seconds, answer) in {**rivals, **found}.items():
+        for title, (seconds, answer) in {**competitors, **found}.items():
             print(f"  {title:28} {seconds:7.3f} s   objective {objective(X, Y, *answer):.3f}")
         for title, (seconds, answer) in found.items():
             reached = objective(X, Y, *answer)
-            fastest = min(s for s, other in rivals.values() if objective(X, Y, *other) >= reached)
+            fastest = min(s for s, other in competitors.values() if objective(X, Y, *other) >= reached)
             print(f"  the fastest loop that ends no lower takes {fastest / seconds:.1f} times as long as {title}")
 
 

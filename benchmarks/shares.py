@@ -1,9 +1,9 @@
-"""How far to pace where labels are wrong: on training samples held out from the fit, never on test samples.
+"""How far to pacing where labels are wrong: on training samples held out from the fit, never on test samples.
 
 ``python -m benchmarks.shares`` takes some minutes and needs Medical, from SPMLD_DATA or by download. It fits on two
 thirds of Medical's training samples, 30 % of them with the labels of another and 70 % of the labels kept, and prints
 the ranking loss on the other third by its own labels: for MaskedLogistic, and for shares of negatives and positives
-that a pace ends with at C = 3. Means of three folds and seeds 0 to 4.
+that a pacing ends with at C = 3. Means of three folds and seeds 0 to 4.
 """
 
 import numpy as np
@@ -12,8 +12,8 @@ from spmld import MaskedLogistic, SelfPacedClassifier
 from spmld.datasets import fetch_dataset
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import ranking_loss
-from spmld.pace import HardPace, Quantile
-from spmld.splits import MultilabelStratifiedKFold
+from spmld.model_selection import MultilabelStratifiedKFold
+from spmld.pacing import HardPacing, QuantileSchedule
 
 
 def models():
@@ -21,9 +21,9 @@ def models():
         yield f"plain, C = {C}", MaskedLogistic(C=C)
     for negatives in (0.9, 0.97, 0.99, 1.0):
         for positives in (0.6, 0.7, 0.8, 0.9):
-            pace = HardPace(schedule=Quantile(start=(0.9, 0.5), stop=(negatives, positives)))
+            pacing = HardPacing(schedule=QuantileSchedule(start=(0.9, 0.5), stop=(negatives, positives)))
             host = MaskedLogistic(C=3.0, warm_start=True)
-            yield f"paced to {negatives} and {positives}", SelfPacedClassifier(host, pace=pace)
+            yield f"paced to {negatives} and {positives}", SelfPacedClassifier(host, pacing=pacing)
 
 
 def main():

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from spmld.splits import MultilabelStratifiedKFold
+from spmld.model_selection import MultilabelStratifiedKFold
 
 N_SAMPLES, N_LABELS, N_SPLITS, REPEATS = 20_000, 50, 5, 3
 
@@ -23,7 +23,7 @@ def correlated_labels(rates, seed=0):
     return (scores > cuts).astype(int)
 
 
-def measure(splitter_class, Y):
+def metric(splitter_class, Y):
     """Least seconds, and over the seeds the largest deviation of a share and the largest difference of fold sizes."""
     seconds, deviation, spread = [], 0.0, 0
     for seed in range(REPEATS):
@@ -62,7 +62,7 @@ def main():
         print(f"\nlabels {name}; worst deviation at best {bound(Y):.2e}")
         results = {}
         for splitter, splitter_class in splitters.items():
-            results[splitter] = measure(splitter_class, Y)
+            results[splitter] = metric(splitter_class, Y)
             seconds, deviation, spread = results[splitter]
             print(f"  {splitter:25s}{seconds:8.3f} s   worst deviation {deviation:.2e}   fold sizes within {spread}")
         if len(results) == 2:

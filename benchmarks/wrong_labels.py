@@ -11,11 +11,11 @@ from spmld import MaskedLogistic, SelfPacedClassifier
 from spmld.datasets import fetch_dataset
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import label_ranking_average_precision, ranking_loss
-from spmld.pace import HardPace, Quantile
-from spmld.tune import tune
+from spmld.model_selection import tune
+from spmld.pacing import HardPacing, QuantileSchedule
 
 C = [0.3, 1.0, 3.0, 10.0]
-HALF = HardPace(schedule=Quantile(start=(0.9, 0.5), stop=(0.97, 0.5)))
+HALF = HardPacing(schedule=QuantileSchedule(start=(0.9, 0.5), stop=(0.97, 0.5)))
 
 
 def main():
@@ -32,7 +32,7 @@ def main():
             for name, model in models.items():
                 found.setdefault(name, []).append(judge(model, data))
             chosen.append([models["logistic, C chosen"].C, models["paced, C chosen"].estimator.C])
-            weights.append(mean_weights(models["paced, C = 3"].pace_weights_, Y, data.Y_train))
+            weights.append(mean_weights(models["paced, C = 3"].self_paced_weights_, Y, data.Y_train))
         print(f"\n{rate:.0%} of the rows with the labels of another")
         for name, values in found.items():
             cells = zip(np.mean(values, axis=0), np.std(values, axis=0), strict=True)
@@ -54,7 +54,7 @@ def fit(data, Y, seed):
         "paced, C chosen": chosen(SelfPacedClassifier(host), "estimator__C"),
         "logistic, C = 3": MaskedLogistic(C=3.0).fit(data.X_train, Y),
         "paced, C = 3": SelfPacedClassifier(host).fit(data.X_train, Y),
-        "paced to half of the positives": SelfPacedClassifier(host, pace=HALF).fit(data.X_train, Y),
+        "paced to half of the positives": SelfPacedClassifier(host, pacing=HALF).fit(data.X_train, Y),
         "told what is wrong, C = 3": MaskedLogistic(C=3.0).fit(data.X_train, Y, mask=data.Y_train == Y),
     }
 

@@ -3,7 +3,7 @@
 PUBLIC = {
     "spmld": (
         "Estimators, and model files",
-        "SPMLDCV SPMLD GLOCAL SelfPacedClassifier MaskedLogistic MaskedRidge PerLabelClassifier "
+        "SelfPacedEnsemble SPMLD GLOCAL SelfPacedClassifier MaskedLogistic MaskedRidge PerLabelClassifier "
         "LEML MLLRC MLkNN LabelPrior "
         "save load model_info ModelInfo export_onnx export_npz",
     ),
@@ -12,26 +12,25 @@ PUBLIC = {
         "Labels with gaps",
         "read_labels Labels observed decode_missing hide_labels corrupt_labels",
     ),
-    "spmld.pace": (
+    "spmld.pacing": (
         "Rules and schedules of self-paced weights",
-        "Pace HardPace LinearPace LogarithmicPace GroupSparsePace DiversePace ReleasedPace "
-        "Quantile Geometric Fixed Age Columns Members",
+        "PacingRule HardPacing LinearPacing LogarithmicPacing GroupSparsePacing DiversePacing ReleasedPacing "
+        "QuantileSchedule GeometricSchedule FixedSchedule PacingParameters Columns Members",
     ),
     "spmld.metrics": (
-        "Measures that skip what was not observed",
-        "evaluate Evaluation scorer Scorer MEASURES Measure "
-        "ranking_loss coverage one_error instance_auc macro_auc micro_auc label_ranking_average_precision "
+        "Metrics that skip what was not observed",
+        "evaluate Evaluation scorer Scorer METRICS Metric get_metric "
+        "ranking_loss coverage one_error sample_auc macro_auc micro_auc label_ranking_average_precision "
         "macro_average_precision micro_average_precision precision_at_k recall_at_k ndcg_at_k "
         "propensity_scored_precision_at_k propensities "
-        "hamming_loss subset_accuracy instance_f1 macro_f1 micro_f1 log_loss brier_score",
+        "hamming_loss subset_accuracy sample_f1 macro_f1 micro_f1 log_loss brier_score",
     ),
-    "spmld.splits": (
-        "Splits of rows and of entries",
+    "spmld.model_selection": (
+        "Splits, thresholds, calibration and search",
         "MultilabelStratifiedKFold RepeatedMultilabelStratifiedKFold MultilabelStratifiedShuffleSplit "
-        "train_validation_test_split EntryKFold hold_out_entries",
+        "train_validation_test_split EntryKFold hold_out_entries "
+        "ThresholdClassifier CalibratedClassifier tune SearchResult SearchTrial",
     ),
-    "spmld.thresholds": ("Decisions and probabilities", "ThresholdClassifier CalibratedLabels"),
-    "spmld.tune": ("Searches", "tune Tuning Trial"),
     "spmld.audit": ("Labels that are likely to be wrong", "find_label_issues LabelIssues"),
     "spmld.datasets": (
         "Data",
@@ -40,14 +39,14 @@ PUBLIC = {
         "read_csv write_csv read_parquet write_parquet read_arff write_arff read_libsvm write_libsvm write_xc "
         "read_mat read_npz write_npz read_openml",
     ),
-    "spmld.files": ("Parts of model files", "ModelFileError linear_predictor Linear"),
-    "spmld.displays": (
+    "spmld.persistence": ("Parts of model files", "ModelFileError linear_predictor Linear"),
+    "spmld.plotting": (
         "Plots",
-        "PaceDisplay ObjectiveDisplay CorrelationDisplay ReliabilityDisplay RadarDisplay SurfaceDisplay "
+        "PacingDisplay ObjectiveDisplay CorrelationDisplay ReliabilityDisplay RadarDisplay SurfaceDisplay "
         "CriticalDifferenceDisplay",
     ),
     "spmld.reports": ("Pages", "model_report comparison_report study_report"),
-    "spmld.experiment": (
+    "spmld.studies": (
         "Studies",
         "Study Method Corruption load_study parse_study find_study shipped_studies StudyError "
         "run_study Outcome Trial run read_records Records RecordWriter RecordError",

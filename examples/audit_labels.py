@@ -33,10 +33,10 @@ def main(figure="audit_labels.png"):
     data = load()
     issues = find_label_issues(None, data.X, data.Y, label_names=data.label_names, random_state=0)
     print(f"{data.name}: {issues}\n")
-    print(f"{'sample':<8}{'label':<20}{'given':>6}{'probability':>13}{'suspicion':>11}  kind")
+    print(f"{'sample':<8}{'label':<20}{'given':>6}{'probability':>13}{'error_probability':>11}  kind")
     for row in issues.entries(top=10):
-        numbers = f"{row['given']:>6}{row['probability']:>13.3f}{row['suspicion']:>11.3f}"
-        print(f"{row['instance']:<8}{row['label']:<20}{numbers}  {row['kind']}")
+        numbers = f"{row['given']:>6}{row['probability']:>13.3f}{row['error_probability']:>11.3f}"
+        print(f"{row['sample']:<8}{row['label']:<20}{numbers}  {row['kind']}")
     print(f"\n{'label':<20}{'positives':>10}{'wrong, expected':>17}{'missed, expected':>18}")
     rows = issues.label_rows()
     for row in rows:

@@ -13,12 +13,12 @@ from spmld import MaskedLogistic
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import macro_f1, micro_f1
-from spmld.thresholds import ThresholdClassifier
+from spmld.model_selection import ThresholdClassifier
 
 shares = np.geomspace(0.4, 0.03, 6)
 data = make_planted(2000, 20, 6, noise=0.8, frequencies=shares, random_state=0)
 X, X_test, Y_test = data.X[::2], data.X[1::2], data.Y[1::2]
-Y = hide_labels(data.Y[::2], observed=0.5, random_state=0)
+Y = hide_labels(data.Y[::2], observed_fraction=0.5, random_state=0)
 
 # %%
 # The thresholds come from folds: each sample is scored by a model that has not seen it.

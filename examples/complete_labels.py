@@ -14,7 +14,7 @@ from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 
 data = make_planted(800, 20, 12, noise=0.3, random_state=0)
-Y = hide_labels(data.Y, observed=0.33, random_state=0)
+Y = hide_labels(data.Y, observed_fraction=0.33, random_state=0)
 gaps = np.isnan(Y)
 
 # %%

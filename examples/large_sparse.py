@@ -24,7 +24,7 @@ X = sp.csr_array((np.ones(n * words), (np.repeat(np.arange(n), words), columns))
 scores = X @ (rng.normal(size=(d, 10)) @ rng.normal(size=(10, l))) + 8 * rng.normal(size=(n, l))
 truth = (scores > np.quantile(scores, 0.9, axis=0)).astype(float)
 train, test = slice(0, 12_000), slice(12_000, None)
-Y = hide_labels(truth[train], observed=0.3, random_state=0)
+Y = hide_labels(truth[train], observed_fraction=0.3, random_state=0)
 dense = 8 * n * d / 2**20
 print(f"features: {(X.data.nbytes + X.indices.nbytes) / 2**20:.0f} MB sparse, {dense:,.0f} MB dense")
 

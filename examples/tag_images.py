@@ -20,7 +20,7 @@ digits = load_digits()
 X = digits.data / 16
 Y = np.array([[digit in members for members in TAGS.values()] for digit in digits.target], dtype=float)
 train, test = slice(0, 1200), slice(1200, None)
-known = hide_labels(Y[train], observed=0.5, random_state=0)
+known = hide_labels(Y[train], observed_fraction=0.5, random_state=0)
 
 # %%
 # Tags such as *even* are no linear function of the pixels: neighbours know more of them than a linear model does.

@@ -57,7 +57,7 @@ print(texts[0])
 # %%
 # The gaps are NaN. Vectorizer and model are one pipeline, which takes strings and can be tuned and saved as a whole.
 train, test = slice(0, 300), slice(300, None)
-known = hide_labels(Y[train], observed=0.4, random_state=0)
+known = hide_labels(Y[train], observed_fraction=0.4, random_state=0)
 model = make_pipeline(TfidfVectorizer(stop_words="english"), MaskedLogistic(C=3)).fit(texts[train], known)
 prior = make_pipeline(TfidfVectorizer(), LabelPrior()).fit(texts[train], known)
 

@@ -17,9 +17,13 @@ from spmld import GLOCAL
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import brier_score, log_loss, macro_f1, micro_f1, scorer
-from spmld.splits import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
-from spmld.thresholds import CalibratedLabels, ThresholdClassifier
-from spmld.tune import tune
+from spmld.model_selection import (
+    CalibratedClassifier,
+    MultilabelStratifiedKFold,
+    MultilabelStratifiedShuffleSplit,
+    ThresholdClassifier,
+    tune,
+)
 
 
 def make_data():
@@ -30,7 +34,7 @@ def make_data():
     data = make_planted(n_samples=2000, n_features=40, n_labels=15, noise=0.6, random_state=0)
     splitter = MultilabelStratifiedShuffleSplit(1, test_size=0.5, random_state=0)
     train, test = next(splitter.split(data.X, data.Y))
-    Y_train = hide_labels(data.Y[train], observed=0.3, random_state=0)
+    Y_train = hide_labels(data.Y[train], observed_fraction=0.3, random_state=0)
     return data.X[train], Y_train, data.X[test], data.Y[test]
 
 
@@ -43,8 +47,8 @@ def search_a_grid(X, Y):
 
 def search_with_optuna(X, Y, file):
     """Optuna's search, kept in an SQLite file: the second call goes on where the first one ended."""
-    space = {"coupling": (0.03, 3.0, "log"), "feature_ridge": (0.01, 10.0, "log"), "n_latent": (3, 15)}
-    call = {"measure": "ranking_loss", "method": "optuna", "cv": 3, "storage": file, "random_state": 0}
+    space = {"coupling": (0.03, 3.0, "log"), "feature_ridge": (0.01, 10.0, "log"), "n_components": (3, 15)}
+    call = {"metric": "ranking_loss", "method": "optuna", "cv": 3, "storage": file, "random_state": 0}
     first = tune(GLOCAL(random_state=0), X, Y, space, n_trials=5, refit=False, **call)
     second = tune(GLOCAL(random_state=0), X, Y, space, n_trials=15, **call)
     print(f"Optuna tried {len(first.trials)} sets of parameters, was resumed, and ended with {len(second.trials)}.")
@@ -76,7 +80,7 @@ def main():
     # The better of the two, as it is, and with what cross-fitting on the observed labels adds to it.
     best = found.best_estimator if found.best_score > grid.best_score_ else grid.best_estimator_
     thresholds = ThresholdClassifier(best, method="f1", random_state=0).fit(X, Y)
-    calibrated = CalibratedLabels(best, random_state=0).fit(X, Y)
+    calibrated = CalibratedClassifier(best, random_state=0).fit(X, Y)
     both = ThresholdClassifier(calibrated, method="f1", random_state=0).fit(X, Y)
 
     print(f"\n{'on test labels that chose nothing':<34}{'macro F1':>10}{'micro F1':>10}{'log loss':>10}{'Brier':>10}")

@@ -25,7 +25,7 @@ def gains_f1(printed):
 def paces_both_hosts(printed):
     """Paced lies between plain and told in ranking loss, and few wrong positives are in use at the end."""
     losses = {
-        line[:40].strip(): float(line[40:54]) for line in printed.splitlines() if ", p" in line or ", told" in line
+        line[:40].strip(): float(line[40:54]) for line in printed.splitlines() if ", p" in line or ", oracle" in line
     }
     for host in ("LogisticRegression", "SGDClassifier"):
         plain, paced, told = (losses[f"{host}, {way}"] for way in ("plain", "paced", "told what is wrong"))
@@ -40,8 +40,8 @@ def lists_ten_with_names(printed):
     lines = printed.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("sample"))
     rows = lines[start + 1 : start + 11]
-    suspicion = [float(line[47:58]) for line in rows]
-    assert suspicion == sorted(suspicion, reverse=True)
+    error_probability = [float(line[47:58]) for line in rows]
+    assert error_probability == sorted(error_probability, reverse=True)
     assert all(line.endswith(("wrong positive", "missed positive")) for line in rows)
     assert "Figure: audit_labels.png" in printed
 
@@ -87,7 +87,7 @@ def surest_are_righter(printed):
 
 def doubts_wrong_positives(printed):
     """Each power gives wrong positives less weight than right ones, and lowers the loss."""
-    plain, *_ = numbers(printed, "no pace")
+    plain, *_ = numbers(printed, "no pacing")
     for power in (2, 4, 20):
         loss, right, wrong = numbers(printed, f"q = {power} ")
         assert wrong < 0.8 * right

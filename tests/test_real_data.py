@@ -5,7 +5,7 @@ import pytest
 
 from spmld import GLOCAL, SPMLD, MaskedLogistic, SelfPacedClassifier
 from spmld.labels import corrupt_labels, hide_labels
-from spmld.metrics import coverage, instance_auc, ranking_loss
+from spmld.metrics import coverage, ranking_loss, sample_auc
 
 PUBLISHED = {  # ranking loss, AUC and coverage of SPMLD in the paper's tables
     ("Business", 0.3): (0.044, 0.956, 2.361),
@@ -32,7 +32,7 @@ def test_spmld_as_it_stands_is_better_than_published(name, observed, real):
     scores = model.decision_function(data.X_test)
     loss, auc, depth = PUBLISHED[name, observed]
     assert ranking_loss(data.Y_test, scores) < loss
-    assert instance_auc(data.Y_test, scores) > auc
+    assert sample_auc(data.Y_test, scores) > auc
     assert coverage(data.Y_test, scores) < depth
 
 
@@ -40,12 +40,12 @@ def test_released_preset_lies_within_two_standard_deviations_of_the_paper(real):
     data = real("Business")
     model = SPMLD.released(random_state=0).fit(data.X_train, hide_labels(data.Y_train, 0.7, random_state=0))
     scores = model.decision_function(data.X_test)
-    for measure, mean, deviation in (
+    for metric, mean, deviation in (
         (ranking_loss, 0.043, 0.0018),
-        (instance_auc, 0.958, 0.0029),
+        (sample_auc, 0.958, 0.0029),
         (coverage, 2.347, 0.1625),
     ):
-        assert measure(data.Y_test, scores) == pytest.approx(mean, abs=2 * deviation)
+        assert metric(data.Y_test, scores) == pytest.approx(mean, abs=2 * deviation)
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +82,8 @@ def test_pacing_leaves_wrong_positives_out(noisy, paced):
     for Y, model in zip(labels, paced, strict=True):
         # Four fifths of fewer than five positives, rounded up, are all of them.
         judged = (Y == 1) & ((Y == 1).sum(axis=0) >= 5)
-        right.append(model.pace_weights_[judged & (data.Y_train == 1)].mean())
-        wrong.append(model.pace_weights_[judged & (data.Y_train == 0)].mean())
+        right.append(model.self_paced_weights_[judged & (data.Y_train == 1)].mean())
+        wrong.append(model.self_paced_weights_[judged & (data.Y_train == 0)].mean())
     assert np.mean(wrong) < 0.5 * np.mean(right)
 
 

@@ -12,8 +12,8 @@ from spmld.cli.group import spmld
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "tracks.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"`spmld (reproduce table docs/tracks/[^`]*)`", PAGE)
-ROWS = re.findall(r"^\|.*\| `spmld (reproduce table docs/tracks/[^`]*)` \|$", README, re.MULTILINE)
+COMMANDS = re.findall(r"`spmld (reproduce table records/[^`]*)`", PAGE)
+ROWS = re.findall(r"^\|.*\| `spmld (reproduce table records/[^`]*)` \|$", README, re.MULTILINE)
 
 
 def printed(command, monkeypatch):
@@ -38,7 +38,7 @@ def test_a_row_of_the_readme_counts_what_its_command_prints(command, monkeypatch
 
 
 def test_the_share_of_the_gap_is_the_one_printed(monkeypatch):
-    out = printed("reproduce table docs/tracks/track_wrong.jsonl --brief", monkeypatch)
+    out = printed("reproduce table records/track_wrong.jsonl.xz --brief", monkeypatch)
     share = re.search(r"(\d+)% of the gap", out)[1]
     for text in (README, PAGE):
         assert re.search(r"closes (\d+) % of\s+the gap", text)[1] == share

@@ -8,22 +8,21 @@ if TYPE_CHECKING:
         LEML,
         MLLRC,
         SPMLD,
-        SPMLDCV,
         LabelPrior,
         MaskedLogistic,
         MaskedRidge,
         MLkNN,
         PerLabelClassifier,
         SelfPacedClassifier,
+        SelfPacedEnsemble,
     )
-    from spmld.files import ModelInfo, export_npz, export_onnx, load, model_info, save
+    from spmld.persistence import ModelInfo, export_npz, export_onnx, load, model_info, save
 
 __all__ = [
     "GLOCAL",
     "LEML",
     "MLLRC",
     "SPMLD",
-    "SPMLDCV",
     "LabelPrior",
     "MLkNN",
     "MaskedLogistic",
@@ -31,6 +30,7 @@ __all__ = [
     "ModelInfo",
     "PerLabelClassifier",
     "SelfPacedClassifier",
+    "SelfPacedEnsemble",
     "__version__",
     "export_npz",
     "export_onnx",
@@ -50,7 +50,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'spmld' has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module("spmld.files" if name in _FILES else "spmld.estimators"), name)
+    return getattr(importlib.import_module("spmld.persistence" if name in _FILES else "spmld.estimators"), name)
 
 
 def __dir__() -> list[str]:

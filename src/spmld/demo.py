@@ -13,37 +13,37 @@ from typing import Any
 import numpy as np
 
 from spmld import GLOCAL, SPMLD
+from spmld._io import writing
 from spmld.datasets import make_planted
-from spmld.datasets._files import writing
 from spmld.labels import hide_labels
 from spmld.metrics import (
     coverage,
-    instance_auc,
-    instance_f1,
     label_ranking_average_precision,
     macro_auc,
     macro_f1,
     micro_f1,
     ranking_loss,
+    sample_auc,
+    sample_f1,
 )
 
 SEED = 0
 OBSERVED = 0.3
-MEASURES = {
+METRICS = {
     "ranking loss -": ranking_loss,
     "coverage -": coverage,
-    "instance AUC +": instance_auc,
+    "sample AUC +": sample_auc,
     "macro AUC +": macro_auc,
     "avg precision +": label_ranking_average_precision,
 }
-F1 = {"instance F1 +": instance_f1, "macro F1 +": macro_f1, "micro F1 +": micro_f1}
+F1 = {"sample F1 +": sample_f1, "macro F1 +": macro_f1, "micro F1 +": micro_f1}
 
 
 def main(figure: str = "demo.png") -> None:
     """Fit, print a table, draw a figure."""
-    data = make_planted(n_samples=3000, n_features=60, n_labels=20, n_latent=6, random_state=SEED)
+    data = make_planted(n_samples=3000, n_features=60, n_labels=20, n_components=6, random_state=SEED)
     train, test = np.arange(0, 3000, 2), np.arange(1, 3000, 2)
-    Y = hide_labels(data.Y[train], observed=OBSERVED, random_state=SEED)
+    Y = hide_labels(data.Y[train], observed_fraction=OBSERVED, random_state=SEED)
     print(
         f"{len(train)} training and {len(test)} test samples, {data.X.shape[1]} features, {data.Y.shape[1]} labels "
         f"with {data.frequencies.max():.0%} to {data.frequencies.min():.0%} positives; "
@@ -72,16 +72,16 @@ def main(figure: str = "demo.png") -> None:
 
 
 def _judge(truth: Any, scores: Any, labels: Any) -> dict[str, float]:
-    ranks = {name: float(measure(truth, scores)) for name, measure in MEASURES.items()}
-    return ranks | {name: float(measure(truth, labels)) for name, measure in F1.items()}
+    ranks = {name: float(metric(truth, scores)) for name, metric in METRICS.items()}
+    return ranks | {name: float(metric(truth, labels)) for name, metric in F1.items()}
 
 
 def _print(table: dict[str, dict[str, float]]) -> None:
-    """One row per measure: - is better low, + is better high."""
+    """One row per metric: - is better low, + is better high."""
     width = max(map(len, table)) + 2
     print(" " * 16 + "".join(f"{name:>{width}}" for name in table))
-    for measure in next(iter(table.values())):
-        print(f"{measure:<16}" + "".join(f"{column[measure]:>{width}.3f}" for column in table.values()))
+    for metric in next(iter(table.values())):
+        print(f"{metric:<16}" + "".join(f"{column[metric]:>{width}.3f}" for column in table.values()))
 
 
 def _draw(model: Any, data: Any, path: str) -> bool:
@@ -94,20 +94,20 @@ def _draw(model: Any, data: Any, path: str) -> bool:
     except ImportError:
         print("No figure: it needs matplotlib, which comes with spmld[plot].")
         return False
-    figure, (pace, terms, learned, planted) = plt.subplots(1, 4, figsize=(17, 4.2), layout="constrained")
+    figure, (pacing, terms, learned, planted) = plt.subplots(1, 4, figsize=(17, 4.2), layout="constrained")
     rounds = np.arange(1, model.n_iter_ + 1)
     history = model.history_
-    shares = np.array([record["share_per_latent"] for record in history])
-    warm = sum(record["stage"] == "warm" for record in history)
-    for axis in (pace, terms):
+    shares = np.array([record["mean_weight_per_component"] for record in history])
+    warm = sum(record["stage"] == "warm-up" for record in history)
+    for axis in (pacing, terms):
         axis.axvspan(0.5, warm + 0.5, color="0.92", label="warm-up")
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    pace.plot(rounds, shares.mean(axis=1), color="tab:blue", lw=2.5, marker="o", label="mean of the latent labels")
-    pace.set(title="Pace", xlabel="round", ylabel="share of latent entries in use", ylim=(0, 1.05))
-    pace.legend(loc="lower right")
+    pacing.plot(rounds, shares.mean(axis=1), color="tab:blue", lw=2.5, marker="o", label="mean of the latent labels")
+    pacing.set(title="PacingRule", xlabel="iteration", ylabel="share of latent entries in use", ylim=(0, 1.05))
+    pacing.legend(loc="lower right")
     for name in ("fit", "coupling", "ridge", "correlation"):
         terms.plot(rounds, [record[name] or np.nan for record in history], marker="o", ms=3, label=name)
-    terms.set(title="Objective by term", xlabel="round", yscale="log")
+    terms.set(title="Objective by term", xlabel="iteration", yscale="log")
     terms.legend()
     scores = data.X @ model.coef_.T
     order = np.argsort(np.linalg.svd(np.corrcoef(data.scores.T))[0][:, 0])

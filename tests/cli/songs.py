@@ -11,13 +11,13 @@ from spmld.labels import hide_labels
 
 FEATURES = ["pitch", "tempo", "volume", "rate", "swing", "decay"]
 LABELS = ["sad", "calm", "loud", "fast"]
-PLANTED = make_planted(240, 6, 4, n_latent=3, random_state=0)
+PLANTED = make_planted(240, 6, 4, n_components=3, random_state=0)
 # Samples come in groups, so that a split in the middle would set one group against the other.
 TRAIN, TEST = np.arange(0, 240, 2), np.arange(1, 240, 2)
 
 
 def songs(rows, observed=1.0):
-    Y = PLANTED.Y[rows] if observed == 1 else hide_labels(PLANTED.Y[rows], observed=observed, random_state=0)
+    Y = PLANTED.Y[rows] if observed == 1 else hide_labels(PLANTED.Y[rows], observed_fraction=observed, random_state=0)
     return Dataset(PLANTED.X[rows], Y, FEATURES, LABELS, "songs")
 
 

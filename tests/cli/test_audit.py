@@ -36,7 +36,7 @@ def test_tables_for_pipes_and_a_file(folder):
     status, out, err = spmld(folder, "songs.csv", "--top", "3", "--out", "issues.csv")
     assert status == 0, err
     lines = [line.split("\t") for line in out.splitlines()]
-    assert lines[0] == ["instance", "label", "given", "probability", "suspicion", "kind"]
+    assert lines[0] == ["sample", "label", "given", "probability", "error_probability", "kind"]
     assert all(line[1] in NAMES and line[5] in ("wrong positive", "missed positive") for line in lines[1:4])
     assert lines[4] == [""]
     assert lines[5][:2] == ["label", "observed"]
@@ -45,7 +45,7 @@ def test_tables_for_pipes_and_a_file(folder):
     with (folder / "issues.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 780
-    assert [rows[0]["instance"], rows[0]["label"]] == lines[1][:2]
+    assert [rows[0]["sample"], rows[0]["label"]] == lines[1][:2]
     status, _, err = spmld(folder, "songs.csv", "--out", "issues.csv")
     assert (status, err) == (2, "spmld: issues.csv is there already; give --force to replace it\n")
 

@@ -22,7 +22,7 @@ from spmld.cli import main
 from spmld.cli.fit import fit_on
 from spmld.cli.methods import METHODS, build
 from spmld.datasets import Dataset, read_csv, write_dataset
-from spmld.thresholds import ThresholdClassifier
+from spmld.model_selection import ThresholdClassifier
 from tests.cli.songs import FEATURES, LABELS, TEST, process, run, songs, write_songs
 
 
@@ -72,8 +72,8 @@ def test_other_formats_are_matched_by_name(cli):
     data = songs(TEST)
     turned = Dataset(sp.csr_array(data.X[:, ::-1]), data.Y[:, ::-1], FEATURES[::-1], LABELS[::-1], "turned")
     write_dataset(turned, "turned.npz")
-    wanted = json.loads(cli("evaluate", "songs.skops", "test.csv", "--json")[1])["measures"]
-    found = json.loads(cli("evaluate", "songs.skops", "turned.npz", "--json")[1])["measures"]
+    wanted = json.loads(cli("evaluate", "songs.skops", "test.csv", "--json")[1])["metrics"]
+    found = json.loads(cli("evaluate", "songs.skops", "turned.npz", "--json")[1])["metrics"]
     assert [row["value"] for row in found] == pytest.approx([row["value"] for row in wanted])
 
 
@@ -148,8 +148,8 @@ def test_one_label_as_a_vector(cli):
     spmld.save(spmld.MaskedLogistic().fit(data.X, words), "one.skops", feature_names=FEATURES, label_names=["sad"])
     status, out, _ = cli("predict", "one.skops", "test.csv")
     assert (status, set(out.split())) == (0, {"sad", "0", "1"})
-    found = json.loads(cli("evaluate", "one.skops", "test.csv", "--measure", "macro_auc", "--json")[1])
-    assert found["measures"][0]["value"] > 0.8
+    found = json.loads(cli("evaluate", "one.skops", "test.csv", "--metric", "macro_auc", "--json")[1])
+    assert found["metrics"][0]["value"] > 0.8
 
 
 def test_a_model_without_probabilities(cli):
@@ -161,7 +161,7 @@ def test_a_model_without_probabilities(cli):
     for args in (["--threshold", "0.3"], ["--probabilities"]):
         status, _, err = cli("predict", "tuned.skops", "test.csv", *args)
         assert (status, err) == (2, "spmld: tuned.skops holds ThresholdClassifier, which has no probabilities\n")
-    assert "log_loss needs probabilities" in cli("evaluate", "tuned.skops", "test.csv", "--measure", "log_loss")[2]
+    assert "log_loss needs probabilities" in cli("evaluate", "tuned.skops", "test.csv", "--metric", "log_loss")[2]
     assert "cannot complete labels" in cli("complete", "train.csv", "--model", "tuned.skops")[2]
 
 
@@ -193,14 +193,23 @@ def test_the_official_split_decides(cli):
         (["fit", "train.csv", "-o", "absent/m.skops"], "there is no folder absent to write m.skops into"),
         (["fit", "train.csv", "-o", "songs.skops"], "songs.skops is there already; give --force to replace it"),
         (["fit", "train.csv", "-o", "."], ". is a folder, expected the name of a file"),
-        (["fit", "train.csv", "-o", "m.skops", "--method", "Magic"], "method must be one of SPMLDCV, SPMLD, GLOCAL"),
+        (
+            ["fit", "train.csv", "-o", "m.skops", "--method", "Magic"],
+            "method must be one of SelfPacedEnsemble, SPMLD, GLOCAL",
+        ),
         (["fit", "train.csv", "-o", "m.skops", "--param", "C"], "--param must be KEY=VALUE, such as C=0.1, got 'C'"),
-        (["fit", "train.csv", "-o", "m.skops", "--param", "C=1"], "SPMLDCV has no parameter 'C'; there are Cs"),
+        (
+            ["fit", "train.csv", "-o", "m.skops", "--param", "C=1"],
+            "SelfPacedEnsemble has no parameter 'C'; there are Cs",
+        ),
         (
             ["fit", "train.csv", "-o", "m.skops", "--method", "SPMLD", "--param", "tol=few"],
             "tol of SPMLD must be 0 or more, or None, got 'few'",
         ),
-        (["fit", "train.csv", "-o", "m.skops", "--param", "pace__x=1"], "SPMLDCV has no parameter 'pace__x'"),
+        (
+            ["fit", "train.csv", "-o", "m.skops", "--param", "pacing__x=1"],
+            "SelfPacedEnsemble has no parameter 'pacing__x'",
+        ),
         (["fit", "train.csv", "-o", "m.skops", "--param", "tol=1", "--param", "tol=2"], "--param tol is given twice"),
         (["fit", "train.csv", "-o", "m.skops", "--label", "sad"], "there is no column 'sad' among its 10"),
         (["evaluate", "absent.skops", "test.csv"], "there is no file absent.skops"),
@@ -214,7 +223,7 @@ def test_the_official_split_decides(cli):
         (["audit", "train.csv", "-o", "absent/a.csv"], "there is no folder absent to write a.csv into"),
         (["data", "convert", "train.csv", "absent/a.arff"], "there is no folder absent to write a.arff into"),
         (["data", "describe", "train.csv", "--figure", "absent/a.png"], "there is no folder absent to write a.png"),
-        (["evaluate", "songs.skops", "test.csv", "--measure", "luck"], "measure must be one of ranking_loss"),
+        (["evaluate", "songs.skops", "test.csv", "--metric", "luck"], "metric must be one of ranking_loss"),
         (["evaluate", "songs.skops", "three.csv"], "it lacks 1 of the 4 labels, fast, among its 9 columns"),
         (
             ["evaluate", "songs.skops", "three.npz"],
@@ -242,10 +251,10 @@ def test_the_official_split_decides(cli):
             "--param is for a method that is fitted",
         ),
         (["info", "test.csv"], "test.csv is not a model file of spmld"),
-        (["compare", "train.csv", "--method", "Magic"], "method must be one of SPMLDCV, SPMLD, GLOCAL"),
-        (["compare", "train.csv", "--measure", "luck"], "measure must be one of ranking_loss"),
+        (["compare", "train.csv", "--method", "Magic"], "method must be one of SelfPacedEnsemble, SPMLD, GLOCAL"),
+        (["compare", "train.csv", "--metric", "luck"], "metric must be one of ranking_loss"),
         (["compare", "train.csv", "--method", "LEML", "--reference", "MLLRC"], "reference must be one of the methods"),
-        (["tune", "train.csv", "--method", "Magic"], "method must be one of SPMLDCV, SPMLD, GLOCAL"),
+        (["tune", "train.csv", "--method", "Magic"], "method must be one of SelfPacedEnsemble, SPMLD, GLOCAL"),
         (["tune", "train.csv", "--range", "tol=1"], "--range must be KEY=LOW:HIGH or KEY=LOW:HIGH:log"),
         (["tune", "train.csv", "--choices", "magic=1,2"], "SPMLD has no parameter 'magic'"),
         (["tune", "train.csv", "--choices", "tol"], "--choices must be KEY=A,B,C"),
@@ -357,7 +366,7 @@ def test_a_method_beside_a_model_is_refused(cli):
         assert "--method is for a method that is fitted: leave it out with --model" in err
 
 
-@pytest.mark.parametrize("method", ["SPMLD", "SPMLDCV", "MaskedLogistic"])
+@pytest.mark.parametrize("method", ["SPMLD", "SelfPacedEnsemble", "MaskedLogistic"])
 def test_a_fit_shows_its_rounds_and_keeps_nothing_of_the_bar(method, monkeypatch):
     bars = []
 
@@ -378,6 +387,6 @@ def test_a_fit_shows_its_rounds_and_keeps_nothing_of_the_bar(method, monkeypatch
         return
     ((total, what, done),) = bars
     assert what == f"fitting {method}"
-    assert done == len(model.cv_results_ if method == "SPMLDCV" else model.history_)
+    assert done == len(model.cv_results_ if method == "SelfPacedEnsemble" else model.history_)
     assert 0 < done <= total
     assert model.callback is None

@@ -52,7 +52,7 @@ def refused(folder, *args):
 
 def test_evaluate(emotions):
     found = json.loads(good(emotions, "evaluate", "model.skops", "emotions", "--json"))
-    (loss,) = [measure for measure in found["measures"] if measure["name"] == "ranking_loss"]
+    (loss,) = [metric for metric in found["metrics"] if metric["name"] == "ranking_loss"]
     assert loss["used"] == 202
     assert 0.1 < loss["value"] < 0.25
     assert "nothing.csv" in refused(emotions, "evaluate", "model.skops", "nothing.csv")

@@ -17,7 +17,7 @@ def folder(tmp_path_factory):
     status, _, err = run(folder, "fit", "train.csv", "-o", "songs.skops", "--method", "MaskedLogistic")
     assert status == 0, err
     (folder / "empty.json").write_text("")
-    (folder / "other.json").write_text('{"measures": []}')
+    (folder / "other.json").write_text('{"metrics": []}')
     (folder / "broken.json").write_text('{"results": [')
     (folder / "wrong.jsonl").write_text('{"kind": "song"}\n')
     pd.read_csv(folder / "test.csv").filter(regex="^(?!label_)").to_csv(folder / "unlabelled.csv", index=False)
@@ -30,8 +30,8 @@ def test_of_a_model_file_the_numbers_are_those_of_evaluate(folder):
     assert err == f"songs.html: {(folder / 'songs.html').stat().st_size / 1000:,.0f} kB\n"
     page = Page((folder / "songs.html").read_text(encoding="utf-8"))
     _, out, _ = run(folder, "evaluate", "songs.skops", "test.csv", "--json")
-    expected = {row["name"]: row["value"] for row in json.loads(out)["measures"]}
-    found = {row["measure"]: row["value"] for row in page.tables["All measures"]}
+    expected = {row["name"]: row["value"] for row in json.loads(out)["metrics"]}
+    found = {row["metric"]: row["value"] for row in page.tables["All metrics"]}
     assert found["ranking loss"] == f"{expected['ranking_loss']:.4f}"
     assert [row["label"] for row in page.tables["All labels"]] == LABELS
     assert "MaskedLogistic on test.csv" in page.text
@@ -39,7 +39,7 @@ def test_of_a_model_file_the_numbers_are_those_of_evaluate(folder):
     assert (status, err) == (2, "spmld: songs.html is there already; give --force to replace it\n")
 
 
-def test_fitted_on_the_spot_it_is_judged_on_a_fifth_held_out(folder):
+def test_fitted_on_the_spot_it_is_evaluated_on_a_fifth_held_out(folder):
     status, _, err = run(
         folder, "report", "train.csv", "--method", "labelprior", "-o", "prior.html", "--title", "<Mine>"
     )
@@ -60,7 +60,7 @@ def test_of_a_comparison(folder):
     assert status == 0, err
     rows = Page((folder / "compared.html").read_text(encoding="utf-8")).tables["All methods"]
     mean = next(
-        r["mean"] for r in json.loads(out)["results"] if (r["method"], r["measure"]) == ("MaskedRidge", "micro_f1")
+        r["mean"] for r in json.loads(out)["results"] if (r["method"], r["metric"]) == ("MaskedRidge", "micro_f1")
     )
     assert rows[1]["method"] == "MaskedRidge"
     assert rows[1]["micro F1 (higher)"].startswith(f"{mean:.4f} ")

@@ -5,7 +5,7 @@ import pytest
 
 from spmld.cli import main
 from spmld.cli import reproduce as module
-from spmld.experiment.tables import digits
+from spmld.studies.tables import digits
 
 Result = namedtuple("Result", "exit_code stdout stderr")
 
@@ -15,13 +15,13 @@ report = "tables"
 data = ["planted"]
 observed = [0.5]
 seeds = [0, 1]
-measures = ["ranking_loss"]
+metrics = ["ranking_loss"]
 [[methods]]
 name = "linear"
-estimator = "tests.experiment.studies.Linear"
+estimator = "tests.studies.studies.Linear"
 [[methods]]
 name = "other"
-estimator = "tests.experiment.studies.Linear"
+estimator = "tests.studies.studies.Linear"
 [methods.fixed]
 fail_on = {fail_on}
 """
@@ -57,7 +57,7 @@ def test_check_sees_a_record_that_was_changed(cli, tmp_path):
     cli("run", "tiny.toml", "--out", "r.jsonl")
     lines = (tmp_path / "r.jsonl").read_text().splitlines()
     record = json.loads(lines[-1])
-    record["measures"]["ranking_loss"] += 1e-4
+    record["metrics"]["ranking_loss"] += 1e-4
     (tmp_path / "r.jsonl").write_text("\n".join([*lines[:-1], json.dumps(record)]) + "\n")
     result = cli("check", "r.jsonl", "--key", record["key"])
     assert result.exit_code == 1

@@ -14,7 +14,7 @@ from spmld.cli import tune as tuning
 from spmld.cli.compare import _compared
 from spmld.datasets import read_csv
 from spmld.metrics import ranking_loss
-from spmld.splits import MultilabelStratifiedKFold
+from spmld.model_selection import MultilabelStratifiedKFold
 from tests.cli.songs import run, write_songs
 
 
@@ -36,10 +36,10 @@ METHODS = ("--method", "MaskedLogistic", "--method", "labelprior", "--method", "
 
 
 def test_compare_gives_the_same_folds_to_all(cli):
-    status, out, err = cli("compare", "train.csv", *METHODS, "--measure", "ranking_loss", "--json")
+    status, out, err = cli("compare", "train.csv", *METHODS, "--metric", "ranking_loss", "--json")
     assert (status, err) == (0, "")
     found = json.loads(out)
-    rows = {(row["method"], row["measure"]): row for row in found["results"]}
+    rows = {(row["method"], row["metric"]): row for row in found["results"]}
     data = read_csv("train.csv")
     for name in ("MaskedLogistic", "LabelPrior", "MaskedRidge"):
         values = []
@@ -55,12 +55,12 @@ def test_compare_gives_the_same_folds_to_all(cli):
 
 
 @pytest.mark.parametrize(
-    ("measure", "low", "high"), [("ranking_loss", "better", "worse"), ("micro_f1", "worse", "better")]
+    ("metric", "low", "high"), [("ranking_loss", "better", "worse"), ("micro_f1", "worse", "better")]
 )
-def test_verdicts_go_by_the_direction_of_the_measure(measure, low, high):
+def test_verdicts_go_by_the_direction_of_the_metric(metric, low, high):
     noise = np.array([0.01, -0.01, 0.02, -0.02, 0.0])
     shifts = {"base": 0.0, "low": -0.3, "high": 0.3, "near": 0.001}
-    values = {(name, measure): list(0.5 + shift + np.roll(noise, i)) for i, (name, shift) in enumerate(shifts.items())}
+    values = {(name, metric): list(0.5 + shift + np.roll(noise, i)) for i, (name, shift) in enumerate(shifts.items())}
     rows = {row["method"]: row for row in _compared(list(shifts), "base", values)}
     assert {name: rows[name]["verdict"] for name in ("low", "high", "near")} == {
         "low": low,
@@ -102,7 +102,7 @@ def test_compare_goes_on_without_a_method_that_fails(cli, monkeypatch):
 
 
 def test_tune_writes_the_best(cli):
-    args = ("--method", "MaskedLogistic", "--choices", "C=0.0001,1", "--folds", "2", "--measure", "macro_auc")
+    args = ("--method", "MaskedLogistic", "--choices", "C=0.0001,1", "--folds", "2", "--metric", "macro_auc")
     status, out, err = cli("tune", "train.csv", *args, "-o", "best.skops", "--json")
     found = json.loads(out)
     assert (status, found["search"], found["interrupted"]) == (0, "grid", False)
@@ -138,7 +138,7 @@ def test_tune_stopped_shows_what_it_found_and_writes_no_model(cli, monkeypatch):
     assert (status, len(found["trials"]), found["interrupted"]) == (130, 1, True)
     assert "stopped, no model written" in err
     assert not os.path.exists("m.skops")
-    assert logging.getLogger("spmld.tune.search").handlers == []
+    assert logging.getLogger("spmld.model_selection.search").handlers == []
 
 
 def test_info_tells_versions_and_devices(cli):

@@ -26,17 +26,19 @@ def test_fit_evaluate_predict(folder):
     assert ",,\n" in (folder / "train.csv").read_text()  # missing labels are empty cells
     status, out, err = run(folder, "fit", "train.csv", "-o", "songs.skops")
     assert (status, out) == (0, "")
-    assert err.startswith("songs.skops: SPMLDCV fitted on Dataset 'train': 120 samples, 6 dense features, 4 labels")
+    assert err.startswith(
+        "songs.skops: SelfPacedEnsemble fitted on Dataset 'train': 120 samples, 6 dense features, 4 labels"
+    )
 
     status, out, err = run(folder, "evaluate", "songs.skops", "test.csv")
     assert (status, err) == (0, "")
     lines = [line.split("\t") for line in out.splitlines()]
-    assert lines[0] == ["measure", "value", "better", "over", "used", "left out"]
+    assert lines[0] == ["metric", "value", "better", "over", "used", "left out"]
     values = {line[0]: float(line[1]) for line in lines[1:]}
     assert len(values) == 25
     # What a person gets by hand, and better than chance.
     train, test = read_csv(folder / "train.csv"), read_csv(folder / "test.csv")
-    model = spmld.SPMLDCV(random_state=0).fit(train.X, train.Y)
+    model = spmld.SelfPacedEnsemble(random_state=0).fit(train.X, train.Y)
     scores = model.decision_function(test.X)
     assert values["ranking_loss"] == pytest.approx(ranking_loss(test.Y, scores), rel=1e-3)
     assert values["macro_auc"] == pytest.approx(macro_auc(test.Y, scores), rel=1e-3)
@@ -88,8 +90,8 @@ def test_json_for_programs(folder):
         "observed": pytest.approx(0.6, abs=0.02),
         "seconds": 0,
     }
-    asked = ("--measure", "ndcg_at_2", "--measure", "micro_f1", "--json")
+    asked = ("--metric", "ndcg_at_2", "--metric", "micro_f1", "--json")
     status, out, _ = run(folder, "evaluate", "j.skops", "test.csv", *asked)
     found = json.loads(out)
-    assert [row["name"] for row in found["measures"]] == ["ndcg_at_2", "micro_f1"]
-    assert found["measures"][0]["better"] == "higher"
+    assert [row["name"] for row in found["metrics"]] == ["ndcg_at_2", "micro_f1"]
+    assert found["metrics"][0]["better"] == "higher"

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import torch
 from scipy.optimize import minimize
 
-from spmld.core.linear import Factored, Features, Others, Penalty, label_graph
+from spmld.core.linear import Factored, Features, Others, Penalty, label_laplacian
 from spmld.core.losses import LOSSES
 from spmld.core.newton import _Fit, minimise
 from spmld.core.problem import make_problem
@@ -155,7 +155,7 @@ def test_in_single_precision_offsets_stay_with_their_labels():
 def test_the_graph_joins_labels_that_occur_together():
     Y = np.array([[1, 1, -1], [1, 1, -1], [-1, 1, 1], [-1, -1, 1]], dtype=np.int8)
     J = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1], [1, 1, 1]], dtype=float)
-    L = label_graph(make_problem(np.zeros((4, 1)), Y, J, np.zeros(4, dtype=int), 1), np.zeros(3))
+    L = label_laplacian(make_problem(np.zeros((4, 1)), Y, J, np.zeros(4, dtype=int), 1), np.zeros(3))
     np.testing.assert_allclose(L.sum(axis=0), 0, atol=1e-12)
     # Labels 0 and 1 are both seen in samples 0, 2 and 3: one of them has both, label 0 has one there and label 1 two.
     assert L[0, 1] == pytest.approx(-1 / np.sqrt(1 * 2))

@@ -41,7 +41,7 @@ def test_unobserved_entries_count_as_nothing():
 def test_hiding_labels_at_random_hardly_moves_the_cardinality():
     data = make_planted(n_samples=4000, random_state=0)
     whole = describe(Dataset(data.X, data.Y))
-    part = describe(Dataset(data.X, hide_labels(data.Y, observed=0.3, random_state=0)))
+    part = describe(Dataset(data.X, hide_labels(data.Y, observed_fraction=0.3, random_state=0)))
     assert whole.cardinality == pytest.approx(data.Y.sum(axis=1).mean())
     assert part.cardinality == pytest.approx(whole.cardinality, rel=0.02)
     assert part.missing == pytest.approx(0.7, abs=0.01)

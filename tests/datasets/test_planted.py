@@ -7,7 +7,7 @@ from spmld.datasets import make_planted
 
 
 def test_scores_have_low_rank_in_each_group_and_full_model_is_returned():
-    data = make_planted(400, 15, 9, n_latent=3, n_groups=2, random_state=0)
+    data = make_planted(400, 15, 9, n_components=3, n_groups=2, random_state=0)
     np.testing.assert_allclose(data.latent_labels, data.X @ data.feature_weights)
     for m in range(2):
         rows = data.groups == m

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from spmld._io import writing
 from spmld.datasets import Dataset, read_dataset, write_dataset
-from spmld.datasets._files import writing
 
 NAMES = st.text("abc XYZ_.,;:-/\\'\"%{}?é", min_size=1, max_size=6).map(str.strip).filter(bool)
 NUMBERS = st.one_of(st.just(0.0), st.floats(-1e300, 1e300, allow_subnormal=False))

@@ -5,17 +5,27 @@ from spmld import (
     LEML,
     MLLRC,
     SPMLD,
-    SPMLDCV,
     LabelPrior,
     MaskedLogistic,
     MaskedRidge,
     MLkNN,
     PerLabelClassifier,
     SelfPacedClassifier,
+    SelfPacedEnsemble,
 )
 
 LATENT = [GLOCAL, SPMLD]
-LEARNERS = [*LATENT, LEML, MLLRC, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier, SelfPacedClassifier, SPMLDCV]
+LEARNERS = [
+    *LATENT,
+    LEML,
+    MLLRC,
+    MaskedLogistic,
+    MaskedRidge,
+    MLkNN,
+    PerLabelClassifier,
+    SelfPacedClassifier,
+    SelfPacedEnsemble,
+]
 ESTIMATORS = [*LEARNERS, LabelPrior]
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from spmld import GLOCAL, SPMLD
-from spmld.pace import Geometric, GroupSparsePace, Quantile, ReleasedPace
+from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule, ReleasedPacing
 
 from .cases import ESTIMATORS, LATENT, make
 
@@ -60,11 +60,11 @@ def test_wrong_data_is_refused(cls, features, labels, mask, message):
 @pytest.mark.parametrize(
     ("name", "values", "accepted"),
     [
-        ("n_latent", [0, 2.5, "many", True], "an integer of 1 or more"),
+        ("n_components", [0, 2.5, "many", True], "an integer of 1 or more"),
         ("n_groups", [0, -1], "an integer of 1 or more"),
         ("correlation_rank", [0], "an integer of 1 or more"),
         ("max_iter", [0], "an integer of 1 or more"),
-        ("warm_rounds", [-1, 0.5], "an integer of 0 or more"),
+        ("n_warmup_iter", [-1, 0.5], "an integer of 0 or more"),
         ("coupling", [0, -1, np.nan, "x"], "positive"),
         ("ridge", [0, -0.1, np.inf], "positive"),
         ("feature_ridge", [-1, None], "0 or more"),
@@ -86,29 +86,59 @@ def test_wrong_parameters_are_named(cls, name, values, accepted):
 
 
 @pytest.mark.parametrize(
-    ("pace", "message"),
+    ("pacing", "message"),
     [
-        ("fast", "pace of SPMLD must be None or a pace"),
-        (GroupSparsePace(schedule=3), "schedule of GroupSparsePace must be a schedule"),
-        (GroupSparsePace(schedule=Quantile(start=0)), r"start of Quantile must be in \(0, 1\], got 0"),
-        (GroupSparsePace(schedule=Quantile(stop=1.5)), r"stop of Quantile must be in \(0, 1\], got 1.5"),
-        (GroupSparsePace(schedule=Quantile(rounds=0)), "rounds of Quantile must be an integer of 1 or more, got 0"),
-        (GroupSparsePace(schedule=Quantile(rounds=2.5)), "rounds of Quantile must be an integer"),
-        (GroupSparsePace(schedule=Quantile(start="a")), r"start of Quantile must be in \(0, 1\], got 'a'"),
-        (GroupSparsePace(schedule=Geometric(threshold=np.inf)), "threshold of Geometric must be positive, got inf"),
-        (GroupSparsePace, "pace of SPMLD must be None or a pace"),
-        (GroupSparsePace(schedule=Quantile), "schedule of GroupSparsePace must be a schedule"),
-        (ReleasedPace(schedule=Quantile()), "schedule of ReleasedPace must give one threshold"),
-        (GroupSparsePace(schedule=Quantile(diversity=1)), r"diversity of Quantile must be in \[0, 1\), got 1"),
-        (GroupSparsePace(schedule=Geometric(threshold=0)), "threshold of Geometric must be positive, got 0"),
-        (GroupSparsePace(schedule=Geometric(growth=0.9)), "growth of Geometric must be at least 1, got 0.9"),
-        (GroupSparsePace(schedule=Geometric(diversity=-1)), "diversity of Geometric must be 0 or more, got -1"),
-        (GroupSparsePace(schedule=Geometric(decay=0)), r"decay of Geometric must be in \(0, 1\], got 0"),
+        ("fast", "pacing of SPMLD must be None or a pacing"),
+        (GroupSparsePacing(schedule=3), "schedule of GroupSparsePacing must be a schedule"),
+        (
+            GroupSparsePacing(schedule=QuantileSchedule(start=0)),
+            r"start of QuantileSchedule must be in \(0, 1\], got 0",
+        ),
+        (
+            GroupSparsePacing(schedule=QuantileSchedule(stop=1.5)),
+            r"stop of QuantileSchedule must be in \(0, 1\], got 1.5",
+        ),
+        (
+            GroupSparsePacing(schedule=QuantileSchedule(n_iter=0)),
+            "rounds of QuantileSchedule must be an integer of 1 or more, got 0",
+        ),
+        (GroupSparsePacing(schedule=QuantileSchedule(n_iter=2.5)), "rounds of QuantileSchedule must be an integer"),
+        (
+            GroupSparsePacing(schedule=QuantileSchedule(start="a")),
+            r"start of QuantileSchedule must be in \(0, 1\], got 'a'",
+        ),
+        (
+            GroupSparsePacing(schedule=GeometricSchedule(threshold=np.inf)),
+            "threshold of GeometricSchedule must be positive, got inf",
+        ),
+        (GroupSparsePacing, "pacing of SPMLD must be None or a pacing"),
+        (GroupSparsePacing(schedule=QuantileSchedule), "schedule of GroupSparsePacing must be a schedule"),
+        (ReleasedPacing(schedule=QuantileSchedule()), "schedule of ReleasedPacing must give one threshold"),
+        (
+            GroupSparsePacing(schedule=QuantileSchedule(diversity=1)),
+            r"diversity of QuantileSchedule must be in \[0, 1\), got 1",
+        ),
+        (
+            GroupSparsePacing(schedule=GeometricSchedule(threshold=0)),
+            "threshold of GeometricSchedule must be positive, got 0",
+        ),
+        (
+            GroupSparsePacing(schedule=GeometricSchedule(growth=0.9)),
+            "growth of GeometricSchedule must be at least 1, got 0.9",
+        ),
+        (
+            GroupSparsePacing(schedule=GeometricSchedule(diversity=-1)),
+            "diversity of GeometricSchedule must be 0 or more, got -1",
+        ),
+        (
+            GroupSparsePacing(schedule=GeometricSchedule(decay=0)),
+            r"decay of GeometricSchedule must be in \(0, 1\], got 0",
+        ),
     ],
 )
-def test_wrong_paces_are_named(pace, message):
+def test_wrong_paces_are_named(pacing, message):
     with pytest.raises(ValueError, match=message):
-        SPMLD(pace=pace).fit(X, Y)
+        SPMLD(pacing=pacing).fit(X, Y)
 
 
 @pytest.mark.parametrize("cls", LATENT)
@@ -156,7 +186,7 @@ class TestOddDataWorks:
         np.testing.assert_array_equal(single.predict(X[:1]), Y[:1])
 
     def test_more_groups_than_samples_and_more_latent_labels_than_labels(self, cls, loss):
-        model = self.fit(cls, loss, X[:5], Y[:5], n_groups=50, n_latent=40)
+        model = self.fit(cls, loss, X[:5], Y[:5], n_groups=50, n_components=40)
         assert model.label_factors_.shape == (3, 3)
         assert len(model.group_sizes_) == 5
         assert model.group_sizes_.sum() == 5

@@ -22,7 +22,7 @@ Y = np.array([[1, 0, NAN, 1], [1, NAN, NAN, 0], [NAN, 0, NAN, 0], [1, 0, NAN, NA
 @pytest.fixture(scope="module")
 def data():
     planted = make_planted(n_samples=120, n_features=5, n_labels=4, random_state=0)
-    planted.hidden = hide_labels(planted.Y, observed=0.6, random_state=0)
+    planted.hidden = hide_labels(planted.Y, observed_fraction=0.6, random_state=0)
     return planted
 
 

@@ -13,10 +13,10 @@ from sklearn.linear_model import LinearRegression
 
 from spmld import GLOCAL, SPMLD
 from spmld.core.descent import descent_steps
-from spmld.core.solve import solve
+from spmld.core.outer import solve
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
-from spmld.pace import Geometric, GroupSparsePace, Quantile, ReleasedPace
+from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule, ReleasedPacing
 
 ESTIMATORS = [GLOCAL, SPMLD]
 LOSSES = ["squared", "logistic"]
@@ -25,25 +25,25 @@ LOSSES = ["squared", "logistic"]
 @pytest.fixture(scope="module")
 def data():
     planted = make_planted(n_samples=200, n_features=8, n_labels=6, random_state=0)
-    planted.hidden = hide_labels(planted.Y, observed=0.6, random_state=0)
+    planted.hidden = hide_labels(planted.Y, observed_fraction=0.6, random_state=0)
     return planted
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("solver", ["exact", "descent"])
 def test_spmld_with_all_weights_one_is_glocal(loss, solver, data):
-    options = {"loss": loss, "solver": solver, "warm_rounds": 2, "max_iter": 10, "tol": None, "random_state": 0}
-    everything = GroupSparsePace(schedule=Quantile(start=1.0, stop=1.0))
-    paced = SPMLD(pace=everything, **options).fit(data.X, data.hidden)
+    options = {"loss": loss, "solver": solver, "n_warmup_iter": 2, "max_iter": 10, "tol": None, "random_state": 0}
+    everything = GroupSparsePacing(schedule=QuantileSchedule(start=1.0, stop=1.0))
+    paced = SPMLD(pacing=everything, **options).fit(data.X, data.hidden)
     plain = GLOCAL(**options).fit(data.X, data.hidden)
-    assert (paced.pace_weights_ == 1).all()
+    assert (paced.self_paced_weights_ == 1).all()
     np.testing.assert_allclose(paced.decision_function(data.X), plain.decision_function(data.X), atol=1e-8)
 
 
 def test_full_labels_and_a_latent_label_each_approach_least_squares(data):
     """Without correlation, with k = l and next to no penalty, the model is a linear regression for each label."""
     options = {"global_correlation": 0, "local_correlation": 0, "ridge": 1e-3, "feature_ridge": 1e-6, "coupling": 10}
-    model = GLOCAL(n_latent=6, rescale=False, loss="squared", tol=1e-10, max_iter=3000, random_state=0, **options)
+    model = GLOCAL(n_components=6, rescale=False, loss="squared", tol=1e-10, max_iter=3000, random_state=0, **options)
     model.fit(data.X, data.Y)
     regression = LinearRegression().fit(data.X, 2 * data.Y - 1)
     np.testing.assert_allclose(model.decision_function(data.X), regression.predict(data.X), atol=1e-3)
@@ -101,7 +101,7 @@ def test_torch_gives_the_fit_of_numpy(cls, data):
     assert isinstance(model.decision_function(X), torch.Tensor)
     assert isinstance(model.predict(X), torch.Tensor)
     np.testing.assert_allclose(model.decision_function(X).numpy(), expected.decision_function(data.X), atol=1e-6)
-    np.testing.assert_allclose(model.pace_weights_.numpy(), expected.pace_weights_, atol=1e-6)
+    np.testing.assert_allclose(model.self_paced_weights_.numpy(), expected.self_paced_weights_, atol=1e-6)
     np.testing.assert_allclose(model.complete(X, Y).confidences, expected.complete(data.X, data.hidden)[1], atol=1e-6)
     # A model learned in one library answers in the other.
     np.testing.assert_allclose(model.decision_function(data.X), expected.decision_function(data.X), atol=1e-6)
@@ -114,7 +114,7 @@ def test_torch_descends_as_numpy_does(preset, data):
     """Guessed step lengths let differences in rounding grow from step to step: close, but not to the digit."""
     X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
     found, expected = (
-        preset(warm_rounds=2, max_iter=1, random_state=0).fit(*pair) for pair in ((X, Y), (data.X, data.hidden))
+        preset(n_warmup_iter=2, max_iter=1, random_state=0).fit(*pair) for pair in ((X, Y), (data.X, data.hidden))
     )
     for a, b in zip(found.history_, expected.history_, strict=True):
         assert a["objective"] == pytest.approx(b["objective"], rel=0.01)
@@ -154,7 +154,7 @@ def test_float32_follows_float64(cls, loss, data):
     single = cls(**options).fit(data.X.astype(np.float32), data.hidden)
     for array in (single.label_factors_, single.latent_labels_, single.feature_weights_, single.intercept_):
         assert array.dtype == np.float32
-    assert single.correlation_factors_.dtype == single.pace_weights_.dtype == np.float32
+    assert single.correlation_factors_.dtype == single.self_paced_weights_.dtype == np.float32
     difference = np.abs(single.predict_proba(data.X.astype(np.float32)) - double.predict_proba(data.X))
     assert difference.max() < 0.02
 
@@ -163,7 +163,7 @@ def test_float32_follows_float64(cls, loss, data):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_solvers_agree_when_run_long(cls, loss, data):
     X, Y = data.X[:60], data.hidden[:60]
-    options = {"loss": loss, "global_correlation": 0, "local_correlation": 0, "random_state": 0, "n_latent": 3}
+    options = {"loss": loss, "global_correlation": 0, "local_correlation": 0, "random_state": 0, "n_components": 3}
     exact = cls(tol=1e-7, max_iter=2000, **options).fit(X, Y)
     slow = cls(tol=1e-6, max_iter=400, solver="descent", **options).fit(X, Y)
     assert slow.history_[-1]["fit"] + slow.history_[-1]["ridge"] == pytest.approx(
@@ -192,9 +192,9 @@ def test_same_seed_same_fit_and_rows_in_blocks_do_not_matter(cls, data, monkeypa
 
 
 def test_pace_leaves_the_hardest_latent_entries_out(data):
-    pace = GroupSparsePace(schedule=Quantile(start=0.3, stop=0.7, rounds=3))
-    model = SPMLD(pace=pace, coupling=0.3, random_state=0).fit(data.X, data.hidden)
-    P = model.pace_weights_
+    pacing = GroupSparsePacing(schedule=QuantileSchedule(start=0.3, stop=0.7, n_iter=3))
+    model = SPMLD(pacing=pacing, coupling=0.3, random_state=0).fit(data.X, data.hidden)
+    P = model.self_paced_weights_
     losses = (model.latent_labels_ - data.X @ model.feature_weights_ + model.latent_offsets_) ** 2
     assert P.mean() == pytest.approx(0.7, abs=0.01)
     for column, weight in zip(losses.T, P.T, strict=True):
@@ -203,11 +203,11 @@ def test_pace_leaves_the_hardest_latent_entries_out(data):
 
 def test_history_tells_the_curriculum(data):
     model = SPMLD(random_state=0).fit(data.X, data.hidden)
-    warm = [r for r in model.history_ if r["stage"] == "warm"]
+    warm = [r for r in model.history_ if r["stage"] == "warm-up"]
     main = [r for r in model.history_ if r["stage"] == "main"]
     assert len(warm) == 2
-    assert all(r["share"] == 1 and r["threshold"] is None for r in warm)
-    assert [r["share"] for r in main[:4]] == pytest.approx([1 / 2, 2 / 3, 5 / 6, 1.0], abs=0.006)
+    assert all(r["mean_weight"] == 1 and r["threshold"] is None for r in warm)
+    assert [r["mean_weight"] for r in main[:4]] == pytest.approx([1 / 2, 2 / 3, 5 / 6, 1.0], abs=0.006)
     assert len(model.history_) == model.n_iter_
     assert model.converged_
 
@@ -252,12 +252,12 @@ def test_strong_correlation_pulls_alike_labels_together():
 
 def test_presets_are_what_they_say_and_every_keyword_can_be_changed():
     released = SPMLD.released()
-    assert isinstance(released.pace, ReleasedPace)
+    assert isinstance(released.pacing, ReleasedPacing)
     assert (released.solver, released.fit_intercept, released.loss) == ("descent", False, "squared")
-    assert (released.pace.schedule.threshold, released.pace.schedule.growth) == (1e-4, 1.3)
-    assert (released.pace.schedule.diversity, released.pace.schedule.decay) == (1.0, 0.6)
+    assert (released.pacing.schedule.threshold, released.pacing.schedule.growth) == (1e-4, 1.3)
+    assert (released.pacing.schedule.diversity, released.pacing.schedule.decay) == (1.0, 0.6)
     paper = SPMLD.paper()
-    assert isinstance(paper.pace.schedule, Geometric)
+    assert isinstance(paper.pacing.schedule, GeometricSchedule)
     assert paper.solver == "exact"
     assert paper.convention == "paper"
     assert GLOCAL.released().convention == "released"
@@ -272,7 +272,7 @@ def test_presets_are_what_they_say_and_every_keyword_can_be_changed():
 @pytest.mark.parametrize("rescale", [False, True])
 def test_terms_have_the_documented_weights(cls, convention, rescale, data):
     values = {"coupling": 2.0, "global_correlation": 3.0, "local_correlation": 5.0, "ridge": 7.0, "feature_ridge": 11.0}
-    model = cls(convention=convention, rescale=rescale, n_latent=4, n_groups=2, max_iter=1, tol=None, **values)
+    model = cls(convention=convention, rescale=rescale, n_components=4, n_groups=2, max_iter=1, tol=None, **values)
     objective = model.fit(data.X, data.hidden)._fitted_objective
     N, n, d, l, k, g = (~np.isnan(data.hidden)).sum(), *data.X.shape, 6, 4, 2
     sizes = {"a": n * k, "b1": n**2, "b2": (n / g) ** 2, "tU": l * k, "tV": n * k, "tW": d * k}
@@ -306,7 +306,7 @@ def test_rounds_go_through_the_blocks_in_the_order_of_the_released_code(data, mo
         return tuple(recorder(name) for name in "ZVUW")
 
     monkeypatch.setattr(_latent, "descent_steps", recorded)
-    GLOCAL.released(warm_rounds=2, max_iter=1).fit(data.X, data.hidden)
+    GLOCAL.released(n_warmup_iter=2, max_iter=1).fit(data.X, data.hidden)
     assert "".join(seen) == "UVWUVWZVUW"
 
 
@@ -318,11 +318,11 @@ def test_released_line_search_counts_the_correlation_twice():
 def test_paper_ends_when_all_weights_are_one(data):
     model = SPMLD.paper(random_state=0).fit(data.X, data.hidden)
     assert model.converged_
-    assert model.history_[-1]["share"] == 1
-    assert any(record["share"] < 0.9 for record in model.history_)
+    assert model.history_[-1]["mean_weight"] == 1
+    assert any(record["mean_weight"] < 0.9 for record in model.history_)
 
 
-@pytest.mark.parametrize("options", [{}, {"warm_rounds": 0}, {"start": "random"}])
+@pytest.mark.parametrize("options", [{}, {"n_warmup_iter": 0}, {"init": "random"}])
 def test_exact_solver_learns_with_the_penalty_of_the_released_code(options, data):
     model = SPMLD(convention="released", random_state=0, **options).fit(data.X, data.Y)
     scores = model.decision_function(data.X)
@@ -334,7 +334,7 @@ def test_exact_solver_learns_with_the_penalty_of_the_released_code(options, data
     [(SPMLD.paper, {"tol": None}), (SPMLD.released, {"max_iter": 3}), (GLOCAL.released, {"max_iter": 3})],
 )
 def test_presets_learn(preset, options, data):
-    model = preset(random_state=0, warm_rounds=5, **options).fit(data.X, data.Y)
+    model = preset(random_state=0, n_warmup_iter=5, **options).fit(data.X, data.Y)
     scores = model.decision_function(data.X)
     correlation = [np.corrcoef(a, b)[0, 1] for a, b in zip(scores.T, data.Y.T, strict=True)]
     assert np.mean(correlation) > 0.1
@@ -357,10 +357,10 @@ def test_leaps_come_closer_in_as_many_rounds(monkeypatch):
 
 
 def test_parts_are_left_out_by_name(data):
-    unpaced = SPMLD(random_state=0).without("pace").fit(data.X, data.hidden)
-    assert all(record["share"] == 1 for record in unpaced.history_)
+    unpaced = SPMLD(random_state=0).without("pacing").fit(data.X, data.hidden)
+    assert all(record["mean_weight"] == 1 for record in unpaced.history_)
     plain = SPMLD.paper().without("diversity", "local_correlation")
-    assert (plain.pace.schedule.diversity, plain.local_correlation) == (0.0, 0.0)
+    assert (plain.pacing.schedule.diversity, plain.local_correlation) == (0.0, 0.0)
     assert plain.global_correlation == SPMLD.paper().global_correlation > 0
     assert SPMLD().without("global_correlation").get_params()["local_correlation"] > 0
     assert SPMLD().without("global_correlation").global_correlation == 0

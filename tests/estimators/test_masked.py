@@ -16,7 +16,7 @@ from spmld.metrics import ranking_loss
 @pytest.fixture(scope="module")
 def data():
     planted = make_planted(n_samples=200, n_features=8, n_labels=6, random_state=0)
-    planted.hidden = hide_labels(planted.Y, observed=0.6, random_state=0)
+    planted.hidden = hide_labels(planted.Y, observed_fraction=0.6, random_state=0)
     planted.known = ~np.isnan(planted.hidden)
     return planted
 
@@ -48,7 +48,7 @@ def test_ridge_is_that_of_scikit_learn_for_each_label(alpha, fit_intercept, data
 class TestBoth:
     @pytest.mark.parametrize("graph", [0.0, 5.0])
     def test_weights_are_repeated_samples(self, model, graph, data):
-        model = clone(model).set_params(label_graph=graph)
+        model = clone(model).set_params(label_graph_penalty=graph)
         counts = np.random.default_rng(0).integers(0, 4, len(data.X))
         weighted = model.fit(data.X, data.hidden, entry_weight=counts).decision_function(data.X)
         repeated = model.fit(np.repeat(data.X, counts, axis=0), np.repeat(data.hidden, counts, axis=0))
@@ -83,7 +83,7 @@ class TestBoth:
 
     def test_torch_single_precision_threads_and_graph(self, model, data):
         for graph in (0.0, 2.0):
-            model.set_params(label_graph=graph)
+            model.set_params(label_graph_penalty=graph)
             expected = model.fit(data.X, data.hidden).decision_function(data.X)
             tensor = torch.from_numpy(data.X)
             found = model.fit(tensor, data.hidden).decision_function(tensor)
@@ -92,7 +92,7 @@ class TestBoth:
             single = model.fit(data.X.astype(np.float32), data.hidden).decision_function(data.X.astype(np.float32))
             assert single.dtype == np.float32
             np.testing.assert_allclose(single, expected, atol=5e-3)
-        threads = model.set_params(label_graph=0.0, n_jobs=2).fit(data.X, data.hidden).coef_
+        threads = model.set_params(label_graph_penalty=0.0, n_jobs=2).fit(data.X, data.hidden).coef_
         np.testing.assert_array_equal(model.set_params(n_jobs=None).fit(data.X, data.hidden).coef_, threads)
 
     def test_a_warm_start_goes_on_from_the_last_fit(self, model, data):
@@ -120,12 +120,13 @@ def test_a_label_of_one_sign_or_none_gets_a_finite_score_of_its_sign(data):
 def test_the_label_graph_helps_where_labels_share_their_causes_and_few_are_seen():
     gains = []
     for seed in range(4):
-        data = make_planted(1200, 60, 10, n_latent=2, local=0.0, noise=0.2, random_state=seed)
+        data = make_planted(1200, 60, 10, n_components=2, local=0.0, noise=0.2, random_state=seed)
         train, test = slice(0, 200), slice(200, None)
         Y = hide_labels(data.Y[train], 0.3, random_state=seed)
         losses = [
             ranking_loss(
-                data.Y[test], MaskedLogistic(label_graph=g).fit(data.X[train], Y).decision_function(data.X[test])
+                data.Y[test],
+                MaskedLogistic(label_graph_penalty=g).fit(data.X[train], Y).decision_function(data.X[test]),
             )
             for g in (0.0, 1.0)
         ]
@@ -142,7 +143,7 @@ def test_too_few_steps_are_told():
 @pytest.mark.parametrize("C", [0.5, 4.0])
 def test_the_graph_counts_relative_to_the_ridge(C, data):
     """The gradient of the objective in the docstring is zero."""
-    model = MaskedLogistic(C=C, label_graph=3.0, tol=1e-10).fit(data.X, data.hidden)
+    model = MaskedLogistic(C=C, label_graph_penalty=3.0, tol=1e-10).fit(data.X, data.hidden)
     positive, seen = np.where(data.known, data.hidden, 0), data.known.astype(float)
     both, own = positive.T @ positive, positive.T @ seen
     A = both / np.sqrt(own * own.T)

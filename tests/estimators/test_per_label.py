@@ -23,7 +23,7 @@ from spmld.metrics import macro_auc
 @pytest.fixture(scope="module")
 def data():
     planted = make_planted(n_samples=300, n_features=6, n_labels=5, random_state=0)
-    planted.hidden = hide_labels(planted.Y, observed=0.5, random_state=0)
+    planted.hidden = hide_labels(planted.Y, observed_fraction=0.5, random_state=0)
     return planted
 
 

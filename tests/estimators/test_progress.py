@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 
 import spmld
-from spmld import GLOCAL, LEML, MLLRC, SPMLD, SPMLDCV, MaskedLogistic, SelfPacedClassifier
+from spmld import GLOCAL, LEML, MLLRC, SPMLD, MaskedLogistic, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import scorer
@@ -24,7 +24,7 @@ ROUNDS = [GLOCAL, SPMLD, LEML, MLLRC, SelfPacedClassifier]
 @pytest.fixture(scope="module")
 def data():
     planted = make_planted(n_samples=120, n_features=8, n_labels=5, random_state=0)
-    planted.hidden = hide_labels(planted.Y, observed=0.6, random_state=0)
+    planted.hidden = hide_labels(planted.Y, observed_fraction=0.6, random_state=0)
     return planted
 
 
@@ -60,39 +60,39 @@ def test_true_ends_the_fit_after_that_round(cls, data, recwarn):
 
 
 def test_ending_among_the_warm_rounds_leaves_the_others_out(data):
-    model = SPMLD(random_state=0, warm_rounds=3, callback=lambda record: True).fit(data.X, data.hidden)
-    assert [record["stage"] for record in model.history_] == ["warm"]
+    model = SPMLD(random_state=0, n_warmup_iter=3, callback=lambda record: True).fit(data.X, data.hidden)
+    assert [record["stage"] for record in model.history_] == ["warm-up"]
     assert not model.converged_
     assert model.predict(data.X).shape == data.Y.shape
 
 
 def test_the_searcher_leaves_a_view_with_the_best_so_far(data):
     seen = []
-    everything = SPMLDCV(random_state=0, callback=seen.append).fit(data.X, data.hidden)
+    everything = SelfPacedEnsemble(random_state=0, callback=seen.append).fit(data.X, data.hidden)
     assert all(a is b for a, b in zip(seen, everything.cv_results_, strict=True))
-    model = SPMLDCV(random_state=0, callback=lambda record: True).fit(data.X, data.hidden)
+    model = SelfPacedEnsemble(random_state=0, callback=lambda record: True).fit(data.X, data.hidden)
     tried = [record["part"] for record in model.cv_results_]
-    assert [part for part in tried if part != "pace"] == ["own", "local", "latent"]
-    assert model.params_["own"] == {"C": 1.0, "label_graph": 1.0}
+    assert [part for part in tried if part != "pacing"] == ["own", "local", "latent"]
+    assert model.params_["own"] == {"C": 1.0, "label_graph_penalty": 1.0}
 
 
-@pytest.mark.parametrize("cls", [*ROUNDS, SPMLDCV])
+@pytest.mark.parametrize("cls", [*ROUNDS, SelfPacedEnsemble])
 def test_verbose_logs_a_line_a_round(cls, data, caplog, capsys):
     caplog.set_level(logging.INFO, logger="spmld")
     make(cls).fit(data.X, data.hidden)
     assert not caplog.records
     model = make(cls, verbose=1).fit(data.X, data.hidden)
-    records = model.cv_results_ if cls is SPMLDCV else told(model)
+    records = model.cv_results_ if cls is SelfPacedEnsemble else told(model)
     assert len(caplog.records) == len(records)
     assert {(each.name, each.levelname) for each in caplog.records} == {("spmld", "INFO")}
-    value = records[-1]["loss" if cls is SPMLDCV else "objective"]
+    value = records[-1]["loss" if cls is SelfPacedEnsemble else "objective"]
     assert caplog.messages[-1].startswith(f"{cls.__name__}: ")
     assert f" {value:.4g}" in caplog.messages[-1]
     assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(("name", "value"), [("callback", "print"), ("verbose", -1), ("verbose", "yes")])
-@pytest.mark.parametrize("cls", [*ROUNDS, SPMLDCV])
+@pytest.mark.parametrize("cls", [*ROUNDS, SelfPacedEnsemble])
 def test_what_is_no_callback_is_refused(cls, name, value, data):
     with pytest.raises(ValueError, match=f"{name} of {cls.__name__} must be .*, got {value!r}"):
         make(cls, **{name: value}).fit(data.X, data.hidden)
@@ -102,7 +102,7 @@ CALLS = []
 
 
 def count(record):
-    CALLS.append(record["round"])
+    CALLS.append(record["iteration"])
 
 
 def test_callback_survives_clone_pickle_and_search(data):
@@ -142,16 +142,16 @@ class Recorder:
 
     def on_fit_task_end(self, estimator, context):
         self.events.append(context.task_name)
-        return self.events.count("round") == self.stop_after
+        return self.events.count("iteration") == self.stop_after
 
 
-@pytest.mark.parametrize("cls", [*ROUNDS, SPMLDCV])
+@pytest.mark.parametrize("cls", [*ROUNDS, SelfPacedEnsemble])
 def test_scikit_learns_callbacks_follow_the_rounds(cls, data, tmp_path):
     pytest.importorskip("sklearn.callback")
     recorder = Recorder()
     model = make(cls).set_callbacks(recorder).fit(data.X, data.hidden)
-    count = len(model.cv_results_ if cls is SPMLDCV else told(model))
-    assert recorder.events == ["setup", *["round"] * count, "fit", "teardown"]
+    count = len(model.cv_results_ if cls is SelfPacedEnsemble else told(model))
+    assert recorder.events == ["setup", *["iteration"] * count, "fit", "teardown"]
     with pytest.warns(UserWarning, match="callback"):
         spmld.save(model, tmp_path / "model.skops")
     spmld.load(tmp_path / "model.skops").fit(data.X, data.hidden)

@@ -17,7 +17,7 @@ from spmld import GLOCAL, SPMLD, MLkNN, PerLabelClassifier, SelfPacedClassifier
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import ranking_loss, scorer
-from spmld.pace import GroupSparsePace, Quantile
+from spmld.pacing import GroupSparsePacing, QuantileSchedule
 
 from .cases import ESTIMATORS, LATENT, LEARNERS, make
 
@@ -25,7 +25,7 @@ from .cases import ESTIMATORS, LATENT, LEARNERS, make
 @pytest.fixture(scope="module")
 def data():
     planted = make_planted(n_samples=240, n_features=10, n_labels=6, random_state=0)
-    planted.hidden = hide_labels(planted.Y, observed=0.5, random_state=0)
+    planted.hidden = hide_labels(planted.Y, observed_fraction=0.5, random_state=0)
     return planted
 
 
@@ -52,16 +52,16 @@ def test_grid_search_chooses_by_observed_labels_alone(cls, name, good, bad, data
 @pytest.mark.parametrize("cls", LEARNERS)
 def test_cross_validate_in_a_pipeline_beats_chance(cls, data):
     model = make_pipeline(StandardScaler(), make(cls))
-    scores = cross_validate(model, data.X, data.hidden, cv=KFold(3), scoring=scorer("instance_auc"))
+    scores = cross_validate(model, data.X, data.hidden, cv=KFold(3), scoring=scorer("sample_auc"))
     assert scores["test_score"].min() > 0.7
 
 
 def test_parameters_of_the_pace_are_searchable(data):
-    model = SPMLD(pace=GroupSparsePace(schedule=Quantile()), random_state=0)
-    copy = clone(model).set_params(pace__schedule__stop=0.6)
-    assert model.pace.schedule.stop == 1.0
+    model = SPMLD(pacing=GroupSparsePacing(schedule=QuantileSchedule()), random_state=0)
+    copy = clone(model).set_params(pacing__schedule__stop=0.6)
+    assert model.pacing.schedule.stop == 1.0
     copy.fit(data.X, data.hidden)
-    assert copy.history_[-1]["share"] == pytest.approx(0.6, abs=0.02)
+    assert copy.history_[-1]["mean_weight"] == pytest.approx(0.6, abs=0.02)
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)

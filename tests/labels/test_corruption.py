@@ -20,7 +20,7 @@ def Y():
 @given(share=st.floats(0.01, 1.0), seed=st.integers(0, 5))
 def test_stratified_keeps_the_same_share_of_both_signs_of_each_label(share, seed):
     Y = (np.random.default_rng(seed).random((60, 4)) < [0.1, 0.3, 0.5, 0.0]).astype(int)
-    kept = hide_labels(Y, observed=share, random_state=seed)
+    kept = hide_labels(Y, observed_fraction=share, random_state=seed)
     for label, column in zip(Y.T, kept.T, strict=True):
         for value in (0, 1):
             assert (column == value).sum() == math.ceil(share * (label == value).sum() - 1e-9)
@@ -31,12 +31,12 @@ def test_stratified_keeps_the_same_share_of_both_signs_of_each_label(share, seed
 @pytest.mark.parametrize(("share", "kept"), [(0.07, 7), (0.14, 14), (0.28, 28), (0.55, 55), (0.551, 56)])
 def test_shares_of_a_hundred_are_not_lost_to_rounding(share, kept):
     Y = np.repeat([[1], [0]], 100, axis=0)
-    hidden = hide_labels(Y, observed=share, random_state=0)
+    hidden = hide_labels(Y, observed_fraction=share, random_state=0)
     assert (hidden == 1).sum() == (hidden == 0).sum() == kept
 
 
 def test_uniform_keeps_a_share_of_all_entries_whatever_their_label(Y):
-    kept = hide_labels(Y, observed=0.25, how="uniform", random_state=0)
+    kept = hide_labels(Y, observed_fraction=0.25, kind="uniform", random_state=0)
     known = ~np.isnan(kept)
     assert known.sum() == math.ceil(0.25 * Y.size)
     np.testing.assert_array_equal(kept[known], Y[known])
@@ -84,20 +84,20 @@ def test_dropped_positives_become_negative(Y):
     assert not ((Y == 0) & (wrong == 1)).any()
 
 
-@pytest.mark.parametrize("how", ["permute", "swap", "drop", "flip"])
-def test_seeds_repeat_and_a_rate_of_zero_does_nothing(how, Y):
-    one, two = (corrupt_labels(Y, how, 0.2, random_state=5) for _ in range(2))
+@pytest.mark.parametrize("kind", ["permute", "swap", "drop", "flip"])
+def test_seeds_repeat_and_a_rate_of_zero_does_nothing(kind, Y):
+    one, two = (corrupt_labels(Y, kind, 0.2, random_state=5) for _ in range(2))
     np.testing.assert_array_equal(one, two)
     assert (one != Y).any()
-    np.testing.assert_array_equal(corrupt_labels(Y, how, 0.0, random_state=5), Y)
+    np.testing.assert_array_equal(corrupt_labels(Y, kind, 0.0, random_state=5), Y)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda Y: hide_labels(Y, observed=0), r"observed must be in \(0, 1\], got 0"),
-        (lambda Y: hide_labels(Y, observed=1.5), r"observed must be in \(0, 1\], got 1.5"),
-        (lambda Y: hide_labels(Y, how="some"), 'how must be "stratified" or "uniform", got'),
+        (lambda Y: hide_labels(Y, observed_fraction=0), r"observed must be in \(0, 1\], got 0"),
+        (lambda Y: hide_labels(Y, observed_fraction=1.5), r"observed must be in \(0, 1\], got 1.5"),
+        (lambda Y: hide_labels(Y, kind="some"), 'how must be "stratified" or "uniform", got'),
         (lambda Y: corrupt_labels(Y, "flip", -0.1), r"rate must be in \[0, 1\], got -0.1"),
         (lambda Y: corrupt_labels(Y[:10], "permute", 0.1), "needs two rows or more to exchange, got rate=0.1 of 10"),
         (lambda Y: corrupt_labels(Y, "shuffle", 0.1), 'how must be "permute", "swap", "drop" or "flip", got'),

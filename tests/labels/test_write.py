@@ -18,7 +18,7 @@ def test_reading_what_was_written_gives_the_same_signs(n, l, classes, random):
     signs = np.array([random.choice([-1, 0, 1]) for _ in range(n * l)]).reshape(n, l)
     signs[0, :2] = -1, 1
     labels = read_labels(np.array(classes)[(signs > 0).astype(int)], signs != 0)
-    written = labels.write_with_gaps(None)
+    written = labels.write_with_missing(None)
     assert_array_equal(np.isnan(written), signs == 0)
     assert set(written[signs != 0]) <= set(classes)
     assert_array_equal(read_labels(written).signs, signs)
@@ -27,25 +27,25 @@ def test_reading_what_was_written_gives_the_same_signs(n, l, classes, random):
 def test_other_signs_are_written_in_the_same_form():
     Y = pd.DataFrame([[-1, 1], [1, -1]], index=["p", "q"], columns=["a", "b"])
     expected = pd.DataFrame([[NAN, 1.0], [NAN, 1.0]], index=["p", "q"], columns=["a", "b"])
-    pd.testing.assert_frame_equal(read_labels(Y).write_with_gaps(Y, np.array([[0, 1], [0, 1]])), expected)
+    pd.testing.assert_frame_equal(read_labels(Y).write_with_missing(Y, np.array([[0, 1], [0, 1]])), expected)
 
 
 def test_a_series_stays_a_series_of_the_same_name():
     y = pd.Series([True, False, None], index=[7, 8, 9], name="rain")
     expected = pd.Series([1.0, 0.0, NAN], index=[7, 8, 9], name="rain")
-    pd.testing.assert_series_equal(read_labels(y).write_with_gaps(y), expected)
+    pd.testing.assert_series_equal(read_labels(y).write_with_missing(y), expected)
 
 
 @pytest.mark.parametrize("form", [np.array, lambda Y: np.ma.MaskedArray(Y), sp.csr_array, lambda Y: Y.tolist()])
 def test_other_forms_become_arrays(form):
     Y = form(np.array([[0, 1], [1, 0]]))
-    written = read_labels(Y, [[True, True], [False, True]]).write_with_gaps(Y)
+    written = read_labels(Y, [[True, True], [False, True]]).write_with_missing(Y)
     assert_array_equal(written, [[0, 1], [NAN, 0]])
 
 
 def test_words_are_written_as_0_and_1():
     y = ["no", "yes", None, "yes"]
-    assert_array_equal(read_labels(y).write_with_gaps(y), [0, 1, NAN, 1])
+    assert_array_equal(read_labels(y).write_with_missing(y), [0, 1, NAN, 1])
 
 
 def test_known_classes_decide_for_part_of_a_vector():

@@ -1,4 +1,4 @@
-"""All measures at once, with counts."""
+"""All metrics at once, with counts."""
 
 import numpy as np
 import pytest
@@ -16,13 +16,13 @@ def test_each_value_is_that_of_the_function():
     propensities = [0.5, 0.3, 0.9, 0.2]
     result = evaluate(Y, S - 1, P, S, k=(1, 2), propensities=propensities)
     expected = {}
-    for name, measure in metrics.MEASURES.items():
-        judged = {"scores": S - 1, "predictions": P, "probabilities": S}[measure.needs]
-        options = {"propensities": propensities} if "propensities" in measure.options else {}
-        if "k" in measure.options:
-            expected |= {f"{name[:-1]}{k}": measure.function(Y, judged, k=k, **options) for k in (1, 2)}
+    for name, metric in metrics.METRICS.items():
+        judged = {"scores": S - 1, "predictions": P, "probabilities": S}[metric.needs]
+        options = {"propensities": propensities} if "propensities" in metric.options else {}
+        if "k" in metric.options:
+            expected |= {f"{name[:-1]}{k}": metric.function(Y, judged, k=k, **options) for k in (1, 2)}
         else:
-            expected[name] = measure.function(Y, judged, **options)
+            expected[name] = metric.function(Y, judged, **options)
     assert result.to_dict() == expected
     assert dict(result) == expected
     assert result["ndcg_at_2"] == expected["ndcg_at_2"]
@@ -31,11 +31,11 @@ def test_each_value_is_that_of_the_function():
 def test_what_is_used_and_left_out_is_counted():
     """Rows: both signs; negatives alone; positives alone; nothing; both signs. Column 2 has no positive."""
     counts = {row.name: (row.over, row.used, row.left_out) for row in evaluate(Y, S, P, S, k=3).rows}
-    assert counts["ranking_loss"] == counts["instance_auc"] == ("instances", 2, 3)
+    assert counts["ranking_loss"] == counts["sample_auc"] == ("samples", 2, 3)
     for name in ("coverage", "label_ranking_average_precision", "one_error", "precision_at_3", "recall_at_3"):
-        assert counts[name] == ("instances", 3, 2)
+        assert counts[name] == ("samples", 3, 2)
     assert counts["macro_auc"] == counts["macro_average_precision"] == ("labels", 3, 1)
-    assert counts["subset_accuracy"] == ("instances", 4, 1)
+    assert counts["subset_accuracy"] == ("samples", 4, 1)
     for name in ("micro_auc", "micro_f1", "hamming_loss", "log_loss", "brier_score"):
         assert counts[name] == ("entries", 13, 7)
 
@@ -52,7 +52,7 @@ def test_undefined_measures_are_nan_with_nothing_used(recwarn):
 
 
 def test_only_what_is_given_is_judged():
-    needs = {name: measure.needs for name, measure in metrics.MEASURES.items()}
+    needs = {name: metric.needs for name, metric in metrics.METRICS.items()}
     assert {needs[name] for name in evaluate(Y, predictions=P)} == {"predictions"}
     of_probabilities = evaluate(Y, probabilities=S)
     assert of_probabilities["ranking_loss"] == metrics.ranking_loss(Y, S)
@@ -69,12 +69,10 @@ def test_a_mask_is_the_same_as_nan():
 def test_the_table():
     result = evaluate(Y, S, k=2)
     lines = str(result).splitlines()
-    assert lines[0].split() == ["measure", "value", "better", "over", "used", "left", "out"]
+    assert lines[0].split() == ["metric", "value", "better", "over", "used", "left", "out"]
     assert len({len(line) for line in lines}) == 1
     for line, row in zip(lines[1:], result.rows, strict=True):
-        better = (
-            "higher" if metrics.MEASURES.get(row.name, metrics.MEASURES["ndcg_at_k"]).greater_is_better else "lower"
-        )
+        better = "higher" if metrics.METRICS.get(row.name, metrics.METRICS["ndcg_at_k"]).greater_is_better else "lower"
         assert line.split() == [row.name, f"{row.value:.4f}", better, row.over, str(row.used), str(row.left_out)]
     html = result._repr_html_()
     assert html.count("<tr>") == len(lines)
@@ -85,7 +83,7 @@ def test_the_frame():
     result = evaluate(Y, S, k=2)
     frame = result.to_frame()
     assert frame["value"].to_dict() == result.to_dict()
-    assert frame.loc["ranking_loss", ["better", "over", "used", "left out"]].tolist() == ["lower", "instances", 2, 3]
+    assert frame.loc["ranking_loss", ["better", "over", "used", "left out"]].tolist() == ["lower", "samples", 2, 3]
 
 
 def test_results_cannot_be_changed():

@@ -10,7 +10,7 @@ import sklearn.metrics as sk
 
 from spmld import metrics
 
-DOCS = Path(__file__).parents[2] / "docs" / "measures.md"
+DOCS = Path(__file__).parents[2] / "docs" / "metrics.md"
 
 
 def table(heading):
@@ -21,13 +21,13 @@ def table(heading):
 
 
 def test_the_table_lists_the_measures_of_the_registry():
-    listed = [(row["Measure"].strip("`"), row["Judges"], row["Better"], row["Over"]) for row in table("The table")]
-    assert listed == [(m.name, m.needs, m.better, m.over) for m in metrics.MEASURES.values()]
+    listed = [(row["Metric"].strip("`"), row["Judges"], row["Better"], row["Over"]) for row in table("The table")]
+    assert listed == [(m.name, m.needs, m.better, m.over) for m in metrics.METRICS.values()]
 
 
 def test_the_ranges_are_those_of_the_registry():
     for row in table("The table"):
-        low, high = metrics.MEASURES[row["Measure"].strip("`")].range
+        low, high = metrics.METRICS[row["Metric"].strip("`")].range
         stated = re.match(r"\[(\d+), (.+?)\]", row["Range"])
         assert float(stated[1]) == low
         assert stated[2] == ("l - 1" if math.isinf(high) else f"{high:.4g}")
@@ -41,7 +41,7 @@ def test_the_functions_named_are_scikit_learns():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_scikit_learn_differs_where_it_is_said_to():
-    """One instance that is judged, and one without a positive, for which scikit-learn puts a number."""
+    """One sample that is judged, and one without a positive, for which scikit-learn puts a number."""
     Y, S = np.array([[1, 0], [0, 0]]), np.array([[0.2, 0.8], [0.2, 0.8]])
     assert (sk.label_ranking_loss(Y, S), metrics.ranking_loss(Y, S)) == ((1 + 0) / 2, 1)
     assert (sk.coverage_error(Y, S), metrics.coverage(Y, S) + 1) == ((2 + 0) / 2, 2)
@@ -49,10 +49,10 @@ def test_scikit_learn_differs_where_it_is_said_to():
     assert (sk.label_ranking_average_precision_score(Y, S), ours) == ((1 / 2 + 1) / 2, 1 / 2)
     assert (sk.average_precision_score(Y.T, S.T), metrics.macro_average_precision(Y.T, S.T)) == (1 / 4, 1 / 2)
     P = np.array([[1, 0], [0, 0]])
-    assert (sk.f1_score(Y, P, average="samples"), metrics.instance_f1(Y, P)) == (1 / 2, 1)
+    assert (sk.f1_score(Y, P, average="samples"), metrics.sample_f1(Y, P)) == (1 / 2, 1)
     assert sk.ndcg_score(Y, S, k=2) == pytest.approx(metrics.ndcg_at_k(Y, S, k=2) / 2)
     assert np.isnan(sk.roc_auc_score(Y, S, average="samples"))
-    assert metrics.instance_auc(Y, S) == 0
+    assert metrics.sample_auc(Y, S) == 0
     tied = np.ones((1, 2))
     assert metrics.ndcg_at_k([[1, 0]], tied, k=2) == 1
     assert sk.ndcg_score([[1, 0]], tied, k=2) == pytest.approx((1 + 1 / math.log2(3)) / 2)

@@ -12,7 +12,7 @@ from spmld import metrics
 Y = np.array([[1, 0, np.nan], [0, 1, 1], [1, 0, 0]])
 S = np.array([[0.2, 0.5, 0.4], [0.1, 0.9, 0.3], [0.8, 0.6, 0.7]])
 P = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]])
-LOSS = 1 / 3  # one of the five pairs is wrong, and it is the only pair of the first instance
+LOSS = 1 / 3  # one of the five pairs is wrong, and it is the only pair of the first sample
 
 
 def test_scores_in_any_container():
@@ -28,8 +28,8 @@ def test_scores_in_any_container():
 @pytest.mark.parametrize("write", [np.asarray, lambda P: 2 * P - 1, lambda P: P == 1, sp.csr_matrix, pd.DataFrame])
 def test_predictions_in_any_encoding(write):
     expected = [2 / 3, 2 / 3, 1]
-    np.testing.assert_allclose(metrics.instance_f1(Y, write(P), average=None), expected)
-    np.testing.assert_allclose(metrics.instance_f1(2 * Y - 1, write(P), average=None), expected)
+    np.testing.assert_allclose(metrics.sample_f1(Y, write(P), average=None), expected)
+    np.testing.assert_allclose(metrics.sample_f1(2 * Y - 1, write(P), average=None), expected)
 
 
 def test_predictions_all_alike():
@@ -100,7 +100,7 @@ def test_probabilities_as_a_list_of_labels():
             r"propensities must lie in \(0, 1\], got values from 0 to 1",
         ),
         (lambda: metrics.evaluate(Y), "at least one of scores, predictions and probabilities"),
-        (lambda: metrics.scorer("accuracy"), "measure must be one of ranking_loss, .* got 'accuracy'"),
+        (lambda: metrics.scorer("accuracy"), "metric must be one of ranking_loss, .* got 'accuracy'"),
         (lambda: metrics.scorer("precision_at_0"), "k must be an integer of at least 1, got 0"),
         (lambda: metrics.scorer("macro_f1", k=3), "scorer.'macro_f1'. got k, accepts no options"),
         (lambda: metrics.scorer("ndcg_at_k", mask=1), "scorer.'ndcg_at_k'. got mask, accepts k"),
@@ -120,9 +120,9 @@ def test_infinite_scores_are_only_high_or_low():
 
 @pytest.mark.parametrize("name", ["ranking_loss", "macro_auc", "micro_auc", "coverage", "ndcg_at_k", "one_error"])
 def test_nothing_defined_gives_nan_and_a_warning(name):
-    measure = metrics.MEASURES[name].function
+    metric = metrics.METRICS[name].function
     with pytest.warns(UndefinedMetricWarning, match=f"{name} is undefined for all"):
-        assert np.isnan(measure(np.zeros((2, 3)), S[:2]))
+        assert np.isnan(metric(np.zeros((2, 3)), S[:2]))
 
 
 def test_no_observed_entry_is_refused():

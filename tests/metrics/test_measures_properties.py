@@ -1,4 +1,4 @@
-"""What must hold for every measure, whatever its formula."""
+"""What must hold for every metric, whatever its formula."""
 
 import math
 
@@ -6,32 +6,32 @@ import numpy as np
 import pytest
 
 from spmld import metrics
-from spmld.metrics import MEASURES, _base
+from spmld.metrics import METRICS, _base
 
-AT_K = [name for name, measure in MEASURES.items() if "k" in measure.options]
+AT_K = [name for name, metric in METRICS.items() if "k" in metric.options]
 PROPENSITIES = np.array([0.9, 0.5, 0.3, 0.7, 0.2, 0.6])
-every_measure = pytest.mark.parametrize("name", MEASURES)
+every_metric = pytest.mark.parametrize("name", METRICS)
 
 
 def judge(name, Y, values, mask=None, propensities=PROPENSITIES, **options):
-    measure = MEASURES[name]
-    if "k" in measure.options:
+    metric = METRICS[name]
+    if "k" in metric.options:
         options["k"] = 3
-    if "propensities" in measure.options:
+    if "propensities" in metric.options:
         options["propensities"] = propensities
-    return measure.function(Y, values, mask, **options)
+    return metric.function(Y, values, mask, **options)
 
 
 def case(name, seed, n=40):
-    """Labels of which a third is missing, and tied values of the kind the measure judges."""
+    """Labels of which a third is missing, and tied values of the kind the metric judges."""
     rng = np.random.default_rng(seed)
     Y = (rng.random((n, 6)) < 0.4).astype(float)
     Y[rng.random((n, 6)) < 0.35] = np.nan
     values = rng.integers(0, 5, size=(n, 6)) / 4
-    return Y, (values > 0.5).astype(int) if MEASURES[name].needs == "predictions" else values
+    return Y, (values > 0.5).astype(int) if METRICS[name].needs == "predictions" else values
 
 
-@every_measure
+@every_metric
 def test_what_stands_in_unobserved_places_does_not_matter(name):
     Y, values = case(name, 0)
     seen, expected = ~np.isnan(Y), judge(name, Y, values)
@@ -42,20 +42,20 @@ def test_what_stands_in_unobserved_places_does_not_matter(name):
         assert judge(name, Y, np.where(seen, values, other)) == expected
 
 
-@every_measure
+@every_metric
 def test_what_stands_in_observed_places_does(name):
     Y, values = case(name, 0)
     assert judge(name, np.where(np.isnan(Y), Y, 1 - Y), values) != judge(name, Y, values)
 
 
-@every_measure
+@every_metric
 def test_the_order_of_instances_does_not_matter(name):
     Y, values = case(name, 2)
     shuffled = np.random.default_rng(0).permutation(len(Y))
     assert judge(name, Y[shuffled], values[shuffled]) == pytest.approx(judge(name, Y, values), abs=1e-12)
 
 
-@every_measure
+@every_metric
 def test_the_order_of_labels_does_not_matter(name):
     Y, values = case(name, 3)
     if name in (*AT_K, "one_error"):  # these break ties by column
@@ -65,42 +65,42 @@ def test_the_order_of_labels_does_not_matter(name):
     assert judge(name, Y[:, columns], values[:, columns], propensities=PROPENSITIES[columns]) == expected
 
 
-@pytest.mark.parametrize("name", [name for name, measure in MEASURES.items() if measure.needs == "scores"])
+@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.needs == "scores"])
 def test_only_the_order_of_scores_matters(name):
     Y, scores = case(name, 4)
     assert judge(name, Y, np.exp(3 * scores) - 7) == judge(name, Y, scores)
 
 
-@every_measure
+@every_metric
 def test_the_best_is_perfect_and_the_opposite_is_worst(name):
-    measure, Y = MEASURES[name], np.array([[1, 0, 0, 0], [0, 1, 0, 0], [np.nan, 0, 1, 0]])
+    metric, Y = METRICS[name], np.array([[1, 0, 0, 0], [0, 1, 0, 0], [np.nan, 0, 1, 0]])
     truth = np.nan_to_num(Y)
-    options = {"propensities": np.full(4, 0.5)} if "propensities" in measure.options else {}
-    if "k" in measure.options:
+    options = {"propensities": np.full(4, 0.5)} if "propensities" in metric.options else {}
+    if "k" in metric.options:
         options["k"] = 1
-    best, worst = measure.function(Y, truth, **options), measure.function(Y, 1 - truth, **options)
-    low, high = measure.range
+    best, worst = metric.function(Y, truth, **options), metric.function(Y, 1 - truth, **options)
+    low, high = metric.range
     if name == "coverage":  # the one positive of each row comes first, or after all others that are observed
         assert (best, worst) == (0, pytest.approx((3 + 3 + 2) / 3))
     elif name.endswith("average_precision"):
         assert best == high
         assert low < worst < high
     else:
-        expected = (high, low) if measure.greater_is_better else (low, high)
+        expected = (high, low) if metric.greater_is_better else (low, high)
         assert (best, worst) == pytest.approx(expected, abs=1e-15)
 
 
-@pytest.mark.parametrize("name", [name for name in MEASURES if not name.startswith("micro")])
+@pytest.mark.parametrize("name", [name for name in METRICS if not name.startswith("micro")])
 def test_the_value_is_the_mean_of_what_is_defined(name):
     Y, values = case(name, 6, n=30)
     Y[:3], Y[3:6] = np.nan, 0
     each = judge(name, Y, values, average=None)
-    shape = {"instances": (30,), "labels": (6,), "entries": (30, 6)}[MEASURES[name].over]
+    shape = {"samples": (30,), "labels": (6,), "entries": (30, 6)}[METRICS[name].over]
     assert each.shape == shape
     assert judge(name, Y, values) == pytest.approx(np.nanmean(each), abs=1e-12)
 
 
-@every_measure
+@every_metric
 def test_blocks_do_not_show(name, monkeypatch):
     Y, values = case(name, 7)
     expected = judge(name, Y, values)
@@ -109,10 +109,10 @@ def test_blocks_do_not_show(name, monkeypatch):
 
 
 def test_a_case_by_hand():
-    """One instance with labels + - + ? - and a tie between the second positive and the first negative."""
+    """One sample with labels + - + ? - and a tie between the second positive and the first negative."""
     Y, S = [[1, 0, 1, None, 0]], [[0.9, 0.4, 0.4, 1.0, 0.1]]
     assert metrics.ranking_loss(Y, S) == 1 / 4
-    assert metrics.instance_auc(Y, S) == 1 - 0.5 / 4
+    assert metrics.sample_auc(Y, S) == 1 - 0.5 / 4
     assert metrics.coverage(Y, S) == 2
     assert metrics.coverage(Y, S, normalised=True) == pytest.approx(2 / 3)
     assert metrics.label_ranking_average_precision(Y, S) == pytest.approx((1 + 2 / 3) / 2)

@@ -1,4 +1,4 @@
-"""With nothing missing a measure equals scikit-learn's, wherever it is defined."""
+"""With nothing missing a metric equals scikit-learn's, wherever it is defined."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def complete_cases(draw):
 RANKING = {
     "ranking_loss": sk.label_ranking_loss,
     "coverage": lambda Y, S: sk.coverage_error(Y, S) - 1,
-    "instance_auc": lambda Y, S: sk.roc_auc_score(Y, S, average="samples"),
+    "sample_auc": lambda Y, S: sk.roc_auc_score(Y, S, average="samples"),
     "macro_auc": lambda Y, S: sk.roc_auc_score(Y, S, average="macro"),
     "micro_average_precision": lambda Y, S: sk.average_precision_score(Y, S, average="micro"),
     "micro_auc": lambda Y, S: sk.roc_auc_score(Y, S, average="micro"),
@@ -32,7 +32,7 @@ RANKING = {
     "macro_average_precision": lambda Y, S: sk.average_precision_score(Y, S, average="macro"),
 }
 DECISIONS = {
-    "instance_f1": lambda Y, P: sk.f1_score(Y, P, average="samples", zero_division=np.nan),
+    "sample_f1": lambda Y, P: sk.f1_score(Y, P, average="samples", zero_division=np.nan),
     "macro_f1": lambda Y, P: sk.f1_score(Y, P, average="macro", zero_division=np.nan),
     "micro_f1": lambda Y, P: sk.f1_score(Y, P, average="micro", zero_division=np.nan),
     "hamming_loss": sk.hamming_loss,
@@ -47,7 +47,7 @@ PROBABILITIES = {
 @pytest.mark.parametrize("name", RANKING)
 @settings(max_examples=60, deadline=None)
 @given(case=complete_cases())
-def test_ranking_measures(name, case):
+def test_ranking_metrics(name, case):
     Y, S = case
     assert getattr(metrics, name)(Y, S) == pytest.approx(RANKING[name](Y, S), abs=1e-12)
 
@@ -55,7 +55,7 @@ def test_ranking_measures(name, case):
 @pytest.mark.parametrize("name", DECISIONS)
 @settings(max_examples=60, deadline=None)
 @given(case=complete_cases(), threshold=st.sampled_from([-0.5, 0.0, 0.5, 2.0]))
-def test_decision_measures(name, case, threshold):
+def test_decision_metrics(name, case, threshold):
     Y, S = case
     P = (threshold < S).astype(int)
     assert getattr(metrics, name)(Y, P) == pytest.approx(DECISIONS[name](Y, P), abs=1e-12)
@@ -64,7 +64,7 @@ def test_decision_measures(name, case, threshold):
 @pytest.mark.parametrize("name", PROBABILITIES)
 @settings(max_examples=60, deadline=None)
 @given(case=complete_cases())
-def test_probability_measures(name, case):
+def test_probability_metrics(name, case):
     Y, P = case[0], np.abs(case[1])
     expected = [PROBABILITIES[name](y, p) for y, p in zip(Y.T, P.T, strict=True)]
     np.testing.assert_allclose(getattr(metrics, name)(Y, P, over="labels", average=None), expected, rtol=0, atol=1e-12)
@@ -83,7 +83,7 @@ def test_ndcg_without_ties(k, case, seed):
 
 def test_every_measure_that_scikit_learn_has_is_compared():
     without = {"one_error", "precision_at_k", "recall_at_k", "propensity_scored_precision_at_k"}
-    assert {*RANKING, *DECISIONS, *PROBABILITIES, "ndcg_at_k"} == set(metrics.MEASURES) - without
+    assert {*RANKING, *DECISIONS, *PROBABILITIES, "ndcg_at_k"} == set(metrics.METRICS) - without
 
 
 @pytest.mark.parametrize("name", [name for name in RANKING if not name.startswith("micro")])
@@ -92,7 +92,7 @@ def test_undefined_rows_and_columns_do_not_change_the_others(name):
     Y = np.vstack([np.eye(5, dtype=int), 1 - np.eye(5, dtype=int)])
     S = rng.normal(size=Y.shape)
     expected = RANKING[name](Y, S)
-    if metrics.MEASURES[name].over == "instances":
+    if metrics.METRICS[name].over == "samples":
         Y, S = np.vstack([Y, np.zeros((2, 5), int)]), np.vstack([S, rng.normal(size=(2, 5))])
     else:
         Y, S = np.hstack([Y, np.zeros((10, 2), int)]), np.hstack([S, rng.normal(size=(10, 2))])

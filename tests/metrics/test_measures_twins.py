@@ -1,4 +1,4 @@
-"""Each measure equals a slow twin that walks over the observed entries, and depends on nothing else."""
+"""Each metric equals a slow twin that walks over the observed entries, and depends on nothing else."""
 
 import math
 
@@ -108,11 +108,11 @@ def subset_accuracy(entries):
 hamming = mean_of(lambda y, p: float(y != p))
 brier = mean_of(lambda y, p: (y - p) ** 2)
 
-INSTANCES, LABELS, POOL = "instances", "labels", "pool"
+INSTANCES, LABELS, POOL = "samples", "labels", "pool"
 
 SCORE_TWINS = [
     (metrics.ranking_loss, {}, ranking_loss, INSTANCES),
-    (metrics.instance_auc, {}, auc, INSTANCES),
+    (metrics.sample_auc, {}, auc, INSTANCES),
     (metrics.macro_auc, {}, auc, LABELS),
     (metrics.micro_auc, {}, auc, POOL),
     (metrics.coverage, {}, coverage, INSTANCES),
@@ -122,9 +122,9 @@ SCORE_TWINS = [
     (metrics.micro_average_precision, {}, average_precision, POOL),
     (metrics.one_error, {}, one_error, INSTANCES),
     *[
-        (measure, {"k": k}, twin(k), INSTANCES)
+        (metric, {"k": k}, twin(k), INSTANCES)
         for k in (1, 3, 9)
-        for measure, twin in (
+        for metric, twin in (
             (metrics.precision_at_k, precision_at),
             (metrics.recall_at_k, recall_at),
             (metrics.ndcg_at_k, ndcg_at),
@@ -132,18 +132,18 @@ SCORE_TWINS = [
     ],
 ]
 PREDICTION_TWINS = [
-    (metrics.instance_f1, {}, f1, INSTANCES),
+    (metrics.sample_f1, {}, f1, INSTANCES),
     (metrics.macro_f1, {}, f1, LABELS),
     (metrics.micro_f1, {}, f1, POOL),
     (metrics.subset_accuracy, {}, subset_accuracy, INSTANCES),
     (metrics.hamming_loss, {}, hamming, POOL),
     (metrics.hamming_loss, {"over": "labels"}, hamming, LABELS),
-    (metrics.hamming_loss, {"over": "instances"}, hamming, INSTANCES),
+    (metrics.hamming_loss, {"over": "samples"}, hamming, INSTANCES),
 ]
 PROBABILITY_TWINS = [
-    (measure, options, twin, over)
-    for measure, twin in ((metrics.log_loss, mean_of(log_loss)), (metrics.brier_score, brier))
-    for options, over in (({}, POOL), ({"over": "labels"}, LABELS), ({"over": "instances"}, INSTANCES))
+    (metric, options, twin, over)
+    for metric, twin in ((metrics.log_loss, mean_of(log_loss)), (metrics.brier_score, brier))
+    for options, over in (({}, POOL), ({"over": "labels"}, LABELS), ({"over": "samples"}, INSTANCES))
 ]
 
 
@@ -179,45 +179,45 @@ probability_cases = cases(st.sampled_from([0.0, 1e-20, 0.1, 0.5, 0.9, 1.0]))
 
 def names(twins):
     return pytest.mark.parametrize(
-        ("measure", "options", "twin", "over"), twins, ids=[f"{t[0].__name__}-{t[1]}" for t in twins]
+        ("metric", "options", "twin", "over"), twins, ids=[f"{t[0].__name__}-{t[1]}" for t in twins]
     )
 
 
-def check_twin(measure, options, twin, over, Y, values):
+def check_twin(metric, options, twin, over, Y, values):
     expected = walk(twin, over, Y, values)
     defined = [v for v in expected if not math.isnan(v)]
     if over != POOL:
-        np.testing.assert_allclose(measure(Y, values, average=None, **options), expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(metric(Y, values, average=None, **options), expected, rtol=0, atol=1e-12)
     if defined:
-        assert measure(Y, values, **options) == pytest.approx(sum(defined) / len(defined), abs=1e-12)
+        assert metric(Y, values, **options) == pytest.approx(sum(defined) / len(defined), abs=1e-12)
     else:
-        with pytest.warns(UndefinedMetricWarning, match=measure.__name__):
-            assert math.isnan(measure(Y, values, **options))
+        with pytest.warns(UndefinedMetricWarning, match=metric.__name__):
+            assert math.isnan(metric(Y, values, **options))
 
 
 @names(SCORE_TWINS)
 @settings(max_examples=50, deadline=None)
 @given(case=score_cases)
-def test_a_measure_of_scores_equals_its_twin(measure, options, twin, over, case):
-    check_twin(measure, options, twin, over, *case)
+def test_a_measure_of_scores_equals_its_twin(metric, options, twin, over, case):
+    check_twin(metric, options, twin, over, *case)
 
 
 @names(PREDICTION_TWINS)
 @settings(max_examples=50, deadline=None)
 @given(case=prediction_cases)
-def test_a_measure_of_predictions_equals_its_twin(measure, options, twin, over, case):
-    check_twin(measure, options, twin, over, *case)
+def test_a_measure_of_predictions_equals_its_twin(metric, options, twin, over, case):
+    check_twin(metric, options, twin, over, *case)
 
 
 @names(PROBABILITY_TWINS)
 @settings(max_examples=50, deadline=None)
 @given(case=probability_cases)
-def test_a_measure_of_probabilities_equals_its_twin(measure, options, twin, over, case):
-    check_twin(measure, options, twin, over, *case)
+def test_a_measure_of_probabilities_equals_its_twin(metric, options, twin, over, case):
+    check_twin(metric, options, twin, over, *case)
 
 
 @pytest.mark.parametrize(
-    ("measure", "loss"),
+    ("metric", "loss"),
     [
         (metrics.hamming_loss, lambda y, p: float(y != p)),
         (metrics.log_loss, log_loss),
@@ -226,12 +226,12 @@ def test_a_measure_of_probabilities_equals_its_twin(measure, options, twin, over
 )
 @settings(max_examples=40, deadline=None)
 @given(case=prediction_cases)
-def test_losses_of_entries(measure, loss, case):
+def test_losses_of_entries(metric, loss, case):
     Y, P = case
     expected = [
         [NAN if math.isnan(y) else loss(y, p) for y, p in zip(*row, strict=True)] for row in zip(Y, P, strict=True)
     ]
-    np.testing.assert_allclose(measure(Y, P, average=None), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(metric(Y, P, average=None), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 3, 9])
@@ -255,5 +255,5 @@ def test_propensity_scored_precision_equals_its_twin(k, case, seed):
 
 
 def test_no_measure_is_without_a_twin():
-    twins = {measure.__name__ for measure, *_ in SCORE_TWINS + PREDICTION_TWINS + PROBABILITY_TWINS}
-    assert twins | {"propensity_scored_precision_at_k"} == set(metrics.MEASURES)
+    twins = {metric.__name__ for metric, *_ in SCORE_TWINS + PREDICTION_TWINS + PROBABILITY_TWINS}
+    assert twins | {"propensity_scored_precision_at_k"} == set(metrics.METRICS)

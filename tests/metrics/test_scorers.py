@@ -14,7 +14,7 @@ from spmld.metrics import scorer
 
 
 class Ridge(BaseEstimator):
-    """Ridge regression of each label on the instances for which it is observed."""
+    """Ridge regression of each label on the samples for which it is observed."""
 
     def __init__(self, alpha=1.0):
         self.alpha = alpha
@@ -57,18 +57,18 @@ CV = KFold(3)
 JUDGED = {"scores": "decision_function", "predictions": "predict", "probabilities": "predict_proba"}
 
 
-@pytest.mark.parametrize("name", metrics.MEASURES)
-def test_cross_validate_with_every_measure(name, data):
-    """Each fold's score is the measure of its test rows, negated if lower is better."""
+@pytest.mark.parametrize("name", metrics.METRICS)
+def test_cross_validate_with_every_metric(name, data):
+    """Each fold's score is the metric of its test rows, negated if lower is better."""
     X, Y = data
-    measure = metrics.MEASURES[name]
-    options = {"propensities": metrics.propensities(Y)} if "propensities" in measure.options else {}
+    metric = metrics.METRICS[name]
+    options = {"propensities": metrics.propensities(Y)} if "propensities" in metric.options else {}
     scores = cross_validate(Ridge(), X, Y, cv=CV, scoring=scorer(name, **options), error_score="raise")["test_score"]
     expected = []
     for train, test in CV.split(X):
         fitted = Ridge().fit(X[train], Y[train])
-        value = measure.function(Y[test], getattr(fitted, JUDGED[measure.needs])(X[test]), **options)
-        expected.append(value if measure.greater_is_better else -value)
+        value = metric.function(Y[test], getattr(fitted, JUDGED[metric.needs])(X[test]), **options)
+        expected.append(value if metric.greater_is_better else -value)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
 
 
@@ -83,7 +83,7 @@ def test_grid_search_finds_the_better_model_by_a_measure_of_which_less_is_better
 
 def test_several_scorers_at_once(data):
     X, Y = data
-    names = ("ranking_loss", "instance_f1", "precision_at_3")
+    names = ("ranking_loss", "sample_f1", "precision_at_3")
     scoring = {name: scorer(name) for name in names}
     together = cross_validate(Ridge(), X, Y, cv=CV, scoring=scoring, error_score="raise")
     for name in names:
@@ -114,7 +114,7 @@ def test_a_number_in_the_name_is_k(data):
     assert scorer("recall_at_2")(model, X, Y) != scorer("recall_at_4")(model, X, Y)
 
 
-def test_options_reach_the_measure(data):
+def test_options_reach_the_metric(data):
     X, Y = data
     model = Ridge().fit(X, Y)
     expected = -metrics.coverage(Y, model.decision_function(X), normalised=True)

@@ -21,7 +21,7 @@ def file(tmp_path_factory):
     Y = (X @ rng.normal(size=(10, LABELS)) + rng.normal(size=(120, LABELS)) > 3).astype(int)
     Y[:, 1] = 0  # a label without positives has no AUC
     names = [EVIL, *(f"label {i}" for i in range(1, LABELS))]
-    model = GLOCAL(max_iter=2, warm_rounds=1, tol=None, random_state=0).fit(X[:80], Y[:80])
+    model = GLOCAL(max_iter=2, n_warmup_iter=1, tol=None, random_state=0).fit(X[:80], Y[:80])
     path = tmp_path_factory.mktemp("page") / "report with spaces.html"
     html = model_report(model, X[80:], Y[80:], label_names=names, audit=False)
     path.write_text(html, encoding="utf-8")

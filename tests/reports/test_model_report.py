@@ -12,24 +12,24 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from spmld import SPMLD, SPMLDCV, LabelPrior, MaskedLogistic, SelfPacedClassifier
+from spmld import SPMLD, LabelPrior, MaskedLogistic, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.audit import find_label_issues
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import evaluate, macro_auc, ranking_loss
+from spmld.model_selection import ThresholdClassifier
 from spmld.reports import model_report
 from spmld.reports.pictures import picture
-from spmld.thresholds import ThresholdClassifier
 from tests.reports.tables import Page
 
 EVIL = "<script>alert(1)</script>"
 NAMES = [EVIL, "calm & quiet", "$5 to $6", "fast"]
-DATA = make_planted(160, 6, 4, n_latent=3, random_state=0)
+DATA = make_planted(160, 6, 4, n_components=3, random_state=0)
 X, Y = DATA.X[1::2], DATA.Y[1::2]
 X_TRAIN = DATA.X[::2]
-Y_TRAIN = pd.DataFrame(hide_labels(DATA.Y[::2], observed=0.8, random_state=0), columns=NAMES)
+Y_TRAIN = pd.DataFrame(hide_labels(DATA.Y[::2], observed_fraction=0.8, random_state=0), columns=NAMES)
 NAMED = LabelPrior().fit(X_TRAIN, Y_TRAIN)
-ALWAYS = ["Summary", "Measures", "Labels", "Samples"]
+ALWAYS = ["Summary", "Metrics", "Labels", "Samples"]
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +46,11 @@ def test_all_that_applies_is_there(html):
     page = Page(html)
     middle = ["Curriculum", "Label correlations", "Suspicious labels", "Recovered labels", "Calibration"]
     assert page.sections == [*ALWAYS, *middle]
-    assert len(page.alts) == 3 + 3 + 1  # pace, objective and all samples; a map for each group; reliability
+    assert len(page.alts) == 3 + 3 + 1  # pacing, objective and all samples; a map for each group; reliability
 
 
 def test_the_measures_are_those_of_evaluate(html, spmld):
-    rows = {row["measure"]: row for row in Page(html).tables["All measures"]}
+    rows = {row["metric"]: row for row in Page(html).tables["All metrics"]}
     scores, positive = spmld.decision_function(X), spmld.predict(X)
     expected = evaluate(Y, scores, positive, spmld.predict_proba(X))
     assert len(rows) == len(expected)
@@ -74,11 +74,9 @@ def test_suspicious_and_recovered_are_those_of_the_library(html, spmld):
     page = Page(html)
     issues = find_label_issues(None, X_TRAIN, Y_TRAIN, random_state=0).entries(20)
     found = page.tables["Most suspicious"]
-    assert [(row["instance"], row["label"]) for row in found] == [
-        (str(row["instance"]), row["label"]) for row in issues
-    ]
-    given = [row["suspicion"] for row in issues]
-    np.testing.assert_allclose([float(row["suspicion"]) for row in found], given, rtol=5e-3, atol=5e-5)
+    assert [(row["sample"], row["label"]) for row in found] == [(str(row["sample"]), row["label"]) for row in issues]
+    given = [row["error_probability"] for row in issues]
+    np.testing.assert_allclose([float(row["error_probability"]) for row in found], given, rtol=5e-3, atol=5e-5)
     completion = spmld.complete(X_TRAIN, Y_TRAIN)
     gaps = np.isnan(Y_TRAIN.to_numpy())
     add = gaps & (completion.labels.to_numpy() == 1)
@@ -140,7 +138,9 @@ def test_what_does_not_apply_is_left_out(model, sections):
 
 @pytest.fixture(scope="module")
 def chosen():
-    model = SPMLDCV(Cs=(1.0, 10.0), label_graphs=(0.0,), n_landmarks=20, shares=(0.9, 0.8), random_state=0)
+    model = SelfPacedEnsemble(
+        Cs=(1.0, 10.0), label_graph_penalties=(0.0,), n_landmarks=20, shares=(0.9, 0.8), random_state=0
+    )
     return model.fit(X_TRAIN, Y_TRAIN)
 
 
@@ -153,7 +153,9 @@ def test_additions_are_what_labels_say_about_each_other(chosen):
     assert len(rows) == 12
     assert abs(float(rows[0]["weight"])) == pytest.approx(np.abs(M).max(), abs=1e-4)
     assert f"The share {chosen.correlation:g} of it counts" in page.text
-    silent = SPMLDCV(Cs=(1.0,), label_graphs=(0.0,), views=("own",), correlation=0.0, random_state=0)
+    silent = SelfPacedEnsemble(
+        Cs=(1.0,), label_graph_penalties=(0.0,), views=("linear",), dependency_weight=0.0, random_state=0
+    )
     page = Page(model_report(silent.fit(X_TRAIN, Y_TRAIN), X, Y, audit=False))
     assert "What labels say about each other" not in page.sections
 
@@ -177,11 +179,11 @@ def test_choices_are_those_of_the_search(chosen):
     rows = page.tables["What was tried"]
     assert [row["held-out loss"] for row in rows] == [f"{row['loss']:.4f}" for row in model.cv_results_]
     own = [row["setting"] for row in rows if row["part"] == "own" and row["chosen"]]
-    assert own == [f"C={model.params_['own']['C']:g}, label_graph=0"]
-    shares = [row["setting"] for row in rows if row["part"] == "pace"]
+    assert own == [f"C={model.params_['own']['C']:g}, label_graph_penalty=0"]
+    shares = [row["setting"] for row in rows if row["part"] == "pacing"]
     assert shares == ["share 0.9 of the positives", "share 0.8 of the positives"]
     known = ~np.isnan(Y_TRAIN.to_numpy())
-    mean = model.pace_weights_[:, 1][known[:, 1]].mean()
+    mean = model.self_paced_weights_[:, 1][known[:, 1]].mean()
     assert page.tables["Weights at the end"][1]["mean weight"] == f"{mean:.4f}"
     assert page.sections[-1] == "Choice of settings"
 
@@ -224,7 +226,7 @@ def test_one_label_is_enough():
     model = MaskedLogistic().fit(X_TRAIN, DATA.Y[::2, 0])
     gaps = np.where(np.arange(80) < 5, np.nan, Y[:, 0])
     page = Page(model_report(model, X, gaps, audit=False, label_names=["calm"]))
-    assert page.sections == ["Summary", "Measures", "Labels", "Recovered labels", "Calibration"]
+    assert page.sections == ["Summary", "Metrics", "Labels", "Recovered labels", "Calibration"]
     (row,) = page.tables["All labels"]
     assert row["AUC"] == f"{macro_auc(gaps[:, None], model.decision_function(X)[:, None]):.4f}"
 

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from spmld.experiment import Records, read_records, run_study
-from spmld.experiment.plan import final_trials
 from spmld.reports import comparison_report, study_report
-from tests.experiment.studies import linear, make
+from spmld.studies import Records, read_records, run_study
+from spmld.studies.plan import final_trials
 from tests.reports.tables import Page
+from tests.studies.studies import linear, make
 
-MEASURES = {"ranking_loss": "lower", "macro_auc": "higher", "micro_f1": "higher"}
+METRICS = {"ranking_loss": "lower", "macro_auc": "higher", "micro_f1": "higher"}
 
 
-def row(method, measure, folds, **test):
+def row(method, metric, folds, **test):
     values = {"mean": float(np.mean(folds)), "sd": float(np.std(folds, ddof=1)), "folds": folds}
-    return {"method": method, "measure": measure, "better": MEASURES[measure], **values, **test}
+    return {"method": method, "metric": metric, "better": METRICS[metric], **values, **test}
 
 
 COMPARED = {
@@ -24,8 +24,8 @@ COMPARED = {
     "reference": "SPMLD",
     "failed": {"<b>": "no fit"},
     "results": [
-        *(row("SPMLD", measure, [0.2, 0.4]) for measure in MEASURES),
-        *(row("other", measure, [0.3, 0.6], verdict="worse") for measure in MEASURES),
+        *(row("SPMLD", metric, [0.2, 0.4]) for metric in METRICS),
+        *(row("other", metric, [0.3, 0.6], verdict="worse") for metric in METRICS),
     ],
 }
 
@@ -33,7 +33,7 @@ COMPARED = {
 def test_a_comparison_shows_means_and_verdicts():
     html = comparison_report(COMPARED)
     page = Page(html)
-    assert page.sections == ["Summary", "Results", "Folds", "All measures at once", "Failed"]
+    assert page.sections == ["Summary", "Results", "Folds", "All metrics at once", "Failed"]
     first, second = page.tables["All methods"]
     assert first["ranking loss (lower)"] == "0.3000 ± 0.1414"
     assert second["micro F1 (higher)"] == "0.4500 ± 0.2121 -"
@@ -67,16 +67,16 @@ def test_what_is_no_comparison_is_refused(content, says):
 def records(tmp_path_factory):
     file = tmp_path_factory.mktemp("study") / "results.jsonl"
     methods = [linear("a", search={"ridge": [1.0, 1e5]}), linear("b", fixed={"noise": 0.2}), linear("c")]
-    measures = ["coverage", "ranking_loss", "instance_auc"]
-    run_study(make(methods=methods, reference="a", measures=measures, report="radar"), file)
+    metrics = ["coverage", "ranking_loss", "sample_auc"]
+    run_study(make(methods=methods, reference="a", metrics=metrics, report="radar"), file)
     return read_records(file)
 
 
 def test_a_study_shows_the_means_on_record(records):
     page = Page(study_report(records))
-    assert page.sections == ["Summary", "Data", "Results", "All measures at once", "Choice of settings"]
+    assert page.sections == ["Summary", "Data", "Results", "All metrics at once", "Choice of settings"]
     values = [
-        record["measures"]["ranking_loss"]
+        record["metrics"]["ranking_loss"]
         for record in records.trials.values()
         if record["trial"]["method"] == "b" and record["trial"]["kind"] == "test"
     ]
@@ -99,10 +99,10 @@ def test_records_without_a_study_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("judged_on", "title"), [("missing", "on missing labels"), ("audit", "in finding wrong labels")]
+    ("evaluated_on", "title"), [("missing", "on missing labels"), ("audit", "in finding wrong labels")]
 )
-def test_studies_judged_on_other_labels_have_sections_of_their_own(judged_on, title, records):
-    content = {**make(methods=[linear("b", fixed={"noise": 0.2}), linear("c")]).as_dict(), "judged_on": judged_on}
+def test_studies_evaluated_on_other_labels_have_sections_of_their_own(evaluated_on, title, records):
+    content = {**make(methods=[linear("b", fixed={"noise": 0.2}), linear("c")]).as_dict(), "evaluated_on": evaluated_on}
     other = {"kind": "study", "name": "other", "study": content}
     trials = [
         {
@@ -110,7 +110,7 @@ def test_studies_judged_on_other_labels_have_sections_of_their_own(judged_on, ti
             "key": trial.key,
             "trial": trial.as_dict(),
             "status": "ok",
-            "measures": {"ranking_loss": 0.875},
+            "metrics": {"ranking_loss": 0.875},
         }
         for trial in final_trials(Records([other]).study("other"), Records())
     ]

@@ -1,4 +1,4 @@
-"""find_label_issues: suspicion of each observed label from models that have not seen it."""
+"""find_label_issues: error_probability of each observed label from models that have not seen it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
+from spmld._arrays import features_to_numpy
+from spmld._response import label_scores
 from spmld.audit.issues import LabelIssues
-from spmld.core.noise import doubts, error_rates, right
 from spmld.estimators import MaskedLogistic, PerLabelClassifier
-from spmld.estimators._inputs import check_features, features_in_numpy, is_integer, is_number
-from spmld.estimators._responses import label_scores
-from spmld.estimators._scale import Scale
-from spmld.estimators.prior import log_odds
+from spmld.estimators._inputs import check_features, is_integer, is_number
+from spmld.estimators._scaling import Scale
+from spmld.estimators.label_prior import log_odds
 from spmld.labels import Labels, read_labels
-from spmld.splits.rows import check_splitter
+from spmld.model_selection.splitters import check_splitter
+from spmld.pacing.noise import correct_probability, error_log_odds, noise_rates
 
 __all__ = ["find_label_issues"]
 
@@ -35,7 +36,7 @@ def find_label_issues(
     *,
     mask: Any = None,
     cv: Any = 5,
-    rounds: int = 2,
+    n_iter: int = 2,
     strength: float = 30.0,
     label_names: Sequence[Any] | None = None,
     n_jobs: int | None = None,
@@ -45,20 +46,20 @@ def find_label_issues(
 
     Each label gets a score from an estimator that was not fitted on its sample. How often the labels of each column
     are wrong, :math:`\alpha_j` of the truly negative and :math:`\beta_j` of the truly positive, is estimated from all
-    scores. The suspicion is the probability that the label is wrong,
+    scores. The error_probability is the probability that the label is wrong,
 
     .. math:: 1 - p = 1 - \frac{1}{1 + r (e^{\ell} - 1)}, \qquad r = \frac{\alpha_j}{1 - \beta_j}
               \text{ or } \frac{\beta_j}{1 - \alpha_j}
 
-    for a positive or a negative with the logistic loss :math:`\ell`; see `spmld.core.noise`. So p is a self-paced
-    weight whose threshold comes from the data, and with these weights the estimators are fitted again, `rounds` times
+    for a positive or a negative with the logistic loss :math:`\ell`; see `spmld.pacing.noise`. So p is a self-paced
+    weight whose threshold comes from the data, and with these weights the estimators are fitted again, `n_iter` times
     in all: the scores of the last round come from estimators that listened less to what looks wrong.
 
     Parameters
     ----------
     estimator : estimator of this library, scikit-learn classifier or None
         What gives the scores. A classifier whose ``fit`` does not take ``entry_weight`` is fitted for each label, see
-        `PerLabelClassifier`; for two rounds or more it must take ``sample_weight``. None:
+        `PerLabelClassifier`; for two n_iter or more it must take ``sample_weight``. None:
         ``MaskedLogistic(C=30)`` on features brought to a common scale.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.
@@ -68,7 +69,7 @@ def find_label_issues(
         True where a label is observed. What stands elsewhere in Y is not read.
     cv : int, splitter or iterable of splits, default=5
         Folds. Each sample must be tested; one that is tested more often gets its mean score.
-    rounds : int, default=2
+    n_iter : int, default=2
         How often to fit, with weights from the second time on.
     strength : float, default=30.0
         How strongly the rates of a label are kept near those that all labels have in common: as if it had shown this
@@ -97,7 +98,7 @@ def find_label_issues(
     >>> bool((Y != data.Y).flat[worst].mean() > 0.8)
     True
     """
-    host = _host(estimator, rounds)
+    host = _host(estimator, n_iter)
     if not (is_number(strength) or strength == float("inf")) or strength < 0:
         raise ValueError(f"strength must be 0 or more, got {strength!r}")
     if Y is None:
@@ -107,48 +108,48 @@ def find_label_issues(
     count = X.shape[0] if hasattr(X, "shape") else len(X)
     if count != len(labels.signs):
         raise ValueError(f"X and Y must have as many samples, got {count} and {len(labels.signs)}")
-    names, instances = _names(Y, labels, label_names), _instances(X, Y, count)
+    names, samples = _names(Y, labels, label_names), _samples(X, Y, count)
     folds = _folds(cv, X, labels, random_state)
     if host is None:
         X, host = _scaled(X), MaskedLogistic(C=30.0)
     weights = None
-    for round in range(rounds):
+    for iteration in range(n_iter):
         scores = _out_of_fold(host, X, labels, weights, folds, n_jobs)
-        rates = error_rates(scores, labels.signs, strength=float(strength))
-        if round < rounds - 1:
-            weights = right(scores, labels.signs, rates)
+        rates = noise_rates(scores, labels.signs, strength=float(strength))
+        if iteration < n_iter - 1:
+            weights = correct_probability(scores, labels.signs, rates)
     return LabelIssues(
         signs=labels.signs,
         classes=labels.classes,
         scores=scores,
-        doubts=np.where(labels.observed, doubts(scores, labels.signs, rates), np.nan),
+        error_log_odds=np.where(labels.observed, error_log_odds(scores, labels.signs, rates), np.nan),
         alpha=rates.alpha,
         beta=rates.beta,
         label_names=names,
-        instance_names=instances,
+        sample_names=samples,
     )
 
 
-def _host(estimator: Any, rounds: Any) -> Any:
+def _host(estimator: Any, n_iter: Any) -> Any:
     """The estimator, unfitted, with a fit that takes entry weights; None as it is."""
-    if not is_integer(rounds) or rounds < 1:
-        raise ValueError(f"rounds must be an integer of 1 or more, got {rounds!r}")
+    if not is_integer(n_iter) or n_iter < 1:
+        raise ValueError(f"n_iter must be an integer of 1 or more, got {n_iter!r}")
     if estimator is None:
         return None
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise ValueError(f"estimator must be None or an estimator with fit, got {estimator!r}")
     if has_fit_parameter(estimator, "entry_weight"):
         return estimator
-    if rounds > 1 and not has_fit_parameter(estimator, "sample_weight"):
+    if n_iter > 1 and not has_fit_parameter(estimator, "sample_weight"):
         raise ValueError(
-            f"estimator must have a fit that takes entry_weight or sample_weight, or give rounds=1, got {estimator!r}"
+            f"estimator must have a fit that takes entry_weight or sample_weight, or give n_iter=1, got {estimator!r}"
         )
     return PerLabelClassifier(estimator)
 
 
 def _scaled(X: Any) -> Any:
     """Features on a common scale."""
-    X = features_in_numpy(check_features(MaskedLogistic(), X, reset=True))
+    X = features_to_numpy(check_features(MaskedLogistic(), X, reset=True))
     return Scale(X)(X)
 
 
@@ -195,7 +196,7 @@ def _names(Y: Any, labels: Labels, given: Sequence[Any] | None) -> list[Any]:
     return list(given)
 
 
-def _instances(X: Any, Y: Any, n: int) -> list[Any]:
+def _samples(X: Any, Y: Any, n: int) -> list[Any]:
     for frame in (Y, X):
         if hasattr(frame, "iloc"):
             return list(frame.index)

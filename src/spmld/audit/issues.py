@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._html import html_table
+from spmld._io import writing
+from spmld._table import TextTable
 from spmld.core.losses import logistic
-from spmld.datasets._files import writing
 
 __all__ = ["LabelIssues"]
 
-COLUMNS = ["instance", "label", "given", "probability", "suspicion", "kind"]
+COLUMNS = ["sample", "label", "given", "probability", "error_probability", "kind"]
 KINDS = {1: "wrong positive", -1: "missed positive"}
 
 
@@ -35,11 +35,11 @@ class LabelIssues:
         How a negative and a positive were written.
     scores : ndarray of shape (n_samples, n_labels)
         Out-of-fold log-odds, for unobserved labels too.
-    doubts : ndarray of shape (n_samples, n_labels)
+    error_log_odds : ndarray of shape (n_samples, n_labels)
         Log-odds that a label is wrong, NaN where unobserved.
     alpha, beta : ndarray of shape (n_labels,)
         Estimated share of the truly negative written as positive, and of the truly positive written as negative.
-    label_names, instance_names : list
+    label_names, sample_names : list
         Names of the columns and rows, or their numbers.
 
     Examples
@@ -57,16 +57,16 @@ class LabelIssues:
     signs: NDArray[np.int8]
     classes: NDArray[Any]
     scores: NDArray[np.float64]
-    doubts: NDArray[np.float64]
+    error_log_odds: NDArray[np.float64]
     alpha: NDArray[np.float64]
     beta: NDArray[np.float64]
     label_names: list[Any]
-    instance_names: list[Any]
+    sample_names: list[Any]
 
     @property
-    def suspicion(self) -> NDArray[np.float64]:
+    def error_probability(self) -> NDArray[np.float64]:
         """Probability that a label is wrong, NaN where unobserved."""
-        return logistic(self.doubts)
+        return logistic(self.error_log_odds)
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
@@ -76,7 +76,7 @@ class LabelIssues:
     def order(self) -> NDArray[np.intp]:
         """Places of the observed entries in the flattened matrix, the most suspicious first."""
         places = np.flatnonzero(self.signs)
-        return places[np.argsort(-self.doubts.flat[places], kind="stable")]
+        return places[np.argsort(-self.error_log_odds.flat[places], kind="stable")]
 
     def entries(self, top: int | None = None, threshold: float | None = None) -> list[dict[str, Any]]:
         """The rows of `table`, as dictionaries."""
@@ -84,20 +84,20 @@ class LabelIssues:
         if threshold is not None:
             if not 0 <= threshold <= 1:
                 raise ValueError(f"threshold must be from 0 to 1, got {threshold!r}")
-            order = order[self.suspicion.flat[order] >= threshold]
+            order = order[self.error_probability.flat[order] >= threshold]
         if top is not None:
             if isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 0:
                 raise ValueError(f"top must be an integer of 0 or more, got {top!r}")
             order = order[:top]
         l = self.signs.shape[1]
-        suspicion, probabilities = self.suspicion, self.probabilities
+        error_probability, probabilities = self.error_probability, self.probabilities
         return [
             {
-                "instance": self.instance_names[i],
+                "sample": self.sample_names[i],
                 "label": self.label_names[j],
                 "given": self.classes[int(self.signs[i, j] > 0)].item(),
                 "probability": float(probabilities[i, j]),
-                "suspicion": float(suspicion[i, j]),
+                "error_probability": float(error_probability[i, j]),
                 "kind": KINDS[int(self.signs[i, j])],
             }
             for i, j in (divmod(int(place), l) for place in order)
@@ -111,12 +111,12 @@ class LabelIssues:
         top : int, optional
             How many. None: all.
         threshold : float, optional
-            Least suspicion.
+            Least error_probability.
 
         Returns
         -------
         DataFrame or list of dict
-            With the columns instance, label, given, probability (of a positive, out of fold), suspicion and kind.
+            With the columns sample, label, given, probability (of a positive, out of fold), error_probability and kind.
         """
         return _frame(self.entries(top, threshold), COLUMNS)
 
@@ -136,26 +136,26 @@ class LabelIssues:
         """
         return _frame(self.label_rows())
 
-    def per_instance(self) -> Any:
+    def per_sample(self) -> Any:
         """For each sample: entries observed, positives, expected wrong and missed ones, and their share.
 
         Returns
         -------
         DataFrame or list of dict
         """
-        pairs = zip(self.instance_names, self._sums(1), strict=True)
-        return _frame([{"instance": name, **row} for name, row in pairs])
+        pairs = zip(self.sample_names, self._sums(1), strict=True)
+        return _frame([{"sample": name, **row} for name, row in pairs])
 
     def _sums(self, axis: int) -> list[dict[str, Any]]:
         known, positive = self.signs != 0, self.signs > 0
-        suspicion = np.where(known, self.suspicion, 0.0)
+        error_probability = np.where(known, self.error_probability, 0.0)
         seen = known.sum(axis=axis)
         columns = (
             seen,
             positive.sum(axis=axis),
-            (suspicion * positive).sum(axis=axis),
-            (suspicion * ~positive).sum(axis=axis),
-            np.divide(suspicion.sum(axis=axis), seen, out=np.full(len(seen), np.nan), where=seen > 0),
+            (error_probability * positive).sum(axis=axis),
+            (error_probability * ~positive).sum(axis=axis),
+            np.divide(error_probability.sum(axis=axis), seen, out=np.full(len(seen), np.nan), where=seen > 0),
         )
         words = ("observed", "positives", "wrong positives", "missed positives", "share")
         return [dict(zip(words, row, strict=True)) for row in zip(*(c.tolist() for c in columns), strict=True)]
@@ -173,7 +173,7 @@ class LabelIssues:
         rows = self.entries(top, threshold)
         with writing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
-            writer.writerow(["instance", "label", "given", "probability", "suspicion", "kind"])
+            writer.writerow(["sample", "label", "given", "probability", "error_probability", "kind"])
             writer.writerows(row.values() for row in rows)
 
     def to_cleanlab(self, missing: str = "refuse") -> tuple[list[list[int]], NDArray[np.float64]]:
@@ -205,16 +205,16 @@ class LabelIssues:
 
     def __repr__(self) -> str:
         n, l = self.signs.shape
-        known, doubted = int((self.signs != 0).sum()), self.suspicion >= 0.5
+        known, doubted = int((self.signs != 0).sum()), self.error_probability >= 0.5
         wrong, missed = (int((doubted & (self.signs == sign)).sum()) for sign in (1, -1))
         return (
             f"LabelIssues: {known} observed entries of {n} samples and {l} labels, about "
-            f"{np.nansum(self.suspicion):.0f} of them wrong; more likely wrong than right: "
+            f"{np.nansum(self.error_probability):.0f} of them wrong; more likely wrong than right: "
             f"{wrong} positives, {missed} negatives"
         )
 
     def _repr_html_(self) -> str:
-        return html_table(COLUMNS, (list(row.values()) for row in self.entries(top=10)), caption=repr(self))
+        return TextTable.from_records(self.entries(top=10), title=repr(self)).to_html()
 
 
 def _frame(rows: list[dict[str, Any]], columns: list[str] | None = None) -> Any:

@@ -8,7 +8,7 @@ import click
 
 from spmld.cli.methods import METHODS, build
 from spmld.cli.output import check_target
-from spmld.cli.show import say, show_json, show_table
+from spmld.cli.printing import say, show_json, show_table
 from spmld.cli.source import check_folds, load_rows, part_option, seed_option, source_options
 
 __all__ = ["audit"]
@@ -24,7 +24,7 @@ __all__ = ["audit"]
 @part_option("all")
 @click.option("--top", default=20, show_default=True, type=click.IntRange(min=0), help="How many entries to print.")
 @click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Folds of the cross-fit.")
-@click.option("--rounds", default=2, show_default=True, type=click.IntRange(min=1), help="How often to fit.")
+@click.option("--n-iter", default=2, show_default=True, type=click.IntRange(min=1), help="How often to fit.")
 @seed_option("Seed of the method and of folds.")
 @click.option("-o", "--out", metavar="FILE", help="Write all observed entries into this CSV file.")
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
@@ -35,7 +35,7 @@ def audit(
     part: str | None,
     top: int,
     folds: int,
-    rounds: int,
+    n_iter: int,
     seed: int,
     out: str | None,
     force: bool,
@@ -44,7 +44,7 @@ def audit(
 ) -> None:
     """Print the labels of SOURCE that are most likely to be wrong, and how many there may be of each label.
 
-    SOURCE is a file or a name, as for `spmld data`. Samples are numbered from 0 in the order of the part. The suspicion
+    SOURCE is a file or a name, as for `spmld data`. Samples are numbered from 0 in the order of the part. The error_probability
     of an entry is the probability that it is wrong, by models that were not fitted on its sample.
 
     \b
@@ -59,7 +59,7 @@ def audit(
 
     model = build(method, {}, seed) if method else None
     issues = find_label_issues(
-        model, data.X, data.Y, cv=folds, rounds=rounds, label_names=data.label_names, random_state=seed
+        model, data.X, data.Y, cv=folds, n_iter=n_iter, label_names=data.label_names, random_state=seed
     )
     if out:
         issues.to_csv(out)

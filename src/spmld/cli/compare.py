@@ -9,19 +9,19 @@ import click
 import numpy as np
 
 from spmld.cli.evaluate import chosen_rows, numbers_at
-from spmld.cli.match import answers
+from spmld.cli.matching import answers
 from spmld.cli.methods import build, find_method
+from spmld.cli.printing import say, show_json, show_table
 from spmld.cli.progress import steps
-from spmld.cli.show import say, show_json, show_table
 from spmld.cli.source import check_folds, load_rows, part_option, seed_option, source_options
-from spmld.experiment.statistics import holm, paired
 from spmld.metrics import evaluate as judge
-from spmld.metrics._registry import find_measure
-from spmld.splits import MultilabelStratifiedKFold
+from spmld.metrics import get_metric
+from spmld.model_selection import MultilabelStratifiedKFold
+from spmld.model_selection.statistics import holm, paired
 
 __all__ = ["compare"]
 
-_METHODS = ("SPMLDCV", "SPMLD", "GLOCAL", "MaskedLogistic", "MLkNN", "LabelPrior")
+_METHODS = ("SelfPacedEnsemble", "SPMLD", "GLOCAL", "MaskedLogistic", "MLkNN", "LabelPrior")
 _MEASURES = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
 _SIGNS = {"better": "+", "worse": "-", "same": "="}
 
@@ -32,7 +32,7 @@ _SIGNS = {"better": "+", "worse": "-", "same": "="}
     "--method", "methods", multiple=True, metavar="NAME", help=f"Repeat for more.  [default: {', '.join(_METHODS)}]"
 )
 @click.option(
-    "--measure", "measures", multiple=True, metavar="NAME", help=f"Repeat for more.  [default: {', '.join(_MEASURES)}]"
+    "--metric", "metrics", multiple=True, metavar="NAME", help=f"Repeat for more.  [default: {', '.join(_MEASURES)}]"
 )
 @click.option("--reference", metavar="NAME", help="The method that others are tested against.  [default: the first]")
 @click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Folds of the samples.")
@@ -42,7 +42,7 @@ _SIGNS = {"better": "+", "worse": "-", "same": "="}
 def compare(
     data: str,
     methods: tuple[str, ...],
-    measures: tuple[str, ...],
+    metrics: tuple[str, ...],
     reference: str | None,
     folds: int,
     seed: int,
@@ -50,7 +50,7 @@ def compare(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Fit several methods on the same folds of DATA, and print mean and standard deviation of the measures.
+    """Fit several methods on the same folds of DATA, and print mean and standard deviation of the metrics.
 
     A sign behind a value compares with the reference: + better, - worse, = not told apart at 95 % by a paired t-test
     over folds, with Holm's correction for the number of methods. Folds share training samples, so that the test finds
@@ -59,15 +59,15 @@ def compare(
     \b
     Examples:
       spmld compare songs.csv
-      spmld compare songs.csv --method SPMLD --method MaskedLogistic --measure ranking_loss --folds 10 --json
+      spmld compare songs.csv --method SPMLD --method MaskedLogistic --metric ranking_loss --folds 10 --json
     """
     names = list(dict.fromkeys(find_method(name) for name in methods or _METHODS))
     base = names[0] if reference is None else find_method(reference)
     if base not in names:
         raise ValueError(f"reference must be one of the methods compared, {', '.join(names)}, got {base}")
-    wanted = measures or _MEASURES
+    wanted = metrics or _MEASURES
     for name in wanted:
-        find_measure(name)
+        get_metric(name)
     found = load_rows(data, options, part, "train")
     check_folds(folds, found, data)
     splits = list(MultilabelStratifiedKFold(folds, random_state=seed).split(found.X, found.Y))
@@ -86,7 +86,7 @@ def compare(
 def _run(
     names: list[str], wanted: tuple[str, ...], found: Any, splits: list[Any], seed: int
 ) -> tuple[dict[tuple[str, str], list[float]], dict[str, str]]:
-    """The value of each method and measure in each fold; a method that fails is left out, and says why."""
+    """The value of each method and metric in each fold; a method that fails is left out, and says why."""
     values: dict[tuple[str, str], list[float]] = {}
     failed: dict[str, str] = {}
     with steps(len(names) * len(splits), "comparing") as advance:
@@ -104,27 +104,25 @@ def _run(
             except (ValueError, ArithmeticError, MemoryError) as error:
                 failed[name] = str(error)
                 continue
-            for measure in results[0]:
-                values[name, measure] = [result[measure] for result in results]
+            for metric in results[0]:
+                values[name, metric] = [result[metric] for result in results]
     return values, failed
 
 
 def _compared(names: list[str], base: str, values: dict[tuple[str, str], list[float]]) -> list[dict[str, Any]]:
-    """A row for each method and measure, with mean, deviation, and the test against the reference."""
+    """A row for each method and metric, with mean, deviation, and the test against the reference."""
     rows = []
-    for measure in dict.fromkeys(measure for _, measure in values):
-        there = [name for name in names if (name, measure) in values]
-        greater = measure != "seconds" and find_measure(measure)[0].greater_is_better
+    for metric in dict.fromkeys(metric for _, metric in values):
+        there = [name for name in names if (name, metric) in values]
+        greater = metric != "seconds" and get_metric(metric)[0].greater_is_better
         tests: dict[str, Any] = {}
-        if (base, measure) in values and measure != "seconds":
-            tests = {
-                name: _test(values[name, measure], values[base, measure], greater) for name in there if name != base
-            }
+        if (base, metric) in values and metric != "seconds":
+            tests = {name: _test(values[name, metric], values[base, metric], greater) for name in there if name != base}
             tests = {name: test for name, test in tests.items() if test is not None}
         corrected = dict(zip(tests, holm([test.p for test in tests.values()]).tolist(), strict=True)) if tests else {}
         for name in there:
-            found = np.asarray(values[name, measure])
-            row: dict[str, Any] = {"method": name, "measure": measure, "mean": _mean(found), "sd": _sd(found)}
+            found = np.asarray(values[name, metric])
+            row: dict[str, Any] = {"method": name, "metric": metric, "mean": _mean(found), "sd": _sd(found)}
             row |= {"better": "higher" if greater else "lower", "folds": found.tolist()}
             if name in tests:
                 same = corrected[name] >= 0.05
@@ -153,16 +151,16 @@ def _sd(values: Any) -> float:
 
 
 def _print(rows: list[dict[str, Any]], names: list[str], base: str) -> None:
-    measures = list(dict.fromkeys(row["measure"] for row in rows))
-    cells = {(row["method"], row["measure"]): row for row in rows}
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    cells = {(row["method"], row["metric"]): row for row in rows}
     heads = [
         "seconds" if m == "seconds" else f"{m} ({cells[next(n for n in names if (n, m) in cells), m]['better']})"
-        for m in measures
+        for m in metrics
     ]
     table = []
     for name in names:
-        if (name, measures[0]) in cells:
-            shown = [_cell(cells[name, measure]) for measure in measures]
+        if (name, metrics[0]) in cells:
+            shown = [_cell(cells[name, metric]) for metric in metrics]
             table.append((f"{name} (reference)" if name == base else name, *shown))
     show_table(("method", *heads), table)
 

@@ -8,11 +8,11 @@ import click
 import numpy as np
 
 from spmld.cli.fit import fit_on
-from spmld.cli.match import frames, match, open_model, with_names
+from spmld.cli.matching import frames, match, open_model, with_names
 from spmld.cli.methods import build, find_method, method_options, parse_params, refuse_beside_model
 from spmld.cli.output import check_target, output_options, table_format, write_table
+from spmld.cli.printing import say
 from spmld.cli.progress import working
-from spmld.cli.show import say
 from spmld.cli.source import load_rows, part_option, source_options
 
 __all__ = ["complete"]

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from spmld.cli.output import check_target
-from spmld.cli.show import say, show_json, show_table
+from spmld.cli.printing import say, show_json, show_table
 from spmld.cli.source import load, source_options
 
 __all__ = ["data"]

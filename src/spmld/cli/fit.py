@@ -9,11 +9,11 @@ import click
 import numpy as np
 
 import spmld
-from spmld.cli.match import data_name, frames
+from spmld.cli.matching import data_name, frames
 from spmld.cli.methods import build, find_method, method_options, parse_params
 from spmld.cli.output import check_target
+from spmld.cli.printing import say, show_json
 from spmld.cli.progress import steps, working
-from spmld.cli.show import say, show_json
 from spmld.cli.source import given, load_rows, part_option, source_options
 from spmld.estimators._progress import most_rounds
 

@@ -14,7 +14,7 @@ __all__ = ["spmld"]
 _GROUPS = {
     "fit": "Learn a model from data and write it to a file.",
     "predict": "Predict the labels of new samples.",
-    "evaluate": "Print the measures of a model on data with known labels.",
+    "evaluate": "Print the metrics of a model on data with known labels.",
     "complete": "Say which missing labels to add, the surest first.",
     "compare": "Compare several methods on the same folds of your data.",
     "tune": "Search for the parameters of a method.",

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import spmld
-from spmld.cli.show import show_json, show_table
+from spmld.cli.printing import show_json, show_table
 
 __all__ = ["info"]
 

@@ -14,7 +14,7 @@ from spmld.cli.source import seed_option
 __all__ = ["METHODS", "SPACES", "build", "find_method", "method_options", "parse_params", "refuse_beside_model"]
 
 METHODS = (
-    "SPMLDCV",
+    "SelfPacedEnsemble",
     "SPMLD",
     "GLOCAL",
     "LEML",
@@ -34,8 +34,8 @@ _HOST = {"feature_ridge": (0.01, 10.0, "log"), "coupling": (0.03, 3.0, "log"), "
 SPACES: dict[str, dict[str, Any]] = {
     "SPMLD": _HOST,
     "GLOCAL": _HOST,
-    "LEML": {"ridge": (0.01, 100.0, "log")},
-    "MLLRC": {"ridge": (1.0, 1000.0, "log"), "nuclear": (1.0, 1000.0, "log")},
+    "LEML": {"alpha": (0.01, 100.0, "log")},
+    "MLLRC": {"alpha": (1.0, 1000.0, "log"), "nuclear_penalty": (1.0, 1000.0, "log")},
     "MLkNN": {"n_neighbors": (3, 50, "log")},
     "MaskedLogistic": {"C": (0.001, 100.0, "log")},
     "MaskedRidge": {"alpha": (0.01, 1000.0, "log")},
@@ -52,7 +52,7 @@ def method_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in (
         seed_option("Seed of the method and of folds."),
         click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A parameter; repeat for more."),
-        click.option("--method", default="SPMLDCV", show_default=True, help=f"One of {', '.join(METHODS)}."),
+        click.option("--method", default="SelfPacedEnsemble", show_default=True, help=f"One of {', '.join(METHODS)}."),
     ):
         command = option(command)
     return command

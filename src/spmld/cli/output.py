@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from spmld.cli.show import plain
+from spmld.cli.printing import plain
 
 __all__ = ["FORMATS", "check_target", "output_options", "table_format", "write_table"]
 
@@ -63,7 +63,7 @@ def table_format(path: str | None, to: str | None, as_json: bool) -> str:
 
 def write_table(columns: Mapping[str, Any], path: str | None, kind: str) -> None:
     """Write columns of equal length by name."""
-    from spmld.datasets._files import need, writing
+    from spmld._io import need, writing
 
     lists = {name: values.tolist() if hasattr(values, "tolist") else list(values) for name, values in columns.items()}
     if kind == "parquet":

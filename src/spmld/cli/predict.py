@@ -7,10 +7,10 @@ from typing import Any
 import click
 import numpy as np
 
-from spmld.cli.match import Answers, answers, match, open_model
+from spmld.cli.matching import Answers, answers, match, open_model
 from spmld.cli.output import check_target, output_options, table_format, write_table
+from spmld.cli.printing import say
 from spmld.cli.progress import working
-from spmld.cli.show import say
 from spmld.cli.source import part_option, source_options
 
 __all__ = ["predict"]

@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
+from spmld._io import need, reading, writing
 from spmld.cli.fit import fit_on
-from spmld.cli.match import data_name, frames, match, open_model
+from spmld.cli.matching import data_name, frames, match, open_model
 from spmld.cli.methods import build, find_method, method_options, parse_params, refuse_beside_model
 from spmld.cli.output import check_target
+from spmld.cli.printing import say
 from spmld.cli.progress import working
-from spmld.cli.show import say
 from spmld.cli.source import check_features, load, source_options
-from spmld.datasets._files import need, reading, writing
 
 __all__ = ["report"]
 
@@ -54,7 +54,7 @@ def report(
     \b
     Examples:
       spmld report test.csv --model songs.skops -o songs.html
-      spmld report emotions --method SPMLDCV -o emotions.html
+      spmld report emotions --method SelfPacedEnsemble -o emotions.html
       spmld report compared.json -o compared.html
       spmld report results.jsonl -o results.html
     """
@@ -90,8 +90,8 @@ def _of_comparison(source: str, title: str | None) -> str:
 
 
 def _of_study(source: str, title: str | None) -> str:
-    from spmld.experiment import read_records
     from spmld.reports import study_report
+    from spmld.studies import read_records
 
     with reading(source, "records of spmld reproduce run") as file:
         return study_report(read_records(file), title=title)
@@ -135,7 +135,7 @@ def _parts(data: Any, seed: int) -> tuple[Any, Any, str]:
         return data.part("train"), data.part("test"), "the test rows of the official split"
     from dataclasses import replace
 
-    from spmld.splits import MultilabelStratifiedKFold
+    from spmld.model_selection import MultilabelStratifiedKFold
 
     if data.X.shape[0] < 5:
         raise ValueError(

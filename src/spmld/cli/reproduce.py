@@ -14,9 +14,9 @@ from typing import Any
 import click
 from click.exceptions import Exit
 
-from spmld.cli.show import say, show_json
-from spmld.datasets._files import writing
-from spmld.experiment import (
+from spmld._io import writing
+from spmld.cli.printing import say, show_json
+from spmld.studies import (
     Outcome,
     RecordError,
     Records,
@@ -27,10 +27,10 @@ from spmld.experiment import (
     run_study,
     shipped_studies,
 )
-from spmld.experiment.costs import costs
-from spmld.experiment.report import write_report
-from spmld.experiment.standings import standings
-from spmld.experiment.trial import attempt
+from spmld.studies.costs import costs
+from spmld.studies.report import write_report
+from spmld.studies.standings import standings
+from spmld.studies.trial import attempt
 
 __all__ = ["reproduce"]
 
@@ -112,18 +112,18 @@ def report(records: Path, out: Path) -> None:
 @reproduce.command()
 @click.argument("records", type=click.Path(path_type=Path))
 @click.option("--study", help="Study, where RECORDS hold several.")
-@click.option("--measure", help="Measure; the first of the study if not given.")
+@click.option("--metric", help="Metric; the first of the study if not given.")
 @click.option("--reference", help="Method to look at; the study's reference if not given.")
-@click.option("--against", multiple=True, help="Rival; all others if not given. May be repeated.")
+@click.option("--against", multiple=True, help="Competitor; all others if not given. May be repeated.")
 @click.option("--data", multiple=True, help="Data set; all if not given. May be repeated.")
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw it too, into this file (PNG, SVG or PDF).")
-@click.option("--cost", is_flag=True, help="Processor seconds to choose settings and fit, in place of a measure.")
+@click.option("--cost", is_flag=True, help="Processor seconds to choose settings and fit, in place of a metric.")
 @click.option("--brief", is_flag=True, help="Print who wins how often, without the table.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def table(
     records: Path,
     study: str | None,
-    measure: str | None,
+    metric: str | None,
     reference: str | None,
     against: tuple[str, ...],
     data: tuple[str, ...],
@@ -134,19 +134,19 @@ def table(
 ) -> None:
     """Print one table of RECORDS in Markdown: a row for each cell, and who wins how often.
 
-    Bold is the best mean of the reference and its rivals; signs compare with the reference: + better, - worse, = not
+    Bold is the best mean of the reference and its competitors; signs compare with the reference: + better, - worse, = not
     told apart at 95 % by a paired t-test over the masks.
 
     \b
     Example:
-      spmld reproduce table results.jsonl --measure coverage --against GLOCAL --data business --figure wins.png
+      spmld reproduce table results.jsonl --metric coverage --against GLOCAL --data business --figure wins.png
     """
     found = read_records(records)
     if study is None and len(found.studies) == 1:
         (study,) = found.studies
     if study not in found.studies:
         raise RecordError(f"--study must be one of {', '.join(found.studies) or 'none'} in {records}, got {study!r}")
-    standing = standings(found.study(study), found, measure, reference, against, data)
+    standing = standings(found.study(study), found, metric, reference, against, data)
     if figure is not None:
         with writing(figure) as part:
             standing.figure().savefig(part, dpi=130)
@@ -189,8 +189,8 @@ def check(
         raise Exit(1)
     click.echo(f"{trial.method} on {trial.data}, {trial.observed:.0%} observed, seed {trial.seed}, {trial.params}")
     differs = False
-    for name, value in stored["measures"].items():
-        now = again["measures"].get(name)
+    for name, value in stored["metrics"].items():
+        now = again["metrics"].get(name)
         same = now == value or (now is not None and value is not None and abs(now - value) <= tolerance)
         differs |= not same
         told = ["undefined" if v is None else f"{v:.6f}" for v in (value, now)]

@@ -13,10 +13,10 @@ import spmld
 from spmld.cli.fit import fit_on, training_summary
 from spmld.cli.methods import SPACES, build, find_method, parse_params, parse_value
 from spmld.cli.output import check_target
+from spmld.cli.printing import say, show_json, show_table
 from spmld.cli.progress import steps
-from spmld.cli.show import say, show_json, show_table
 from spmld.cli.source import check_folds, load_rows, part_option, seed_option, source_options
-from spmld.metrics._registry import find_measure
+from spmld.metrics import get_metric
 
 __all__ = ["tune"]
 
@@ -27,7 +27,7 @@ __all__ = ["tune"]
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A parameter that stays; repeat for more.")
 @click.option("--choices", multiple=True, metavar="KEY=A,B,C", help="Values to choose from; repeat for more.")
 @click.option("--range", "ranges", multiple=True, metavar="KEY=LOW:HIGH[:log]", help="A range; repeat for more.")
-@click.option("--measure", default="ranking_loss", show_default=True, help="What decides.")
+@click.option("--metric", default="ranking_loss", show_default=True, help="What decides.")
 @click.option(
     "--search", type=click.Choice(["random", "grid", "optuna"]), help="How.  [default: random; grid if no range]"
 )
@@ -44,7 +44,7 @@ def tune(
     params: tuple[str, ...],
     choices: tuple[str, ...],
     ranges: tuple[str, ...],
-    measure: str,
+    metric: str,
     search: str | None,
     trials: int,
     folds: int,
@@ -55,7 +55,7 @@ def tune(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Search for the parameters of a method with the best measure on held-out labels of DATA.
+    """Search for the parameters of a method with the best metric on held-out labels of DATA.
 
     Without --choices and --range the search is over the parameters that matter most to the method. Ctrl-C ends it,
     prints what was found so far and writes no model.
@@ -63,10 +63,10 @@ def tune(
     \b
     Examples:
       spmld tune songs.csv --method MaskedLogistic -o best.skops
-      spmld tune songs.csv --method SPMLD --range feature_ridge=0.01:10:log --choices n_latent=5,10,20 --trials 30
+      spmld tune songs.csv --method SPMLD --range feature_ridge=0.01:10:log --choices n_components=5,10,20 --trials 30
     """
     check_target(out, force)
-    find_measure(measure)
+    get_metric(metric)
     method = find_method(method)
     space = _space(method, choices, ranges)
     fixed = parse_params(params)
@@ -77,19 +77,19 @@ def tune(
     found = load_rows(data, options, part, "train")
     check_folds(folds, found, data)
     chosen = search or ("grid" if all(isinstance(value, list) for value in space.values()) else "random")
-    result = _search(model, found, space, chosen, measure=measure, n_trials=trials, cv=folds, random_state=seed)
+    result = _search(model, found, space, chosen, metric=metric, n_trials=trials, cv=folds, random_state=seed)
     best_params = _plain(result.best_params)
-    sign = 1 if find_measure(measure)[0].greater_is_better else -1
+    sign = 1 if get_metric(metric)[0].greater_is_better else -1
     summary = None
     if out and not result.interrupted:
         best = model.set_params(**best_params)
         seconds = fit_on(best, found, method)
         summary = {**training_summary(data, found, method, seconds, options), "tuned": best_params}
-        summary |= {"held_out": {measure: sign * result.best_score}}
+        summary |= {"held_out": {metric: sign * result.best_score}}
         spmld.save(best, out, label_names=found.label_names, feature_names=found.feature_names, summary=summary)
-    rows = [{measure: sign * t.score, "seconds": t.seconds, **_plain(t.params)} for t in result.ranked]
+    rows = [{metric: sign * t.score, "seconds": t.seconds, **_plain(t.params)} for t in result.ranked]
     if as_json:
-        content = {"data": data, "method": method, "measure": measure, "search": chosen, "folds": folds}
+        content = {"data": data, "method": method, "metric": metric, "search": chosen, "folds": folds}
         show_json({**content, "best": best_params, "interrupted": result.interrupted, "trials": rows})
     else:
         show_table(tuple(rows[0]), [tuple(row.values()) for row in rows[:10]])
@@ -104,10 +104,10 @@ def _search(model: Any, found: Any, space: dict[str, Any], chosen: Any, **option
     """The search, with a bar that moves when a trial is done."""
     from sklearn.model_selection import ParameterGrid
 
-    from spmld.tune import tune as run
+    from spmld.model_selection import tune as run
 
     total = len(ParameterGrid(space)) if chosen == "grid" else options["n_trials"]
-    logger = logging.getLogger("spmld.tune.search")
+    logger = logging.getLogger("spmld.model_selection.search")
     with steps(total, "tuning") as advance:
         handler = _Steps(advance)
         level, logger.level = logger.level, logging.INFO
@@ -134,7 +134,7 @@ class _Steps(logging.Handler):
 def _space(method: str, choices: tuple[str, ...], ranges: tuple[str, ...]) -> dict[str, Any]:
     space: dict[str, Any] = {}
     for text in choices:
-        key, values = _pair(text, "--choices", "KEY=A,B,C, such as n_latent=5,10,20")
+        key, values = _pair(text, "--choices", "KEY=A,B,C, such as n_components=5,10,20")
         space[key] = [parse_value(value.strip()) for value in values.split(",")]
     for text in ranges:
         form = "KEY=LOW:HIGH or KEY=LOW:HIGH:log, such as C=0.01:100:log"

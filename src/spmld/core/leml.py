@@ -91,10 +91,10 @@ def solve(
     for number in range(1, max_iter + 1):
         factors = update_W(problem, loss, t, factors, fine)
         inner = latent(problem, factors.W)
-        history.append({"round": number, "step": "W", "objective": value(inner, loss, t, factors)})
+        history.append({"iteration": number, "step": "W", "objective": value(inner, loss, t, factors)})
         factors = update_H(inner, loss, t, factors)
         now = value(inner, loss, t, factors)
-        history.append({"round": number, "step": "H", "objective": now})
+        history.append({"iteration": number, "step": "H", "objective": now})
         stop = callback is not None and callback(history[-1])
         if stop or (tol is not None and before - now <= tol * now):
             return factors, history, True

@@ -14,8 +14,9 @@ from typing import Any, Protocol
 
 from array_api_compat import array_namespace
 
+from spmld._arrays import row_slices
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, chunks
+from spmld.core.problem import Block, Problem
 
 
 class Design(Protocol):
@@ -161,10 +162,10 @@ def column_squares(X: Any, C: Array) -> Array:
     """(X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared a chunk at a time."""
     if hasattr(X, "power"):
         return X.power(2).T @ C
-    return sum((X[s, :] * X[s, :]).T @ C[s, :] for s in chunks(X.shape[0], X.shape[1]))
+    return sum((X[s, :] * X[s, :]).T @ C[s, :] for s in row_slices(X.shape[0], X.shape[1]))
 
 
-def label_graph(problem: Problem, like: Array) -> Array:
+def label_laplacian(problem: Problem, like: Array) -> Array:
     """The Laplacian D - A of the labels' co-occurrence: A_ij the cosine of their positives where both are observed.
 
     An entry of weight w counts as w entries do.

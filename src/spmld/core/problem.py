@@ -6,7 +6,7 @@ nothing (`Engine.map`) or by a sum over the blocks (`Engine.sum`); another engin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
@@ -135,12 +135,6 @@ def make_problem(
     blocks = tuple(Block(X if len(parts) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in parts)
     counts = [xp.sum(xp.astype(group == m, dtype or X.dtype)) for m in range(n_groups)]
     return Problem(blocks, xp.stack(counts), fit_intercept)
-
-
-def chunks(n: int, width: int, budget: int = 4_000_000) -> Iterator[slice]:
-    """Slices of rows so short that an array of `width` numbers a row stays within `budget` numbers."""
-    step = max(1, budget // max(1, width))
-    return (slice(start, start + step) for start in range(0, n, step))
 
 
 def set_W(problem: Problem, state: State, W: Array) -> State:

@@ -1,15 +1,15 @@
-"""The pace step of the released code, for the paper's numbers."""
+"""The pacing step of the released code, for the paper's numbers."""
 
 from __future__ import annotations
 
 from array_api_compat import array_namespace
 
-from spmld.core.groups import Blocks, Columns, Groups, split
 from spmld.core.losses import Array
-from spmld.core.pace import Age
+from spmld.pacing.functions import PacingParameters
+from spmld.pacing.groups import Blocks, Columns, Groups, split
 
 
-def released(losses: Blocks, age: Age, groups: Groups) -> tuple[Array, ...]:
+def released(losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
     """What the released code does for `group_sparse`: losses scaled to [0, 1], then `released_weights`."""
     if not isinstance(groups, Columns):
         raise ValueError("the released rule has columns for groups, as in SPMLD, and no other")
@@ -18,7 +18,9 @@ def released(losses: Blocks, age: Age, groups: Groups) -> tuple[Array, ...]:
     high = max(groups.engine.map(lambda L: float(xp.max(L)), losses))
     span = high - low if high > low else 1.0
     L = xp.concat([(L - low) / span for L in losses])
-    columns = [released_weights(L[:, i], float(age.threshold), float(age.diversity)) for i in range(L.shape[1])]
+    columns = [
+        released_weights(L[:, i], float(parameters.threshold), float(parameters.diversity)) for i in range(L.shape[1])
+    ]
     P = xp.stack(columns, axis=1)
     return split(P, losses)
 

@@ -9,10 +9,11 @@ from operator import mul
 
 from array_api_compat import array_namespace
 
+from spmld._arrays import row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.linear import column_squares
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State, chunks, set_rows, set_W
+from spmld.core.problem import Block, Problem, Rows, State, set_rows, set_W
 from spmld.core.terms import Objective
 
 Step = Callable[[Problem, Objective, State, bool], State]
@@ -46,7 +47,7 @@ def update_V(
 
     def solve_rows(block: Block, rows: Rows) -> Array:
         parts = []
-        for s in chunks(block.n, U.shape[0] + U.shape[1]):
+        for s in row_slices(block.n, U.shape[0] + U.shape[1]):
             V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
             C, R = objective.fit.quadratic(block.part(s), V, U, b, safe)
             w = objective.coupling.weights(P)
@@ -78,7 +79,7 @@ def update_U(
 
     def normal_equations(block: Block, rows: Rows) -> tuple[Array, Array]:
         A, B = 0.0, 0.0
-        for s in chunks(block.n, max(q * q, l)):
+        for s in row_slices(block.n, max(q * q, l)):
             V = rows.V[s, :]
             C, R = objective.fit.quadratic(block.part(s), V, U, b, safe)
             V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]

@@ -4,7 +4,7 @@
 + a/2 |sqrt(P) o (V - X W)|^2                                   coupling
 + sum_m 1/2 [b1 n_m/n |F Z_m|^2 + b2 |F_m Z_m|^2]               correlation, F = X W U^T, F_m its rows in group m
 + 1/2 (tU |U|^2 + tV |V|^2 + tW |W|^2)                          ridge
-+ the penalty of the pace on P                                  pace (see pace.py)
++ the penalty of the pacing on P                                  pacing (see pacing.py)
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Coupling:
         return self.a * P**self.power
 
     def losses(self, V: Array, T: Array) -> Array:
-        """What the pace sees: the term's value per entry at weight one."""
+        """What the pacing sees: the term's value per entry at weight one."""
         return self.a / 2 * (V - T) ** 2
 
     def value(self, V: Array, T: Array, P: Array) -> Array:
@@ -173,11 +173,11 @@ class Objective:
     ridge: Ridge = field(default_factory=Ridge)
 
     def value(self, problem: Problem, state: State) -> float:
-        """The sum of all terms but the pace's."""
+        """The sum of all terms but the pacing's."""
         return sum(self.values(problem, state).values())
 
     def values(self, problem: Problem, state: State) -> dict[str, float]:
-        """Each term's value, but for the pace's."""
+        """Each term's value, but for the pacing's."""
         U, b, Z = state.U, state.b, state.Z
 
         def of_block(block: Block, rows: Any) -> tuple[Array, ...]:

@@ -1,8 +1,8 @@
 """Data sets: readers and writers of files, a registry of public ones, statistics, and generated data."""
 
-from spmld.datasets._data import Dataset, join_split
 from spmld.datasets.arff import read_arff, write_arff
 from spmld.datasets.arrays import read_npz, write_npz
+from spmld.datasets.dataset import Dataset, join_split
 from spmld.datasets.describe import Description, describe
 from spmld.datasets.fetch import fetch_dataset, fetch_files, find_file, load_dataset
 from spmld.datasets.files import read_dataset, write_dataset

@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld.datasets._data import Dataset
-from spmld.datasets._files import need, number, reading, writing
+from spmld._io import need, number, reading, writing
+from spmld.datasets.dataset import Dataset
 
 __all__ = ["read_arff", "write_arff"]
 

@@ -8,8 +8,8 @@ import zipfile
 import numpy as np
 import scipy.sparse as sp
 
-from spmld.datasets._data import Dataset
-from spmld.datasets._files import reading, writing
+from spmld._io import reading, writing
+from spmld.datasets.dataset import Dataset
 
 __all__ = ["read_npz", "write_npz"]
 

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld.datasets._data import Dataset
-from spmld.datasets._files import need, writing
+from spmld._io import need, writing
+from spmld.datasets.dataset import Dataset
 
 __all__ = ["Description", "describe"]
 

@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from spmld.datasets._data import Dataset, join_split
-from spmld.datasets._files import need
+from spmld._io import need
 from spmld.datasets.arff import read_arff
+from spmld.datasets.dataset import Dataset, join_split
 from spmld.datasets.files import read_dataset, refuse_unknown
 from spmld.datasets.matlab import read_mat
 from spmld.datasets.openml import read_openml

@@ -11,9 +11,9 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from spmld.datasets._data import Dataset
 from spmld.datasets.arff import read_arff, write_arff
 from spmld.datasets.arrays import read_npz, write_npz
+from spmld.datasets.dataset import Dataset
 from spmld.datasets.libsvm import read_libsvm, write_libsvm, write_xc
 from spmld.datasets.matlab import read_mat
 from spmld.datasets.tables import read_csv, read_parquet, write_csv, write_parquet

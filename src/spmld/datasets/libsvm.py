@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from spmld.datasets._data import Dataset
-from spmld.datasets._files import reading, writing
+from spmld._io import reading, writing
+from spmld.datasets.dataset import Dataset
 
 __all__ = ["read_libsvm", "write_libsvm", "write_xc"]
 

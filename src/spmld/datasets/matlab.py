@@ -9,8 +9,8 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from spmld.datasets._data import Dataset, join_split
-from spmld.datasets._files import reading
+from spmld._io import reading
+from spmld.datasets.dataset import Dataset, join_split
 
 __all__ = ["read_mat"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from spmld.datasets._data import Dataset
-from spmld.datasets._files import need, number
+from spmld._io import need, number
+from spmld.datasets.dataset import Dataset
 from spmld.datasets.tables import from_frame
 
 __all__ = ["read_openml"]

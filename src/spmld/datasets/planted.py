@@ -15,7 +15,7 @@ def make_planted(
     n_features: int = 30,
     n_labels: int = 12,
     *,
-    n_latent: int = 4,
+    n_components: int = 4,
     n_groups: int = 2,
     local: float = 0.5,
     frequencies: Any = None,
@@ -32,7 +32,7 @@ def make_planted(
     ----------
     n_samples, n_features, n_labels : int
         Size.
-    n_latent : int, default=4
+    n_components : int, default=4
         Rank of the scores in a group.
     n_groups : int, default=2
         Number of groups of samples.
@@ -49,7 +49,7 @@ def make_planted(
     -------
     Bunch
         ``X`` (n_samples, n_features); ``Y`` (n_samples, n_labels), 0 and 1; and the truth: ``scores`` without noise,
-        ``latent_labels``, ``feature_weights``, ``label_factors`` (n_groups, n_labels, n_latent), ``groups`` of the
+        ``latent_labels``, ``feature_weights``, ``label_factors`` (n_groups, n_labels, n_components), ``groups`` of the
         samples, ``label_correlation`` (n_groups, n_labels, n_labels) of the scores and ``frequencies``.
 
     Examples
@@ -59,7 +59,7 @@ def make_planted(
     >>> data.Y.mean(axis=0)
     array([0.5 , 0.2 , 0.05])
     """
-    sizes = {"n_samples": n_samples, "n_features": n_features, "n_labels": n_labels, "n_latent": n_latent}
+    sizes = {"n_samples": n_samples, "n_features": n_features, "n_labels": n_labels, "n_components": n_components}
     for name, value in {**sizes, "n_groups": n_groups}.items():
         if value < 1:
             raise ValueError(f"{name} must be 1 or more, got {value!r}")
@@ -72,8 +72,8 @@ def make_planted(
     groups = np.sort(rng.randint(n_groups, size=n_samples))
     centres = 2 * rng.normal(size=(n_groups, n_features)) / np.sqrt(n_features)
     X = centres[groups] + rng.normal(size=(n_samples, n_features))
-    W = rng.normal(size=(n_features, n_latent)) / np.sqrt(n_features)
-    U = rng.normal(size=(n_labels, n_latent)) + local * rng.normal(size=(n_groups, n_labels, n_latent))
+    W = rng.normal(size=(n_features, n_components)) / np.sqrt(n_features)
+    U = rng.normal(size=(n_labels, n_components)) + local * rng.normal(size=(n_groups, n_labels, n_components))
     V = X @ W
     scores = np.empty((n_samples, n_labels))
     for m in range(n_groups):

@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld.datasets._data import Dataset
-from spmld.datasets._files import need, number, reading, writing
+from spmld._io import need, number, reading, writing
+from spmld.datasets.dataset import Dataset
 
 __all__ = ["PREFIX", "from_frame", "read_columns", "read_csv", "read_parquet", "write_csv", "write_parquet"]
 
@@ -93,7 +93,7 @@ def _numbers(column: Any) -> NDArray[np.float64]:
             number(value)
         except (TypeError, ValueError):
             raise ValueError(
-                f"column {column.name!r} holds {value!r}, which is not a number: encode it, for instance with "
+                f"column {column.name!r} holds {value!r}, which is not a number: encode it, for sample with "
                 "pandas.get_dummies, or drop it"
             ) from None
     return np.array([number(value) for value in values])

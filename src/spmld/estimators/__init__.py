@@ -1,23 +1,22 @@
 """Estimators, one file per method."""
 
 from spmld.estimators._base import Completion, MultiLabelEstimator
+from spmld.estimators.ensemble import SelfPacedEnsemble
 from spmld.estimators.glocal import GLOCAL
+from spmld.estimators.label_prior import LabelPrior
 from spmld.estimators.leml import LEML
 from spmld.estimators.masked import MaskedLogistic, MaskedRidge
 from spmld.estimators.mlknn import MLkNN
 from spmld.estimators.mllrc import MLLRC
 from spmld.estimators.per_label import PerLabelClassifier
-from spmld.estimators.prior import LabelPrior
 from spmld.estimators.self_paced import SelfPacedClassifier
 from spmld.estimators.spmld import SPMLD
-from spmld.estimators.spmld_cv import SPMLDCV
 
 __all__ = [
     "GLOCAL",
     "LEML",
     "MLLRC",
     "SPMLD",
-    "SPMLDCV",
     "Completion",
     "LabelPrior",
     "MLkNN",
@@ -26,4 +25,5 @@ __all__ = [
     "MultiLabelEstimator",
     "PerLabelClassifier",
     "SelfPacedClassifier",
+    "SelfPacedEnsemble",
 ]

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from spmld._arrays import move, namespace, to_numpy
 from spmld.core.losses import logistic
-from spmld.estimators._inputs import check_features, check_labels, check_weights, move, namespace, to_numpy
+from spmld.estimators._inputs import check_features, check_labels, check_weights
 from spmld.labels import Labels, read_labels
 from spmld.labels.read import like
 from spmld.metrics import subset_accuracy

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.splits.rows import check_splitter
+from spmld.model_selection.splitters import check_splitter
 
 __all__ = ["Fold", "folds_once"]
 

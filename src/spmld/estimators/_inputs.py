@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import array_api_compat
-import array_api_compat.numpy as numpy_namespace
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
@@ -15,58 +14,27 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
+from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, to_numpy
 from spmld.labels import Labels, read_labels
 
 __all__ = [
     "check_features",
     "check_labels",
-    "check_pace",
+    "check_pacing",
     "check_weights",
     "clusters",
-    "features_in_numpy",
     "is_integer",
     "is_number",
-    "move",
     "move_weights",
-    "namespace",
-    "numpy_dtype",
     "refuse_overflow",
     "require",
     "sparse_if_mostly_zero",
-    "to_numpy",
 ]
-
-
-def namespace(X: Any) -> Any:
-    """The array library of X. Sparse matrices are SciPy's, so their other arrays are NumPy's."""
-    return numpy_namespace if sp.issparse(X) else array_api_compat.array_namespace(X)
-
-
-def move(values: Any, X: Any) -> Any:
-    """A NumPy array as an array of X's library on X's device, its type unchanged. Words stay NumPy's."""
-    if sp.issparse(X) or isinstance(X, np.ndarray) or values.dtype.kind in "OUS":
-        return values
-    return namespace(X).asarray(values, device=array_api_compat.device(X))
-
-
-def numpy_dtype(X: Any) -> Any:
-    """The NumPy type of X's precision."""
-    return np.float32 if X.dtype == namespace(X).float32 else np.float64
 
 
 def move_weights(weights: np.ndarray, X: Any) -> Any:
     """Weights of entries beside X, in its precision. Where they only say what is observed they stay bool."""
     return move(weights if weights.dtype == bool else weights.astype(numpy_dtype(X), copy=False), X)
-
-
-def to_numpy(values: Any) -> np.ndarray:
-    """An array of any library as NumPy's."""
-    return values.detach().cpu().numpy() if hasattr(values, "detach") else np.asarray(values)
-
-
-def features_in_numpy(X: Any) -> Any:
-    """Checked features for scikit-learn: sparse as they are, arrays of any library as NumPy's."""
-    return X if sp.issparse(X) else to_numpy(X)
 
 
 def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
@@ -114,7 +82,7 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
 
 def clusters(X: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
     """The number of each sample's cluster, by k-means."""
-    X = features_in_numpy(X)
+    X = features_to_numpy(X)
     if sp.issparse(X) and X.nnz < 2**31:  # k-means takes 32-bit indices alone
         X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     with warnings.catch_warnings():
@@ -124,14 +92,14 @@ def clusters(X: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
         return means.fit_predict(X).astype(np.int64)
 
 
-def check_pace(estimator: Any) -> None:
-    """Refuse a parameter `pace` that is no pace."""
-    pace = estimator.pace
-    interface = ("age", "weights", "penalty", "settled")
-    fits = pace is None or (not isinstance(pace, type) and all(hasattr(pace, name) for name in interface))
-    require(estimator, "pace", "None or a pace such as spmld.pace.GroupSparsePace()", fits)
-    if hasattr(pace, "check"):
-        pace.check()
+def check_pacing(estimator: Any) -> None:
+    """Refuse a parameter `pacing` that is no pacing."""
+    pacing = estimator.pacing
+    interface = ("parameters", "weights", "penalty", "has_ended")
+    fits = pacing is None or (not isinstance(pacing, type) and all(hasattr(pacing, name) for name in interface))
+    require(estimator, "pacing", "None or a pacing such as spmld.pacing.GroupSparsePacing()", fits)
+    if hasattr(pacing, "check"):
+        pacing.check()
 
 
 def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray]:

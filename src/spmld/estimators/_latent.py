@@ -1,4 +1,4 @@
-"""Models with latent labels: Y ~ V U^T + b, V ~ X W, and correlated labels. GLOCAL and SPMLD differ in the pace."""
+"""Models with latent labels: Y ~ V U^T + b, V ~ X W, and correlated labels. GLOCAL and SPMLD differ in the pacing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from spmld._arrays import move, namespace, numpy_dtype, to_numpy
 from spmld.core.descent import descent_steps
+from spmld.core.init import random_start, spectral_start
 from spmld.core.losses import LOSSES
+from spmld.core.outer import PacingRule, Result, Status, exact_steps, solve
 from spmld.core.problem import Problem, Rows, State, make_problem
-from spmld.core.solve import Pace, Result, Status, exact_steps, solve
-from spmld.core.start import random_start, spectral_start
 from spmld.core.steps import update_V
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
 from spmld.estimators._base import MultiLabelEstimator
@@ -23,18 +24,14 @@ from spmld.estimators._inputs import (
     clusters,
     is_integer,
     is_number,
-    move,
     move_weights,
-    namespace,
-    numpy_dtype,
     refuse_overflow,
     require,
     sparse_if_mostly_zero,
-    to_numpy,
 )
 from spmld.estimators._linear import together
 from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds, warn_of_limit
-from spmld.estimators._scale import Scale
+from spmld.estimators._scaling import Scale
 from spmld.labels import Labels
 
 STARTS = {"spectral": spectral_start, "random": random_start}
@@ -51,13 +48,13 @@ class LatentLabelModel(CallbackSupportMixin, MultiLabelEstimator):
         X = sparse_if_mostly_zero(scale(X) if scale else X)
         rng = check_random_state(self.random_state)
         problem = self._problem(X, labels, weights, rng)
-        k = min(self.n_latent, labels.signs.shape[1])
+        k = min(self.n_components, labels.signs.shape[1])
         objective = self._objective(problem, float(weights.sum()), k)
 
         def uniform(shape: tuple[int, ...]) -> Any:
             return move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X)
 
-        state = STARTS[self.start](problem, k, self.correlation_rank, uniform)
+        state = STARTS[self.init](problem, k, self.correlation_rank, uniform)
         try:
             with rounds(self) as report:
                 result = self._solve(problem, objective, state, report)
@@ -67,7 +64,7 @@ class LatentLabelModel(CallbackSupportMixin, MultiLabelEstimator):
 
     def _check_parameters(self) -> None:
         check_progress(self)
-        for name in ("n_latent", "n_groups", "correlation_rank", "max_iter"):
+        for name in ("n_components", "n_groups", "correlation_rank", "max_iter"):
             value = getattr(self, name)
             require(self, name, "an integer of 1 or more", is_integer(value) and value >= 1)
         for name in ("coupling", "ridge"):
@@ -76,13 +73,13 @@ class LatentLabelModel(CallbackSupportMixin, MultiLabelEstimator):
             require(self, name, "0 or more", is_number(getattr(self, name)) and getattr(self, name) >= 0)
         for name in ("standardize", "rescale", "fit_intercept"):
             require(self, name, "True or False", isinstance(getattr(self, name), (bool, np.bool_)))
-        warm = self.warm_rounds
-        require(self, "warm_rounds", "an integer of 0 or more", is_integer(warm) and warm >= 0)
+        warm = self.n_warmup_iter
+        require(self, "n_warmup_iter", "an integer of 0 or more", is_integer(warm) and warm >= 0)
         require(self, "tol", "0 or more, or None", self.tol is None or (is_number(self.tol) and self.tol >= 0))
         for name, accepted in (
             ("loss", tuple(LOSSES)),
             ("solver", ("exact", "descent")),
-            ("start", tuple(STARTS)),
+            ("init", tuple(STARTS)),
             ("convention", ("paper", "released")),
         ):
             value = getattr(self, name)
@@ -119,7 +116,7 @@ class LatentLabelModel(CallbackSupportMixin, MultiLabelEstimator):
             ),
         )
 
-    def _pace(self) -> Pace | None:
+    def _pacing(self) -> PacingRule | None:
         return None
 
     def _solve(
@@ -133,12 +130,12 @@ class LatentLabelModel(CallbackSupportMixin, MultiLabelEstimator):
             records.append({"stage": stage, **found})
             return report(records[-1])
 
-        if self.warm_rounds:
+        if self.n_warmup_iter:
             plain = replace(objective, correlation=Correlation())
             _, update_V, update_U, update_W = steps
             order = (update_U, update_V, update_W)
-            call = partial(record, "warm")
-            warm = solve(problem, plain, state, order, leap=exact, max_iter=self.warm_rounds, tol=None, callback=call)
+            call = partial(record, "warm-up")
+            warm = solve(problem, plain, state, order, leap=exact, max_iter=self.n_warmup_iter, tol=None, callback=call)
             if warm.status is Status.STOPPED:
                 return replace(warm, history=records)
             state = warm.state
@@ -147,7 +144,7 @@ class LatentLabelModel(CallbackSupportMixin, MultiLabelEstimator):
             objective,
             state,
             steps,
-            pace=self._pace(),
+            pacing=self._pacing(),
             leap=exact,
             max_iter=self.max_iter,
             tol=self.tol,
@@ -165,7 +162,7 @@ class LatentLabelModel(CallbackSupportMixin, MultiLabelEstimator):
         self.intercept_ = state.b - state.U @ self.latent_offsets_
         self.correlation_factors_ = state.Z
         self.latent_labels_ = xp.concat([rows.V for rows in state.rows])
-        self.pace_weights_ = xp.concat([rows.P for rows in state.rows])
+        self.self_paced_weights_ = xp.concat([rows.P for rows in state.rows])
         self.group_sizes_ = to_numpy(problem.sizes)
         self.history_ = result.history
         self.n_iter_ = len(result.history)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from spmld._arrays import move, namespace, to_numpy
 from spmld.core.problem import Problem, make_problem
-from spmld.estimators._inputs import move, move_weights, namespace, refuse_overflow, sparse_if_mostly_zero, to_numpy
+from spmld.estimators._inputs import move_weights, refuse_overflow, sparse_if_mostly_zero
 from spmld.labels import Labels
 
 __all__ = ["pose", "together"]

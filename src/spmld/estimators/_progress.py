@@ -47,7 +47,7 @@ def most_rounds(estimator: Any) -> int | None:
         return None
     if hasattr(estimator, "_most_rounds"):
         return int(estimator._most_rounds())
-    return int(getattr(estimator, "warm_rounds", 0) + estimator.max_iter)
+    return int(getattr(estimator, "n_warmup_iter", 0) + estimator.max_iter)
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def rounds(estimator: Any) -> Iterator[Callable[[Record], bool]]:
             LOG.info("%s: %s", type(estimator).__name__, line(record))
         stop = estimator.callback is not None and bool(estimator.callback(record))
         if context is not None:
-            task = context.subcontext(task_name="round").call_on_fit_task_begin(estimator=estimator)
+            task = context.subcontext(task_name="iteration").call_on_fit_task_begin(estimator=estimator)
             stop = task.call_on_fit_task_end(estimator=estimator) or stop
         return stop
 
@@ -86,7 +86,7 @@ def line(record: Record) -> str:
     Examples
     --------
     >>> from spmld.estimators._progress import line
-    >>> line({"stage": "main", "round": 3, "objective": 12.34567, "share_per_label": [0.5, 0.7], "threshold": None})
+    >>> line({"stage": "main", "iteration": 3, "objective": 12.34567, "mean_weight_per_label": [0.5, 0.7], "threshold": None})
     'stage main, round 3, objective 12.35'
     """
     shown = {name: value for name, value in record.items() if isinstance(value, (str, int, float, dict))}
@@ -98,7 +98,7 @@ def line(record: Record) -> str:
 def warn_of_limit(estimator: Any, why: str) -> None:
     """Warn that a fit ended before it was done, at the line of the user that asked for it.
 
-    A fit may stand inside others, such as those of `SPMLDCV` or a search of scikit-learn, so that lines are counted.
+    A fit may stand inside others, such as those of `SelfPacedEnsemble` or a search of scikit-learn, so that lines are counted.
     """
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _BETWEEN:

@@ -26,7 +26,7 @@ class GLOCAL(LatentLabelModel):
 
     Parameters
     ----------
-    n_latent : int, default=20
+    n_components : int, default=20
         Number k of latent labels; no more than there are labels are used.
     n_groups : int, default=3
         Number of groups of samples with their own correlations, found by k-means; no more than there are samples.
@@ -56,9 +56,9 @@ class GLOCAL(LatentLabelModel):
         Whether each label has an intercept, which is not penalised.
     solver : {"exact", "descent"}, default="exact"
         Exact minimisation in each block of variables, or steepest descent as in the paper, which is far slower.
-    start : {"spectral", "random"}, default="spectral"
+    init : {"spectral", "random"}, default="spectral"
         Leading factors of the observed labels, or uniform random factors as in the released code.
-    warm_rounds : int, default=0
+    n_warmup_iter : int, default=0
         Rounds without correlation before the first one with it.
     max_iter : int, default=100
         Most rounds after the warm ones.
@@ -91,12 +91,12 @@ class GLOCAL(LatentLabelModel):
         The factors Z_m, see `label_correlation`.
     group_sizes_ : array of shape (n_groups,)
         Training samples in each group.
-    pace_weights_ : array of shape (n_samples, k)
+    self_paced_weights_ : array of shape (n_samples, k)
         P, all ones in GLOCAL.
     history_ : list of dict
-        For each round: its "stage", "warm" or "main", and number in it; the "objective" and its terms "fit",
-        "coupling", "correlation", "ridge" and "pace"; the share of weight in use; threshold and diversity of the
-        pace; seconds.
+        For each round: its "stage", "warm-up" or "main", and number in it; the "objective" and its terms "fit",
+        "coupling", "correlation", "ridge" and "pacing"; the share of weight in use; threshold and diversity of the
+        pacing; seconds.
     n_iter_ : int
         Rounds run, warm ones included.
     converged_ : bool
@@ -122,7 +122,7 @@ class GLOCAL(LatentLabelModel):
     >>> from spmld.datasets import make_planted
     >>> from spmld.labels import hide_labels
     >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed=0.5, random_state=0)
+    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
     >>> model = GLOCAL(random_state=0).fit(data.X, Y)
     >>> model.predict_proba(data.X[:2]).shape
     (2, 12)
@@ -131,7 +131,7 @@ class GLOCAL(LatentLabelModel):
     def __init__(
         self,
         *,
-        n_latent: int = 20,
+        n_components: int = 20,
         n_groups: int = 3,
         correlation_rank: int = 20,
         coupling: float = 0.3,
@@ -144,8 +144,8 @@ class GLOCAL(LatentLabelModel):
         loss: Literal["logistic", "squared", "squared_hinge"] = "logistic",
         fit_intercept: bool = True,
         solver: Literal["exact", "descent"] = "exact",
-        start: Literal["spectral", "random"] = "spectral",
-        warm_rounds: int = 0,
+        init: Literal["spectral", "random"] = "spectral",
+        n_warmup_iter: int = 0,
         max_iter: int = 100,
         tol: float | None = 1e-3,
         convention: Literal["paper", "released"] = "paper",
@@ -153,7 +153,7 @@ class GLOCAL(LatentLabelModel):
         callback: Any = None,
         verbose: bool | int = False,
     ):
-        self.n_latent = n_latent
+        self.n_components = n_components
         self.n_groups = n_groups
         self.correlation_rank = correlation_rank
         self.coupling = coupling
@@ -166,8 +166,8 @@ class GLOCAL(LatentLabelModel):
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.solver = solver
-        self.start = start
-        self.warm_rounds = warm_rounds
+        self.init = init
+        self.n_warmup_iter = n_warmup_iter
         self.max_iter = max_iter
         self.tol = tol
         self.convention = convention
@@ -197,7 +197,7 @@ class GLOCAL(LatentLabelModel):
 
 
 RELEASED: dict[str, Any] = {
-    "n_latent": 20,
+    "n_components": 20,
     "n_groups": 3,
     "correlation_rank": 20,
     "coupling": 1.0,
@@ -210,8 +210,8 @@ RELEASED: dict[str, Any] = {
     "loss": "squared",
     "fit_intercept": False,
     "solver": "descent",
-    "start": "random",
-    "warm_rounds": 15,
+    "init": "random",
+    "n_warmup_iter": 15,
     "max_iter": 15,
     "tol": None,
     "convention": "released",

@@ -8,10 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import check_random_state
 
+from spmld._arrays import move, numpy_dtype
 from spmld.core.leml import Factors, solve
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import is_integer, is_number, move, numpy_dtype, require
+from spmld.estimators._inputs import is_integer, is_number, require
 from spmld.estimators._linear import pose, together
 from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds, warn_of_limit
 from spmld.labels import Labels
@@ -34,10 +35,10 @@ class LEML(CallbackSupportMixin, MultiLabelEstimator):
 
     Parameters
     ----------
-    n_latent : int or float, default=10
+    n_components : int or float, default=10
         Rank k. A float in (0, 1] is a share of the number of labels, rounded up. No more than there are labels are
         used.
-    ridge : float, default=10.0
+    alpha : float, default=10.0
         :math:`\lambda`. The released code has 0.1, the paper chooses it by validation. Without
         intercept, from the largest singular value of :math:`X^\top (J \circ D)` on, with D the slopes of the losses at
         zero, W and H are zero.
@@ -68,7 +69,7 @@ class LEML(CallbackSupportMixin, MultiLabelEstimator):
     intercept_ : array of shape (n_labels,)
         b.
     history_ : list of dict
-        After each half of a round: its "round", its "step", "W" or "H", and the "objective".
+        After each half of a round: its "iteration", its "step", "W" or "H", and the "objective".
     n_iter_ : int
         Rounds run.
     classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
@@ -95,8 +96,8 @@ class LEML(CallbackSupportMixin, MultiLabelEstimator):
     >>> from spmld.datasets import make_planted
     >>> from spmld.labels import hide_labels
     >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed=0.5, random_state=0)
-    >>> model = LEML(n_latent=0.5, random_state=0).fit(data.X, Y)
+    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
+    >>> model = LEML(n_components=0.5, random_state=0).fit(data.X, Y)
     >>> model.label_factors_.shape
     (12, 6)
     """
@@ -104,8 +105,8 @@ class LEML(CallbackSupportMixin, MultiLabelEstimator):
     def __init__(
         self,
         *,
-        n_latent: float = 10,
-        ridge: float = 10.0,
+        n_components: float = 10,
+        alpha: float = 10.0,
         loss: Literal["squared", "logistic", "squared_hinge"] = "squared",
         fit_intercept: bool = False,
         max_iter: int = 10,
@@ -114,8 +115,8 @@ class LEML(CallbackSupportMixin, MultiLabelEstimator):
         callback: Any = None,
         verbose: bool | int = False,
     ):
-        self.n_latent = n_latent
-        self.ridge = ridge
+        self.n_components = n_components
+        self.alpha = alpha
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -126,10 +127,12 @@ class LEML(CallbackSupportMixin, MultiLabelEstimator):
 
     def _check_parameters(self) -> None:
         check_progress(self)
-        k = self.n_latent
+        k = self.n_components
         share = isinstance(k, (float, np.floating)) and 0 < k <= 1
-        require(self, "n_latent", "an integer of 1 or more, or a float in (0, 1]", share or (is_integer(k) and k >= 1))
-        require(self, "ridge", "positive", is_number(self.ridge) and self.ridge > 0)
+        require(
+            self, "n_components", "an integer of 1 or more, or a float in (0, 1]", share or (is_integer(k) and k >= 1)
+        )
+        require(self, "alpha", "positive", is_number(self.alpha) and self.alpha > 0)
         known = isinstance(self.loss, str) and self.loss in LOSSES
         require(self, "loss", " or ".join(map(repr, LOSSES)), known)
         require(self, "fit_intercept", "True or False", isinstance(self.fit_intercept, (bool, np.bool_)))
@@ -139,13 +142,13 @@ class LEML(CallbackSupportMixin, MultiLabelEstimator):
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         problem = pose(X, labels, weights, bool(self.fit_intercept))
         rng = check_random_state(self.random_state)
-        (d, l), k = (X.shape[1], labels.signs.shape[1]), self.n_latent
+        (d, l), k = (X.shape[1], labels.signs.shape[1]), self.n_components
         k = min(int(k) if is_integer(k) else math.ceil(k * l), l)
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))
         start = Factors(W, H, 0 * H[:, 0])
         with rounds(self) as report:
             factors, self.history_, settled = solve(
-                problem, LOSSES[self.loss], self.ridge, start, max_iter=self.max_iter, tol=self.tol, callback=report
+                problem, LOSSES[self.loss], self.alpha, start, max_iter=self.max_iter, tol=self.tol, callback=report
             )
         self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
         self.n_iter_ = len(self.history_) // 2

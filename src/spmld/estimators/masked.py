@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from spmld.core.linear import Features, Penalty, label_graph
+from spmld._arrays import move, namespace, numpy_dtype, to_numpy
+from spmld.core.init import label_means
+from spmld.core.linear import Features, Penalty, label_laplacian
 from spmld.core.losses import LOSSES
 from spmld.core.newton import minimise
 from spmld.core.problem import Problem
-from spmld.core.start import label_means
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import is_integer, is_number, move, namespace, numpy_dtype, require, to_numpy
+from spmld.estimators._inputs import is_integer, is_number, require
 from spmld.estimators._linear import pose, together
 from spmld.estimators._progress import warn_of_limit
 from spmld.labels import Labels
@@ -26,7 +27,7 @@ __all__ = ["MaskedLogistic", "MaskedRidge"]
 class _MaskedLinear(MultiLabelEstimator):
     """sum J o loss(Y, X W + 1 b^T) + t/2 (|W|^2 + g tr(W L W^T)). Subclasses give the loss and t."""
 
-    label_graph: float
+    label_graph_penalty: float
     fit_intercept: bool
     tol: float
     max_iter: int
@@ -42,7 +43,12 @@ class _MaskedLinear(MultiLabelEstimator):
         """The scores of a model without features, from the mean sign of each label."""
 
     def _check_parameters(self) -> None:
-        require(self, "label_graph", "0 or more", is_number(self.label_graph) and self.label_graph >= 0)
+        require(
+            self,
+            "label_graph_penalty",
+            "0 or more",
+            is_number(self.label_graph_penalty) and self.label_graph_penalty >= 0,
+        )
         require(self, "tol", "positive", is_number(self.tol) and self.tol > 0)
         require(self, "max_iter", "an integer of 1 or more", is_integer(self.max_iter) and self.max_iter >= 1)
         for name in ("fit_intercept", "warm_start"):
@@ -51,13 +57,13 @@ class _MaskedLinear(MultiLabelEstimator):
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         problem = pose(X, labels, weights, bool(self.fit_intercept))
         start = self._start(X, problem)
-        graph = label_graph(problem, start) if self.label_graph > 0 else None
+        graph = label_laplacian(problem, start) if self.label_graph_penalty > 0 else None
         t = self._ridge()
         result = minimise(
             problem,
             LOSSES[self.loss],
             Features(self.fit_intercept),
-            Penalty(t, self.fit_intercept, graph, t * self.label_graph),
+            Penalty(t, self.fit_intercept, graph, t * self.label_graph_penalty),
             start,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -108,7 +114,7 @@ class MaskedLogistic(_MaskedLinear):
     ----------
     C : float, default=1.0
         Inverse strength of the penalty, as in `LogisticRegression`.
-    label_graph : float, default=0.0
+    label_graph_penalty : float, default=0.0
         :math:`g`. :math:`L` is the Laplacian of the graph of the labels, whose edges are the cosines of their
         positives among the samples where both are observed.
     fit_intercept : bool, default=True
@@ -145,7 +151,7 @@ class MaskedLogistic(_MaskedLinear):
     >>> from spmld.datasets import make_planted
     >>> from spmld.labels import hide_labels
     >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed=0.5, random_state=0)
+    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
     >>> MaskedLogistic(C=3.0).fit(data.X, Y).predict_proba(data.X[:2]).shape
     (2, 12)
     """
@@ -156,7 +162,7 @@ class MaskedLogistic(_MaskedLinear):
         self,
         *,
         C: float = 1.0,
-        label_graph: float = 0.0,
+        label_graph_penalty: float = 0.0,
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 100,
@@ -164,7 +170,7 @@ class MaskedLogistic(_MaskedLinear):
         n_jobs: int | None = None,
     ):
         self.C = C
-        self.label_graph = label_graph
+        self.label_graph_penalty = label_graph_penalty
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -198,7 +204,7 @@ class MaskedRidge(_MaskedLinear):
     ----------
     alpha : float, default=1.0
         Strength of the penalty, as in `Ridge`.
-    label_graph : float, default=0.0
+    label_graph_penalty : float, default=0.0
         :math:`g`, see `MaskedLogistic`.
     fit_intercept : bool, default=True
         Whether each label has an intercept, which is not penalised.
@@ -226,7 +232,7 @@ class MaskedRidge(_MaskedLinear):
     >>> from spmld.datasets import make_planted
     >>> from spmld.labels import hide_labels
     >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed=0.5, random_state=0)
+    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
     >>> MaskedRidge(alpha=1.0).fit(data.X, Y).decision_function(data.X[:2]).shape
     (2, 12)
     """
@@ -237,7 +243,7 @@ class MaskedRidge(_MaskedLinear):
         self,
         *,
         alpha: float = 1.0,
-        label_graph: float = 0.0,
+        label_graph_penalty: float = 0.0,
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 100,
@@ -245,7 +251,7 @@ class MaskedRidge(_MaskedLinear):
         n_jobs: int | None = None,
     ):
         self.alpha = alpha
-        self.label_graph = label_graph
+        self.label_graph_penalty = label_graph_penalty
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
+from spmld._arrays import features_to_numpy, move
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import features_in_numpy, is_integer, is_number, move, refuse_overflow, require
-from spmld.estimators.prior import log_odds, smoothed_share
+from spmld.estimators._inputs import is_integer, is_number, refuse_overflow, require
+from spmld.estimators.label_prior import log_odds, smoothed_share
 from spmld.labels import Labels
 
 __all__ = ["MLkNN"]
@@ -89,7 +90,7 @@ class MLkNN(MultiLabelEstimator):
     >>> from spmld.datasets import make_planted
     >>> from spmld.labels import hide_labels
     >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed=0.5, random_state=0)
+    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
     >>> model = MLkNN().fit(data.X, Y)
     >>> model.predict_proba(data.X[:2]).shape
     (2, 12)
@@ -116,7 +117,7 @@ class MLkNN(MultiLabelEstimator):
         require(self, "metric", "the name of a distance or a function of two samples", named or callable(self.metric))
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        X = features_in_numpy(X)
+        X = features_to_numpy(X)
         refuse_overflow(X)
         self._search = NearestNeighbors(metric=self.metric, n_jobs=self.n_jobs).fit(X)
         self._sparse = sp.issparse(X)
@@ -145,7 +146,7 @@ class MLkNN(MultiLabelEstimator):
             self._search.fit(self.__dict__.pop("_samples"))
 
     def _scores(self, X: Any) -> Any:
-        rows = features_in_numpy(X)
+        rows = features_to_numpy(X)
         refuse_overflow(rows)
         k = self.likelihood_.shape[2] - 1
         wanted = np.minimum(k, np.count_nonzero(self._votes, axis=0))

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from spmld._arrays import move, numpy_dtype
 from spmld.core.mllrc import MapFit, regression, solve, targets
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import is_integer, is_number, move, numpy_dtype, require
+from spmld.estimators._inputs import is_integer, is_number, require
 from spmld.estimators._linear import pose, together
 from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds, warn_of_limit
 from spmld.labels import Labels
@@ -32,12 +33,12 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
 
     Parameters
     ----------
-    completion : float, default=10.0
+    completion_penalty : float, default=10.0
         :math:`\alpha`, how closely Y S keeps to the observed labels. It must be positive: with 0 the minimum is
         W = S = 0.
-    ridge : float, default=30.0
+    alpha : float, default=30.0
         :math:`\beta`.
-    nuclear : float, default=30.0
+    nuclear_penalty : float, default=30.0
         :math:`\gamma`. The larger, the lower the rank of S; 0 leaves the rank free.
     fit_intercept : bool, default=False
         Whether each label has an intercept, which is not penalised.
@@ -90,8 +91,8 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
     >>> from spmld.datasets import make_planted
     >>> from spmld.labels import hide_labels
     >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed=0.5, random_state=0)
-    >>> model = MLLRC(nuclear=1000.0).fit(data.X, Y)
+    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
+    >>> model = MLLRC(nuclear_penalty=1000.0).fit(data.X, Y)
     >>> model.history_[-1]["rank"]
     3
     """
@@ -101,18 +102,18 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
     def __init__(
         self,
         *,
-        completion: float = 10.0,
-        ridge: float = 30.0,
-        nuclear: float = 30.0,
+        completion_penalty: float = 10.0,
+        alpha: float = 30.0,
+        nuclear_penalty: float = 30.0,
         fit_intercept: bool = False,
         max_iter: int = 500,
         tol: float = 1e-4,
         callback: Any = None,
         verbose: bool | int = False,
     ):
-        self.completion = completion
-        self.ridge = ridge
-        self.nuclear = nuclear
+        self.completion_penalty = completion_penalty
+        self.alpha = alpha
+        self.nuclear_penalty = nuclear_penalty
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
@@ -121,10 +122,10 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
 
     def _check_parameters(self) -> None:
         check_progress(self)
-        enough = is_number(self.completion) and self.completion > 0
-        require(self, "completion", "positive (with 0 the minimum is W = S = 0)", enough)
-        require(self, "ridge", "positive", is_number(self.ridge) and self.ridge > 0)
-        require(self, "nuclear", "0 or more", is_number(self.nuclear) and self.nuclear >= 0)
+        enough = is_number(self.completion_penalty) and self.completion_penalty > 0
+        require(self, "completion_penalty", "positive (with 0 the minimum is W = S = 0)", enough)
+        require(self, "alpha", "positive", is_number(self.alpha) and self.alpha > 0)
+        require(self, "nuclear_penalty", "0 or more", is_number(self.nuclear_penalty) and self.nuclear_penalty >= 0)
         require(self, "fit_intercept", "True or False", isinstance(self.fit_intercept, (bool, np.bool_)))
         require(self, "max_iter", "an integer of 1 or more", is_integer(self.max_iter) and self.max_iter >= 1)
         require(self, "tol", "positive", is_number(self.tol) and self.tol > 0)
@@ -134,10 +135,12 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
         d, l = X.shape[1], labels.signs.shape[1]
         start = move(np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X)), X)
         full = targets(problem, start.dtype)
-        B = regression(full, self.ridge, start, self.tol)
-        fit = MapFit.of(problem, full, B, self.ridge, self.completion)
+        B = regression(full, self.alpha, start, self.tol)
+        fit = MapFit.of(problem, full, B, self.alpha, self.completion_penalty)
         with rounds(self) as report:
-            S, self.history_, settled = solve(fit, self.nuclear, max_iter=self.max_iter, tol=self.tol, callback=report)
+            S, self.history_, settled = solve(
+                fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report
+            )
         B = B @ S
         self.coef_ = B[:d, :].T
         self.intercept_ = B[-1, :] if self.fit_intercept else 0 * B[0, :]

@@ -12,10 +12,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
+from spmld._arrays import features_to_numpy, move
+from spmld._response import label_scores
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import features_in_numpy, move, require
-from spmld.estimators._responses import label_scores
-from spmld.estimators.prior import log_odds, smoothed_share
+from spmld.estimators._inputs import require
+from spmld.estimators.label_prior import log_odds, smoothed_share
 from spmld.labels import Labels
 
 __all__ = ["PerLabelClassifier"]
@@ -63,7 +64,7 @@ class PerLabelClassifier(MultiLabelEstimator):
     -----
     ``predict_proba`` gives the classifier's own probabilities. For one that has none it is the logistic function of
     the score, which lies between 0 and 1 but is no calibrated probability; see
-    `spmld.thresholds.CalibratedLabels`. `complete` goes by the probabilities, `predict` by the scores, which may
+    `spmld.model_selection.CalibratedClassifier`. `complete` goes by the probabilities, `predict` by the scores, which may
     differ for a classifier with both, such as a support vector machine.
 
     ``entry_weight`` is passed on as ``sample_weight``, and refused if the classifier takes none.
@@ -75,7 +76,7 @@ class PerLabelClassifier(MultiLabelEstimator):
     >>> from spmld.datasets import make_planted
     >>> from spmld.labels import hide_labels
     >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed=0.5, random_state=0)
+    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
     >>> model = PerLabelClassifier(LinearSVC()).fit(data.X, Y)
     >>> model.decision_function(data.X[:2]).shape
     (2, 12)
@@ -95,7 +96,7 @@ class PerLabelClassifier(MultiLabelEstimator):
         require(self, "estimator", accepted, hasattr(host, "fit") and scores and not isinstance(host, type))
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        X, host = features_in_numpy(X), self._host()
+        X, host = features_to_numpy(X), self._host()
         weighted = weights.dtype != bool
         if weighted and not has_fit_parameter(host, "sample_weight"):
             raise ValueError(f"entry_weight needs a classifier whose fit takes sample_weight, got estimator={host!r}")
@@ -113,7 +114,7 @@ class PerLabelClassifier(MultiLabelEstimator):
 
     def _columns(self, X: Any, constants: NDArray[np.float64], give: Any) -> Any:
         """What each label's classifier gives, and a constant where there is none."""
-        rows = features_in_numpy(X)
+        rows = features_to_numpy(X)
         values = np.tile(constants, (X.shape[0], 1))
         for j, estimator in enumerate(self.estimators_):
             if estimator is not None:

@@ -13,18 +13,19 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld.core.groups import Members
+from spmld._arrays import move, to_numpy
+from spmld._response import label_scores
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._folds import Fold, folds_once
-from spmld.estimators._inputs import check_pace, clusters, is_integer, is_number, move, require, to_numpy
+from spmld.estimators._inputs import check_pacing, clusters, is_integer, is_number, require
 from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds, warn_of_limit
-from spmld.estimators._responses import label_scores
+from spmld.estimators.label_prior import log_odds
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
-from spmld.estimators.prior import log_odds
 from spmld.labels import Labels
-from spmld.pace import HardPace, Quantile
+from spmld.pacing import HardPacing, QuantileSchedule
+from spmld.pacing.groups import Members
 
 __all__ = ["SelfPacedClassifier"]
 
@@ -40,12 +41,12 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
 
     .. math::
 
-        \min_{f, P} \sum_{ij} P_{ij} \ell(Y_{ij}, f_j(x_i)) + R(f) + \text{penalty of the pace}(P)
+        \min_{f, P} \sum_{ij} P_{ij} \ell(Y_{ij}, f_j(x_i)) + R(f) + \text{penalty of the pacing}(P)
 
-    The learner is fitted to the labels as weighted; then its losses say, by the rule of the pace, which labels count
+    The learner is fitted to the labels as weighted; then its losses say, by the rule of the pacing, which labels count
     in the next round. A schedule that ends below full weights leaves out for good what contradicts the rest most: that
     is what makes the fit robust against wrong labels. With ``entry_weight`` the learner is fitted to the product of
-    both weights; the pace judges an entry by its loss alone.
+    both weights; the pacing judges an entry by its loss alone.
 
     Parameters
     ----------
@@ -53,9 +54,9 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         The learner. Estimators whose ``fit`` takes ``entry_weight`` get the weights as they are. Any binary classifier
         whose ``fit`` takes ``sample_weight`` is fitted for each label, see `PerLabelClassifier`. None:
         ``MaskedLogistic(warm_start=True)``.
-    pace : pace object or None, default=None
-        Rule and schedule of the weights, see `spmld.pace`. None:
-        ``HardPace(schedule=Quantile(start=(0.9, 0.5), stop=(0.97, 0.8)))``, which leaves out for good the hardest fifth
+    pacing : pacing object or None, default=None
+        Rule and schedule of the weights, see `spmld.pacing`. None:
+        ``HardPacing(schedule=QuantileSchedule(start=(0.9, 0.5), stop=(0.97, 0.8)))``, which leaves out for good the hardest fifth
         of the positives and 3 % of the negatives of each label. (Groups without polarity take 0.5 and 0.8.)
     groups : {"label_polarity", "label", "cluster", "all"} or array-like, default="label_polarity"
         Entries that are paced together: the positives and the negatives of each label apart; the entries of each
@@ -64,7 +65,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         easy; with polarity they have their own, and the easiest positive of a label always counts.
     n_clusters : int, default=8
         Clusters of samples for ``groups="cluster"``.
-    response : {"auto", "decision_function", "predict_proba"}, default="auto"
+    response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
         What losses are computed from: "auto" is scores, if the learner has them. "predict_proba" gives -log p of the
         observed label. The loss of a score is that of the learner, if it is one of this library, or else the logistic
         loss.
@@ -88,14 +89,14 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     ----------
     estimator_ : estimator
         The learner, fitted with the weights of the last round.
-    pace_weights_ : ndarray of shape (n_samples, n_labels)
+    self_paced_weights_ : ndarray of shape (n_samples, n_labels)
         The weights; 0 where a label is not observed.
     losses_ : ndarray of shape (n_samples, n_labels)
         The losses they come from; NaN where a label is not observed.
     history_ : list of dict
-        For each round: its number; "objective", which the weights minimise: the sum of "fit", the losses as the pace
-        weighs them, and "pace", its penalty, without the learner's own and whatever ``entry_weight`` says; "share",
-        the mean weight of observed labels, and "share_per_label", "share_positive" and "share_negative" likewise;
+        For each round: its number; "objective", which the weights minimise: the sum of "fit", the losses as the pacing
+        weighs them, and "pacing", its penalty, without the learner's own and whatever ``entry_weight`` says; "mean_weight",
+        the mean weight of observed labels, and "mean_weight_per_label", "mean_weight_positive" and "mean_weight_negative" likewise;
         "change", the mean change of a weight; mean "threshold" and "diversity" of the groups; seconds.
     n_iter_ : int
         Rounds run.
@@ -115,7 +116,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     >>> data = make_planted(n_samples=300, random_state=0)
     >>> Y = corrupt_labels(data.Y, "permute", 0.2, random_state=0)
     >>> model = SelfPacedClassifier(LogisticRegression()).fit(data.X, Y)
-    >>> [round(record["share_positive"], 1) for record in model.history_][:4]
+    >>> [round(record["mean_weight_positive"], 1) for record in model.history_][:4]
     [0.5, 0.6, 0.7, 0.8]
     """
 
@@ -123,10 +124,10 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         self,
         estimator: Any = None,
         *,
-        pace: Any = None,
+        pacing: Any = None,
         groups: Any = "label_polarity",
         n_clusters: int = 8,
-        response: str = "auto",
+        response_method: str = "auto",
         cv: Any = None,
         max_iter: int = 20,
         tol: float = 1e-3,
@@ -136,10 +137,10 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         verbose: bool | int = False,
     ):
         self.estimator = estimator
-        self.pace = pace
+        self.pacing = pacing
         self.groups = groups
         self.n_clusters = n_clusters
-        self.response = response
+        self.response_method = response_method
         self.cv = cv
         self.max_iter = max_iter
         self.tol = tol
@@ -156,11 +157,11 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         weighted = fits and (host is None or any(has_fit_parameter(host, n) for n in ("entry_weight", "sample_weight")))
         accepted = "one whose fit takes entry_weight or sample_weight (a Pipeline does not: put this one at its end)"
         require(self, "estimator", accepted, weighted)
-        check_pace(self)
+        check_pacing(self)
         if isinstance(self.groups, str):
             require(self, "groups", " or ".join(map(repr, GROUPS)) + " or an array", self.groups in GROUPS)
         responses = ("auto", "decision_function", "predict_proba")
-        require(self, "response", " or ".join(map(repr, responses)), self.response in responses)
+        require(self, "response_method", " or ".join(map(repr, responses)), self.response_method in responses)
         for name in ("n_clusters", "max_iter"):
             value = getattr(self, name)
             require(self, name, "an integer of 1 or more", is_integer(value) and value >= 1)
@@ -173,15 +174,15 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         host = clone(self.estimator)
         return host if has_fit_parameter(host, "entry_weight") else PerLabelClassifier(host, n_jobs=self.n_jobs)
 
-    def _default_pace(self) -> HardPace:
+    def _default_pacing(self) -> HardPacing:
         if isinstance(self.groups, str) and self.groups == "label_polarity":
-            return HardPace(schedule=Quantile(start=(0.9, 0.5), stop=(0.97, 0.8)))
-        return HardPace(schedule=Quantile(start=0.5, stop=0.8))
+            return HardPacing(schedule=QuantileSchedule(start=(0.9, 0.5), stop=(0.97, 0.8)))
+        return HardPacing(schedule=QuantileSchedule(start=0.5, stop=0.8))
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         rng = check_random_state(self.random_state)
         host = self._host()
-        pace = self.pace if self.pace is not None else self._default_pace()
+        pacing = self.pacing if self.pacing is not None else self._default_pacing()
         groups = self._members(X, labels, rng)
         signs = np.where(labels.observed, labels.signs, np.nan)
         folds = None if self.cv is None else folds_once(self, X, signs, rng)
@@ -192,36 +193,36 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
                 started = perf_counter()
                 host = self._fitted(host, X, labels, P * given)
                 losses = self._losses(host, X, labels, P * given, folds)
-                age = pace.age(round, (losses,), groups)
-                (new,) = pace.weights((losses,), age, groups)
+                parameters = pacing.parameters(round, (losses,), groups)
+                (new,) = pacing.weights((losses,), parameters, groups)
                 if isinstance(self.groups, str) and self.groups == "label_polarity":
                     new = keep_easiest(new, losses, groups)
                 change = float(np.abs(new - P)[observed].mean())
                 P = new
-                fit, penalty = float((P * losses).sum()), float(pace.penalty((P,), age, groups))
+                fit, penalty = float((P * losses).sum()), float(pacing.penalty((P,), parameters, groups))
                 history.append(
                     {
-                        "round": round + 1,
+                        "iteration": round + 1,
                         "objective": fit + penalty,
                         "fit": fit,
-                        "pace": penalty,
+                        "pacing": penalty,
                         **shares(P, labels),
                         "change": change,
-                        "threshold": float(np.mean(age.threshold)),
-                        "diversity": float(np.mean(age.diversity)),
+                        "threshold": float(np.mean(parameters.threshold)),
+                        "diversity": float(np.mean(parameters.diversity)),
                         "seconds": perf_counter() - started,
                     }
                 )
                 if report(history[-1]):
                     break
-                settled = pace.settled(round) or history[-1]["share"] >= 1
+                settled = pacing.has_ended(round) or history[-1]["mean_weight"] >= 1
                 if settled and change <= self.tol:
                     break
             else:
                 if not settled:
-                    warn_of_limit(self, f"the schedule of the pace has not ended in max_iter={self.max_iter} rounds")
+                    warn_of_limit(self, f"the schedule of the pacing has not ended in max_iter={self.max_iter} rounds")
         self.estimator_ = self._fitted(host, X, labels, P * given)
-        self.pace_weights_ = P
+        self.self_paced_weights_ = P
         self.losses_ = np.where(observed, losses, np.nan)
         self.history_ = history
         self.n_iter_ = len(history)
@@ -253,7 +254,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
 
     def _losses_of(self, host: Any, X: Any, labels: Labels) -> NDArray[Any]:
         """The loss of each label; of a positive, where it is not observed."""
-        response = self.response
+        response = self.response_method
         if response == "auto":
             response = "decision_function" if hasattr(host, "decision_function") else "predict_proba"
         scores = scores_from(host, X, response, labels.signs.shape[1])
@@ -333,8 +334,8 @@ def shares(P: NDArray[Any], labels: Labels) -> dict[str, Any]:
         return np.where(count > 0, np.where(chosen, P, 0).sum(axis=axis) / np.maximum(count, 1), 1.0)
 
     return {
-        "share": float(mean(observed)),
-        "share_per_label": [float(share) for share in mean(observed, axis=0)],
-        "share_positive": float(mean(labels.signs > 0)),
-        "share_negative": float(mean(labels.signs < 0)),
+        "mean_weight": float(mean(observed)),
+        "mean_weight_per_label": [float(share) for share in mean(observed, axis=0)],
+        "mean_weight_positive": float(mean(labels.signs > 0)),
+        "mean_weight_negative": float(mean(labels.signs < 0)),
     }

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
-from spmld.core.solve import Pace
-from spmld.estimators._inputs import check_pace
+from spmld.core.outer import PacingRule
+from spmld.estimators._inputs import check_pacing
 from spmld.estimators.glocal import GLOCAL, RELEASED
-from spmld.pace import Geometric, GroupSparsePace, Quantile, ReleasedPace
+from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule, ReleasedPacing
 
 __all__ = ["SPMLD"]
 
@@ -23,29 +23,29 @@ class SPMLD(GLOCAL):
 
         \frac{\alpha}{2} \|\sqrt{P} \circ (V - X W)\|^2 - \lambda \sum P + \gamma \sum_i \|P_{:i}\|_2
 
-    in place of the coupling. Latent labels that the features explain well come first; the pace grows with the rounds.
+    in place of the coupling. Latent labels that the features explain well come first; the pacing grows with the rounds.
 
     Parameters
     ----------
-    pace : pace object or None, default=None
-        Rule and schedule of the weights, see `spmld.pace`. None is ``GroupSparsePace(schedule=Quantile())``: the
+    pacing : pacing object or None, default=None
+        Rule and schedule of the weights, see `spmld.pacing`. None is ``GroupSparsePacing(schedule=QuantileSchedule())``: the
         exact rule for a share of each latent label that grows to all of it.
-    n_latent, n_groups, correlation_rank, coupling, global_correlation, local_correlation
+    n_components, n_groups, correlation_rank, coupling, global_correlation, local_correlation
         As in `GLOCAL`.
-    ridge, feature_ridge, standardize, rescale, loss, fit_intercept, solver, start
+    ridge, feature_ridge, standardize, rescale, loss, fit_intercept, solver, init
         As in `GLOCAL`.
-    warm_rounds : int, default=2
-        Rounds with all weights 1 and without correlation before the pace sets in.
+    n_warmup_iter : int, default=2
+        Rounds with all weights 1 and without correlation before the pacing sets in.
     max_iter, tol, convention, random_state, callback, verbose
         As in `GLOCAL`.
 
     Attributes
     ----------
-    pace_weights_ : array of shape (n_samples, k)
+    self_paced_weights_ : array of shape (n_samples, k)
         P after the last round.
     history_ : list of dict
         As in `GLOCAL`. "threshold" and "diversity" are lambda and gamma (their means, where each latent label has its
-        own), "share" the mean weight and "share_per_latent" that of each latent label.
+        own), "mean_weight" the mean weight and "mean_weight_per_component" that of each latent label.
     label_factors_, latent_labels_, feature_weights_, latent_offsets_, coef_, intercept_
         As in `GLOCAL`.
     correlation_factors_, group_sizes_, n_iter_, converged_
@@ -55,7 +55,7 @@ class SPMLD(GLOCAL):
 
     See Also
     --------
-    GLOCAL : The host, without pace.
+    GLOCAL : The host, without pacing.
 
     Examples
     --------
@@ -63,9 +63,9 @@ class SPMLD(GLOCAL):
     >>> from spmld.datasets import make_planted
     >>> from spmld.labels import hide_labels
     >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed=0.5, random_state=0)
+    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
     >>> model = SPMLD(random_state=0).fit(data.X, Y)
-    >>> [round(record["share"], 1) for record in model.history_ if record["stage"] == "main"][:4]
+    >>> [round(record["mean_weight"], 1) for record in model.history_ if record["stage"] == "main"][:4]
     [0.5, 0.7, 0.8, 1.0]
     """
 
@@ -74,8 +74,8 @@ class SPMLD(GLOCAL):
     def __init__(
         self,
         *,
-        pace: Any = None,
-        n_latent: int = 20,
+        pacing: Any = None,
+        n_components: int = 20,
         n_groups: int = 3,
         correlation_rank: int = 20,
         coupling: float = 0.3,
@@ -88,8 +88,8 @@ class SPMLD(GLOCAL):
         loss: Literal["logistic", "squared", "squared_hinge"] = "logistic",
         fit_intercept: bool = True,
         solver: Literal["exact", "descent"] = "exact",
-        start: Literal["spectral", "random"] = "spectral",
-        warm_rounds: int = 2,
+        init: Literal["spectral", "random"] = "spectral",
+        n_warmup_iter: int = 2,
         max_iter: int = 100,
         tol: float | None = 1e-3,
         convention: Literal["paper", "released"] = "paper",
@@ -98,7 +98,7 @@ class SPMLD(GLOCAL):
         verbose: bool | int = False,
     ):
         super().__init__(
-            n_latent=n_latent,
+            n_components=n_components,
             n_groups=n_groups,
             correlation_rank=correlation_rank,
             coupling=coupling,
@@ -111,8 +111,8 @@ class SPMLD(GLOCAL):
             loss=loss,
             fit_intercept=fit_intercept,
             solver=solver,
-            start=start,
-            warm_rounds=warm_rounds,
+            init=init,
+            n_warmup_iter=n_warmup_iter,
             max_iter=max_iter,
             tol=tol,
             convention=convention,
@@ -120,23 +120,23 @@ class SPMLD(GLOCAL):
             callback=callback,
             verbose=verbose,
         )
-        self.pace = pace
+        self.pacing = pacing
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_pace(self)
+        check_pacing(self)
 
-    def _pace(self) -> Pace:
-        return self.pace if self.pace is not None else GroupSparsePace(schedule=Quantile())
+    def _pacing(self) -> PacingRule:
+        return self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
 
     def without(self, *parts: str) -> SPMLD:
         """The same model without some of its parts, unfitted: the paper's ablations.
 
         Parameters
         ----------
-        *parts : {"pace", "diversity", "global_correlation", "local_correlation"}
-            "pace": all weights 1, as in `GLOCAL`. "diversity": the pace without its diversity term, which the default
-            pace does not have. A correlation: its strength 0.
+        *parts : {"pacing", "diversity", "global_correlation", "local_correlation"}
+            "pacing": all weights 1, as in `GLOCAL`. "diversity": the pacing without its diversity term, which the default
+            pacing does not have. A correlation: its strength 0.
 
         Returns
         -------
@@ -145,14 +145,14 @@ class SPMLD(GLOCAL):
         Examples
         --------
         >>> from spmld import SPMLD
-        >>> SPMLD.paper().without("diversity").pace.schedule.diversity
+        >>> SPMLD.paper().without("diversity").pacing.schedule.diversity
         0.0
         >>> SPMLD().without("global_correlation", "local_correlation").local_correlation
         0.0
         """
         changes: dict[str, Any] = {
-            "pace": {"pace": GroupSparsePace(schedule=Quantile(start=1.0, stop=1.0))},
-            "diversity": dict.fromkeys({"pace__schedule__diversity"} & set(self.get_params()), 0.0),
+            "pacing": {"pacing": GroupSparsePacing(schedule=QuantileSchedule(start=1.0, stop=1.0))},
+            "diversity": dict.fromkeys({"pacing__schedule__diversity"} & set(self.get_params()), 0.0),
             "global_correlation": {"global_correlation": 0.0},
             "local_correlation": {"local_correlation": 0.0},
         }
@@ -179,19 +179,19 @@ class SPMLD(GLOCAL):
         Examples
         --------
         >>> from spmld import SPMLD
-        >>> SPMLD.paper(n_latent=10).fit_intercept
+        >>> SPMLD.paper(n_components=10).fit_intercept
         False
         """
-        schedule = Geometric(threshold=0.05, growth=1.1, diversity=0.5, decay=0.95)
+        schedule = GeometricSchedule(threshold=0.05, growth=1.1, diversity=0.5, decay=0.95)
         settings = {**RELEASED, "solver": "exact", "convention": "paper", "max_iter": 100, "tol": 1e-4}
-        return cls(**{"pace": GroupSparsePace(schedule=schedule), **settings, **changes})
+        return cls(**{"pacing": GroupSparsePacing(schedule=schedule), **settings, **changes})
 
     @classmethod
     def released(cls, **changes: Any) -> SPMLD:
         """The settings and the algorithm of the authors' released code, whose results are the paper's tables.
 
         As `GLOCAL.released`, with squared weights in the coupling, weights in the correlation term too, row norms as
-        the penalty on W, and `ReleasedPace`.
+        the penalty on W, and `ReleasedPacing`.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class SPMLD(GLOCAL):
         Examples
         --------
         >>> from spmld import SPMLD
-        >>> SPMLD.released(random_state=0).pace
-        ReleasedPace(...)
+        >>> SPMLD.released(random_state=0).pacing
+        ReleasedPacing(...)
         """
-        return cls(**{"pace": ReleasedPace(), **RELEASED, **changes})
+        return cls(**{"pacing": ReleasedPacing(), **RELEASED, **changes})

@@ -16,8 +16,8 @@ __all__ = ["corrupt_labels", "hide_labels"]
 
 def hide_labels(
     Y: Any,
-    observed: float = 0.3,
-    how: Literal["stratified", "uniform"] = "stratified",
+    observed_fraction: float = 0.3,
+    kind: Literal["stratified", "uniform"] = "stratified",
     random_state: int | np.random.RandomState | None = None,
 ) -> Any:
     """Hide labels, keeping a share of the observed ones.
@@ -26,9 +26,9 @@ def hide_labels(
     ----------
     Y : labels in any form of `read_labels`
         What is missing stays missing.
-    observed : float in (0, 1]
+    observed_fraction : float in (0, 1]
         Share of the observed entries to keep.
-    how : {"stratified", "uniform"}
+    kind : {"stratified", "uniform"}
         "stratified" keeps the same share, rounded up, of the positives and of the negatives of each label.
         "uniform" keeps entries at random.
     random_state : int, RandomState or None
@@ -44,32 +44,32 @@ def hide_labels(
     >>> import numpy as np
     >>> from spmld.labels import hide_labels
     >>> Y = np.repeat([[1, 0], [0, 1]], 50, axis=0)
-    >>> np.nansum(hide_labels(Y, observed=0.3, random_state=0), axis=0)
+    >>> np.nansum(hide_labels(Y, observed_fraction=0.3, random_state=0), axis=0)
     array([15., 15.])
     """
-    if not 0 < observed <= 1:
-        raise ValueError(f"observed must be in (0, 1], got {observed!r}")
+    if not 0 < observed_fraction <= 1:
+        raise ValueError(f"observed_fraction must be in (0, 1], got {observed_fraction!r}")
     labels = read_labels(Y)
     rng = check_random_state(random_state)
     signs = np.zeros_like(labels.signs)
-    if how == "stratified":
+    if kind == "stratified":
         for column, source in zip(signs.T, labels.signs.T, strict=True):
             for sign in (1, -1):
                 places = np.flatnonzero(source == sign)
-                keep = rng.permutation(places)[: _share(observed, len(places))]
+                keep = rng.permutation(places)[: _kept(observed_fraction, len(places))]
                 column[keep] = sign
-    elif how == "uniform":
+    elif kind == "uniform":
         places = np.flatnonzero(labels.signs)
-        keep = rng.permutation(places)[: _share(observed, len(places))]
+        keep = rng.permutation(places)[: _kept(observed_fraction, len(places))]
         signs.flat[keep] = labels.signs.flat[keep]
     else:
-        raise ValueError(f'how must be "stratified" or "uniform", got {how!r}')
-    return labels.write_with_gaps(Y, signs)
+        raise ValueError(f'kind must be "stratified" or "uniform", got {kind!r}')
+    return labels.write_with_missing(Y, signs)
 
 
 def corrupt_labels(
     Y: Any,
-    how: Literal["permute", "swap", "drop", "flip"],
+    kind: Literal["permute", "swap", "drop", "flip"],
     rate: float,
     random_state: int | np.random.RandomState | None = None,
 ) -> Any:
@@ -79,7 +79,7 @@ def corrupt_labels(
     ----------
     Y : labels in any form of `read_labels`
         What is missing stays missing (with "permute" it moves with its row).
-    how : {"permute", "swap", "drop", "flip"}
+    kind : {"permute", "swap", "drop", "flip"}
         "permute": a share `rate` of the rows exchange their labels, none keeps its own.
         "swap": a share `rate` of the positives moves to an observed negative label of the same row.
         "drop": a share `rate` of the positives becomes negative.
@@ -107,23 +107,23 @@ def corrupt_labels(
     labels = read_labels(Y)
     rng = check_random_state(random_state)
     signs = labels.signs.copy()
-    if how == "permute":
+    if kind == "permute":
         rows = rng.permutation(len(signs))[: round(rate * len(signs))]
         if len(rows) == 1 < len(signs):
             raise ValueError(f'"permute" needs two rows or more to exchange, got rate={rate!r} of {len(signs)} rows')
         signs[rows] = signs[np.roll(rows, 1)]
-    elif how == "swap":
+    elif kind == "swap":
         _swap(signs, rate, rng)
-    elif how in ("drop", "flip"):
-        places = np.flatnonzero(signs > 0 if how == "drop" else signs)
+    elif kind in ("drop", "flip"):
+        places = np.flatnonzero(signs > 0 if kind == "drop" else signs)
         chosen = rng.permutation(places)[: round(rate * len(places))]
         signs.flat[chosen] *= -1
     else:
-        raise ValueError(f'how must be "permute", "swap", "drop" or "flip", got {how!r}')
-    return labels.write_with_gaps(Y, signs)
+        raise ValueError(f'kind must be "permute", "swap", "drop" or "flip", got {kind!r}')
+    return labels.write_with_missing(Y, signs)
 
 
-def _share(share: float, n: int) -> int:
+def _kept(share: float, n: int) -> int:
     """A share of n, rounded up; 0.07 of 100 is 7, though their product in floating point is a little more."""
     return math.ceil(share * n - 1e-9)
 

@@ -48,11 +48,11 @@ class Labels:
         return self.signs != 0
 
     def write(self, signs: NDArray[Any]) -> NDArray[Any]:
-        """Signs without missing entries, written as the labels were given; see also `write_with_gaps`."""
+        """Signs without missing entries, written as the labels were given; see also `write_with_missing`."""
         values = self.classes[(np.asarray(signs) > 0).astype(np.intp)]
         return values[:, 0] if self.one_dimensional else values
 
-    def write_with_gaps(self, Y: Any, signs: NDArray[Any] | None = None) -> Any:
+    def write_with_missing(self, Y: Any, signs: NDArray[Any] | None = None) -> Any:
         """Signs written as the labels `Y` were given, NaN where unobserved.
 
         Parameters
@@ -71,7 +71,7 @@ class Labels:
         --------
         >>> from spmld.labels import read_labels
         >>> Y = [[-1, 1], [1, -1]]
-        >>> read_labels(Y, mask=[[True, True], [True, False]]).write_with_gaps(Y)
+        >>> read_labels(Y, mask=[[True, True], [True, False]]).write_with_missing(Y)
         array([[-1.,  1.],
                [ 1., nan]])
         """
@@ -240,7 +240,7 @@ def _classes(seen: NDArray[Any], single: bool, name: str) -> NDArray[Any]:
     if seen.dtype.kind == "b":
         return np.array([False, True])
     if seen.dtype.kind in "iuf":
-        # The usual encodings are told by comparison: sorting all entries would take longer than most measures.
+        # The usual encodings are told by comparison: sorting all entries would take longer than most metrics.
         positive = seen == 1
         for negative in (0, -1):
             if (positive | (seen == negative)).all():

@@ -1,11 +1,11 @@
-"""Measures for labels with missing entries.
+"""Metrics for labels with missing entries.
 
-Unobserved entries are skipped. A measure is averaged over the instances (or labels) for which it is defined; the others
+Unobserved entries are skipped. A metric is averaged over the samples (or labels) for which it is defined; the others
 are left out, and `evaluate` counts them.
 """
 
-from spmld.metrics._auc import instance_auc, macro_auc, micro_auc
-from spmld.metrics._decisions import hamming_loss, instance_f1, macro_f1, micro_f1, subset_accuracy
+from spmld.metrics._auc import macro_auc, micro_auc, sample_auc
+from spmld.metrics._decisions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
 from spmld.metrics._evaluate import Evaluation, evaluate
 from spmld.metrics._probabilities import brier_score, log_loss
 from spmld.metrics._ranking import (
@@ -15,7 +15,7 @@ from spmld.metrics._ranking import (
     micro_average_precision,
     ranking_loss,
 )
-from spmld.metrics._registry import MEASURES, Measure
+from spmld.metrics._registry import METRICS, Metric, get_metric
 from spmld.metrics._scorers import Scorer, scorer
 from spmld.metrics._top import (
     ndcg_at_k,
@@ -27,16 +27,15 @@ from spmld.metrics._top import (
 )
 
 __all__ = [
-    "MEASURES",
+    "METRICS",
     "Evaluation",
-    "Measure",
+    "Metric",
     "Scorer",
     "brier_score",
     "coverage",
     "evaluate",
+    "get_metric",
     "hamming_loss",
-    "instance_auc",
-    "instance_f1",
     "label_ranking_average_precision",
     "log_loss",
     "macro_auc",
@@ -52,6 +51,8 @@ __all__ = [
     "propensity_scored_precision_at_k",
     "ranking_loss",
     "recall_at_k",
+    "sample_auc",
+    "sample_f1",
     "scorer",
     "subset_accuracy",
 ]

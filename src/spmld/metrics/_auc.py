@@ -1,4 +1,4 @@
-"""Areas under the ROC curve: of each instance, of each label, and of all entries together."""
+"""Areas under the ROC curve: of each sample, of each label, and of all entries together."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from spmld.metrics._base import Floats, Signs, average_defined, by_columns, by_r
 from spmld.metrics._order import misordered, sort_rows
 
 
-def instance_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""Share of the pairs of a positive and a negative label of an instance that are ordered rightly.
+def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+    r"""Share of the pairs of a positive and a negative label of a sample that are ordered rightly.
 
     .. math:: \frac{|\{(p, q) \in P_i \times N_i : s_{ip} > s_{iq}\}|
               + \frac12 |\{(p, q) \in P_i \times N_i : s_{ip} = s_{iq}\}|}{|P_i| \, |N_i|}
 
-    :math:`P_i` and :math:`N_i` are the observed positives and negatives of instance `i`. A tie counts half.
+    :math:`P_i` and :math:`N_i` are the observed positives and negatives of sample `i`. A tie counts half.
 
     Parameters
     ----------
@@ -27,30 +27,30 @@ def instance_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | N
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
     average : {"mean"} or None
-        None gives the value of each instance, NaN where it is undefined.
+        None gives the value of each sample, NaN where it is undefined.
 
     Returns
     -------
     float, or ndarray of shape (n_samples,)
-        In [0, 1], higher is better. Instances without an observed positive or without an observed negative are
+        In [0, 1], higher is better. Samples without an observed positive or without an observed negative are
         left out.
 
     Examples
     --------
-    >>> from spmld.metrics import instance_auc
-    >>> instance_auc([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
+    >>> from spmld.metrics import sample_auc
+    >>> sample_auc([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
     0.75
     """
-    return average_defined(by_rows(_auc, *read_scores(Y_true, scores, mask)), average, "instance_auc")
+    return average_defined(by_rows(_auc, *read_scores(Y_true, scores, mask)), average, "sample_auc")
 
 
 def macro_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""Share of the pairs of a positive and a negative instance of a label that are ordered rightly.
+    r"""Share of the pairs of a positive and a negative sample of a label that are ordered rightly.
 
     .. math:: \frac{|\{(p, q) \in P_j \times N_j : s_{pj} > s_{qj}\}|
               + \frac12 |\{(p, q) \in P_j \times N_j : s_{pj} = s_{qj}\}|}{|P_j| \, |N_j|}
 
-    :math:`P_j` and :math:`N_j` are the instances for which label `j` is observed, and positive or negative.
+    :math:`P_j` and :math:`N_j` are the samples for which label `j` is observed, and positive or negative.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def macro_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
 
 
 def micro_auc(Y_true: Any, scores: Any, mask: Any = None) -> float:
-    r"""Share of the pairs of a positive and a negative entry, of any instances and labels, that are ordered rightly.
+    r"""Share of the pairs of a positive and a negative entry, of any samples and labels, that are ordered rightly.
 
     .. math:: \frac{|\{(p, q) \in P \times N : s_p > s_q\}| + \frac12 |\{(p, q) \in P \times N : s_p = s_q\}|}
               {|P| \, |N|}

@@ -1,4 +1,4 @@
-"""What the measures share: reading what is judged, working in blocks, and averaging over what is defined."""
+"""What the metrics share: reading what is judged, working in blocks, and averaging over what is defined."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def read_predictions(Y_true: Any, predictions: Any, mask: Any = None) -> tuple[S
 
 
 def _read_truth(Y_true: Any, mask: Any) -> Labels:
-    """Labels; those read already are taken as they are, so that many measures can share one reading."""
+    """Labels; those read already are taken as they are, so that many metrics can share one reading."""
     return Y_true if isinstance(Y_true, Labels) else read_labels(Y_true, mask, name="Y_true")
 
 
@@ -99,17 +99,17 @@ def _read_values(given: Any, labels: Labels, name: str) -> NDArray[Any]:
     raise ValueError(f"{name} must have the shape of Y_true, {shape}, got {values.shape}")
 
 
-def by_rows(measure: Callable[..., Any], signs: Signs, *others: NDArray[Any]) -> Floats:
-    """The measure of each row, computed in blocks of rows."""
+def by_rows(metric: Callable[..., Any], signs: Signs, *others: NDArray[Any]) -> Floats:
+    """The metric of each row, computed in blocks of rows."""
     out = np.empty(len(signs))
     for rows in _blocks(*signs.shape):
-        out[rows] = measure(*(np.ascontiguousarray(array[rows]) for array in (signs, *others)))
+        out[rows] = metric(*(np.ascontiguousarray(array[rows]) for array in (signs, *others)))
     return out
 
 
-def by_columns(measure: Callable[..., Any], signs: Signs, *others: NDArray[Any]) -> Floats:
-    """The measure of each column, computed in blocks of columns."""
-    return by_rows(measure, signs.T, *(array.T for array in others))
+def by_columns(metric: Callable[..., Any], signs: Signs, *others: NDArray[Any]) -> Floats:
+    """The metric of each column, computed in blocks of columns."""
+    return by_rows(metric, signs.T, *(array.T for array in others))
 
 
 def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
@@ -135,7 +135,7 @@ def ratio(numerator: Any, denominator: Any) -> Floats:
 def average_defined(values: Floats, average: str | None, name: str) -> Any:
     """The mean over the entries that are not NaN, or the values themselves.
 
-    This is the one rule for undefined cases: they are left out. Every measure ends here.
+    This is the one rule for undefined cases: they are left out. Every metric ends here.
     """
     if average is None:
         return values
@@ -158,7 +158,7 @@ def average_entries(
     average: str | None,
     name: str,
 ) -> Any:
-    """The mean of a loss of single entries over all observed ones, or of its means over instances or labels.
+    """The mean of a loss of single entries over all observed ones, or of its means over samples or labels.
 
     `loss` takes signs and values, and whatever it gives for an unobserved entry is not used.
     """
@@ -166,12 +166,12 @@ def average_entries(
     def totals(signs: Signs, values: NDArray[Any]) -> Any:
         return np.sum(loss(signs, values), axis=1, where=signs != 0)
 
-    if over == "instances":
+    if over == "samples":
         means = ratio(by_rows(totals, signs, values), np.count_nonzero(signs, axis=1))
     elif over == "labels":
         means = ratio(by_columns(totals, signs, values), np.count_nonzero(signs, axis=0))
     elif over != "entries":
-        raise ValueError(f'over must be "entries", "instances" or "labels", got {over!r}')
+        raise ValueError(f'over must be "entries", "samples" or "labels", got {over!r}')
     elif average is None:
         return np.where(signs != 0, loss(signs, values), np.nan)
     else:

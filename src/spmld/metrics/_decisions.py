@@ -1,4 +1,4 @@
-"""Measures of predicted labels."""
+"""Metrics of predicted labels."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def hamming_loss(
         Predicted labels as 0/1, -1/+1 or bool.
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
-    over : {"entries", "instances", "labels"}
-        What to average over: all observed entries alike, or shares of instances, or shares of labels.
+    over : {"entries", "samples", "labels"}
+        What to average over: all observed entries alike, or shares of samples, or shares of labels.
     average : {"mean"} or None
-        None gives the value of each entry, instance or label, NaN where nothing is observed.
+        None gives the value of each entry, sample or label, NaN where nothing is observed.
 
     Returns
     -------
     float or ndarray
-        In [0, 1], lower is better. Instances or labels without an observed entry are left out.
+        In [0, 1], lower is better. Samples or labels without an observed entry are left out.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def _wrong(signs: Signs, predicted: NDArray[np.bool_]) -> Any:
 
 
 def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""Share of the instances all of whose observed labels are predicted rightly.
+    r"""Share of the samples all of whose observed labels are predicted rightly.
 
     .. math:: [\hat y_{ij} = y_{ij} \text{ for all observed } j]
 
@@ -65,12 +65,12 @@ def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average:
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
     average : {"mean"} or None
-        None gives the value of each instance, NaN where it is undefined.
+        None gives the value of each sample, NaN where it is undefined.
 
     Returns
     -------
     float, or ndarray of shape (n_samples,)
-        In [0, 1], higher is better. Instances without an observed entry are left out.
+        In [0, 1], higher is better. Samples without an observed entry are left out.
 
     Examples
     --------
@@ -83,12 +83,12 @@ def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average:
     return average_defined(np.where(signs.any(axis=1), right, np.nan), average, "subset_accuracy")
 
 
-def instance_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""F1 of the labels predicted for an instance.
+def sample_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+    r"""F1 of the labels predicted for a sample.
 
     .. math:: \frac{2 \, TP_i}{2 \, TP_i + FP_i + FN_i}
 
-    over the observed entries of instance `i`.
+    over the observed entries of sample `i`.
 
     Parameters
     ----------
@@ -99,25 +99,25 @@ def instance_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
     average : {"mean"} or None
-        None gives the value of each instance, NaN where it is undefined.
+        None gives the value of each sample, NaN where it is undefined.
 
     Returns
     -------
     float, or ndarray of shape (n_samples,)
-        In [0, 1], higher is better. Instances with neither a positive nor a predicted positive among their observed
+        In [0, 1], higher is better. Samples with neither a positive nor a predicted positive among their observed
         entries are left out.
 
     Examples
     --------
-    >>> from spmld.metrics import instance_f1
-    >>> instance_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]], average=None)
+    >>> from spmld.metrics import sample_f1
+    >>> sample_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]], average=None)
     array([0.66666667, 1.        ,        nan])
     """
-    return average_defined(_f1(*_count(Y_true, predictions, mask, axis=1)), average, "instance_f1")
+    return average_defined(_f1(*_count(Y_true, predictions, mask, axis=1)), average, "sample_f1")
 
 
 def macro_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""F1 of the instances for which a label is predicted.
+    r"""F1 of the samples for which a label is predicted.
 
     .. math:: \frac{2 \, TP_j}{2 \, TP_j + FP_j + FN_j}
 

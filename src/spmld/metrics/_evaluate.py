@@ -1,4 +1,4 @@
-"""All measures at once."""
+"""All metrics at once."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from spmld._html import html_table
+from spmld._table import TextTable
 from spmld.labels import Labels, read_labels
 from spmld.metrics._base import average_defined
-from spmld.metrics._registry import MEASURES, Measure
+from spmld.metrics._registry import METRICS, Metric
 
-_COLUMNS = ("measure", "value", "better", "over", "used", "left out")
+_COLUMNS = ("metric", "value", "better", "over", "used", "left out")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measure: its value, whether higher or lower is better, what it was averaged over and how many of them."""
+    """One metric: its value, whether higher or lower is better, what it was averaged over and how many of them."""
 
     name: str
     value: float
@@ -32,12 +32,12 @@ class Row:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Mapping[str, float]):
-    """Values of measures by name, with how many instances, labels or entries each used and left out.
+    """Values of metrics by name, with how many samples, labels or entries each used and left out.
 
     Attributes
     ----------
     rows : tuple of Row
-        One for each measure, with `name`, `value`, `better`, `over`, `used` and `left_out`.
+        One for each metric, with `name`, `value`, `better`, `over`, `used` and `left_out`.
 
     Examples
     --------
@@ -63,10 +63,10 @@ class Evaluation(Mapping[str, float]):
         return {row.name: row.value for row in self.rows}
 
     def to_frame(self) -> Any:
-        """Everything as a pandas DataFrame with a row for each measure."""
+        """Everything as a pandas DataFrame with a row for each metric."""
         import pandas as pd  # not a requirement of the package
 
-        return pd.DataFrame(list(map(astuple, self.rows)), columns=list(_COLUMNS)).set_index("measure")
+        return pd.DataFrame(list(map(astuple, self.rows)), columns=list(_COLUMNS)).set_index("metric")
 
     def _cells(self) -> list[tuple[str, ...]]:
         return [
@@ -88,7 +88,7 @@ class Evaluation(Mapping[str, float]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table(_COLUMNS, self._cells())
+        return TextTable(_COLUMNS, list(self._cells())).to_html()
 
 
 def evaluate(
@@ -100,7 +100,7 @@ def evaluate(
     k: int | Iterable[int] = (1, 3, 5),
     propensities: Any = None,
 ) -> Evaluation:
-    """All measures that what is given allows.
+    """All metrics that what is given allows.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def evaluate(
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
     k : int or several
-        How many labels the measures "at k" look at.
+        How many labels the metrics "at k" look at.
     propensities : array-like of shape (n_labels,), optional
         Propensities, without which there is no propensity-scored precision.
 
@@ -129,10 +129,10 @@ def evaluate(
     >>> from spmld.metrics import evaluate
     >>> result = evaluate([[1, 0, None], [0, 1, 1], [0, 0, 0]], predictions=[[1, 1, 1], [0, 1, 1], [0, 0, 0]])
     >>> print(result)
-    measure           value  better  over       used  left out
+    metric           value  better  over       used  left out
     hamming_loss     0.1250  lower   entries       8         1
-    subset_accuracy  0.6667  higher  instances     3         0
-    instance_f1      0.8333  higher  instances     2         1
+    subset_accuracy  0.6667  higher  samples     3         0
+    sample_f1      0.8333  higher  samples     2         1
     macro_f1         0.8889  higher  labels        3         0
     micro_f1         0.8571  higher  entries       8         1
     >>> result["subset_accuracy"]
@@ -147,28 +147,28 @@ def evaluate(
         raise ValueError("evaluate needs at least one of scores, predictions and probabilities, got none")
     labels = read_labels(Y_true, mask, name="Y_true")
     rows = []
-    for measure in MEASURES.values():
-        if given[measure.needs] is None or ("propensities" in measure.options and propensities is None):
+    for metric in METRICS.values():
+        if given[metric.needs] is None or ("propensities" in metric.options and propensities is None):
             continue
-        options = {"propensities": propensities} if "propensities" in measure.options else {}
-        if "k" not in measure.options:
-            rows.append(_row(measure, measure.name, labels, given[measure.needs], options))
+        options = {"propensities": propensities} if "propensities" in metric.options else {}
+        if "k" not in metric.options:
+            rows.append(_row(metric, metric.name, labels, given[metric.needs], options))
             continue
         for at in [k] if isinstance(k, int | np.integer) else k:
-            name = f"{measure.name.removesuffix('k')}{at}"
-            rows.append(_row(measure, name, labels, given[measure.needs], {**options, "k": at}))
+            name = f"{metric.name.removesuffix('k')}{at}"
+            rows.append(_row(metric, name, labels, given[metric.needs], {**options, "k": at}))
     return Evaluation(tuple(rows))
 
 
-def _row(measure: Measure, name: str, labels: Labels, judged: Any, options: dict[str, Any]) -> Row:
-    """The value of a measure and its counts; a value of NaN with nothing used says enough, and needs no warning."""
+def _row(metric: Metric, name: str, labels: Labels, judged: Any, options: dict[str, Any]) -> Row:
+    """The value of a metric and its counts; a value of NaN with nothing used says enough, and needs no warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        if measure.over == "entries":
-            value = measure.function(labels, judged, **options)
+        if metric.over == "entries":
+            value = metric.function(labels, judged, **options)
             total, used = labels.signs.size, 0 if np.isnan(value) else np.count_nonzero(labels.signs)
         else:
-            values = measure.function(labels, judged, average=None, **options)
+            values = metric.function(labels, judged, average=None, **options)
             value = average_defined(values, "mean", name)
             total, used = values.size, np.count_nonzero(~np.isnan(values))
-    return Row(name, float(value), measure.better, measure.over, int(used), int(total - used))
+    return Row(name, float(value), metric.better, metric.over, int(used), int(total - used))

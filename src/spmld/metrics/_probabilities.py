@@ -1,4 +1,4 @@
-"""Measures of predicted probabilities."""
+"""Metrics of predicted probabilities."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def log_loss(
         Probabilities that labels are positive.
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
-    over : {"entries", "instances", "labels"}
-        What to average over: all observed entries alike, or means of instances, or means of labels.
+    over : {"entries", "samples", "labels"}
+        What to average over: all observed entries alike, or means of samples, or means of labels.
     average : {"mean"} or None
-        None gives the value of each entry, instance or label, NaN where nothing is observed.
+        None gives the value of each entry, sample or label, NaN where nothing is observed.
 
     Returns
     -------
     float or ndarray
-        At least 0, lower is better. Instances or labels without an observed entry are left out.
+        At least 0, lower is better. Samples or labels without an observed entry are left out.
 
     Examples
     --------
@@ -66,20 +66,20 @@ def brier_score(
         Probabilities that labels are positive.
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
-    over : {"entries", "instances", "labels"}
-        What to average over: all observed entries alike, or means of instances, or means of labels.
+    over : {"entries", "samples", "labels"}
+        What to average over: all observed entries alike, or means of samples, or means of labels.
     average : {"mean"} or None
-        None gives the value of each entry, instance or label, NaN where nothing is observed.
+        None gives the value of each entry, sample or label, NaN where nothing is observed.
 
     Returns
     -------
     float or ndarray
-        In [0, 1], lower is better. Instances or labels without an observed entry are left out.
+        In [0, 1], lower is better. Samples or labels without an observed entry are left out.
 
     Examples
     --------
     >>> from spmld.metrics import brier_score
-    >>> brier_score([[1, 0], [None, 1]], [[0.5, 0.5], [0.9, 1.0]], over="instances", average=None)
+    >>> brier_score([[1, 0], [None, 1]], [[0.5, 0.5], [0.9, 1.0]], over="samples", average=None)
     array([0.25, 0.  ])
     """
     signs, values = read_probabilities(Y_true, probabilities, mask)

@@ -1,4 +1,4 @@
-"""Measures of how the labels of an instance are ranked."""
+"""Metrics of how the labels of a sample are ranked."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from spmld.metrics._order import average_precision, misordered, sort_rows
 
 
 def ranking_loss(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""Share of the pairs of a positive and a negative label of an instance that are ordered wrongly.
+    r"""Share of the pairs of a positive and a negative label of a sample that are ordered wrongly.
 
     .. math:: \frac{|\{(p, q) \in P_i \times N_i : s_{iq} \ge s_{ip}\}|}{|P_i| \, |N_i|}
 
-    :math:`P_i` and :math:`N_i` are the observed positives and negatives of instance `i`. A tie counts as wrong.
+    :math:`P_i` and :math:`N_i` are the observed positives and negatives of sample `i`. A tie counts as wrong.
 
     Parameters
     ----------
@@ -26,12 +26,12 @@ def ranking_loss(Y_true: Any, scores: Any, mask: Any = None, *, average: str | N
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
     average : {"mean"} or None
-        None gives the value of each instance, NaN where it is undefined.
+        None gives the value of each sample, NaN where it is undefined.
 
     Returns
     -------
     float, or ndarray of shape (n_samples,)
-        In [0, 1], lower is better. Instances without an observed positive or without an observed negative are
+        In [0, 1], lower is better. Samples without an observed positive or without an observed negative are
         left out.
 
     Examples
@@ -51,7 +51,7 @@ def _ranking_loss(signs: Signs, scores: Floats) -> Floats:
 def coverage(
     Y_true: Any, scores: Any, mask: Any = None, *, normalised: bool = False, average: str | None = "mean"
 ) -> Any:
-    r"""Steps down the ranked labels of an instance until all its positives are covered.
+    r"""Steps down the ranked labels of a sample until all its positives are covered.
 
     .. math:: |\{j \text{ observed} : s_{ij} \ge \min_{p \in P_i} s_{ip}\}| - 1
 
@@ -66,15 +66,15 @@ def coverage(
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
     normalised : bool
-        Divide by the most there can be, the number of observed labels of the instance minus 1, so that values lie
-        in [0, 1]. Instances with a single observed label are then left out too.
+        Divide by the most there can be, the number of observed labels of the sample minus 1, so that values lie
+        in [0, 1]. Samples with a single observed label are then left out too.
     average : {"mean"} or None
-        None gives the value of each instance, NaN where it is undefined.
+        None gives the value of each sample, NaN where it is undefined.
 
     Returns
     -------
     float, or ndarray of shape (n_samples,)
-        From 0 to the number of labels minus 1, lower is better. Instances without an observed positive are left out.
+        From 0 to the number of labels minus 1, lower is better. Samples without an observed positive are left out.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _coverage(signs: Signs, scores: Floats) -> Floats:
 
 
 def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""Share of positives among the labels ranked as high or higher, on average over the positives of an instance.
+    r"""Share of positives among the labels ranked as high or higher, on average over the positives of a sample.
 
     .. math:: \frac{1}{|P_i|} \sum_{p \in P_i}
               \frac{|\{q \in P_i : s_{iq} \ge s_{ip}\}|}{|\{j \text{ observed} : s_{ij} \ge s_{ip}\}|}
@@ -111,12 +111,12 @@ def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, 
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
     average : {"mean"} or None
-        None gives the value of each instance, NaN where it is undefined.
+        None gives the value of each sample, NaN where it is undefined.
 
     Returns
     -------
     float, or ndarray of shape (n_samples,)
-        In (0, 1], higher is better. Instances without an observed positive are left out.
+        In (0, 1], higher is better. Samples without an observed positive are left out.
 
     Examples
     --------
@@ -129,12 +129,12 @@ def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, 
 
 
 def macro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""Share of positives among the instances scored as high or higher, on average over the positives of a label.
+    r"""Share of positives among the samples scored as high or higher, on average over the positives of a label.
 
     .. math:: \frac{1}{|P_j|} \sum_{p \in P_j}
               \frac{|\{q \in P_j : s_{qj} \ge s_{pj}\}|}{|\{i \text{ observed} : s_{ij} \ge s_{pj}\}|}
 
-    :math:`P_j` are the instances for which label `j` is observed and positive.
+    :math:`P_j` are the samples for which label `j` is observed and positive.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None) -> float
     .. math:: \frac{1}{|P|} \sum_{p \in P}
               \frac{|\{q \in P : s_q \ge s_p\}|}{|\{e \text{ observed} : s_e \ge s_p\}|}
 
-    :math:`P` are all observed positive entries, of any instances and labels.
+    :math:`P` are all observed positive entries, of any samples and labels.
 
     Parameters
     ----------

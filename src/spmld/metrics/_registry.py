@@ -1,4 +1,4 @@
-"""All measures and what there is to know about each; `evaluate`, `scorer` and the table in the docs draw from here."""
+"""All metrics and what there is to know about each; `evaluate`, `scorer` and the table in the docs draw from here."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from spmld.metrics._auc import instance_auc, macro_auc, micro_auc
-from spmld.metrics._decisions import hamming_loss, instance_f1, macro_f1, micro_f1, subset_accuracy
+from spmld.metrics._auc import macro_auc, micro_auc, sample_auc
+from spmld.metrics._decisions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
 from spmld.metrics._probabilities import brier_score, log_loss
 from spmld.metrics._ranking import (
     coverage,
@@ -23,12 +23,12 @@ from spmld.metrics._ranking import (
 from spmld.metrics._top import ndcg_at_k, one_error, precision_at_k, propensity_scored_precision_at_k, recall_at_k
 
 Needs = Literal["scores", "predictions", "probabilities"]
-Over = Literal["instances", "labels", "entries"]
+Over = Literal["samples", "labels", "entries"]
 
 
 @dataclass(frozen=True)
-class Measure:
-    """A measure.
+class Metric:
+    """A metric.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Measure:
         Takes true labels, what is judged, and a mask.
     needs : {"scores", "predictions", "probabilities"}
         What it judges.
-    over : {"instances", "labels", "entries"}
+    over : {"samples", "labels", "entries"}
         What it averages over or, for "entries", takes together.
     greater_is_better : bool
         Direction.
@@ -45,10 +45,10 @@ class Measure:
 
     Examples
     --------
-    >>> from spmld.metrics import MEASURES
-    >>> measure = MEASURES["ranking_loss"]
-    >>> measure.needs, measure.over, measure.better
-    ('scores', 'instances', 'lower')
+    >>> from spmld.metrics import METRICS
+    >>> metric = METRICS["ranking_loss"]
+    >>> metric.needs, metric.over, metric.better
+    ('scores', 'samples', 'lower')
     """
 
     function: Callable[..., Any]
@@ -74,39 +74,39 @@ class Measure:
         return "higher" if self.greater_is_better else "lower"
 
 
-MEASURES: dict[str, Measure] = {
-    measure.name: measure
-    for measure in (
-        Measure(ranking_loss, "scores", "instances", False),
-        Measure(coverage, "scores", "instances", False, (0, math.inf)),
-        Measure(instance_auc, "scores", "instances", True),
-        Measure(macro_auc, "scores", "labels", True),
-        Measure(micro_auc, "scores", "entries", True),
-        Measure(label_ranking_average_precision, "scores", "instances", True),
-        Measure(macro_average_precision, "scores", "labels", True),
-        Measure(micro_average_precision, "scores", "entries", True),
-        Measure(one_error, "scores", "instances", False),
-        Measure(precision_at_k, "scores", "instances", True),
-        Measure(recall_at_k, "scores", "instances", True),
-        Measure(ndcg_at_k, "scores", "instances", True),
-        Measure(propensity_scored_precision_at_k, "scores", "instances", True),
-        Measure(hamming_loss, "predictions", "entries", False),
-        Measure(subset_accuracy, "predictions", "instances", True),
-        Measure(instance_f1, "predictions", "instances", True),
-        Measure(macro_f1, "predictions", "labels", True),
-        Measure(micro_f1, "predictions", "entries", True),
-        Measure(log_loss, "probabilities", "entries", False, (0, -math.log(sys.float_info.epsilon))),
-        Measure(brier_score, "probabilities", "entries", False),
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric(ranking_loss, "scores", "samples", False),
+        Metric(coverage, "scores", "samples", False, (0, math.inf)),
+        Metric(sample_auc, "scores", "samples", True),
+        Metric(macro_auc, "scores", "labels", True),
+        Metric(micro_auc, "scores", "entries", True),
+        Metric(label_ranking_average_precision, "scores", "samples", True),
+        Metric(macro_average_precision, "scores", "labels", True),
+        Metric(micro_average_precision, "scores", "entries", True),
+        Metric(one_error, "scores", "samples", False),
+        Metric(precision_at_k, "scores", "samples", True),
+        Metric(recall_at_k, "scores", "samples", True),
+        Metric(ndcg_at_k, "scores", "samples", True),
+        Metric(propensity_scored_precision_at_k, "scores", "samples", True),
+        Metric(hamming_loss, "predictions", "entries", False),
+        Metric(subset_accuracy, "predictions", "samples", True),
+        Metric(sample_f1, "predictions", "samples", True),
+        Metric(macro_f1, "predictions", "labels", True),
+        Metric(micro_f1, "predictions", "entries", True),
+        Metric(log_loss, "probabilities", "entries", False, (0, -math.log(sys.float_info.epsilon))),
+        Metric(brier_score, "probabilities", "entries", False),
     )
 }
-"""All measures by name, each a `Measure`."""
+"""All metrics by name, each a `Metric`."""
 
 
-def find_measure(name: str) -> tuple[Measure, dict[str, Any]]:
-    """The measure of a name and the options that the name sets: "ndcg_at_3" is "ndcg_at_k" with k=3."""
-    if name in MEASURES:
-        return MEASURES[name], {}
+def get_metric(name: str) -> tuple[Metric, dict[str, Any]]:
+    """The metric of a name and the options that the name sets: "ndcg_at_3" is "ndcg_at_k" with k=3."""
+    if name in METRICS:
+        return METRICS[name], {}
     at_k = re.fullmatch(r"(\w+_at_)(\d+)", str(name))
-    if at_k and at_k[1] + "k" in MEASURES:
-        return MEASURES[at_k[1] + "k"], {"k": int(at_k[2])}
-    raise ValueError(f"measure must be one of {', '.join(MEASURES)}, where k may be a number, got {name!r}")
+    if at_k and at_k[1] + "k" in METRICS:
+        return METRICS[at_k[1] + "k"], {"k": int(at_k[2])}
+    raise ValueError(f"metric must be one of {', '.join(METRICS)}, where k may be a number, got {name!r}")

@@ -1,4 +1,4 @@
-"""Measures of the labels ranked first."""
+"""Metrics of the labels ranked first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spmld.metrics._order import top
 
 
 def one_error(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""Share of the instances whose highest-scored label is not a positive.
+    r"""Share of the samples whose highest-scored label is not a positive.
 
     .. math:: 1 - \text{precision@}1
 
@@ -25,12 +25,12 @@ def one_error(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
     mask : array-like of bool of the same shape, optional
         True where a label is observed.
     average : {"mean"} or None
-        None gives the value of each instance, NaN where it is undefined.
+        None gives the value of each sample, NaN where it is undefined.
 
     Returns
     -------
     float, or ndarray of shape (n_samples,)
-        In [0, 1], lower is better. Instances without an observed positive are left out.
+        In [0, 1], lower is better. Samples without an observed positive are left out.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def one_error(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
 
 
 def precision_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Any:
-    r"""Share of positives among the `k` highest-scored observed labels of an instance.
+    r"""Share of positives among the `k` highest-scored observed labels of a sample.
 
     .. math:: \frac{|P_i \cap T_i|}{|T_i|}
 
@@ -59,12 +59,12 @@ def precision_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, av
     k : int
         How many labels to look at.
     average : {"mean"} or None
-        None gives the value of each instance, NaN where it is undefined.
+        None gives the value of each sample, NaN where it is undefined.
 
     Returns
     -------
     float, or ndarray of shape (n_samples,)
-        In [0, 1], higher is better. Instances without an observed positive, which no scores could get right, are
+        In [0, 1], higher is better. Samples without an observed positive, which no scores could get right, are
         left out.
 
     Examples
@@ -83,7 +83,7 @@ def precision_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, av
 
 
 def recall_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Any:
-    r"""Share of the positives of an instance that are among its `k` highest-scored observed labels.
+    r"""Share of the positives of a sample that are among its `k` highest-scored observed labels.
 
     .. math:: \frac{|P_i \cap T_i|}{|P_i|}
 
@@ -100,12 +100,12 @@ def recall_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, avera
     k : int
         How many labels to look at.
     average : {"mean"} or None
-        None gives the value of each instance, NaN where it is undefined.
+        None gives the value of each sample, NaN where it is undefined.
 
     Returns
     -------
     float, or ndarray of shape (n_samples,)
-        In [0, 1], higher is better. Instances without an observed positive are left out.
+        In [0, 1], higher is better. Samples without an observed positive are left out.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def recall_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, avera
 
 
 def ndcg_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Any:
-    r"""Discounted gain of the `k` highest-scored observed labels of an instance, over the best attainable.
+    r"""Discounted gain of the `k` highest-scored observed labels of a sample, over the best attainable.
 
     .. math:: \left. \sum_{r=1}^{k} \frac{[t_r \in P_i]}{\log_2(r + 1)} \middle/
               \sum_{r=1}^{\min(k, |P_i|)} \frac{1}{\log_2(r + 1)} \right.
@@ -140,12 +140,12 @@ def ndcg_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average
     k : int
         How many labels to look at.
     average : {"mean"} or None
-        None gives the value of each instance, NaN where it is undefined.
+        None gives the value of each sample, NaN where it is undefined.
 
     Returns
     -------
     float, or ndarray of shape (n_samples,)
-        In [0, 1], higher is better. Instances without an observed positive are left out.
+        In [0, 1], higher is better. Samples without an observed positive are left out.
 
     Examples
     --------
@@ -188,13 +188,13 @@ def propensity_scored_precision_at_k(
     k : int
         How many labels to look at.
     average : {"mean"} or None
-        None gives what each instance contributes: its weighted hits over the mean of the best attainable ones, NaN
+        None gives what each sample contributes: its weighted hits over the mean of the best attainable ones, NaN
         where it is undefined.
 
     Returns
     -------
     float, or ndarray of shape (n_samples,)
-        In [0, 1], higher is better. Instances without an observed positive are left out.
+        In [0, 1], higher is better. Samples without an observed positive are left out.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def propensities(Y_train: Any, mask: Any = None, *, a: float = 0.55, b: float = 
 
     .. math:: p_j = \frac{1}{1 + C (n_j + b)^{-a}}, \quad C = (\log n - 1) (b + 1)^a
 
-    with :math:`n_j` observed positives of label `j` in `n` training instances. `C` is at least 0.
+    with :math:`n_j` observed positives of label `j` in `n` training samples. `C` is at least 0.
 
     Parameters
     ----------

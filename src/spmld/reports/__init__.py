@@ -5,6 +5,6 @@ Of a model: `model_report`. Of several methods on the same folds: `comparison_re
 
 from spmld.reports.comparison import comparison_report
 from spmld.reports.model import model_report
-from spmld.reports.study import study_report
+from spmld.studies.html_report import study_report
 
 __all__ = ["comparison_report", "model_report", "study_report"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spmld.displays import ReliabilityDisplay
-from spmld.reports.judged import Judged, holder
+from spmld.plotting import ReliabilityDisplay
+from spmld.reports.evaluation import Judged, holder
 from spmld.reports.parts import Section, shown
 from spmld.reports.pictures import picture
 

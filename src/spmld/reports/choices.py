@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from spmld.experiment.charts import in_words
-from spmld.reports.judged import Judged, holder
+from spmld.reports.evaluation import Judged, holder
 from spmld.reports.parts import Cell, Facts, Figure, Section, Table, shown
 from spmld.reports.pictures import picture
+from spmld.studies.charts import in_words
 
 __all__ = ["choices"]
 
 
 def choices(judged: Judged) -> Section | None:
-    """What `SPMLDCV` has tried, and what it took."""
+    """What `SelfPacedEnsemble` has tried, and what it took."""
     model = holder(judged.model, "view_weights_")
     if model is None:
         return None
-    tried, taken = model.cv_results_, {**model.params_, "pace": model.share_}
+    tried, taken = model.cv_results_, {**model.params_, "pacing": model.share_}
     facts = [(f"weight of the view {view}", f"{weight:.2f}") for view, weight in model.view_weights_.items()]
-    facts.append(("share of positives that count", f"{model.share_:g}" + (" (no pace)" if model.share_ == 1 else "")))
+    facts.append(("share of positives that count", f"{model.share_:g}" + (" (no pacing)" if model.share_ == 1 else "")))
     rows = []
     for row in tried:
         chosen = "chosen" if row["choice"] == taken[row["part"]] else ""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spmld.displays import RadarDisplay
-from spmld.experiment.charts import axis_name, in_words
+from spmld.plotting import RadarDisplay
 from spmld.reports.page import page
 from spmld.reports.parts import Cell, Facts, Figure, Section, Table, shown
 from spmld.reports.pictures import picture, plot
+from spmld.studies.charts import axis_name, in_words
 
 __all__ = ["comparison_report"]
 
 _MARKS = {"better": "good", "worse": "bad"}
 _SIGNS = {"better": " +", "worse": " -", "same": " ="}
-_NEEDED = {"method", "measure", "mean", "sd", "better", "folds"}
+_NEEDED = {"method", "metric", "mean", "sd", "better", "folds"}
 
 
 def comparison_report(comparison: Mapping[str, Any], *, title: str | None = None) -> str:
@@ -36,7 +36,7 @@ def comparison_report(comparison: Mapping[str, Any], *, title: str | None = None
     Examples
     --------
     >>> from spmld.reports import comparison_report
-    >>> row = {"measure": "micro_f1", "mean": 0.5, "sd": 0.1, "better": "higher", "folds": [0.4, 0.6]}
+    >>> row = {"metric": "micro_f1", "mean": 0.5, "sd": 0.1, "better": "higher", "folds": [0.4, 0.6]}
     >>> found = {"data": "songs.csv", "folds": 2, "seed": 0, "reference": "SPMLD", "failed": {}}
     >>> html = comparison_report({**found, "results": [{"method": "SPMLD", **row}, {"method": "GLOCAL", **row}]})
     >>> "Methods on songs.csv" in html
@@ -44,13 +44,13 @@ def comparison_report(comparison: Mapping[str, Any], *, title: str | None = None
     """
     rows = _checked(comparison)
     methods = list(dict.fromkeys(row["method"] for row in rows))
-    cells = {(row["method"], row["measure"]): row for row in rows}
-    measures = [name for name in dict.fromkeys(row["measure"] for row in rows) if name != "seconds"]
+    cells = {(row["method"], row["metric"]): row for row in rows}
+    metrics = [name for name in dict.fromkeys(row["metric"] for row in rows) if name != "seconds"]
     sections = [
         _summary(comparison, methods),
-        _table(comparison, methods, [*measures, "seconds"], cells),
-        _folds(methods, measures, cells),
-        _radar(comparison, methods, measures, cells),
+        _table(comparison, methods, [*metrics, "seconds"], cells),
+        _folds(methods, metrics, cells),
+        _radar(comparison, methods, metrics, cells),
         _failed(comparison),
     ]
     return page(
@@ -73,9 +73,9 @@ def _summary(comparison: Mapping[str, Any], methods: list[str]) -> Section:
 
 
 def _table(
-    comparison: Mapping[str, Any], methods: list[str], measures: list[str], cells: dict[tuple[str, str], Any]
+    comparison: Mapping[str, Any], methods: list[str], metrics: list[str], cells: dict[tuple[str, str], Any]
 ) -> Section:
-    used = [name for name in measures if any((method, name) in cells for method in methods)]
+    used = [name for name in metrics if any((method, name) in cells for method in methods)]
     rows = []
     for method in methods:
         row: dict[str, Any] = {"method": method}
@@ -100,9 +100,9 @@ def _cell(row: Mapping[str, Any] | None) -> Cell:
     return Cell(f"{row['mean']:.4f}{spread}{_SIGNS.get(verdict, '')}", float(row["mean"]), _MARKS.get(verdict, ""))
 
 
-def _folds(methods: list[str], measures: list[str], cells: dict[tuple[str, str], Any]) -> Section | None:
+def _folds(methods: list[str], metrics: list[str], cells: dict[tuple[str, str], Any]) -> Section | None:
     figures = []
-    for name in measures:
+    for name in metrics:
         own = {method: cells[method, name] for method in methods if (method, name) in cells}
         own = {method: row for method, row in own.items() if row["mean"] is not None}
         if own:
@@ -128,22 +128,22 @@ def _dots(name: str, own: Mapping[str, Any]) -> Figure:
 
 
 def _radar(
-    comparison: Mapping[str, Any], methods: list[str], measures: list[str], cells: dict[tuple[str, str], Any]
+    comparison: Mapping[str, Any], methods: list[str], metrics: list[str], cells: dict[tuple[str, str], Any]
 ) -> Section | None:
     def complete(method: str) -> bool:
-        return all((method, name) in cells and cells[method, name]["mean"] is not None for name in measures)
+        return all((method, name) in cells and cells[method, name]["mean"] is not None for name in metrics)
 
     whole = [method for method in methods if complete(method)]
-    if len(measures) < 3 or len(whole) < 2:
+    if len(metrics) < 3 or len(whole) < 2:
         return None
-    values = {method: {axis_name(name): cells[method, name]["mean"] for name in measures} for method in whole}
-    lower = [axis_name(name) for name in measures if cells[whole[0], name]["better"] == "lower"]
+    values = {method: {axis_name(name): cells[method, name]["mean"] for name in metrics} for method in whole}
+    lower = [axis_name(name) for name in metrics if cells[whole[0], name]["better"] == "lower"]
     reference = comparison.get("reference")
     display = RadarDisplay(values, lower, reference if reference in whole else None)
-    alt = f"Radar of {len(whole)} methods by {len(measures)} measures; the table of results has the numbers."
+    alt = f"Radar of {len(whole)} methods by {len(metrics)} metrics; the table of results has the numbers."
     caption = "Each axis runs from the worst mean to the best. Further out is better."
     figure = picture(plot(display), alt, caption, size=(6.4, 6.6), projection="polar")
-    return Section("radar", "All measures at once", "", [figure])
+    return Section("radar", "All metrics at once", "", [figure])
 
 
 def _failed(comparison: Mapping[str, Any]) -> Section | None:

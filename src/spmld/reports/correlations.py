@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.displays import CorrelationDisplay
-from spmld.reports.judged import Judged, holder, of_a_view
+from spmld.plotting import CorrelationDisplay
+from spmld.reports.evaluation import Judged, holder, of_a_view
 from spmld.reports.parts import Figure, Section, Table
 from spmld.reports.pictures import picture, plot
 
@@ -38,7 +38,7 @@ def correlations(judged: Judged) -> Section | None:
 
 
 def additions(judged: Judged) -> Section | None:
-    """What the probability of each label adds to the scores of the others, in `SPMLDCV`."""
+    """What the probability of each label adds to the scores of the others, in `SelfPacedEnsemble`."""
     model = holder(judged.model, "label_correlation_")
     if model is None or len(judged.label_names) < 2 or not model.correlation:
         return None

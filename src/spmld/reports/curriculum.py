@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from spmld.displays import ObjectiveDisplay, PaceDisplay
-from spmld.reports.judged import Judged, holder, of_a_view
+from spmld.plotting import ObjectiveDisplay, PacingDisplay
+from spmld.reports.evaluation import Judged, holder, of_a_view
 from spmld.reports.parts import Figure, Section, Table
 from spmld.reports.pictures import picture
 
@@ -15,11 +15,11 @@ __all__ = ["curriculum"]
 
 
 def curriculum(judged: Judged) -> Section | None:
-    """The pace and the objective of the rounds, or the weights that a pace without rounds has given."""
+    """The pacing and the objective of the rounds, or the weights that a pacing without rounds has given."""
     parts: list[Any] = []
     model = holder(judged.model, "history_")
     if model is not None:
-        parts += [_pace(model), _objective(model)]
+        parts += [_pacing(model), _objective(model)]
     parts.append(_weights(judged))
     parts = [part for part in parts if part is not None]
     if not parts:
@@ -28,22 +28,24 @@ def curriculum(judged: Judged) -> Section | None:
     return Section("curriculum", "Curriculum", text, parts)
 
 
-def _pace(model: Any) -> Figure | None:
+def _pacing(model: Any) -> Figure | None:
     rounds = [record for record in model.history_ if record.get("stage", "main") == "main"]
-    key = next((key for key in ("share_per_label", "share_per_latent") if rounds and key in rounds[0]), None)
+    key = next(
+        (key for key in ("mean_weight_per_label", "mean_weight_per_component") if rounds and key in rounds[0]), None
+    )
     if key is None:
         return None
     shares = np.array([record[key] for record in rounds])
-    if (shares >= 1).all():  # GLOCAL has rounds, but no pace
+    if (shares >= 1).all():  # GLOCAL has rounds, but no pacing
         return None
-    what = "label" if key == "share_per_label" else "latent label"
+    what = "label" if key == "mean_weight_per_label" else "latent label"
     alt = (
         f"Heat map: the share of each {what} in use over {len(rounds)} rounds, "
         f"{shares[0].mean():.0%} on average in the first and {shares[-1].mean():.0%} in the last."
     )
     height = min(3 + 0.12 * shares.shape[1], 9)
     caption = f"A row for each {what}, those that came into use first on top."
-    return picture(lambda ax: PaceDisplay.from_estimator(model, ax=ax), alt, caption, size=(6.8, height))
+    return picture(lambda ax: PacingDisplay.from_estimator(model, ax=ax), alt, caption, size=(6.8, height))
 
 
 def _objective(model: Any) -> Figure | None:
@@ -53,17 +55,22 @@ def _objective(model: Any) -> Figure | None:
     alt = f"Lines: the objective and its terms over {len(totals)} rounds, from {totals[0]:.4g} to {totals[-1]:.4g}."
     caption = "What the fit minimises, round by round."
     if any(record.get("threshold") is not None for record in model.history_):
-        caption += " The pace changes it as it goes: while it leaves entries out, its own term is below 0."
+        caption += " The pacing changes it as it goes: while it leaves entries out, its own term is below 0."
     return picture(lambda ax: ObjectiveDisplay.from_estimator(model, ax=ax), alt, caption, size=(6.8, 4))
 
 
 def _weights(judged: Judged) -> Table | None:
-    """Mean weight of the known entries of each label, by a pace that has no rounds: that of `SPMLDCV`."""
-    # Weights of other models belong to latent labels, or the heat map has them; a share of 1 is no pace.
+    """Mean weight of the known entries of each label, by a pacing that has no rounds: that of `SelfPacedEnsemble`."""
+    # Weights of other models belong to latent labels, or the heat map has them; a share of 1 is no pacing.
     model = holder(judged.model, "share_")
-    if model is None or model.share_ == 1 or not judged.training or model.pace_weights_.shape != judged.Y_own.shape:
+    if (
+        model is None
+        or model.share_ == 1
+        or not judged.training
+        or model.self_paced_weights_.shape != judged.Y_own.shape
+    ):
         return None
-    P, known = model.pace_weights_, ~np.isnan(judged.Y_own)
+    P, known = model.self_paced_weights_, ~np.isnan(judged.Y_own)
     rows = [
         {
             "label": name,

@@ -9,11 +9,11 @@ from spmld.reports.calibration import calibration
 from spmld.reports.choices import choices
 from spmld.reports.correlations import additions, correlations
 from spmld.reports.curriculum import curriculum
-from spmld.reports.easy import instances, labels
-from spmld.reports.judged import judge
+from spmld.reports.difficulty import labels, samples
+from spmld.reports.evaluation import judge
+from spmld.reports.label_errors import recovered, suspicious
 from spmld.reports.page import page
-from spmld.reports.summary import measures, summary
-from spmld.reports.wrong import recovered, suspicious
+from spmld.reports.summary import metrics, summary
 
 __all__ = ["model_report"]
 
@@ -76,9 +76,9 @@ def model_report(
     judged = judge(model, X, Y, X_train, Y_train, label_names, top, audit, random_state)
     sections = [
         summary(judged, facts or {}),
-        measures(judged),
+        metrics(judged),
         labels(judged),
-        instances(judged),
+        samples(judged),
         curriculum(judged),
         correlations(judged),
         additions(judged),

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 import spmld
-from spmld.datasets._files import need
+from spmld._io import need
 from spmld.reports.parts import Section
 
 __all__ = ["page"]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
-from spmld.datasets._files import need
+from spmld._io import need
 from spmld.reports.parts import Figure
 
 __all__ = ["picture", "plot"]
@@ -68,7 +68,7 @@ def picture(
 
 
 def plot(display: Any) -> Callable[[Any], Any]:
-    """How a display of `spmld.displays` is drawn on axes."""
+    """How a display of `spmld.plotting` is drawn on axes."""
     return lambda ax: display.plot(ax=ax)
 
 

@@ -1,4 +1,4 @@
-"""Model, data and measures in short."""
+"""Model, data and metrics in short."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from spmld.experiment.charts import in_words
-from spmld.reports.judged import Judged
+from spmld.reports.evaluation import Judged
 from spmld.reports.parts import Facts, Section, Table, Tiles, shown
+from spmld.studies.charts import in_words
 
-__all__ = ["measures", "summary"]
+__all__ = ["metrics", "summary"]
 
 HEADLINES = ("ranking_loss", "macro_auc", "label_ranking_average_precision", "micro_f1", "macro_f1")
 
 
 def summary(judged: Judged, facts: Mapping[str, Any]) -> Section:
-    """The main measures, and what model and data are."""
+    """The main metrics, and what model and data are."""
     evaluation = judged.evaluation.to_dict()
     rows = {row.name: row for row in judged.evaluation.rows}
     tiles = [
@@ -36,14 +36,14 @@ def summary(judged: Judged, facts: Mapping[str, Any]) -> Section:
     changed = _changed(judged.model)
     if changed:
         known.append(("settings that are not the defaults", changed))
-    return Section("summary", "Summary", "Missing labels are skipped in all measures.", [Tiles(tiles), Facts(known)])
+    return Section("summary", "Summary", "Missing labels are skipped in all metrics.", [Tiles(tiles), Facts(known)])
 
 
-def measures(judged: Judged) -> Section:
-    """All measures."""
+def metrics(judged: Judged) -> Section:
+    """All metrics."""
     table = [
         {
-            "measure": in_words(row.name),
+            "metric": in_words(row.name),
             "value": row.value,
             "better": row.better,
             "over": row.over,
@@ -55,7 +55,7 @@ def measures(judged: Judged) -> Section:
     text = (
         "Each is a mean over samples or labels, or takes all entries together. What has no value is left out of a mean."
     )
-    return Section("measures", "Measures", text, [Table.of("All measures", table)])
+    return Section("metrics", "Metrics", text, [Table.of("All metrics", table)])
 
 
 def _changed(model: Any) -> str:

@@ -1,0 +1,67 @@
+"""Arrays of any library: namespaces, conversion to NumPy, devices, and slices of rows that bound memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import array_api_compat
+import array_api_compat.numpy as numpy_namespace
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = ["CACHE", "MEMORY", "features_to_numpy", "move", "namespace", "numpy_dtype", "row_slices", "to_numpy"]
+
+CACHE = 2**18
+"""Numbers in a slice whose temporaries should stay near the processor's cache."""
+MEMORY = 2**22
+"""Numbers in a slice whose temporaries should only not fill the memory."""
+
+
+def namespace(X: Any) -> Any:
+    """Return the array library of X. The library of SciPy's sparse matrices is NumPy."""
+    return numpy_namespace if sp.issparse(X) else array_api_compat.array_namespace(X)
+
+
+def to_numpy(values: Any) -> np.ndarray:
+    """Return an array of any library as a NumPy array."""
+    return values.detach().cpu().numpy() if hasattr(values, "detach") else np.asarray(values)
+
+
+def features_to_numpy(X: Any) -> Any:
+    """Return features for scikit-learn: sparse matrices unchanged, other arrays as NumPy arrays."""
+    return X if sp.issparse(X) else to_numpy(X)
+
+
+def move(values: Any, X: Any) -> Any:
+    """Return a NumPy array in the library and on the device of X. The dtype is kept; strings stay in NumPy."""
+    if sp.issparse(X) or isinstance(X, np.ndarray) or values.dtype.kind in "OUS":
+        return values
+    return namespace(X).asarray(values, device=array_api_compat.device(X))
+
+
+def numpy_dtype(X: Any) -> Any:
+    """Return the NumPy dtype with the precision of X."""
+    return np.float32 if X.dtype == namespace(X).float32 else np.float64
+
+
+def row_slices(n_rows: int, n_columns: int, budget: int = MEMORY) -> Iterator[slice]:
+    """Yield slices of rows with at most `budget` numbers each, but at least one row.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    n_columns : int
+        Numbers per row.
+    budget : int, default=MEMORY
+        Maximum numbers per slice.
+
+    Examples
+    --------
+    >>> from spmld._arrays import row_slices
+    >>> list(row_slices(5, 10, budget=20))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None)]
+    """
+    step = max(1, budget // max(1, n_columns))
+    return (slice(start, start + step) for start in range(0, n_rows, step))

@@ -1,0 +1,27 @@
+"""Model selection with missing labels: splits, cross-fitting, thresholds, calibration, search and comparison."""
+
+from spmld.model_selection.calibration import CalibratedClassifier
+from spmld.model_selection.entry_splits import EntryKFold, hold_out_entries
+from spmld.model_selection.search import tune
+from spmld.model_selection.search_result import SearchResult, SearchTrial
+from spmld.model_selection.splitters import (
+    MultilabelStratifiedKFold,
+    MultilabelStratifiedShuffleSplit,
+    RepeatedMultilabelStratifiedKFold,
+)
+from spmld.model_selection.threshold_classifier import ThresholdClassifier
+from spmld.model_selection.train_validation_test import train_validation_test_split
+
+__all__ = [
+    "CalibratedClassifier",
+    "EntryKFold",
+    "MultilabelStratifiedKFold",
+    "MultilabelStratifiedShuffleSplit",
+    "RepeatedMultilabelStratifiedKFold",
+    "SearchResult",
+    "SearchTrial",
+    "ThresholdClassifier",
+    "hold_out_entries",
+    "train_validation_test_split",
+    "tune",
+]

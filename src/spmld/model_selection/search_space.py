@@ -1,0 +1,133 @@
+"""Spaces of parameters, written the same way for every method.
+
+A dictionary from the name of a parameter to
+
+====================== ===============================================================================
+``[a, b, c]``          one of these
+``(low, high)``        any number in between, whole if both are
+``(low, high, "log")`` the same, even on the logarithm; `low` above 0
+a distribution         of scipy.stats for ``method="random"``, of optuna for ``method="optuna"``
+====================== ===============================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+__all__ = ["grid_space", "import_optuna", "optuna_space", "random_space"]
+
+
+def grid_space(space: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Lists of choices, for scikit-learn's ParameterGrid.
+
+    Examples
+    --------
+    >>> from spmld.model_selection.search_space import grid_space
+    >>> grid_space({"alpha": [0.1, 1]})
+    {'alpha': [0.1, 1]}
+    """
+    choices = {name: _choices(values) for name, values in _items(space)}
+    for name, values in choices.items():
+        if values is None:
+            raise ValueError(f'space[{name!r}] must be a list of choices with method="grid", got {space[name]!r}')
+    return choices  # type: ignore[return-value]
+
+
+def random_space(space: Mapping[str, Any]) -> dict[str, Any]:
+    """Lists and distributions of scipy.stats, for scikit-learn's ParameterSampler.
+
+    Examples
+    --------
+    >>> from spmld.model_selection.search_space import random_space
+    >>> bounds = random_space({"alpha": (1, 3)})["alpha"].support()
+    >>> int(bounds[0]), int(bounds[1])
+    (1, 3)
+    """
+    found = {}
+    for name, values in _items(space):
+        choices = _choices(values)
+        if choices is not None or hasattr(values, "rvs"):
+            found[name] = values if choices is None else choices
+            continue
+        low, high, log, whole = _range(name, values, "a distribution of scipy.stats")
+        if whole:
+            found[name] = _WholeLog(low, high) if log else stats.randint(low, high + 1)
+        else:
+            found[name] = stats.loguniform(low, high) if log else stats.uniform(low, high - low)
+    return found
+
+
+def optuna_space(space: Mapping[str, Any]) -> dict[str, Any]:
+    """Distributions of optuna.
+
+    Examples
+    --------
+    >>> from spmld.model_selection.search_space import optuna_space
+    >>> optuna_space({"alpha": (0.1, 10.0, "log")})
+    {'alpha': FloatDistribution(high=10.0, log=True, low=0.1, step=None)}
+    """
+    distributions = import_optuna().distributions
+    found: dict[str, Any] = {}
+    for name, values in _items(space):
+        choices = _choices(values)
+        if choices is not None:
+            found[name] = distributions.CategoricalDistribution(choices)
+        elif isinstance(values, distributions.BaseDistribution):
+            found[name] = values
+        else:
+            low, high, log, whole = _range(name, values, "a distribution of optuna")
+            kind = distributions.IntDistribution if whole else distributions.FloatDistribution
+            found[name] = kind(low, high, log=log)
+    return found
+
+
+def import_optuna() -> Any:
+    """The module optuna, or an error that says how to get it."""
+    try:
+        import optuna
+    except ImportError as error:
+        raise ImportError('method="optuna" needs optuna: pip install "spmld[tune]"') from error
+    return optuna
+
+
+class _WholeLog:
+    """Whole numbers, even on the logarithm."""
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low, self.high = low, high
+
+    def rvs(self, random_state: Any = None) -> int:
+        value = stats.loguniform(self.low - 0.5, self.high + 0.5).rvs(random_state=random_state)
+        return int(np.clip(round(value), self.low, self.high))
+
+
+def _items(space: Mapping[str, Any]) -> Any:
+    if not isinstance(space, Mapping) or not space:
+        raise ValueError(f"space must be a dictionary from names of parameters to values, got {space!r}")
+    return space.items()
+
+
+def _choices(values: Any) -> list[Any] | None:
+    return list(values) if isinstance(values, (list, np.ndarray)) and len(values) else None
+
+
+def _range(name: str, values: Any, other: str) -> tuple[Any, Any, bool, bool]:
+    log = isinstance(values, tuple) and len(values) == 3 and values[2] == "log"
+    ends = values[:2] if log else values
+    if (
+        not isinstance(ends, tuple)
+        or len(ends) != 2
+        or not all(isinstance(end, Real) and not isinstance(end, bool) for end in ends)
+        or not ends[0] < ends[1]
+        or (log and ends[0] <= 0)
+    ):
+        raise ValueError(
+            f'space[{name!r}] must be a list of choices, a range (low, high) or (low, high, "log") with low < high '
+            f"(and 0 < low on the logarithm), or {other}, got {values!r}"
+        )
+    return ends[0], ends[1], log, all(isinstance(end, Integral) for end in ends)

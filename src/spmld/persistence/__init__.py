@@ -1,0 +1,18 @@
+"""Models on disk: files that can be loaded without running what they hold, and exports of linear predictors."""
+
+from spmld.persistence.checksum import ModelFileError
+from spmld.persistence.exports import export_npz, export_onnx
+from spmld.persistence.linear import Linear, linear_predictor
+from spmld.persistence.model import ModelInfo, load, model_info, save
+
+__all__ = [
+    "Linear",
+    "ModelFileError",
+    "ModelInfo",
+    "export_npz",
+    "export_onnx",
+    "linear_predictor",
+    "load",
+    "model_info",
+    "save",
+]

@@ -1,0 +1,153 @@
+"""Linear predictors inside models: coefficients, intercepts, thresholds, and how scores become probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
+
+from spmld._arrays import to_numpy
+from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier, SelfPacedClassifier
+from spmld.estimators.label_prior import log_odds
+from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
+from spmld.persistence.names import feature_names_of, label_names_of
+
+__all__ = ["Linear", "linear_predictor"]
+
+_Floats = NDArray[np.float64]
+_ACCEPTED = (
+    "SPMLD, GLOCAL, LEML, MLLRC, MaskedLogistic, MaskedRidge or LabelPrior, PerLabelClassifier of linear classifiers, "
+    "SelfPacedClassifier of any of these, or thresholds or sigmoid calibration around them"
+)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Scores X coef^T + intercept, and what follows from them.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_labels, n_features)
+        Coefficients.
+    intercept : ndarray of shape (n_labels,)
+        Intercepts.
+    thresholds : ndarray of shape (n_labels,)
+        A label is positive where its score is above its threshold.
+    link : {"logistic", "bent"}
+        How a score s becomes a probability: 1 / (1 + e^-s), or (1 + s) / 2 with scores beyond 0.95 bent towards 1.
+    feature_names, label_names : list of str or None
+        Names, where they are known.
+
+    Examples
+    --------
+    See `linear_predictor`.
+    """
+
+    coef: _Floats
+    intercept: _Floats
+    thresholds: _Floats
+    link: Literal["logistic", "bent"]
+    feature_names: list[str] | None = None
+    label_names: list[str] | None = None
+
+
+def linear_predictor(model: Any) -> Linear:
+    """The linear predictor that a fitted model is.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        `SPMLD`, `GLOCAL`, `LEML`, `MLLRC`, `MaskedLogistic`, `MaskedRidge` or `LabelPrior`; `PerLabelClassifier` of
+        linear classifiers; `SelfPacedClassifier` of any of these; and `ThresholdClassifier` with thresholds or
+        `CalibratedClassifier` with sigmoids around any of these.
+
+    Returns
+    -------
+    Linear
+        Of a calibrated model, the scores are the log-odds of the calibrated probabilities.
+
+    Examples
+    --------
+    >>> from spmld import MaskedLogistic
+    >>> from spmld.persistence import linear_predictor
+    >>> model = MaskedLogistic().fit([[0.0], [1.0]], [[1, 0], [0, 1]])
+    >>> linear_predictor(model).coef.shape
+    (2, 1)
+    """
+    check_is_fitted(model)
+    found = _linear(model)
+    return replace(found, feature_names=feature_names_of(model), label_names=label_names_of(model))
+
+
+def _linear(model: Any) -> Linear:
+    if isinstance(model, ThresholdClassifier):
+        return _with_thresholds(model)
+    if isinstance(model, CalibratedClassifier):
+        return _calibrated(model)
+    if isinstance(model, SelfPacedClassifier):
+        return _linear(model.estimator_)
+    if isinstance(model, PerLabelClassifier):
+        return _one_by_one(model)
+    if isinstance(model, LabelPrior):
+        intercept = log_odds(model.prior_)
+        return _made(np.zeros((len(intercept), model.n_features_in_)), intercept, "logistic")
+    if isinstance(model, MultiLabelEstimator) and hasattr(model, "coef_") and hasattr(model, "intercept_"):
+        return _made(model.coef_, model.intercept_, "logistic" if model.loss == "logistic" else "bent")
+    raise _not_linear(type(model).__name__)
+
+
+def _not_linear(got: str) -> ValueError:
+    return ValueError(
+        f"the model must be a linear predictor, got {got}. Accepted: {_ACCEPTED}. Keep others with spmld.save"
+    )
+
+
+def _made(coef: Any, intercept: Any, link: Literal["logistic", "bent"]) -> Linear:
+    W, b = (np.asarray(to_numpy(part), dtype=float) for part in (coef, intercept))
+    return Linear(W, b, np.zeros(len(b)), link)
+
+
+def _one_by_one(model: PerLabelClassifier) -> Linear:
+    coef = np.zeros((model.n_labels_, model.n_features_in_))
+    intercept = log_odds(model.prior_)
+    for j, part in enumerate(model.estimators_):
+        if part is None:  # the same score for all samples
+            continue
+        # The probabilities of another classifier need not be the logistic function of its scores.
+        known = isinstance(part, LogisticRegression) or not hasattr(part, "predict_proba")
+        weights = np.ravel(getattr(part, "coef_", ()))  # of shape (1, n_features) or (n_features,)
+        if not known or len(weights) != model.n_features_in_:
+            raise _not_linear(f"a PerLabelClassifier of {type(part).__name__}")
+        coef[j], intercept[j] = weights, np.ravel(part.intercept_)[0]
+    return _made(coef, intercept, "logistic")
+
+
+def _calibrated(model: CalibratedClassifier) -> Linear:
+    inner = _linear(model.estimator_)
+    if model.method != "sigmoid" or model._response != "decision_function":
+        raise _not_linear('CalibratedClassifier that is not method="sigmoid" of scores')
+    tuned = model.tuned_
+    slopes, shifts = np.where(tuned, model.slopes_, 1.0), np.where(tuned, model.intercepts_, 0.0)
+    coef, intercept = slopes[:, None] * inner.coef, slopes * (inner.intercept - inner.thresholds) + shifts
+    if not tuned.all():
+        if not hasattr(model.estimator_, "predict_proba"):
+            coef[~tuned], intercept[~tuned] = 0.0, log_odds(model.priors_)[~tuned]
+        elif inner.link != "logistic":
+            raise _not_linear("labels that are not calibrated beside others")
+    return _made(coef, intercept, "logistic")
+
+
+def _with_thresholds(model: ThresholdClassifier) -> Linear:
+    inner = _linear(model.estimator_)
+    if model.thresholds_ is None:
+        raise ValueError('the model must have a threshold for each label, got ThresholdClassifier(method="top_k")')
+    if model._response == "decision_function":
+        return replace(inner, thresholds=inner.thresholds + model.thresholds_)
+    if inner.link != "logistic":
+        raise ValueError("thresholds of probabilities must be of a logistic model, got another loss")
+    return replace(inner, thresholds=logit(np.clip(model.thresholds_, 0.0, 1.0)))  # beyond them, never or always

@@ -1,0 +1,193 @@
+"""The loop: monotone, honest about how it ended, the same for blocks, solvers that agree."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge as RidgeRegression
+
+from spmld.core.descent import descent_steps
+from spmld.core.init import random_start, spectral_start
+from spmld.core.losses import LOSSES
+from spmld.core.outer import EXACT, Status, guarded, solve, try_leap
+from spmld.core.problem import State
+from spmld.core.steps import update_V, update_W
+from spmld.core.terms import Correlation, Coupling, Ridge
+from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
+
+from .cases import SIZES, make_case
+
+
+def start(problem, seed=0):
+    rng = np.random.default_rng(seed)
+    return spectral_start(problem, SIZES["k"], SIZES["r"], lambda shape: rng.random(shape))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("solver", ["exact", "descent"])
+def test_objective_falls_in_every_round(loss, solver):
+    problem, objective, _ = make_case(loss=loss)
+    steps = EXACT if solver == "exact" else descent_steps()
+    result = solve(problem, objective, start(problem), steps, leap=solver == "exact", max_iter=40, tol=None)
+    values = np.array([record["objective"] for record in result.history])
+    assert (np.diff(values) <= 1e-9 * values[0]).all()
+    assert values[-1] < 0.98 * values[0]
+    assert result.status is Status.ROUNDS
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_solvers_agree_when_run_long(loss):
+    problem, objective, _ = make_case(loss=loss)
+    exact = solve(problem, objective, start(problem), max_iter=1000, tol=1e-8)
+    slow = solve(problem, objective, start(problem), descent_steps(), leap=False, max_iter=300, tol=1e-7)
+    assert slow.history[-1]["objective"] == pytest.approx(exact.history[-1]["objective"], rel=1e-3)
+    first = slow.history[0]["objective"]
+    assert first > 1.02 * exact.history[-1]["objective"]  # there was a way to go
+
+
+def test_record_of_a_round_adds_up():
+    problem, objective, _ = make_case()
+    pacing = GroupSparsePacing(schedule=QuantileSchedule(start=0.4, stop=0.8, n_iter=3, diversity=0.3))
+    result = solve(problem, objective, start(problem), pacing=pacing, max_iter=6, tol=None)
+    for record in result.history:
+        terms = sum(record[name] for name in ("fit", "coupling", "correlation", "ridge", "pacing"))
+        assert record["objective"] == pytest.approx(terms)
+        assert record["mean_weight"] == pytest.approx(np.mean(record["mean_weight_per_component"]))
+        assert record["seconds"] > 0
+    P = np.concatenate([rows.P for rows in result.state.rows])
+    assert result.history[-1]["mean_weight"] == pytest.approx(P.mean())
+    shares = [record["mean_weight"] for record in result.history]
+    assert shares[0] < shares[1] < shares[2]
+
+
+def test_weights_of_a_round_minimise_its_objective():
+    problem, objective, _ = make_case()
+    pacing = GroupSparsePacing(schedule=GeometricSchedule(threshold=0.3, diversity=0.5))
+    result = solve(problem, objective, start(problem), pacing=pacing, max_iter=1, tol=None)
+    rng, record = np.random.default_rng(0), result.history[0]
+    P = np.concatenate([rows.P for rows in result.state.rows])
+    L = np.concatenate([objective.coupling.losses(rows.V, rows.T) for rows in result.state.rows])
+
+    def in_weights(P):
+        return np.sum(P * L) - record["threshold"] * P.sum() + record["diversity"] * np.sqrt((P**2).sum(axis=0)).sum()
+
+    assert in_weights(P) == pytest.approx(record["coupling"] + record["pacing"])
+    for _ in range(50):
+        other = np.clip(P + rng.normal(scale=rng.choice([0.01, 0.3]), size=P.shape), 0, 1)
+        assert in_weights(P) <= in_weights(other) + 1e-12
+
+
+def test_status_tells_how_it_ended():
+    problem, objective, _ = make_case()
+    assert solve(problem, objective, start(problem), max_iter=500, tol=1e-6).status is Status.CONVERGED
+    assert solve(problem, objective, start(problem), max_iter=2, tol=1e-12).status is Status.LIMIT
+    unsettled = GroupSparsePacing(schedule=QuantileSchedule(stop=0.8, n_iter=30))
+    paced = solve(problem, objective, start(problem), pacing=unsettled, max_iter=200, tol=1e-2)
+    assert paced.status is Status.CONVERGED
+    assert len(paced.history) >= 30  # not before the schedule has ended
+
+
+def test_callback_sees_every_round_and_may_interrupt():
+    problem, objective, _ = make_case()
+    seen = []
+
+    def stop(record):
+        seen.append(record["iteration"])
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        solve(problem, objective, start(problem), callback=stop)
+    assert seen == [1, 2, 3]
+
+
+def test_an_objective_that_is_not_finite_ends_the_fit():
+    problem, objective, state = make_case()
+    with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="objective became"):
+        solve(problem, objective, replace(state, U=state.U * 1e200, b=state.b * np.nan), steps=(update_V,))
+
+
+def test_a_leap_is_taken_only_if_it_lowers_the_objective():
+    problem, objective, state = make_case()
+    near = update_W(problem, objective, update_V(problem, objective, state))
+    for length in (0.1, 1.0, 100.0):
+        value = objective.value(problem, near)
+        after, found, next_length = try_leap(problem, objective, state, near, value, length)
+        assert found == pytest.approx(objective.value(problem, after))
+        assert found <= value
+        taken = after is not near
+        assert next_length == pytest.approx(min(1.5 * length, 30) if taken else 0.5 * length)
+        for block, rows in zip(problem.blocks, after.rows, strict=True):
+            np.testing.assert_allclose(rows.T, block.X @ after.W, atol=1e-10)
+
+
+def test_a_step_that_would_raise_the_objective_is_replaced():
+    problem, objective, state = make_case(loss="logistic")
+    calls = []
+
+    def reckless(problem, objective, state, safe):
+        calls.append(safe)
+        return update_V(problem, objective, state, True) if safe else replace(state, U=100 * state.U)
+
+    from spmld.core import solve as module
+
+    original, module.MODELLED = module.MODELLED, (reckless,)
+    try:
+        value = objective.value(problem, state)
+        new, bound = guarded(reckless, problem, objective, state, value)
+    finally:
+        module.MODELLED = original
+    assert calls == [False, True]
+    assert objective.value(problem, new) <= bound == value
+
+
+def test_reduces_to_ridge_regression_when_each_label_is_its_own_latent_label():
+    """With U = I fixed, full labels, a free V and no correlation, W is a ridge solution with penalty t (1 + a) / a."""
+    problem, objective, state = make_case(correlation=Correlation(), coupling=Coupling(0.7), ridge=Ridge(tW=0.5))
+    rng = np.random.default_rng(0)
+    l, d = SIZES["l"], SIZES["d"]
+    Y = [rng.normal(size=block.Y.shape) for block in problem.blocks]
+    blocks = tuple(replace(b, Y=y, J=np.ones_like(y)) for b, y in zip(problem.blocks, Y, strict=True))
+    problem = replace(problem, blocks=blocks)
+    rows = tuple(
+        replace(r, V=np.zeros_like(y), T=np.zeros_like(y), P=np.ones_like(y))
+        for r, y in zip(state.rows, Y, strict=True)
+    )
+    state = State(U=np.eye(l), b=np.zeros(l), W=np.zeros((d, l)), Z=state.Z, rows=rows)
+    steps = (partial(update_V, tol=1e-12), partial(update_W, tol=1e-12))
+    result = solve(problem, objective, state, steps, max_iter=500, tol=1e-15)
+    X = np.concatenate([block.X for block in problem.blocks])
+    ridge = RidgeRegression(alpha=0.5 * 1.7 / 0.7, fit_intercept=False).fit(X, np.concatenate(Y))
+    np.testing.assert_allclose(result.state.W.T, ridge.coef_, atol=1e-5)
+
+
+def test_spectral_start_is_the_best_low_rank_fit_and_permutes_with_the_data():
+    problem, _, _ = make_case(block_rows=100)
+    state = start(problem)
+    block = problem.blocks[0]
+    b = block.Y.sum(axis=0) / block.J.sum(axis=0)
+    np.testing.assert_allclose(state.b, b)
+    centred = block.J * (block.Y - b)
+    u, s, vt = np.linalg.svd(centred, full_matrices=False)
+    best = u[:, :3] * s[:3] @ vt[:3]
+    np.testing.assert_allclose(state.rows[0].V @ state.U.T, best, atol=1e-9)
+    order = np.random.default_rng(0).permutation(block.n)
+    labels = np.random.default_rng(1).permutation(block.Y.shape[1])
+    moved = replace(
+        block, X=block.X[order], Y=block.Y[order][:, labels], J=block.J[order][:, labels], group=block.group[order]
+    )
+    other = start(replace(problem, blocks=(moved,)))
+    np.testing.assert_allclose(other.rows[0].V @ other.U.T, best[order][:, labels], atol=1e-9)
+
+
+def test_random_start_is_the_released_one():
+    problem, _, _ = make_case()
+    rng = np.random.default_rng(0)
+    state = random_start(problem, 3, 4, lambda shape: rng.random(shape))
+    assert 0 <= state.U.min() <= state.U.max() < 1
+    assert 0 <= state.rows[0].V.min() <= state.rows[0].V.max() < 1
+    assert (state.W == 0).all()
+    assert (state.b == 0).all()
+    assert (state.rows[0].P == 1).all()
+    np.testing.assert_allclose(np.linalg.norm(state.Z, axis=2), 1)

@@ -1,0 +1,265 @@
+"""LEML and MLLRC: reductions to known methods, invariances, array libraries, odd data."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression, Ridge
+
+from spmld import LEML, MLLRC
+from spmld.datasets import make_planted
+from spmld.labels import hide_labels
+from spmld.metrics import ranking_loss
+
+MODELS = [
+    LEML(alpha=1.0, n_components=3, random_state=0),
+    LEML(alpha=1.0, n_components=3, loss="logistic", fit_intercept=True, random_state=0),
+    LEML(alpha=1.0, n_components=3, loss="squared_hinge", fit_intercept=True, random_state=0),
+    MLLRC(nuclear_penalty=20.0, tol=1e-8),
+    MLLRC(nuclear_penalty=20.0, fit_intercept=True, tol=1e-8),
+]
+EACH = pytest.mark.parametrize("model", MODELS, ids=str)
+
+
+@pytest.fixture(scope="module")
+def data():
+    planted = make_planted(n_samples=200, n_features=8, n_labels=6, random_state=0)
+    planted.hidden = hide_labels(planted.Y, observed_fraction=0.6, random_state=0)
+    return planted
+
+
+def test_leml_of_full_rank_with_next_to_no_ridge_is_least_squares(data):
+    model = LEML(n_components=1.0, alpha=1e-8, max_iter=50, tol=1e-12, random_state=0).fit(data.X, data.Y)
+    regression = LinearRegression(fit_intercept=False).fit(data.X, 2 * data.Y - 1)
+    np.testing.assert_allclose(model.coef_, regression.coef_, atol=1e-6)
+    model = LEML(n_components=1.0, alpha=1e-8, fit_intercept=True, max_iter=100, tol=1e-6, random_state=0)
+    model.fit(data.X, data.Y)
+    regression = LinearRegression().fit(data.X, 2 * data.Y - 1)
+    np.testing.assert_allclose(model.decision_function(data.X), regression.predict(data.X), atol=0.02)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_mllrc_that_keeps_full_labels_is_a_ridge_regression(fit_intercept, data):
+    model = MLLRC(completion_penalty=1e6, nuclear_penalty=0, alpha=2.0, fit_intercept=fit_intercept, tol=1e-10)
+    model.fit(data.X, data.Y)
+    ridge = Ridge(alpha=2.0, fit_intercept=fit_intercept).fit(data.X, 2 * data.Y - 1)
+    np.testing.assert_allclose(model.label_map_, np.eye(6), atol=1e-5)
+    np.testing.assert_allclose(model.coef_, ridge.coef_, atol=1e-5)
+    np.testing.assert_allclose(model.decision_function(data.X), ridge.predict(data.X), atol=1e-5)
+
+
+def test_scores_of_mllrc_are_the_ridge_regression_of_completed_labels(data):
+    """Also with labels missing, whose zeros count: W = (X^T X + b I)^-1 X^T Y S."""
+    model = MLLRC(completion_penalty=3.0, nuclear_penalty=150.0, alpha=2.0, tol=1e-10).fit(data.X, data.hidden)
+    Y = np.nan_to_num(2 * data.hidden - 1)
+    W = np.linalg.solve(data.X.T @ data.X + 2.0 * np.eye(8), data.X.T @ Y @ model.label_map_)
+    np.testing.assert_allclose(model.coef_, W.T, atol=1e-7)
+    np.testing.assert_allclose(model.decision_function(data.X), data.X @ W, atol=1e-6)
+    assert np.linalg.matrix_rank(model.label_map_, tol=1e-9) == model.history_[-1]["rank"] < 6
+
+
+@EACH
+def test_model_learns_what_was_planted(model):
+    planted = make_planted(
+        2000, 20, 10, n_components=3, local=0.0, noise=0.1, frequencies=np.full(10, 0.5), random_state=1
+    )
+    train, test = slice(0, None, 2), slice(1, None, 2)
+    hidden = hide_labels(planted.Y[train], 0.3, random_state=0)
+    scores = model.fit(planted.X[train], hidden).decision_function(planted.X[test])
+    found = [np.corrcoef(a, b)[0, 1] for a, b in zip(scores.T, planted.scores[test].T, strict=True)]
+    assert min(found) > 0.85
+    assert ranking_loss(planted.Y[test], scores) < 0.12  # 0.5, for guesses
+
+
+@EACH
+def test_unobserved_entries_are_never_read(model, data):
+    known = ~np.isnan(data.hidden)
+    expected = model.fit(data.X, data.hidden).decision_function(data.X)
+    for poison in (0.0, 1.0, np.inf, 99.0):
+        found = model.fit(data.X, np.where(known, data.Y, poison), mask=known).decision_function(data.X)
+        np.testing.assert_array_equal(found, expected)
+
+
+@EACH
+def test_weight_zero_is_missing_and_weight_one_is_nothing(model, data):
+    known = ~np.isnan(data.hidden)
+    expected = model.fit(data.X, data.hidden).decision_function(data.X)
+    weighted = model.fit(data.X, data.Y, entry_weight=known.astype(float)).decision_function(data.X)
+    np.testing.assert_allclose(weighted, expected, atol=1e-10)
+    half = np.where(known, np.linspace(0.5, 1, 6), 0.0)
+    assert np.abs(model.fit(data.X, data.Y, entry_weight=half).decision_function(data.X) - expected).max() > 1e-3
+
+
+@pytest.mark.parametrize("model", MODELS[:3], ids=str)
+def test_leml_with_weights_and_ridge_scaled_together_is_the_same(model, data):
+    expected = model.fit(data.X, data.hidden).decision_function(data.X)
+    scaled = LEML(**{**model.get_params(), "ridge": 4 * model.ridge})
+    scaled.fit(data.X, data.hidden, entry_weight=np.full(data.Y.shape, 4.0))
+    np.testing.assert_allclose(scaled.decision_function(data.X), expected, atol=1e-6)
+
+
+def test_mllrc_with_weights_and_penalties_scaled_together_scales_the_scores(data):
+    expected = MLLRC(completion_penalty=4.0, alpha=2.0, nuclear_penalty=20.0, tol=1e-9).fit(data.X, data.hidden)
+    weights = np.full(data.Y.shape, 2.0)
+    scaled = MLLRC(completion_penalty=2.0, alpha=2.0, nuclear_penalty=80.0, tol=1e-9).fit(
+        data.X, data.hidden, entry_weight=weights
+    )
+    np.testing.assert_allclose(scaled.label_map_, expected.label_map_, atol=1e-6)
+    np.testing.assert_allclose(scaled.coef_, 2 * expected.coef_, atol=1e-6)
+
+
+@EACH
+def test_permuting_samples_permutes_nothing_else(model, data):
+    expected = model.fit(data.X, data.hidden).decision_function(data.X)
+    rows = np.random.default_rng(0).permutation(len(data.X))
+    moved = model.fit(data.X[rows], data.hidden[rows]).decision_function(data.X)
+    np.testing.assert_allclose(moved, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("model", MODELS[3:], ids=str)
+def test_permuting_labels_permutes_the_scores_of_mllrc(model, data):
+    expected = model.fit(data.X, data.hidden).decision_function(data.X)
+    labels = np.random.default_rng(0).permutation(6)
+    moved = model.fit(data.X, data.hidden[:, labels]).decision_function(data.X)
+    np.testing.assert_allclose(moved, expected[:, labels], atol=1e-6)
+
+
+@EACH
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_matrix, sp.coo_array])
+def test_sparse_features_give_the_fit_of_dense_ones(model, container, data):
+    X = data.X * (np.random.default_rng(0).random(data.X.shape) < 0.5)
+    dense = model.fit(X, data.hidden).predict_proba(X)
+    sparse = model.fit(container(X), data.hidden).predict_proba(container(X))
+    np.testing.assert_allclose(sparse, dense, atol=1e-6)
+
+
+@EACH
+def test_sparse_features_stay_sparse(model, data, monkeypatch):
+    X = sp.csr_array(data.X)
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("sparse features were made dense")
+
+    for name in ("toarray", "todense", "__array__"):
+        monkeypatch.setattr(sp.csr_array, name, refuse, raising=False)
+        monkeypatch.setattr(sp.csc_array, name, refuse, raising=False)
+    model.fit(X, data.hidden).predict(X)
+
+
+@EACH
+def test_torch_gives_the_fit_of_numpy(model, data):
+    expected = model.fit(data.X, data.hidden).decision_function(data.X)
+    X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
+    found = model.fit(X, Y)
+    assert isinstance(found.coef_, torch.Tensor)
+    assert isinstance(found.predict(X), torch.Tensor)
+    np.testing.assert_allclose(found.decision_function(X).numpy(), expected, atol=1e-5)
+    # A model learned in one library answers in the other.
+    np.testing.assert_allclose(found.decision_function(data.X), expected, atol=1e-5)
+    model.fit(data.X, data.hidden)
+    np.testing.assert_allclose(model.decision_function(X).numpy(), expected, atol=1e-12)
+    single = model.decision_function(X.to(torch.float32)).numpy()
+    np.testing.assert_allclose(single, expected, atol=1e-4)
+
+
+@EACH
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_single_precision_follows_double(model, library, data):
+    expected = model.fit(data.X, data.hidden).decision_function(data.X)
+    X = data.X.astype(np.float32)
+    X = torch.from_numpy(X) if library == "torch" else X
+    single = model.fit(X, data.hidden)
+    assert "float32" in str(single.coef_.dtype)
+    assert "float32" in str(single.decision_function(X).dtype)
+    np.testing.assert_allclose(np.asarray(single.decision_function(X)), expected, atol=3e-3 * np.abs(expected).max())
+
+
+@EACH
+def test_objective_never_rises(model, data):
+    values = np.array([record["objective"] for record in model.fit(data.X, data.hidden).history_])
+    assert (np.diff(values) <= 1e-12 * values[0]).all()
+    assert model.n_iter_ == len(values) // (2 if isinstance(model, LEML) else 1)
+
+
+@EACH
+def test_frames_keep_names_and_vectors_stay_vectors(model, data):
+    expected = model.fit(data.X, data.hidden).decision_function(data.X)
+    frame = pd.DataFrame(data.hidden, columns=list("abcdef"))
+    model.fit(pd.DataFrame(data.X, columns=[f"x{i}" for i in range(8)]), frame)
+    assert model.label_names_ == list("abcdef")
+    assert list(model.feature_names_in_) == [f"x{i}" for i in range(8)]
+    np.testing.assert_array_equal(data.X @ np.asarray(model.coef_).T + model.intercept_ > 0, expected > 0)
+    words = np.where(data.Y[:, 0] > 0, "yes", "no")
+    model.fit(data.X, words)
+    assert model.predict(data.X).shape == words.shape
+    assert (model.predict(data.X) == words).mean() > 0.7
+
+
+@EACH
+def test_odd_labels_and_features_work(model, data):
+    labels = data.hidden.copy()
+    labels[:, 0] = np.nan  # never observed
+    labels[:, 1] = np.where(np.isnan(labels[:, 1]), np.nan, 1)  # of one class
+    labels[:, 2] = np.nan
+    labels[0, 2] = 0  # observed once
+    labels[3] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = model.fit(data.X, labels).decision_function(data.X)
+        assert np.isfinite(scores).all()
+        np.testing.assert_allclose(scores[:, 0], 0, atol=1e-6)
+        if model.fit_intercept:
+            assert (scores[:, 1] > 0).mean() > 0.99
+        assert np.isfinite(model.fit(0 * data.X, labels).decision_function(data.X)).all()
+        assert np.isfinite(model.fit(1e8 * data.X, labels).decision_function(1e8 * data.X)).all()
+        single = model.fit(data.X[:1], data.Y[:1])
+        assert (single.predict(data.X[:1]) == data.Y[:1]).all() or not model.fit_intercept
+    with pytest.raises(ValueError, match="values of X are too large for float"):
+        model.fit(1e160 * data.X, labels)
+
+
+def test_rank_is_a_number_or_a_share_of_the_labels(data):
+    for n_components, k in ((1, 1), (4, 4), (40, 6), (0.3, 2), (0.5, 3), (1.0, 6)):
+        assert LEML(n_components=n_components, max_iter=1).fit(data.X, data.hidden).label_factors_.shape == (6, k)
+
+
+def test_start_is_uniform_and_belongs_to_the_seed(data):
+    first, again, other = (LEML(random_state=s).fit(data.X, data.hidden).feature_weights_ for s in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 1e-3
+
+
+@pytest.mark.parametrize("model", [LEML(max_iter=2, tol=1e-12, random_state=0), MLLRC(max_iter=2)], ids=str)
+def test_running_out_of_rounds_warns(model, data):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 .* were not enough to reach tol"):
+        model.fit(data.X, data.hidden)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LEML(max_iter=2, random_state=0).fit(data.X, data.hidden)
+
+
+@pytest.mark.parametrize(
+    ("cls", "name", "values", "accepted"),
+    [
+        (LEML, "n_components", [0, 0.0, 1.5, "many", True], r"an integer of 1 or more, or a float in \(0, 1\]"),
+        (LEML, "ridge", [0, -1, np.inf, "x"], "positive"),
+        (LEML, "loss", ["hinge", 3], "'squared' or 'logistic' or 'squared_hinge'"),
+        (LEML, "fit_intercept", ["no"], "True or False"),
+        (LEML, "max_iter", [0, 2.5], "an integer of 1 or more"),
+        (LEML, "tol", [-1, "small"], "0 or more, or None"),
+        (MLLRC, "completion", [0, -1, np.nan], r"positive \(with 0 the minimum is W = S = 0\)"),
+        (MLLRC, "ridge", [0, None], "positive"),
+        (MLLRC, "nuclear", [-1, np.inf], "0 or more"),
+        (MLLRC, "fit_intercept", [2], "True or False"),
+        (MLLRC, "max_iter", [0], "an integer of 1 or more"),
+        (MLLRC, "tol", [0, None], "positive"),
+    ],
+)
+def test_wrong_parameters_are_named(cls, name, values, accepted, data):
+    for value in values:
+        with pytest.raises(ValueError, match=f"{name} of {cls.__name__} must be {accepted}, got"):
+            cls(**{name: value}).fit(data.X, data.hidden)

@@ -1,0 +1,96 @@
+"""Features on a common scale, and models that undo it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from spmld import GLOCAL, SPMLD
+from spmld.datasets import make_planted
+from spmld.estimators._scaling import Scale
+from spmld.labels import hide_labels
+
+torch = pytest.importorskip("torch", reason="needs the extra torch")
+
+RNG = np.random.default_rng(0)
+DENSE = RNG.normal(size=(60, 7)) * [1, 10, 1e-3, 5, 1, 2, 3] + [0, 5, 1, -3, 0, 100, 0]
+SPARSE = sp.random_array((50, 20), density=0.1, rng=0, format="csr")
+DATA = make_planted(n_samples=200, n_features=6, n_labels=5, random_state=0)
+Y = hide_labels(DATA.Y, 0.6, random_state=0)
+
+
+def square_norm(X):
+    return np.mean(np.asarray(X.multiply(X).sum(axis=1) if sp.issparse(X) else (X**2).sum(axis=1)))
+
+
+@pytest.mark.parametrize("X", [DENSE, SPARSE, SPARSE.toarray(), sp.csr_array(DENSE)])
+@pytest.mark.parametrize("center", [True, False])
+def test_rows_have_mean_square_norm_one(X, center):
+    assert square_norm(Scale(X, center=center)(X)) == pytest.approx(1)
+
+
+def test_columns_of_dense_features_have_mean_0_and_equal_variance():
+    scaled = Scale(DENSE)(DENSE)
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(scaled.var(axis=0), 1 / 7)
+    uncentred = Scale(DENSE, center=False)(DENSE)
+    np.testing.assert_allclose(uncentred / DENSE, np.broadcast_to(uncentred[0] / DENSE[0], DENSE.shape))
+
+
+@pytest.mark.parametrize("X", [DENSE, SPARSE.toarray()])
+def test_how_features_are_stored_does_not_matter(X):
+    expected = Scale(X)(X)
+    sparse = Scale(sp.csr_array(X))(sp.csr_array(X))
+    np.testing.assert_allclose(sparse.toarray() if sp.issparse(sparse) else sparse, expected)
+    np.testing.assert_allclose(Scale(torch.from_numpy(X))(torch.from_numpy(X)).numpy(), expected)
+
+
+def test_zeros_stay_zeros_and_new_samples_get_the_scale_of_the_fit():
+    scaled = Scale(SPARSE)(SPARSE)
+    np.testing.assert_array_equal(scaled.toarray() == 0, SPARSE.toarray() == 0)
+    np.testing.assert_allclose(Scale(DENSE)(DENSE[:3]), Scale(DENSE)(DENSE)[:3])
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e6 / 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_constant_column_is_left_out(value, dtype):
+    """Rounding gives it a variance above 0, which must not be blown up."""
+    X = np.column_stack([DENSE, np.full(60, value)]).astype(dtype)
+    scaled = Scale(X)(X)
+    assert scaled.dtype == dtype
+    np.testing.assert_allclose(scaled[:, -1], 0, atol=1e-3)
+
+
+@pytest.mark.parametrize("X", [DENSE, SPARSE])
+@pytest.mark.parametrize("center", [True, False])
+def test_weights_for_scaled_samples_and_for_samples_as_given_agree(X, center):
+    scale, W = Scale(X, center=center), RNG.normal(size=(X.shape[1], 3))
+    weights, offsets = scale.on_features(W)
+    np.testing.assert_allclose(X @ weights - offsets, scale(X) @ W, atol=1e-10)
+
+
+@pytest.mark.parametrize("cls", [GLOCAL, SPMLD])
+def test_units_and_origins_of_features_do_not_matter(cls):
+    units, origins = np.array([1, 10, 1e-3, 5, 1, 2]), np.array([0, 5, 1, -3, 0, 100])
+    one, two = cls(random_state=0).fit(DATA.X, Y), cls(random_state=0).fit(units * DATA.X + origins, Y)
+    X, other = DATA.X[:50], units * DATA.X[:50] + origins
+    np.testing.assert_allclose(two.decision_function(other), one.decision_function(X), atol=1e-6)
+    np.testing.assert_allclose(two.complete(other, Y[:50])[1], one.complete(X, Y[:50])[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"standardize": False}])
+def test_predictor_and_latent_labels_are_for_features_as_given(options):
+    X = DATA.X * [1, 10, 1e-3, 5, 1, 2] + 3
+    model = SPMLD(random_state=0, coupling=100.0, **options).fit(X, Y)
+    np.testing.assert_allclose(model.decision_function(X), X @ model.coef_.T + model.intercept_, atol=1e-9)
+    followed = X @ model.feature_weights_ - model.latent_offsets_
+    assert np.abs(model.latent_labels_ - followed).max() < 0.1 * np.abs(followed).max()
+    if not options.get("fit_intercept", True):
+        np.testing.assert_array_equal(model.intercept_, 0)
+
+
+def test_presets_leave_features_as_they_are():
+    assert not SPMLD.paper().standardize
+    assert not SPMLD.released().standardize
+    assert not GLOCAL.released().standardize
+    scores = [SPMLD.paper(random_state=0).fit(size * DATA.X, Y).decision_function(size * DATA.X) for size in (1, 0.1)]
+    assert np.abs(scores[0] - scores[1]).max() > 0.01

@@ -1,0 +1,95 @@
+"""Allocation: how evenly every label is spread."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GroupKFold, KFold
+
+from spmld.model_selection import MultilabelStratifiedKFold
+from spmld.model_selection import _allocation as allocation
+
+from .splits_cases import NAN, counts, make_labels, worst
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+@pytest.mark.parametrize("k", [2, 5, 10])
+def test_every_label_is_as_even_as_whole_numbers_allow(k, missing):
+    Y = make_labels(1500, 12, missing)
+    tests = [test for _, test in MultilabelStratifiedKFold(k, random_state=0).split(Y, Y)]
+    positives, observed = counts(Y, tests)
+    assert worst(positives) < 1
+    plain = [test for _, test in KFold(k, shuffle=True, random_state=0).split(Y)]
+    assert worst(counts(Y, plain)[0]) > 3
+    if missing:
+        assert worst(observed) < 0.25 * worst(counts(Y, plain)[1])
+
+
+def test_filling_by_the_rarest_label_is_even_without_exchanges(monkeypatch):
+    monkeypatch.setattr(allocation, "_ATTEMPTS", 0)
+    Y = make_labels(1500, 12, low=0.01, high=0.2)
+    tests = [test for _, test in MultilabelStratifiedKFold(5, random_state=0).split(Y, Y)]
+    assert worst(counts(Y, tests)[0]) < 1
+
+
+def test_dense_labels_that_meet_in_every_row_are_mended_by_exchanges():
+    Y = make_labels(2000, 20, low=0.3, high=0.7)
+    tests = [test for _, test in MultilabelStratifiedKFold(5, random_state=0).split(Y, Y)]
+    assert worst(counts(Y, tests)[0]) < 2  # first filling alone leaves about 20
+    assert {len(test) for test in tests} == {400}
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_each_exchange_makes_the_stated_sum_fall(monkeypatch, grouped):
+    Y = make_labels(300, 20, low=0.05, high=0.8)
+    sizes, falls = np.array([150, 100, 50]), []
+    exchange = allocation._Parts._exchange
+
+    def stated_sum(parts):
+        s = (sizes / sizes.sum())[:, None]
+        T = np.array([parts.amounts[parts.part == f].sum(axis=0) for f in range(3)], dtype=float)
+        P = T.sum(axis=0)
+        return ((T - s * P) ** 2 / s / P).sum()
+
+    def watched(parts, *arguments):
+        before = stated_sum(parts)
+        done = exchange(parts, *arguments)
+        falls.append(before - stated_sum(parts))
+        assert falls[-1] > 0 if done else falls[-1] == 0
+        return done
+
+    monkeypatch.setattr(allocation._Parts, "_exchange", watched)
+    groups = np.arange(300) // 3 if grouped else None
+    allocation.allocate((2 * Y - 1).astype(np.int8), sizes, np.random.RandomState(0), groups=groups)
+    assert sum(fall > 0 for fall in falls) >= 5
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_close_to_the_best_of_all_allocations(seed):
+    Y = make_labels(8, 3, seed=seed, low=0.3, high=0.6)
+    best = min(
+        worst(counts(Y, [list(half), [i for i in range(8) if i not in half]])[0])
+        for half in itertools.combinations(range(8), 4)
+    )
+    ours = min(
+        worst(counts(Y, [t for _, t in MultilabelStratifiedKFold(2, random_state=s).split(Y, Y)])[0]) for s in range(3)
+    )
+    assert best <= ours <= best + 0.5
+
+
+def test_groups_are_far_more_even_than_group_kfold():
+    Y = make_labels(2000, 10)
+    groups = np.random.default_rng(1).integers(300, size=len(Y))
+    ours = [test for _, test in MultilabelStratifiedKFold(5, random_state=0).split(Y, Y, groups)]
+    plain = [test for _, test in GroupKFold(5).split(Y, Y, groups)]
+    assert worst(counts(Y, ours)[0]) <= 3 < 10 < worst(counts(Y, plain)[0])
+    assert max(abs(len(test) - 400) for test in ours) <= 4
+
+
+def test_rare_positives_go_to_different_folds_and_absent_labels_do_no_harm():
+    Y = np.zeros((30, 4))
+    Y[:3, 0] = 1  # fewer positives than folds
+    Y[:, 2] = NAN
+    Y[5:9] = NAN  # rows that say nothing
+    positives, _ = counts(Y, [test for _, test in MultilabelStratifiedKFold(5, random_state=0).split(Y, Y)])
+    assert sorted(positives[:, 0]) == [0, 0, 1, 1, 1]

@@ -1,0 +1,76 @@
+"""Splits: what is not read, and what is refused."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from spmld.model_selection import (
+    EntryKFold,
+    MultilabelStratifiedKFold,
+    MultilabelStratifiedShuffleSplit,
+    RepeatedMultilabelStratifiedKFold,
+    hold_out_entries,
+    train_validation_test_split,
+)
+
+from .splits_cases import NAN, make_labels
+
+
+def test_what_stands_in_unobserved_places_is_not_read():
+    Y = make_labels(120, 5, missing=0.4)
+    mask = ~np.isnan(Y)
+    poisoned = np.where(mask, Y, np.random.default_rng(0).choice([0.0, 1.0, 7.0, np.inf], size=Y.shape))
+    for clean, dirty in [
+        (
+            train_validation_test_split(np.arange(120), Y, random_state=0)[:3],
+            train_validation_test_split(np.arange(120), poisoned, mask=mask, random_state=0)[:3],
+        ),
+        (hold_out_entries(Y, random_state=0), hold_out_entries(poisoned, mask=mask, random_state=0)),
+        (
+            [a for pair in EntryKFold(3, random_state=0).split(Y) for a in pair],
+            [a for pair in EntryKFold(3, random_state=0).split(poisoned, mask) for a in pair],
+        ),
+    ]:
+        for a, b in zip(clean, dirty, strict=True):
+            assert_array_equal(a, b)
+
+
+Y10 = make_labels(10, 2, low=0.3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: MultilabelStratifiedKFold(1), "n_splits must be an integer of at least 2, got 1"),
+        (lambda: MultilabelStratifiedKFold(2.5), "n_splits must be an integer of at least 2, got 2.5"),
+        (lambda: MultilabelStratifiedKFold(shuffle="no"), "shuffle must be True or False, got 'no'"),
+        (
+            lambda: MultilabelStratifiedKFold(shuffle=False, random_state=1),
+            "random_state must be None if shuffle=False",
+        ),
+        (lambda: next(MultilabelStratifiedKFold(11).split(Y10, Y10)), "n_splits asks for 11 parts, .* 10 rows"),
+        (lambda: next(MultilabelStratifiedKFold(3).split(Y10, Y10, [0, 1] * 5)), "n_splits asks for 3 .* 2 groups"),
+        (lambda: next(MultilabelStratifiedKFold(3).split(Y10)), "y must be given"),
+        (lambda: next(MultilabelStratifiedKFold(3).split(Y10, Y10 * NAN)), "y has no observed entry"),
+        (lambda: next(MultilabelStratifiedKFold(3).split(Y10[:9], Y10)), "inconsistent numbers of samples"),
+        (lambda: RepeatedMultilabelStratifiedKFold(n_repeats=0), "n_repeats must be an integer of at least 1, got 0"),
+        (lambda: next(MultilabelStratifiedShuffleSplit(test_size=1.5).split(Y10, Y10)), "test_size must be .* got 1.5"),
+        (lambda: next(MultilabelStratifiedShuffleSplit(train_size=10).split(Y10, Y10)), "train_size must be .* got 10"),
+        (
+            lambda: next(MultilabelStratifiedShuffleSplit(test_size=0.6, train_size=0.6).split(Y10, Y10)),
+            "must not ask for more than the 10 rows together",
+        ),
+        (lambda: next(MultilabelStratifiedShuffleSplit(train_size=0.01).split(Y10, Y10)), "at least one row each"),
+        (lambda: train_validation_test_split(Y10, Y10, sizes=(0.5, 0.5)), "sizes must be three floats"),
+        (lambda: train_validation_test_split(Y10, Y10, sizes=(0.5, 0.5, 0.5)), "sizes must be three floats"),
+        (lambda: train_validation_test_split(Y10, Y10, sizes=(5, 5, 5)), "sizes must be three floats"),
+        (lambda: train_validation_test_split(Y10, Y10, sizes=(0.5, 0.5, 0)), "sizes must be three floats"),
+        (lambda: train_validation_test_split(Y10, Y10, sizes=(0.98, 0.01, 0.01)), "leave at least one row"),
+        (lambda: train_validation_test_split(Y10, Y10, groups=[1, 2]), "groups must have one entry for each of the 10"),
+        (lambda: EntryKFold(0), "n_splits must be an integer of at least 2, got 0"),
+        (lambda: hold_out_entries(Y10, 1.0), r"test_size must be a float in \(0, 1\), got 1.0"),
+    ],
+)
+def test_refusals_name_the_argument_and_what_was_given(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,157 @@
+"""Splitters of rows: partitions of the right sizes, in scikit-learn's tools."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import GridSearchCV, cross_validate
+
+from spmld.model_selection import (
+    MultilabelStratifiedKFold,
+    MultilabelStratifiedShuffleSplit,
+    RepeatedMultilabelStratifiedKFold,
+)
+
+from .splits_cases import counts, labels_and_folds, make_labels, worst
+
+
+@given(labels_and_folds(), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_each_row_is_tested_once_and_sizes_differ_by_one_at_most(case, shuffle):
+    Y, k, seed = case
+    splits = list(MultilabelStratifiedKFold(k, shuffle=shuffle, random_state=seed if shuffle else None).split(Y, Y))
+    assert_array_equal(np.sort(np.concatenate([test for _, test in splits])), np.arange(len(Y)))
+    sizes = [len(test) for _, test in splits]
+    assert max(sizes) - min(sizes) <= 1
+    for train, test in splits:
+        assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(len(Y)))
+
+
+@given(labels_and_folds(), st.integers(0, 1000))
+@settings(max_examples=100, deadline=None)
+def test_groups_stay_together_and_no_fold_is_empty(case, seed):
+    Y, k, _ = case
+    groups = np.random.default_rng(seed).integers(k + 2, size=len(Y))
+    groups[:k] = np.arange(k)
+    splits = list(MultilabelStratifiedKFold(k, random_state=seed).split(Y, Y, groups))
+    assert_array_equal(np.sort(np.concatenate([test for _, test in splits])), np.arange(len(Y)))
+    for train, test in splits:
+        assert len(test)
+        assert not set(groups[train]) & set(groups[test])
+
+
+@pytest.mark.parametrize("form", [list, pd.DataFrame, sp.csr_matrix, lambda Y: 2 * Y - 1, lambda Y: Y.astype(bool)])
+def test_every_form_of_labels_gives_the_same_folds(form):
+    Y = make_labels(60, 4, low=0.2)
+    wanted = list(MultilabelStratifiedKFold(3, random_state=0).split(Y, Y))
+    for (train, test), (train_, test_) in zip(
+        wanted, MultilabelStratifiedKFold(3, random_state=0).split(None, form(Y)), strict=True
+    ):
+        assert_array_equal(train, train_)
+        assert_array_equal(test, test_)
+
+
+def test_a_vector_is_one_label():
+    y = np.array(["no", "yes"])[(np.arange(50) % 5 == 0).astype(int)]
+    for _, test in MultilabelStratifiedKFold(5, random_state=0).split(y, y):
+        assert (y[test] == "yes").sum() == 2
+
+
+def test_seeds_decide():
+    Y = make_labels(200, 5)
+    folds = [[tuple(t) for _, t in MultilabelStratifiedKFold(4, random_state=s).split(Y, Y)] for s in (0, 0, 1)]
+    assert folds[0] == folds[1] != folds[2]
+    fixed = MultilabelStratifiedKFold(4, shuffle=False)
+    assert [tuple(t) for _, t in fixed.split(Y, Y)] == [tuple(t) for _, t in fixed.split(Y, Y)]
+
+
+def test_repeats_differ_and_each_is_a_set_of_folds():
+    Y = make_labels(100, 3, low=0.1)
+    splitter = RepeatedMultilabelStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
+    tests = [test for _, test in splitter.split(Y, Y)]
+    assert len(tests) == splitter.get_n_splits() == 12
+    rounds = [frozenset(map(tuple, tests[i : i + 4])) for i in (0, 4, 8)]
+    assert len(set(rounds)) == 3
+    for i in (0, 4, 8):
+        assert_array_equal(np.sort(np.concatenate(tests[i : i + 4])), np.arange(100))
+        assert worst(counts(Y, tests[i : i + 4])[0]) < 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rows"),
+    [
+        ({}, (900, 100)),
+        ({"test_size": 0.25}, (750, 250)),
+        ({"train_size": 0.3}, (300, 700)),
+        ({"train_size": 0.3, "test_size": 0.2}, (300, 200)),
+        ({"train_size": 500, "test_size": 33}, (500, 33)),
+    ],
+)
+def test_shuffle_split_shares_each_label_in_proportion(sizes, rows):
+    Y = make_labels(1000, 8, missing=0.2)
+    seen = set()
+    for train, test in MultilabelStratifiedShuffleSplit(3, random_state=0, **sizes).split(Y, Y):
+        assert (len(train), len(test)) == rows
+        assert not set(train) & set(test)
+        for part in (train, test):
+            wanted = (Y == 1).sum(0) * len(part) / 1000
+            assert np.abs((Y[part] == 1).sum(0) - wanted).max() < 1
+        seen.add(tuple(test))
+    assert len(seen) == 3
+
+
+class Prior(ClassifierMixin, BaseEstimator):
+    """Scores of each label: its observed share of positives, times a factor."""
+
+    def __init__(self, factor=1.0):
+        self.factor = factor
+
+    def fit(self, X, Y):
+        self.share_ = np.nanmean(Y, axis=0)
+        return self
+
+    def score(self, X, Y):
+        return -np.nanmean((Y - self.factor * self.share_) ** 2)
+
+
+def test_serves_scikit_learns_searches_with_missing_labels():
+    Y = make_labels(200, 4, missing=0.3, low=0.2)
+    groups = np.arange(200) // 4
+    for cv in (MultilabelStratifiedKFold(4, random_state=0), MultilabelStratifiedShuffleSplit(4, random_state=0)):
+        search = GridSearchCV(Prior(), {"factor": [0.0, 1.0]}, cv=cv).fit(Y, Y, groups=groups)
+        assert search.best_params_ == {"factor": 1.0}
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+        found = cross_validate(Prior(), Y, Y, cv=cv, groups=groups, return_indices=True)["indices"]
+        assert len(found["test"]) == 4
+        for train, test in zip(found["train"], found["test"], strict=True):
+            assert not set(groups[train]) & set(groups[test])
+
+
+def test_groups_are_routed_by_scikit_learn():
+    Y, groups = make_labels(100, 3, missing=0.2, low=0.2), np.arange(100) // 4
+    with config_context(enable_metadata_routing=True):
+        found = cross_validate(
+            Prior(),
+            Y,
+            Y,
+            cv=MultilabelStratifiedKFold(4, random_state=0),
+            params={"groups": groups},
+            return_indices=True,
+        )["indices"]
+    for train, test in zip(found["train"], found["test"], strict=True):
+        assert not set(groups[train]) & set(groups[test])
+
+
+def test_splitters_show_and_pickle_themselves():
+    splitter = MultilabelStratifiedKFold(3, random_state=7)
+    assert repr(splitter) == "MultilabelStratifiedKFold(n_splits=3, random_state=7, shuffle=True)"
+    Y = make_labels(30, 2, low=0.2)
+    for a, b in zip(splitter.split(Y, Y), pickle.loads(pickle.dumps(splitter)).split(Y, Y), strict=True):
+        assert_array_equal(a[1], b[1])

@@ -1,0 +1,57 @@
+"""Models of every kind for the tests of model files, and data to fit them on."""
+
+import warnings
+from functools import cache
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.svm import LinearSVC
+
+from spmld import GLOCAL, LEML, SPMLD, LabelPrior, MaskedLogistic, MaskedRidge, PerLabelClassifier, SelfPacedClassifier
+from spmld.datasets import make_planted
+from spmld.labels import hide_labels
+from spmld.model_selection import CalibratedClassifier, MultilabelStratifiedKFold, ThresholdClassifier
+from spmld.pacing import DiversePacing, FixedSchedule
+from tests.estimators.cases import ESTIMATORS, make
+
+DATA = make_planted(n_samples=160, n_features=8, n_labels=5, n_components=3, random_state=0)
+X = DATA.X
+Y = hide_labels(DATA.Y, observed_fraction=0.6, random_state=0)
+
+PLAIN = {cls.__name__: make(cls) for cls in ESTIMATORS}
+OTHERS = {
+    "paper": SPMLD.paper(max_iter=3, random_state=0),
+    "released": SPMLD.released(max_iter=3, random_state=0),
+    "hinge": SPMLD(loss="squared_hinge", pacing=DiversePacing(schedule=FixedSchedule()), random_state=0),
+    "random_state": GLOCAL(random_state=np.random.RandomState(0)),
+    "paced_logistic": SelfPacedClassifier(LogisticRegression()),
+    "paced_glocal": SelfPacedClassifier(GLOCAL(random_state=0), max_iter=4),
+    "svm": PerLabelClassifier(LinearSVC()),
+    "thresholds": ThresholdClassifier(MaskedLogistic(), cv=3, random_state=0),
+    "thresholds_top_k": ThresholdClassifier(MaskedRidge(), method="top_k"),
+    "thresholds_splitter": ThresholdClassifier(LabelPrior(), cv=MultilabelStratifiedKFold(3, random_state=0)),
+    "sigmoid": CalibratedClassifier(MaskedLogistic(), cv=3, random_state=0),
+    "isotonic": CalibratedClassifier(MaskedLogistic(), method="isotonic", cv=3, random_state=0),
+    "thresholds_of_calibrated": ThresholdClassifier(CalibratedClassifier(MaskedRidge(), cv=3), cv=3, random_state=0),
+}
+MODELS = {**PLAIN, **OTHERS}
+LINEAR = {
+    **{name: PLAIN[name] for name in PLAIN if name not in ("MLkNN", "SelfPacedEnsemble")},
+    **{name: OTHERS[name] for name in OTHERS if name not in ("thresholds_top_k", "isotonic")},
+    "ridge_classifier": PerLabelClassifier(RidgeClassifier()),
+    "squared_leml": LEML(loss="squared", random_state=0),
+}
+
+
+@cache
+def fitted(name):
+    """A model, fitted once for all tests."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {**LINEAR, **MODELS}[name].fit(X, Y)
+
+
+def answers(model, X=X):
+    """All that a model says, by the name of the method."""
+    methods = ("predict", "decision_function", "predict_proba")
+    return {method: getattr(model, method)(X) for method in methods if hasattr(model, method)}

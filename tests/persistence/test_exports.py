@@ -1,0 +1,113 @@
+"""Exports: other programs get the scores, probabilities and labels of the model."""
+
+import json
+import os
+
+import numpy as np
+import onnxruntime
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+
+import spmld
+from spmld.model_selection import ThresholdClassifier
+from spmld.persistence import linear_predictor
+from tests.persistence.cases import LINEAR, X, Y, fitted
+
+
+def expected(model):
+    """Scores before thresholds, probabilities where the model has them, and labels as 0 and 1."""
+    inner = model.estimator_ if isinstance(model, ThresholdClassifier) else model
+    found = {"labels": model.predict(X)}
+    if hasattr(inner, "decision_function"):
+        found["scores"] = inner.decision_function(X)
+    if hasattr(inner, "predict_proba"):
+        found["probabilities"] = inner.predict_proba(X)
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", LINEAR)
+def test_onnx_gives_what_the_model_gives(name, dtype, tmp_path):
+    path, wanted = tmp_path / "model.onnx", expected(fitted(name))
+    spmld.export_onnx(fitted(name), path, dtype=dtype)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    outputs = [output.name for output in session.get_outputs()]
+    found = dict(zip(outputs, session.run(None, {"X": X.astype(dtype)}), strict=True))
+    assert outputs == ["scores", "probabilities", "labels"]
+    for kind, values in wanted.items():
+        if kind == "labels":
+            margin = np.abs(found["scores"] - linear_predictor(fitted(name)).thresholds)
+            sure = margin > (1e-5 if dtype == "float32" else 1e-12)
+            assert sure.mean() > 0.95
+            np.testing.assert_array_equal(found[kind][sure], values[sure])
+        else:
+            np.testing.assert_allclose(found[kind], values, rtol=0, atol=1e-5 if dtype == "float32" else 1e-12)
+
+
+def test_onnx_carries_names_and_takes_any_number_of_rows(tmp_path):
+    model = spmld.MaskedLogistic().fit(pd.DataFrame(X).add_prefix("f"), pd.DataFrame(Y).add_prefix("tag "))
+    spmld.export_onnx(model, tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    told = {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
+    assert told["label_names"] == [f"tag {i}" for i in range(5)]
+    assert told["feature_names"][7] == "f7"
+    assert told["thresholds"] == [0.0] * 5
+    for n in (1, 7):
+        assert session.run(["labels"], {"X": X[:n].astype(np.float32)})[0].shape == (n, 5)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_npz_gives_the_scores_and_labels(name, tmp_path):
+    wanted = expected(fitted(name))
+    spmld.export_npz(fitted(name), tmp_path / "model.npz", label_names=list("abcde"))
+    with np.load(tmp_path / "model.npz", allow_pickle=False) as arrays:
+        scores = X @ arrays["coef"].T + arrays["intercept"]
+        assert arrays["label_names"].tolist() == list("abcde")
+        assert arrays["feature_names"].tolist() == [f"x{i}" for i in range(8)]
+        sure = np.abs(scores - arrays["thresholds"]) > 1e-12
+        np.testing.assert_array_equal((scores > arrays["thresholds"])[sure], (wanted["labels"] > 0)[sure])
+        if "scores" in wanted:
+            np.testing.assert_allclose(scores, wanted["scores"], atol=1e-9)
+        if str(arrays["link"]) == "logistic" and "probabilities" in wanted:
+            np.testing.assert_allclose(1 / (1 + np.exp(-scores)), wanted["probabilities"], atol=1e-9)
+
+
+def test_labels_without_a_positive_have_constant_scores(tmp_path):
+    Z = Y.copy()
+    Z[:, 2] = np.where(np.isnan(Z[:, 2]), np.nan, 0)
+    model = spmld.PerLabelClassifier().fit(X, Z)
+    np.testing.assert_allclose(linear_predictor(model).intercept[2], model.decision_function(X)[0, 2])
+    assert not linear_predictor(model).coef[2].any()
+
+
+@pytest.mark.parametrize("name", ["MLkNN", "SelfPacedEnsemble", "thresholds_top_k", "isotonic"])
+@pytest.mark.parametrize("export", [spmld.export_npz, spmld.export_onnx])
+def test_what_is_not_linear_is_refused(name, export, tmp_path):
+    with pytest.raises(ValueError, match="the model must"):
+        export(fitted(name), tmp_path / "model")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["MLkNN", "SelfPacedEnsemble"])
+def test_the_refusal_says_what_can_be_exported(name, tmp_path):
+    with pytest.raises(ValueError, match=rf"got {name}\. Accepted: .*MaskedLogistic.* Keep others with spmld\.save"):
+        spmld.export_onnx(fitted(name), tmp_path / "model")
+
+
+def test_a_model_that_is_not_fitted_is_said_to_be_so(tmp_path):
+    with pytest.raises(NotFittedError, match="SPMLD sample is not fitted"):
+        spmld.export_npz(spmld.SPMLD(), tmp_path / "model.npz")
+
+
+def test_trees_wrong_names_and_wrong_precision_are_refused(tmp_path):
+    forest = spmld.PerLabelClassifier(RandomForestClassifier(2)).fit(X, Y)
+    with pytest.raises(ValueError, match="PerLabelClassifier of RandomForestClassifier"):
+        spmld.export_npz(forest, tmp_path / "model.npz")
+    with pytest.raises(ValueError, match="label_names must name the 5 labels of the model, got 2"):
+        spmld.export_npz(fitted("LEML"), tmp_path / "model.npz", label_names=np.array(["a", "b"]))
+    with pytest.raises(ValueError, match="dtype must be"):
+        spmld.export_onnx(fitted("LEML"), tmp_path / "model.onnx", dtype="float16")
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        spmld.export_onnx(fitted("LEML"), tmp_path / "absent" / "model.onnx")

@@ -1,0 +1,61 @@
+"""Small studies and estimators for the tests."""
+
+import json
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from spmld.studies import parse_study
+
+FREE = {"seconds", "cpu_seconds", "peak_mib"}
+
+
+class Linear(BaseEstimator):
+    """Least squares on what is observed, with a bias; quick, and honest enough to be compared."""
+
+    def __init__(self, ridge=1.0, fail_on=None, noise=0.0, random_state=None):
+        self.ridge = ridge
+        self.fail_on = fail_on
+        self.noise = noise
+        self.random_state = random_state
+
+    def fit(self, X, Y):
+        if self.fail_on is not None and self.random_state in (self.fail_on, None):
+            raise RuntimeError(f"no fit with seed {self.random_state}")
+        signs = np.where(np.isnan(Y), 0, 2 * Y - 1)
+        ones = np.column_stack([X, np.ones(len(X))])
+        gram = ones.T @ ones + self.ridge * np.eye(ones.shape[1])
+        self.coef_ = np.linalg.solve(gram, ones.T @ signs)
+        self.coef_ += self.noise * np.random.RandomState(self.random_state).normal(size=self.coef_.shape)
+        return self
+
+    def decision_function(self, X):
+        return np.column_stack([X, np.ones(len(X))]) @ self.coef_
+
+    def predict(self, X):
+        return (self.decision_function(X) > 0).astype(int)
+
+
+def linear(name="linear", **parts):
+    return {"name": name, "estimator": "tests.studies.studies.Linear", **parts}
+
+
+def make(**changes):
+    content = {
+        "title": "tiny",
+        "report": "tables",
+        "data": ["planted"],
+        "observed": [0.5],
+        "seeds": [0, 1],
+        "metrics": ["ranking_loss"],
+        "budget": 2,
+        "methods": [linear(search={"ridge": [1.0, 1e6]}), linear("noisy", fixed={"noise": 0.1})],
+        **changes,
+    }
+    return parse_study(content, name="tiny", source="tiny.toml")
+
+
+def comparable(path):
+    """The lines of a file of records without what may differ from run to run."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return [{key: value for key, value in line.items() if key not in FREE} for line in lines]

@@ -1,0 +1,237 @@
+import json
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils import Bunch
+
+from spmld.datasets import make_planted
+from spmld.labels import hide_labels
+from spmld.metrics import METRICS, micro_average_precision, ranking_loss
+from spmld.studies import Corruption, StudyError, Trial, run
+from spmld.studies import trial as module
+from spmld.studies.strict import is_metric
+from spmld.studies.trial import attempt, build, find_estimator
+
+LINEAR = "tests.studies.studies.Linear"
+
+
+def tiny(kind="test", **changes):
+    parts = {"data": "planted", "observed": 0.5, "seed": 3, "method": "linear", "estimator": LINEAR, "params": {}}
+    folds = 3 if kind == "held-out" else 0
+    return Trial(kind, **{**parts, "folds": folds, **changes})
+
+
+class Poisoned(Bunch):
+    """Training data whose test part must not be touched."""
+
+    def __getattr__(self, name):
+        if name in ("X_test", "Y_test"):
+            raise AssertionError(f"{name} was read")
+        return super().__getattr__(name)
+
+
+@pytest.fixture
+def loads(monkeypatch):
+    def put(data):
+        monkeypatch.setattr(module, "load", lambda name: data)
+
+    return put
+
+
+@pytest.fixture
+def planted():
+    data = make_planted(n_samples=200, n_features=6, n_labels=5, random_state=1)
+    return {"X_train": data.X[::2], "Y_train": data.Y[::2], "X_test": data.X[1::2], "Y_test": data.Y[1::2]}
+
+
+@pytest.mark.parametrize("kind", ["test", "held-out"])
+@pytest.mark.parametrize("estimator", [LINEAR, "spmld.SPMLD"])
+def test_a_trial_run_twice_is_identical(kind, estimator):
+    trial = tiny(kind, estimator=estimator)
+    first, second = run(trial), run(Trial.from_dict(trial.as_dict()))
+    assert list(first) == list(second)
+    np.testing.assert_array_equal(list(first.values()), list(second.values()))
+
+
+def test_selection_never_reads_the_test_set(loads, planted):
+    loads(Poisoned(X_train=planted["X_train"], Y_train=planted["Y_train"]))
+    assert 0 < run(tiny("held-out"))["ranking_loss"] < 1
+    with pytest.raises(AssertionError, match="X_test was read"):
+        run(tiny("test"))
+
+
+def test_selection_is_judged_by_observed_labels_alone(loads, planted, monkeypatch):
+    loads(Bunch(**planted))
+    trial = tiny("held-out")
+    hidden = np.isnan(hide_labels(planted["Y_train"], trial.observed, random_state=trial.seed))
+    missing, evaluate = [], module.evaluate
+    monkeypatch.setattr(module, "evaluate", lambda Y, **rest: missing.append(np.isnan(Y).sum()) or evaluate(Y, **rest))
+    run(trial)
+    assert len(missing) == 3
+    assert sum(missing) == hidden.sum() > 0
+
+
+class Memory(BaseEstimator):
+    """Knows by heart what it was fitted on, and nothing else."""
+
+    def fit(self, X, Y):
+        self.known_ = {row.tobytes(): labels for row, labels in zip(X, np.nan_to_num(Y), strict=True)}
+        return self
+
+    def decision_function(self, X):
+        return np.array([self.known_.get(row.tobytes(), np.zeros(5)) for row in X])
+
+
+class Strict(Memory):
+    """Refuses labels of which not half are hidden."""
+
+    def fit(self, X, Y):
+        assert 0.45 < np.isnan(Y).mean() < 0.55
+        return super().fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", ["test", "held-out"])
+def test_the_fit_sees_only_what_the_mask_shows(loads, planted, kind):
+    loads(Bunch(**planted))
+    run(tiny(kind, estimator=f"{__name__}.Strict"))
+    with pytest.raises(AssertionError):
+        run(tiny(kind, estimator=f"{__name__}.Strict", observed=0.9))
+
+
+def test_held_out_rows_are_not_fitted(loads, planted):
+    loads(Bunch(**planted))
+    estimator = f"{__name__}.Memory"
+    assert run(tiny("held-out", estimator=estimator))["ranking_loss"] == 1.0  # all tied, and ties are errors
+    loads(Bunch(**{**planted, "X_test": planted["X_train"], "Y_test": planted["Y_train"]}))
+    assert run(tiny(estimator=estimator, observed=1.0))["ranking_loss"] == 0.0
+
+
+def test_the_test_measures_are_of_the_test_set(loads, planted):
+    loads(Bunch(**planted))
+    trial = tiny(observed=1.0)
+    model = build(trial).fit(planted["X_train"], planted["Y_train"])
+    expected = ranking_loss(planted["Y_test"], model.decision_function(planted["X_test"]))
+    assert run(trial)["ranking_loss"] == expected
+
+
+def test_corruption_changes_the_training_labels_alone(loads, planted):
+    loads(Bunch(**planted))
+    clean, wrong = run(tiny()), run(tiny(corruption=Corruption("flip", 0.4)))
+    assert wrong["ranking_loss"] > clean["ranking_loss"]
+    assert run(tiny(corruption=Corruption("flip", 0.4))) == wrong
+
+
+class Faithful(Memory):
+    """Refuses a label that is not true; its scores are what it has seen."""
+
+    truth = None
+
+    def fit(self, X, Y):
+        assert ((self.truth == Y) | np.isnan(Y)).all()
+        return super().fit(X, Y)
+
+
+def test_an_oracle_is_not_shown_wrong_labels(loads, planted, monkeypatch):
+    loads(Bunch(**planted))
+    monkeypatch.setattr(Faithful, "truth", planted["Y_train"])
+    wrong = {"estimator": f"{__name__}.Faithful", "corruption": Corruption("flip", 0.2)}
+    run(tiny(oracle=True, **wrong))
+    with pytest.raises(AssertionError):
+        run(tiny(**wrong))
+
+
+def test_completion_is_evaluated_on_the_gaps_by_the_truth(loads, planted):
+    loads(Poisoned(X_train=planted["X_train"], Y_train=planted["Y_train"]))
+    trial = tiny("missing", estimator="spmld.MaskedLogistic")
+    X, truth = planted["X_train"], planted["Y_train"]
+    Y = hide_labels(truth, trial.observed, random_state=trial.seed)
+    scores = build(trial).fit(X, Y).decision_function(X)
+    expected = micro_average_precision(truth, scores, mask=np.isnan(Y))
+    assert run(trial)["micro_average_precision"] == pytest.approx(expected)
+
+
+class Knows(BaseEstimator):
+    """Suspects what differs from the truth, and knows nothing of the rest."""
+
+    truth = None
+
+    def error_probability(self, X, Y):
+        return np.where(np.isnan(Y), np.nan, (self.truth != Y) + 0.01 * np.arange(Y.shape[1]))
+
+
+def test_an_audit_is_judged_by_which_observed_labels_are_wrong(loads, planted, monkeypatch):
+    loads(Poisoned(X_train=planted["X_train"], Y_train=planted["Y_train"]))
+    wrong = {"estimator": f"{__name__}.Knows", "corruption": Corruption("flip", 0.1)}
+    monkeypatch.setattr(Knows, "truth", planted["Y_train"])
+    assert run(tiny("audit", **wrong))["micro_average_precision"] == 1
+    monkeypatch.setattr(Knows, "truth", 1 - planted["Y_train"])
+    assert run(tiny("audit", **wrong))["micro_average_precision"] < 0.1
+
+
+def test_features_are_standardized_by_the_training_rows(loads, planted):
+    X, new = planted["X_train"], planted["X_test"]
+    units = np.arange(1.0, 1 + X.shape[1])
+    loads(Bunch(**planted))
+    expected = run(tiny(standardize=True))
+    loads(Bunch(**{**planted, "X_train": units * X + 7, "X_test": units * new + 7}))
+    found = run(tiny(standardize=True))
+    assert found == pytest.approx(expected)
+    assert run(tiny())["ranking_loss"] != pytest.approx(expected["ranking_loss"])
+
+
+def test_every_measure_that_a_study_may_name_is_recorded():
+    recorded = set(run(tiny(estimator="spmld.GLOCAL")))
+    named = {name.removesuffix("k") + str(k) if name.endswith("_k") else name for name in METRICS for k in (1, 3, 5)}
+    assert {name for name in named if is_metric(name)} == recorded
+
+
+def test_the_key_is_of_the_description():
+    assert tiny().key == tiny().key
+    others = [tiny(seed=4), tiny(observed=0.3), tiny(params={"ridge": 2}), tiny("held-out"), tiny(method="other")]
+    others += [tiny(corruption=Corruption("flip", 0.1)), tiny(oracle=True), tiny("missing"), tiny("audit")]
+    others += [tiny(standardize=True)]
+    assert len({tiny().key, *(other.key for other in others)}) == 11
+    assert not {"oracle", "standardize"} & set(tiny().as_dict())  # the keys of records written before they came stay
+
+
+def test_a_failure_is_recorded():
+    record = attempt(tiny(params={"fail_on": 3}))
+    assert (record["status"], record["error"]) == ("failed", "RuntimeError: no fit with seed 3")
+    assert record["metrics"] == {}
+    assert attempt(tiny(params={"fail_on": 4}))["status"] == "ok"
+
+
+def test_undefined_measures_are_null(loads, planted):
+    loads(Bunch(**{**planted, "Y_test": np.zeros_like(planted["Y_test"])}))
+    record = attempt(tiny())
+    assert record["metrics"]["ranking_loss"] is None
+    json.dumps(record, allow_nan=False)
+
+
+class Grumbling(Memory):
+    def fit(self, X, Y):
+        warnings.warn("slow", stacklevel=1)
+        warnings.warn("slow", stacklevel=1)
+        return super().fit(X, Y)
+
+
+def test_warnings_are_recorded_once(loads, planted):
+    loads(Bunch(**planted))
+    assert attempt(tiny(estimator=f"{__name__}.Grumbling"))["warnings"] == ["UserWarning: slow"]
+
+
+def test_parameters_reach_into_parts():
+    params = {"pacing__schedule__threshold": 0.25}
+    model = build(tiny(estimator="spmld.SPMLD.paper", params=params))
+    assert model.pacing.schedule.threshold == 0.25
+    assert model.random_state == 3
+    with pytest.raises(StudyError, match=r"parameters of linear: .*'speed'"):
+        build(tiny(params={"speed": 3}))
+
+
+@pytest.mark.parametrize("path", ["spmld.Nothing", "nowhere.at.all", "spmld.SPMLD.unreleased", "spmld.__version__"])
+def test_estimators_that_are_not_there(path):
+    with pytest.raises(StudyError, match=f"there is no estimator {path}"):
+        find_estimator(path)

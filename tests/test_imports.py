@@ -1,0 +1,40 @@
+"""Packages import each other through public modules alone."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1] / "src" / "spmld"
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+def private_imports(path):
+    """Imports of a private module of another package; the helpers beside the packages are for all."""
+    package = path.relative_to(ROOT).parts[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("spmld."):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.startswith("spmld.")]
+        else:
+            continue
+        for name in names:
+            first, *rest = name.split(".")[1:]
+            if first != package and any(part.startswith("_") and not part.startswith("__") for part in rest):
+                yield name
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_private_module_of_another_package_is_imported(path):
+    assert list(private_imports(path)) == []
+
+
+def test_class_names_are_unique():
+    names = [
+        node.name
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
