@@ -249,7 +249,7 @@ X20, Y20 = make_data(20, 3, missing=0.0)
         (ThresholdClassifier(Ridge(), cv="all"), "cv must be .* got 'all'"),
         (ThresholdClassifier(Ridge(), cv=EntryKFold(3)), "cv must be .* a splitter of rows .* got EntryKFold"),
         (ThresholdClassifier(Ridge(), cv=21), "cv asks for 21 folds, .* at most 20"),
-        (ThresholdClassifier(Ridge(shift=NAN)), "estimator must give finite scores"),
+        (ThresholdClassifier(Ridge(shift=NAN)), "must return finite scores"),
         (CalibratedClassifier(Ridge(), method="beta"), 'method must be "sigmoid" or "isotonic", got \'beta\''),
     ],
 )

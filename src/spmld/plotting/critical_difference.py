@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spmld.model_selection.statistics import Ranks, friedman
+from spmld.model_selection.statistics import FriedmanTest, friedman_test
 from spmld.plotting._base import Display, one_of, studies_of
 from spmld.studies.figures import diagram_height, draw_ranks
 from spmld.studies.ranks import ranks_over_data
@@ -24,8 +24,8 @@ class CriticalDifferenceDisplay(Display):
 
     Parameters
     ----------
-    ranks : Ranks
-        What `spmld.model_selection.statistics.friedman` gives.
+    ranks : FriedmanTest
+        What `spmld.model_selection.statistics.friedman_test` gives.
     names : sequence of str
         Names of the methods.
     stressed : str, optional
@@ -51,7 +51,7 @@ class CriticalDifferenceDisplay(Display):
     array([1.  , 2.33, 2.67])
     """
 
-    def __init__(self, ranks: Ranks, names: Sequence[str], stressed: str | None = None, title: str = ""):
+    def __init__(self, ranks: FriedmanTest, names: Sequence[str], stressed: str | None = None, title: str = ""):
         self.ranks = ranks
         self.names = [str(name) for name in names]
         if len(self.names) != len(ranks.means):
@@ -96,7 +96,7 @@ class CriticalDifferenceDisplay(Display):
         -------
         CriticalDifferenceDisplay
         """
-        ranks = friedman(scores, greater_is_better=greater_is_better, level=level)
+        ranks = friedman_test(scores, greater_is_better=greater_is_better, level=level)
         return cls(ranks, names, stressed, title).plot(ax=ax)
 
     @classmethod

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.model_selection.statistics import Ranks
+from spmld.model_selection.statistics import FriedmanTest
 
 __all__ = [
     "Surface",
@@ -209,12 +209,12 @@ def draw_surface(axis: Any, values: NDArray[np.float64], rows: Sequence[float], 
     axis.tick_params(labelsize=8, length=2)
 
 
-def critical_differences(panels: Sequence[tuple[str, Sequence[str], Ranks]], stressed: str | None = None) -> Any:
+def critical_differences(panels: Sequence[tuple[str, Sequence[str], FriedmanTest]], stressed: str | None = None) -> Any:
     """Critical-difference diagrams one below the other: methods at their mean ranks, bars join what does not differ.
 
     Parameters
     ----------
-    panels : sequence of (str, sequence of str, Ranks)
+    panels : sequence of (str, sequence of str, FriedmanTest)
         Title, names of the methods, and their ranks.
     stressed : str, optional
         The method to print bold.
@@ -274,15 +274,15 @@ def differences(rows: Sequence[tuple[str, Mapping[str, tuple[float, bool]]]], re
     return figure
 
 
-def joined(ranks: Ranks) -> list[tuple[float, float]]:
+def joined(ranks: FriedmanTest) -> list[tuple[float, float]]:
     """The longest runs of mean ranks that lie within the critical difference, from first to last.
 
     Examples
     --------
     >>> import numpy as np
     >>> from spmld.studies.figures import joined
-    >>> from spmld.model_selection.statistics import Ranks
-    >>> joined(Ranks(np.array([3.0, 1.0, 1.5]), 4.0, 0.1, difference=1.6, n=10))
+    >>> from spmld.model_selection.statistics import FriedmanTest
+    >>> joined(FriedmanTest(np.array([3.0, 1.0, 1.5]), 4.0, 0.1, difference=1.6, n=10))
     [(1.0, 1.5), (1.5, 3.0)]
     """
     means = np.sort(ranks.means)
@@ -294,12 +294,12 @@ def joined(ranks: Ranks) -> list[tuple[float, float]]:
     return runs
 
 
-def diagram_height(ranks: Ranks) -> float:
+def diagram_height(ranks: FriedmanTest) -> float:
     """Inches that a critical-difference diagram needs."""
     return 1.3 + 0.13 * len(joined(ranks)) + 0.25 * ((len(ranks.means) + 1) // 2)
 
 
-def draw_ranks(axis: Any, title: str, names: Sequence[str], ranks: Ranks, stressed: str | None = None) -> None:
+def draw_ranks(axis: Any, title: str, names: Sequence[str], ranks: FriedmanTest, stressed: str | None = None) -> None:
     """One critical-difference diagram; vertical places are in inches below the scale, so that text never overlaps."""
     k = len(names)
     runs = joined(ranks)

@@ -115,7 +115,7 @@ def _cell(entry: Entry | None) -> Cell:
         return shown(None)
     verdict = entry.test.verdict if entry.test else ""
     spread = "" if entry.std != entry.std else f" ± {digits(entry.std, std=True)}"
-    sign = {"better": " +", "worse": " -", "same": " ="}.get(verdict, "")
+    sign = {"better": " +", "worse": " -", "no significant difference": " ="}.get(verdict, "")
     return Cell(f"{digits(entry.mean)}{spread}{sign}", entry.mean, _MARKS.get(verdict, ""))
 
 

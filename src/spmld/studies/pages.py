@@ -120,7 +120,7 @@ def _against_reference(results: Results) -> str:
     tested = [(entry.method.name, entry.test) for entry in results.found if entry.test is not None]
     for name in dict.fromkeys(name for name, _ in tested):
         verdicts = [test.verdict for other, test in tested if other == name]
-        rows.append([name, *(verdicts.count(verdict) for verdict in ("better", "same", "worse"))])
+        rows.append([name, *(verdicts.count(verdict) for verdict in ("better", "no significant difference", "worse"))])
     if not rows:
         return ""
     head = ["method", "significantly better", "no difference", "significantly worse"]

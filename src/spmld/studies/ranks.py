@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
-from spmld.model_selection.statistics import Ranks, friedman
+from spmld.model_selection.statistics import FriedmanTest, friedman_test
 from spmld.studies.tables import Entry, greater_is_better
 
 __all__ = ["Ranked", "ranks_over_data"]
@@ -18,7 +18,7 @@ class Ranked(NamedTuple):
     metric: str
     observed: float
     methods: list[str]
-    ranks: Ranks
+    ranks: FriedmanTest
 
 
 def ranks_over_data(found: Sequence[Entry]) -> list[Ranked]:
@@ -34,6 +34,6 @@ def ranks_over_data(found: Sequence[Entry]) -> list[Ranked]:
         if len(data) < 2 or len(methods) < 3:
             continue
         values = [[own[name, method] for method in methods] for name in data]
-        ranks = friedman(values, greater_is_better=greater_is_better(metric))
+        ranks = friedman_test(values, greater_is_better=greater_is_better(metric))
         ranked.append(Ranked(metric, rate, methods, ranks))
     return ranked

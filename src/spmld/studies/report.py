@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from spmld.model_selection.statistics import holm
+from spmld.model_selection.statistics import holm_correction
 from spmld.studies import figures, pages
 from spmld.studies.charts import draw_radar, draw_surfaces
 from spmld.studies.config import Study
@@ -124,7 +124,7 @@ def _effects(found: list[Entry], out: Folder, ending: str) -> None:
     rows = []
     for metric in dict.fromkeys(entry.metric for entry in found):
         own = [(entry, entry.test) for entry in found if entry.metric == metric and entry.test is not None]
-        for (entry, test), corrected in zip(own, holm([test.p for _, test in own]), strict=True):
+        for (entry, test), corrected in zip(own, holm_correction([test.p for _, test in own]), strict=True):
             cell = entry.cell
             place = [metric, cell.data, cell.observed, str(cell.corruption), entry.method.name]
             rows.append([*place, test.difference, test.effect, test.p, float(corrected), test.verdict])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spmld.model_selection.statistics import Paired
+from spmld.model_selection.statistics import PairedTest
 from spmld.studies.charts import cell_title, in_words
 from spmld.studies.config import Method, Study
 from spmld.studies.figures import differences
@@ -29,7 +29,7 @@ from spmld.studies.tables import (
 
 __all__ = ["Row", "Standings", "standings"]
 
-SIGNS = {"better": "+", "worse": "-", "same": "="}
+SIGNS = {"better": "+", "worse": "-", "no significant difference": "="}
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class Row:
         Entry of each method, by its name.
     best : str
         The competitor with the best mean.
-    test : Paired or None
+    test : PairedTest or None
         That competitor against the reference.
     """
 
     cell: Cell
     entries: dict[str, Entry]
     best: str
-    test: Paired | None
+    test: PairedTest | None
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,11 @@ class Standings:
     def counts(self) -> dict[str, int]:
         """Cells in which the reference is better than the best competitor, the same and worse, by a paired t-test."""
         found = Counter(row.test.verdict for row in self.rows if row.test is not None)
-        return {"better": found["worse"], "same": found["same"], "worse": found["better"]}
+        return {
+            "better": found["worse"],
+            "no significant difference": found["no significant difference"],
+            "worse": found["better"],
+        }
 
     def gaps(self) -> dict[tuple[str, str], list[tuple[float, float]]]:
         """What the reference gains over a method, and what the same method gains if it is told what is wrong.
@@ -111,7 +115,7 @@ class Standings:
         for row in self.rows:
             base = row.entries[self.reference].mean
             worse = {
-                name: (sign * (entry.mean / base - 1), entry.test.verdict != "same")
+                name: (sign * (entry.mean / base - 1), entry.test.verdict != "no significant difference")
                 for name, entry in row.entries.items()
                 if entry.test is not None
             }
@@ -150,7 +154,8 @@ class Standings:
         counts = self.counts
         text = [
             f"{self.reference} against the best of {', '.join(self.competitors)} in {sum(counts.values())} cells: "
-            f"better in {counts['better']}, not told apart in {counts['same']}, worse in {counts['worse']}."
+            f"better in {counts['better']}, not told apart in {counts['no significant difference']}, "
+            f"worse in {counts['worse']}."
         ]
         for (plain, oracle), pairs in self.gaps().items():
             gain, gap = np.mean(pairs, axis=0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spmld.metrics import get_metric
-from spmld.model_selection.statistics import Paired, paired
+from spmld.model_selection.statistics import PairedTest, paired_t_test
 from spmld.studies.config import Method, Study
 from spmld.studies.plan import Cell, cells, final_trials
 from spmld.studies.published import Published, published
@@ -52,7 +52,7 @@ class Entry:
         Where it stands.
     values : dict
         Value of each seed.
-    test : Paired or None
+    test : PairedTest or None
         Comparison with the reference; None for the reference itself, or without one.
     mark : {"bold", "italic", ""}
         As in the paper. A method that is significantly better than the reference is bold, one that does not differ
@@ -65,7 +65,7 @@ class Entry:
     method: Method
     metric: str
     values: dict[int, float]
-    test: Paired | None = None
+    test: PairedTest | None = None
     mark: str = ""
 
     @property
@@ -195,11 +195,11 @@ def entries(studies: Sequence[Study], records: Records) -> list[Entry]:
     return found
 
 
-def tested_against(entry: Entry, base: Entry) -> Paired | None:
+def tested_against(entry: Entry, base: Entry) -> PairedTest | None:
     """An entry against another of its cell, over the masks that both have."""
     common = sorted(set(entry.values) & set(base.values))
     pairs = ([e.values[seed] for seed in common] for e in (entry, base))
-    return paired(*pairs, greater_is_better=greater_is_better(entry.metric))
+    return paired_t_test(*pairs, greater_is_better=greater_is_better(entry.metric))
 
 
 def _marked(row: list[Entry], reference: str | None) -> list[Entry]:
@@ -212,11 +212,11 @@ def _marked(row: list[Entry], reference: str | None) -> list[Entry]:
         test = None if entry is base else tested_against(entry, base)
         if test is not None and (entry.method.published is None or entry.method.published != base.method.published):
             verdicts.append(test.verdict)
-        mark = {"better": "bold", "same": "italic"}.get(test.verdict, "") if test else ""
+        mark = {"better": "bold", "no significant difference": "italic"}.get(test.verdict, "") if test else ""
         tested.append(Entry(entry.cell, entry.method, entry.metric, entry.values, test, mark))
     if verdicts and "better" not in verdicts:
         place = row.index(base)
-        mark = "italic" if "same" in verdicts else "bold"
+        mark = "italic" if "no significant difference" in verdicts else "bold"
         tested[place] = Entry(base.cell, base.method, base.metric, base.values, None, mark)
     return tested
 
