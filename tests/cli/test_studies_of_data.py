@@ -65,7 +65,7 @@ def test_verdicts_go_by_the_direction_of_the_metric(metric, low, high):
     assert {name: rows[name]["verdict"] for name in ("low", "high", "near")} == {
         "low": low,
         "high": high,
-        "near": "same",
+        "near": "no significant difference",
     }
     assert rows["low"]["difference"] == pytest.approx(-0.3)
     assert min(rows["low"]["p_corrected"] / rows["low"]["p"], rows["high"]["p_corrected"] / rows["high"]["p"]) >= 2
@@ -77,7 +77,8 @@ def test_the_correction_can_turn_a_verdict():
     one = {("base", "micro_f1"): base, ("a", "micro_f1"): near}
     assert _compared(["base", "a"], "base", one)[1]["verdict"] == "better"
     more = {**one, **{(name, "micro_f1"): near for name in "bcdefgh"}}
-    assert {row.get("verdict") for row in _compared(["base", *"abcdefgh"], "base", more)} == {None, "same"}
+    verdicts = {row.get("verdict") for row in _compared(["base", *"abcdefgh"], "base", more)}
+    assert verdicts == {None, "no significant difference"}
 
 
 def test_compare_prints_one_table(cli):

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from spmld.cli.evaluate import chosen_rows, numbers_at
-from spmld.cli.matching import answers
+from spmld.cli.matching import predict_all
 from spmld.cli.methods import build, find_method
 from spmld.cli.printing import say, show_json, show_table
 from spmld.cli.progress import steps
@@ -17,13 +17,12 @@ from spmld.cli.source import check_folds, load_rows, part_option, seed_option, s
 from spmld.metrics import evaluate as judge
 from spmld.metrics import get_metric
 from spmld.model_selection import MultilabelStratifiedKFold
-from spmld.model_selection.statistics import holm, paired
+from spmld.model_selection.statistics import Verdict, holm_correction, paired_t_test
 
 __all__ = ["compare"]
 
 _METHODS = ("SelfPacedEnsemble", "SPMLD", "GLOCAL", "MaskedLogistic", "MLkNN", "LabelPrior")
 _MEASURES = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
-_SIGNS = {"better": "+", "worse": "-", "same": "="}
 
 
 @click.command()
@@ -96,7 +95,7 @@ def _run(
                 for place, (train, test) in enumerate(splits):
                     started = time.perf_counter()
                     model = build(name, {}, seed).fit(found.X[train], found.Y[train])
-                    said = answers(model, found.X[test])
+                    said = predict_all(model, found.X[test])
                     result = judge(found.Y[test], said.scores, said.positive, said.probabilities, k=numbers_at(wanted))
                     measured = {row.name: row.value for row in chosen_rows(result, wanted, name)}
                     results.append({**measured, "seconds": time.perf_counter() - started})
@@ -119,7 +118,11 @@ def _compared(names: list[str], base: str, values: dict[tuple[str, str], list[fl
         if (base, metric) in values and metric != "seconds":
             tests = {name: _test(values[name, metric], values[base, metric], greater) for name in there if name != base}
             tests = {name: test for name, test in tests.items() if test is not None}
-        corrected = dict(zip(tests, holm([test.p for test in tests.values()]).tolist(), strict=True)) if tests else {}
+        corrected = (
+            dict(zip(tests, holm_correction([test.p for test in tests.values()]).tolist(), strict=True))
+            if tests
+            else {}
+        )
         for name in there:
             found = np.asarray(values[name, metric])
             row: dict[str, Any] = {"method": name, "metric": metric, "mean": _mean(found), "sd": _sd(found)}
@@ -127,7 +130,7 @@ def _compared(names: list[str], base: str, values: dict[tuple[str, str], list[fl
             if name in tests:
                 same = corrected[name] >= 0.05
                 better = (tests[name].difference > 0) == greater
-                verdict = "same" if same else "better" if better else "worse"
+                verdict = "no significant difference" if same else "better" if better else "worse"
                 row |= {"difference": tests[name].difference, "p": tests[name].p, "p_corrected": corrected[name]}
                 row["verdict"] = verdict
             rows.append(row)
@@ -137,7 +140,7 @@ def _compared(names: list[str], base: str, values: dict[tuple[str, str], list[fl
 def _test(method: list[float], reference: list[float], greater: bool) -> Any:
     """The paired test over the folds in which both have a value."""
     pairs = [(a, b) for a, b in zip(method, reference, strict=True) if not (np.isnan(a) or np.isnan(b))]
-    return paired([a for a, _ in pairs], [b for _, b in pairs], greater_is_better=greater)
+    return paired_t_test([a for a, _ in pairs], [b for _, b in pairs], greater_is_better=greater)
 
 
 def _mean(values: Any) -> float:
@@ -166,5 +169,5 @@ def _print(rows: list[dict[str, Any]], names: list[str], base: str) -> None:
 
 
 def _cell(row: dict[str, Any]) -> str:
-    sign = f" {_SIGNS[row['verdict']]}" if "verdict" in row else ""
+    sign = f" {Verdict(row['verdict']).sign}" if "verdict" in row else ""
     return f"{row['mean']:.4f} ± {row['sd']:.4f}{sign}"

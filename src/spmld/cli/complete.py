@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from spmld.cli.fit import fit_on
-from spmld.cli.matching import frames, match, open_model, with_names
+from spmld.cli.matching import as_frame, frames, match, open_model
 from spmld.cli.methods import build, find_method, method_options, parse_params, refuse_beside_model
 from spmld.cli.output import check_target, output_options, table_format, write_table
 from spmld.cli.printing import say
@@ -69,7 +69,7 @@ def complete(
         X, Y, names = matched.X, matched.Y, matched.label_names
         if not hasattr(fitted, "complete"):
             raise ValueError(f"{model} holds {info.estimator}, which cannot complete labels")
-        X = with_names(fitted, X)
+        X = as_frame(fitted, X)
     with working("completing"):
         completion = fitted.complete(X, Y)
     added = completion.added(Y, at_least=at_least)

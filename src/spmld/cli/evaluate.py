@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from spmld.cli.matching import answers, match, open_model
+from spmld.cli.matching import match, open_model, predict_all
 from spmld.cli.printing import show_json, show_table
 from spmld.cli.progress import working
 from spmld.cli.source import part_option, source_options
@@ -49,7 +49,7 @@ def evaluate(
     loaded, info = open_model(model, trust)
     found = match(data, options, part, model, info, labels=True)
     with working("evaluating"):
-        said = answers(loaded, found.X)
+        said = predict_all(loaded, found.X)
         result = judge(found.Y, said.scores, said.positive, said.probabilities, k=numbers_at(metrics))
     rows = chosen_rows(result, metrics, model)
     if as_json:

@@ -9,14 +9,14 @@ from typing import Any
 import scipy.sparse as sp
 
 from spmld._io import need
-from spmld._response import Answers, answers, with_names
+from spmld._response import Predictions, as_frame, predict_all
 from spmld.cli.source import given, load, take_part
 from spmld.datasets import read_columns
 from spmld.datasets.files import table_kind
 from spmld.persistence import ModelInfo, model_info
 from spmld.persistence import load as load_model
 
-__all__ = ["Answers", "Matched", "answers", "data_name", "frames", "match", "open_model", "with_names"]
+__all__ = ["Matched", "Predictions", "as_frame", "data_name", "frames", "match", "open_model", "predict_all"]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import numpy as np
 
-from spmld.cli.matching import Answers, answers, match, open_model
+from spmld.cli.matching import Predictions, match, open_model, predict_all
 from spmld.cli.output import check_target, output_options, table_format, write_table
 from spmld.cli.printing import say
 from spmld.cli.progress import working
@@ -56,7 +56,7 @@ def predict(
     loaded, info = open_model(model, trust)
     found = match(data, options, part, model, info, labels=False)
     with working("predicting"):
-        said = answers(loaded, found.X)
+        said = predict_all(loaded, found.X)
     names = found.label_names or [f"y{j}" for j in range(said.positive.shape[1])]
     if top_k is not None:
         if said.scores is None:
@@ -73,7 +73,7 @@ def predict(
         say(f"{out}: {len(said.positive)} samples, {len(names)} labels")
 
 
-def _top(said: Answers, names: list[str], k: int) -> dict[str, Any]:
+def _top(said: Predictions, names: list[str], k: int) -> dict[str, Any]:
     """The k labels of each sample with the largest scores, the best first, ties in the order of the labels."""
     order = np.argsort(-said.scores, axis=1, kind="stable")[:, :k]
     n = len(order)

@@ -14,7 +14,7 @@ from spmld.studies.charts import axis_name, in_words
 __all__ = ["comparison_report"]
 
 _MARKS = {"better": "good", "worse": "bad"}
-_SIGNS = {"better": " +", "worse": " -", "same": " ="}
+_SIGNS = {"better": " +", "worse": " -", "no significant difference": " ="}
 _NEEDED = {"method", "metric", "mean", "sd", "better", "folds"}
 
 

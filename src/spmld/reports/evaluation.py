@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from spmld._response import Answers, answers, with_names
+from spmld._response import Predictions, as_frame, predict_all
 from spmld.audit import find_label_issues
 from spmld.audit.issues import LabelIssues
 from spmld.estimators._base import Completion
@@ -33,7 +33,7 @@ class Judged:
         The model.
     Y : ndarray of shape (n_samples, n_labels)
         Labels of the samples it is judged on: 0, 1, NaN where missing.
-    said : Answers
+    said : Predictions
         What the model says of these samples.
     X_own, Y_own
         Samples to look for wrong and missing labels in: those of the training, if they were given.
@@ -51,7 +51,7 @@ class Judged:
 
     model: Any
     Y: NDArray[np.float64]
-    said: Answers
+    said: Predictions
     X_own: Any
     Y_own: NDArray[np.float64]
     label_names: list[str]
@@ -86,7 +86,7 @@ class Judged:
         """The gaps filled; None if there are none, or the model cannot."""
         if not np.isnan(self.Y_own).any() or not hasattr(self.model, "complete"):
             return None
-        return self.model.complete(with_names(self.model, self.X_own), _as_fitted(self.model, self.Y_own))
+        return self.model.complete(as_frame(self.model, self.X_own), _as_fitted(self.model, self.Y_own))
 
     def where(self) -> str:
         """What the samples searched are called."""
@@ -122,7 +122,7 @@ def judge(
     names = [str(name) for name in (found[0] if found else range(signs.shape[1]))]
     if {len(names), own.shape[1]} != {signs.shape[1]}:
         raise ValueError(f"label_names must have one for each of the {signs.shape[1]} labels, got {len(names)}")
-    said = answers(model, X)
+    said = predict_all(model, X)
     if said.positive.shape != signs.shape:
         raise ValueError(f"Y must have the labels of the model, {said.positive.shape[1]}, got {signs.shape[1]}")
     X_own = X_train if training else X
