@@ -101,6 +101,19 @@ class TextTable:
             for column in map(list, columns)
         ]
 
+    def __str__(self) -> str:
+        """Return text with aligned columns, numbers to the right."""
+        lines = [list(self.columns), *self._texts()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        columns = list(zip(widths, self.numeric, strict=True))
+        return "\n".join(
+            "  ".join(
+                text.rjust(width) if numeric else text.ljust(width)
+                for text, (width, numeric) in zip(line, columns, strict=True)
+            )
+            for line in lines
+        )
+
     def to_text(self) -> str:
         """Return tab-separated lines, the names of the columns first."""
         return "\n".join("\t".join(line) for line in [list(self.columns), *self._texts()])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spmld.metrics._base import read_probabilities
+from spmld.metrics import reliability_curve
 from spmld.plotting._base import Display
 
 __all__ = ["ReliabilityDisplay"]
@@ -93,15 +93,7 @@ class ReliabilityDisplay(Display):
         -------
         ReliabilityDisplay
         """
-        if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
-            raise ValueError(f"n_bins must be an integer of 1 or more, got {n_bins!r}")
-        signs, p = read_probabilities(y_true, y_prob, mask)
-        p, positive = p[signs != 0], signs[signs != 0] > 0
-        bins = np.minimum((p * n_bins).astype(int), n_bins - 1)
-        counts = np.bincount(bins, minlength=n_bins)
-        used = counts > 0
-        predicted, found = (np.bincount(bins, values, n_bins)[used] / counts[used] for values in (p, positive))
-        return cls(predicted, found, counts[used]).plot(ax=ax)
+        return cls(*reliability_curve(y_true, y_prob, mask, n_bins=n_bins)).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> ReliabilityDisplay:
         """Draw a line with a point for each bin, larger for more entries, beside the diagonal.
