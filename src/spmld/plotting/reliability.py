@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from spmld._arrays import to_numpy
-from spmld._validation import check_scalar_integer
-from spmld.labels import read_labels
+from spmld.metrics import reliability_curve
 from spmld.plotting._base import Display
 
 __all__ = ["ReliabilityDisplay"]
@@ -81,18 +80,7 @@ class ReliabilityDisplay(Display):
         ax : matplotlib axes, optional
             Axes to draw on.
         """
-        n_bins = check_scalar_integer("n_bins", n_bins, minimum=1)
-        signs, p = read_labels(y_true, mask, name="y_true").signs, to_numpy(y_prob)
-        if p.shape != signs.shape:
-            raise ValueError(f"y_prob must have the shape of y_true, {signs.shape}, got {p.shape}")
-        if p.size and not (p.min() >= 0 and p.max() <= 1):
-            raise ValueError(f"y_prob must be in [0, 1], got values from {p.min():.6g} to {p.max():.6g}")
-        p, positive = p[signs != 0], signs[signs != 0] > 0
-        bins = np.minimum((p * n_bins).astype(int), n_bins - 1)
-        counts = np.bincount(bins, minlength=n_bins)
-        used = counts > 0
-        prob_pred, prob_true = (np.bincount(bins, values, n_bins)[used] / counts[used] for values in (p, positive))
-        return cls(prob_pred, prob_true, counts[used]).plot(ax=ax)
+        return cls(*reliability_curve(y_true, y_prob, mask, n_bins=n_bins)).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> ReliabilityDisplay:
         """Plot the diagram; larger points are bins with more entries."""
