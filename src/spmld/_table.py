@@ -107,6 +107,9 @@ class TextTable:
             for column in map(list, columns)
         ]
 
+    def __str__(self) -> str:
+        return self.to_text()
+
     def to_text(self) -> str:
         """Return aligned columns, numbers to the right, with the title above and the note below."""
         lines = [list(self.columns), *self._texts()]

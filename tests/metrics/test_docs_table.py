@@ -1,5 +1,6 @@
-"""The table in the docs says what the registry says."""
+"""The table of metrics in the docs agrees with the registry."""
 
+import inspect
 import math
 import re
 from pathlib import Path
@@ -20,7 +21,7 @@ def table(heading):
     return [dict(zip(head, row, strict=True)) for row in rows]
 
 
-def test_the_table_lists_the_measures_of_the_registry():
+def test_the_table_lists_the_metrics_of_the_registry():
     listed = [(row["Metric"].strip("`"), row["Judges"], row["Better"], row["Over"]) for row in table("The table")]
     assert listed == [(m.name, m.needs, m.better, m.over) for m in metrics.METRICS.values()]
 
@@ -40,8 +41,8 @@ def test_the_functions_named_are_scikit_learns():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_scikit_learn_differs_where_it_is_said_to():
-    """One sample that is judged, and one without a positive, for which scikit-learn puts a number."""
+def test_scikit_learn_differs_as_documented():
+    """The second sample has no positive: it is left out here, and has a value in scikit-learn."""
     Y, S = np.array([[1, 0], [0, 0]]), np.array([[0.2, 0.8], [0.2, 0.8]])
     assert (sk.label_ranking_loss(Y, S), metrics.ranking_loss(Y, S)) == ((1 + 0) / 2, 1)
     assert (sk.coverage_error(Y, S), metrics.coverage(Y, S) + 1) == ((2 + 0) / 2, 2)
@@ -56,3 +57,12 @@ def test_scikit_learn_differs_where_it_is_said_to():
     tied = np.ones((1, 2))
     assert metrics.ndcg_at_k([[1, 0]], tied, k=2) == 1
     assert sk.ndcg_score([[1, 0]], tied, k=2) == pytest.approx((1 + 1 / math.log2(3)) / 2)
+
+
+@pytest.mark.parametrize("name", metrics.METRICS)
+def test_docstrings_describe_all_parameters(name):
+    text = inspect.getdoc(metrics.METRICS[name].function)
+    section = text.split("Parameters\n----------\n")[1].split("\n\nReturns\n-------\nfloat")[0]
+    described = [line.split(" : ")[0] for line in section.splitlines() if not line.startswith(" ")]
+    assert described == list(inspect.signature(metrics.METRICS[name].function).parameters)
+    assert "{" not in text.split("Examples")[0].replace('{"', "").split("Parameters")[1]
