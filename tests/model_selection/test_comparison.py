@@ -143,6 +143,14 @@ def test_the_table_shows_means_deviations_and_signs():
     assert "+ better, - worse, = no significant difference" in table.note
 
 
+def test_errors_of_the_callback_are_raised(data):
+    def callback(*_):
+        raise ValueError("stop")
+
+    with pytest.raises(ValueError, match="stop"):
+        compare(ESTIMATORS, *data, cv=2, random_state=0, callback=callback)
+
+
 def test_a_comparison_returns_from_json(data):
     comparison = compare(ESTIMATORS, *data, metrics=["macro_auc", "ranking_loss"], cv=3, random_state=0)
     comparison.values["ridge", "macro_auc"][1] = np.nan
