@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge as RidgeRegression
+from spmld.core.init import random_start, spectral_start
+from spmld.core.outer import EXACT, Status, guarded, solve, try_leap
 
 from spmld.core.descent import descent_steps
-from spmld.core.init import random_start, spectral_start
 from spmld.core.losses import LOSSES
-from spmld.core.outer import EXACT, Status, guarded, solve, try_leap
 from spmld.core.problem import State
 from spmld.core.steps import update_V, update_W
 from spmld.core.terms import Correlation, Coupling, Ridge

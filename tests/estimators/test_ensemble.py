@@ -53,9 +53,9 @@ def test_a_path_is_left_when_the_loss_has_risen_twice():
 
 def test_the_records_there_can_be_at_most():
     rising = model(Cs=(3.0, 30.0), label_graph_penalties=(1.0, 0.0)).fit(DATA.X, Y)  # too short a path to be left
-    assert len(rising.cv_results_) == rising._most_rounds() == (2 + 1) + 2 + 1 + 2
+    assert len(rising.cv_results_) == rising._max_iterations() == (2 + 1) + 2 + 1 + 2
     alone = model(views=("linear",), keep_fractions=(1.0,), Cs=(3.0,)).fit(DATA.X, Y)
-    assert len(alone.cv_results_) == alone._most_rounds() == 1
+    assert len(alone.cv_results_) == alone._max_iterations() == 1
 
 
 def test_views_count_by_the_eighth_power_of_their_loss():

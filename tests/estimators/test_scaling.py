@@ -8,6 +8,7 @@ from spmld import GLOCAL, SPMLD
 from spmld.datasets import make_planted
 from spmld.estimators._scaling import Scale
 from spmld.labels import hide_labels
+from spmld.studies.released import ReleasedGLOCAL, ReleasedSPMLD
 
 torch = pytest.importorskip("torch", reason="needs the extra torch")
 
@@ -90,7 +91,7 @@ def test_predictor_and_latent_labels_are_for_features_as_given(options):
 
 def test_presets_leave_features_as_they_are():
     assert not SPMLD.paper().standardize
-    assert not SPMLD.released().standardize
-    assert not GLOCAL.released().standardize
+    assert not ReleasedSPMLD().standardize
+    assert not ReleasedGLOCAL().standardize
     scores = [SPMLD.paper(random_state=0).fit(size * DATA.X, Y).decision_function(size * DATA.X) for size in (1, 0.1)]
     assert np.abs(scores[0] - scores[1]).max() > 0.01

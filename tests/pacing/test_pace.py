@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
-
 from spmld.core.released import released, released_weights
 from spmld.pacing.functions import PacingParameters, group_sparse, group_sparse_penalty, quantiles, room
+
 from spmld.pacing.groups import Columns
 
 COLUMNS = Columns()

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize_scalar
+from spmld.pacing.functions import PacingParameters
 
 from spmld.pacing import functions as core
-from spmld.pacing.functions import PacingParameters
 from spmld.pacing.groups import Columns, Members
 
 RULES = {

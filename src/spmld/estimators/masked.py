@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
-from spmld.core.init import label_means
+from spmld.core.initialization import label_means
 from spmld.core.linear import Features, Penalty, label_laplacian
 from spmld.core.losses import LOSSES
 from spmld.core.newton import minimise
@@ -18,7 +18,7 @@ from spmld.core.problem import Problem
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import is_integer, is_number, require
 from spmld.estimators._linear import pose, together
-from spmld.estimators._progress import warn_of_limit
+from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
 
 __all__ = ["MaskedLogistic", "MaskedRidge"]
@@ -73,7 +73,7 @@ class _MaskedLinear(MultiLabelEstimator):
         self.intercept_ = result.B[-1, :] if self.fit_intercept else 0 * result.B[0, :]
         self.n_iter_ = result.steps
         if not result.converged:
-            warn_of_limit(self, f"max_iter={self.max_iter} Newton steps were not enough to reach tol={self.tol}")
+            warn_not_converged(self, f"max_iter={self.max_iter} Newton steps were not enough to reach tol={self.tol}")
 
     def _start(self, X: Any, problem: Problem) -> Any:
         """What the last fit found, with `warm_start`; else zeros, and intercepts as without features."""

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.core.losses import LOSSES
-from spmld.estimators.self_paced import by_polarity
 from spmld.pacing import HardPacing, QuantileSchedule
+from spmld.pacing.groups import polarity_groups
 from spmld.pacing.noise import correct_probability, noise_rates
 
 __all__ = ["estimate_keep_fraction", "trim"]
@@ -34,7 +34,7 @@ def trim(scores: Scores, Y: NDArray[Any], share: float) -> Scores:
     if share == 1:
         return np.abs(signs)
     shares = (1 - NEGATIVES * (1 - share), share)
-    losses, groups = LOSSES["logistic"].value(signs, scores), by_polarity(signs)
+    losses, groups = LOSSES["logistic"].value(signs, scores), polarity_groups(signs)
     pacing = HardPacing(schedule=QuantileSchedule(start=shares, stop=shares, n_iter=1))
     (P,) = pacing.weights((losses,), pacing.parameters(0, (losses,), groups), groups)
     return P

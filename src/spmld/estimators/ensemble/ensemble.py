@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,10 @@ from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._folds import Fold, folds_once
 from spmld.estimators._inputs import is_integer, is_number, require
-from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds
 from spmld.estimators._scaling import Landmarks, Scale
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.masked import MaskedLogistic
+from spmld.estimators.progress import PROGRESS_CONSTRAINTS, CallbackSupportMixin, report_progress
 from spmld.estimators.spmld import SPMLD
 from spmld.labels import Labels
 from spmld.metrics import get_metric
@@ -148,6 +148,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     (2, 12)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = PROGRESS_CONSTRAINTS
+
     def __init__(
         self,
         *,
@@ -180,7 +182,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_progress(self)
+        self._validate_params()
 
         def several(name: str, accepted: str, fits: Callable[[Any], bool]) -> None:
             given = getattr(self, name)
@@ -228,7 +230,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         folds = folds_once(self, X, Y, rng)
         judge = self._judge(Y)
         self.cv_results_: list[dict[str, Any]] = []
-        with rounds(self) as report:
+        with report_progress(self) as report:
 
             def record(part: str, choice: Any, loss: float) -> bool:
                 self.cv_results_.append({"part": part, "choice": choice, "loss": loss})
@@ -298,7 +300,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         }
         return {view: every[view] for view in self._designs}
 
-    def _most_rounds(self) -> int:
+    def _max_iterations(self) -> int:
         """Records of `cv_results_` at most: all settings of each view, and the shares if there is a choice."""
         settings = {"linear": len(self.Cs) + len(self.label_graph_penalties) - 1, "kernel": len(self.Cs), "latent": 1}
         shares = len(self.keep_fractions) if len(self.keep_fractions) > 1 else 0
