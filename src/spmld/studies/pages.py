@@ -34,8 +34,8 @@ _METRICS = """\
   Rkl + AUC = 1, so that these two columns are redundant.
 - **COV** (coverage) is the rank of the last positive label, counted from 0.
 - The evaluation code released with the paper passes transposed matrices to its F1 and AUC functions. What it calls
-  *sample* F1 and AUC is per label, and vice versa. Scores above 0 are positive predictions, as they are here. In the
-  radar chart, every axis shows the metric that it is named after.
+  *sample* F1 and AUC is per label, and vice versa. Its F1 uses scores above 0 as positive predictions, as ours. In
+  the radar chart, every axis shows the metric that it is named after.
 """
 
 
@@ -73,8 +73,8 @@ def result_page(title: str, results: Sequence[Result], reference: str | None) ->
 def _studies(studies: Sequence[Study], records: Records) -> str:
     lines = [f"- **{study.name}**: {study.title}" for study in studies]
     lines.append(
-        f"\nThis report is based on {len(records.trials):,} recorded fits, {records.cpu_hours():.1f} core hours with "
-        f"version {', '.join(records.versions())}. `spmld reproduce report` generates it from the records, and "
+        f"\nThis report is based on {len(records.trials):,} recorded fits, {records.cpu_hours():.1f} core hours "
+        f"(version {', '.join(records.versions())}). `spmld reproduce report` generates it from the records, and "
         "`spmld reproduce check` repeats any of the fits."
     )
     return "\n".join(lines)
