@@ -106,7 +106,7 @@ class Records:
         return parse_study(self.studies[name]["study"], name=name, source=f"study {name}")
 
     def in_order(self) -> list[Record]:
-        """Return all records in an order that does not depend on when they were written."""
+        """Return all records in an order that does not depend on when trials ended; studies keep their order."""
 
         def position(record: Record) -> tuple[Any, ...]:
             trial = record["trial"]
@@ -114,8 +114,8 @@ class Records:
             condition = (trial["data"], trial["observed"], corruption, trial["method"])
             return (trial["kind"], *condition, params, trial["seed"], record["key"])
 
-        named = [table[name] for table in (self.studies, self.data) for name in sorted(table)]
-        return named + sorted(self.trials.values(), key=position)
+        data = [self.data[name] for name in sorted(self.data)]
+        return [*self.studies.values(), *data, *sorted(self.trials.values(), key=position)]
 
 
 def read_records(path: str | Path) -> Records:
