@@ -143,7 +143,7 @@ class Ridge:
         return self.tW * W
 
     def curvature_W(self, W: Array) -> Array | float:
-        """A factor c, one number or one per row: c/2 |W'|^2 plus a constant majorizes the penalty and touches it at W."""
+        """A number c, or one per row: c/2 |W'|^2 plus a constant majorizes the penalty and touches it at W."""
         return self.tW
 
 

@@ -20,7 +20,6 @@ from spmld.labels import Labels, read_labels
 __all__ = [
     "check_features",
     "check_labels",
-    "check_pacing",
     "check_weights",
     "clusters",
     "is_integer",
@@ -90,16 +89,6 @@ def clusters(X: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
         warnings.simplefilter("ignore", ConvergenceWarning)
         means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1))
         return means.fit_predict(X).astype(np.int64)
-
-
-def check_pacing(estimator: Any) -> None:
-    """Refuse a parameter `pacing` that is no pacing."""
-    pacing = estimator.pacing
-    interface = ("parameters", "weights", "penalty", "has_ended")
-    fits = pacing is None or (not isinstance(pacing, type) and all(hasattr(pacing, name) for name in interface))
-    require(estimator, "pacing", "None or a pacing such as spmld.pacing.GroupSparsePacing()", fits)
-    if hasattr(pacing, "check"):
-        pacing.check()
 
 
 def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray]:
