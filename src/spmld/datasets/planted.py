@@ -14,8 +14,9 @@ __all__ = ["make_planted"]
 
 _SIZES = ("n_samples", "n_features", "n_labels", "n_components", "n_groups")
 _CONSTRAINTS = {
-    **dict.fromkeys(_SIZES, [POSITIVE_INT]),
-    **dict.fromkeys(("local", "noise"), [NON_NEGATIVE]),
+    **{size: [POSITIVE_INT] for size in _SIZES},
+    "local": [NON_NEGATIVE],
+    "noise": [NON_NEGATIVE],
     "frequencies": ["array-like", None],
     "random_state": ["random_state"],
 }
