@@ -12,20 +12,17 @@ from spmld._validation import NON_NEGATIVE, POSITIVE_INT, validate_params
 __all__ = ["make_planted"]
 
 
-@validate_params(
-    {
-        "n_samples": [POSITIVE_INT],
-        "n_features": [POSITIVE_INT],
-        "n_labels": [POSITIVE_INT],
-        "n_components": [POSITIVE_INT],
-        "n_groups": [POSITIVE_INT],
-        "local": [NON_NEGATIVE],
-        "frequencies": ["array-like", None],
-        "noise": [NON_NEGATIVE],
-        "random_state": ["random_state"],
-    },
-    prefer_skip_nested_validation=True,
-)
+_SIZES = ("n_samples", "n_features", "n_labels", "n_components", "n_groups")
+_CONSTRAINTS = {
+    **{size: [POSITIVE_INT] for size in _SIZES},
+    "local": [NON_NEGATIVE],
+    "noise": [NON_NEGATIVE],
+    "frequencies": ["array-like", None],
+    "random_state": ["random_state"],
+}
+
+
+@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
 def make_planted(
     n_samples: int = 1000,
     n_features: int = 30,
@@ -93,7 +90,7 @@ def _label_samples(X: Any, W: Any, U: Any, groups: Any, frequencies: Any, noise:
         scores[groups == m] = V[groups == m] @ U[m].T
     scale = scores.std(axis=0) + np.finfo(float).tiny
     noisy = scores + noise * scale * rng.normal(size=scores.shape)
-    ranks = noisy.argsort(axis=0).argsort(axis=0)
+    ranks = noisy.argsort(axis=0, kind="stable").argsort(axis=0)
     covariance = np.stack([u @ W.T @ W @ u.T for u in U])
     deviation = np.sqrt(np.einsum("gii->gi", covariance))
     return Bunch(
