@@ -40,7 +40,7 @@ def main(figure="audit_labels.png"):
     print(f"\n{'label':<20}{'positives':>10}{'wrong, expected':>17}{'missed, expected':>18}")
     rows = issues.label_rows()
     for row in rows:
-        counts = f"{row['positives']:>10}{row['wrong positives']:>17.1f}{row['missed positives']:>18.1f}"
+        counts = f"{row['positives']:>10}{row['false positives']:>17.1f}{row['false negatives']:>18.1f}"
         print(f"{row['label']:<20}{counts}")
     if draw(figure, rows):
         print(f"\nFigure: {figure}")
@@ -53,7 +53,7 @@ def draw(path, rows):
         print("\nNo figure: it needs matplotlib, which comes with spmld[plot].")
         return False
     figure, axis = plt.subplots(figsize=(7, 0.5 * len(rows) + 1.5), layout="constrained")
-    for shift, kind, colour in ((0.2, "wrong positives", WRONG), (-0.2, "missed positives", MISSED)):
+    for shift, kind, colour in ((0.2, "false positives", WRONG), (-0.2, "false negatives", MISSED)):
         places = [i + shift for i in range(len(rows))]
         axis.barh(places, [row[kind] for row in rows], 0.38, color=colour, label=kind)
     axis.set_yticks(range(len(rows)), [row["label"] for row in rows])

@@ -42,7 +42,7 @@ def lists_ten_with_names(printed):
     rows = lines[start + 1 : start + 11]
     error_probability = [float(line[47:58]) for line in rows]
     assert error_probability == sorted(error_probability, reverse=True)
-    assert all(line.endswith(("wrong positive", "missed positive")) for line in rows)
+    assert all(line.endswith(("false positive", "false negative")) for line in rows)
     assert "Figure: audit_labels.png" in printed
 
 

@@ -66,7 +66,7 @@ def audit(
     if as_json:
         show_json({"name": data.name, "issues": issues.entries(top), "per label": issues.label_rows()})
         return
-    entries, labels = issues.entries(top), sorted(issues.label_rows(), key=lambda row: -(row["share"] or 0))
+    entries, labels = issues.entries(top), sorted(issues.label_rows(), key=lambda row: -(row["error_rate"] or 0))
     if entries:
         show_table(tuple(entries[0]), [tuple(row.values()) for row in entries], "Most suspicious")
         click.echo()

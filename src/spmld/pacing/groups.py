@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
 
+import numpy as np
 from array_api_compat import array_namespace
 
 from spmld._arrays import row_slices
@@ -183,3 +184,29 @@ def split(A: Array, blocks: Blocks) -> tuple[Array, ...]:
     for block in blocks:
         edges.append(edges[-1] + block.shape[0])
     return tuple(A[start:stop, :] for start, stop in pairwise(edges))
+
+
+def polarity_groups(signs: Any) -> Members:
+    """Return two groups for each label, its negatives and its positives.
+
+    Parameters
+    ----------
+    signs : ndarray of shape (n_samples, n_labels)
+        Labels: 1, -1, and 0 where missing. Missing entries belong to no group.
+
+    Returns
+    -------
+    Members
+        Group 2 j holds the negatives of label j, group 2 j + 1 its positives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.pacing.groups import polarity_groups
+    >>> polarity_groups(np.array([[1, -1], [0, 1]])).numbers[0]
+    array([[1, 2],
+           [4, 3]])
+    """
+    count = 2 * signs.shape[1]
+    numbers = 2 * np.arange(signs.shape[1]) + (signs > 0)
+    return Members((np.where(signs != 0, numbers, count),), count)

@@ -19,7 +19,7 @@ def suspicious(judged: Judged) -> Section | None:
     if judged.issues is None:
         return None
     rows = [{**row, "sample": judged.own_names[row["sample"]]} for row in judged.issues.entries(judged.top)]
-    expected = sorted(judged.issues.label_rows(), key=lambda row: -(row["share"] or 0))
+    expected = sorted(judged.issues.label_rows(), key=lambda row: -(row["error_rate"] or 0))
     text = (
         f"Labels of {judged.where()} that models which have not seen the sample hold for wrong. Suspicion is the "
         "probability that a label is wrong. Trust the order more than the numbers."
@@ -32,7 +32,7 @@ def recovered(judged: Judged) -> Section | None:
     """The missing labels that the model would add."""
     if judged.completion is None:
         return None
-    added = judged.completion.added(judged.Y_own)
+    added = judged.completion.suggestions(judged.Y_own)
     rows = [
         {"sample": judged.own_names[i], "label": judged.label_names[j], "confidence": confidence}
         for i, j, confidence in added[: judged.top]
