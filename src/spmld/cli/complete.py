@@ -72,7 +72,7 @@ def complete(
         X = with_names(fitted, X)
     with working("completing"):
         completion = fitted.complete(X, Y)
-    added = completion.added(Y, at_least=at_least)
+    added = completion.suggestions(Y, min_confidence=at_least)
     table = {
         "sample": [row for row, _, _ in added[:top]],
         "label": [names[column] for _, column, _ in added[:top]],

@@ -31,7 +31,7 @@ from spmld.estimators._inputs import (
 )
 from spmld.estimators._linear import together
 from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds, warn_of_limit
-from spmld.estimators._scaling import Scale
+from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels
 
 STARTS = {"spectral": spectral_start, "random": random_start}
@@ -44,8 +44,8 @@ class LatentLabelModel(CallbackSupportMixin, MultiLabelEstimator):
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         refuse_overflow(X)
-        scale = Scale(X, center=self.fit_intercept) if self.standardize else None
-        X = sparse_if_mostly_zero(scale(X) if scale else X)
+        scale = FeatureScaler(center=self.fit_intercept).fit(X) if self.standardize else None
+        X = sparse_if_mostly_zero(scale.transform(X) if scale else X)
         rng = check_random_state(self.random_state)
         problem = self._problem(X, labels, weights, rng)
         k = min(self.n_components, labels.signs.shape[1])
@@ -152,13 +152,13 @@ class LatentLabelModel(CallbackSupportMixin, MultiLabelEstimator):
         )
         return replace(result, history=records)
 
-    def _publish(self, problem: Problem, objective: Objective, result: Result, scale: Scale | None) -> None:
+    def _publish(self, problem: Problem, objective: Objective, result: Result, scale: FeatureScaler | None) -> None:
         state = result.state
         self._fitted_objective = objective
         xp = namespace(state.U)
         self.label_factors_ = state.U
         unscaled = state.W, xp.zeros_like(state.W[0, :])
-        self.feature_weights_, self.latent_offsets_ = scale.on_features(state.W) if scale else unscaled
+        self.feature_weights_, self.latent_offsets_ = scale.unscale(state.W) if scale else unscaled
         self.intercept_ = state.b - state.U @ self.latent_offsets_
         self.correlation_factors_ = state.Z
         self.latent_labels_ = xp.concat([rows.V for rows in state.rows])

@@ -1,4 +1,4 @@
-"""What linear models share: their data as a problem, and their arrays beside new samples."""
+"""Shared by linear models: the problem to solve, and arrays for new samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["pose", "together"]
 
 
 def pose(X: Any, labels: Labels, weights: Any, fit_intercept: bool) -> Problem:
-    """Checked data as a problem with one group."""
+    """Return validated data as a problem with one group of samples."""
     X = sparse_if_mostly_zero(X)
     refuse_overflow(X)
     group = move(np.zeros(X.shape[0], dtype=np.int8), X)
@@ -23,7 +23,7 @@ def pose(X: Any, labels: Labels, weights: Any, fit_intercept: bool) -> Problem:
 
 
 def together(X: Any, *arrays: Any) -> tuple[Any, ...]:
-    """X and what a fit has learned in one library, on one device and, for torch, in one precision."""
+    """Return X and fitted arrays in the library and on the device of X and, for torch, in one precision."""
     if hasattr(X, "detach") or hasattr(arrays[0], "detach"):
         arrays = tuple(move(to_numpy(a), X) for a in arrays)
     if hasattr(X, "detach"):

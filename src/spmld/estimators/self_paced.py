@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -10,22 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import move, to_numpy
 from spmld._response import label_scores
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._folds import Fold, folds_once
 from spmld.estimators._inputs import check_pacing, clusters, is_integer, is_number, require
 from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds, warn_of_limit
-from spmld.estimators.label_prior import log_odds
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
+from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
+from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.pacing import HardPacing, QuantileSchedule
-from spmld.pacing.groups import Members
+from spmld.pacing.groups import Members, polarity_groups
 
 __all__ = ["SelfPacedClassifier"]
 
@@ -185,7 +184,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         pacing = self.pacing if self.pacing is not None else self._default_pacing()
         groups = self._members(X, labels, rng)
         signs = np.where(labels.observed, labels.signs, np.nan)
-        folds = None if self.cv is None else folds_once(self, X, signs, rng)
+        folds = None if self.cv is None else make_folds(self.cv, X, signs, random_state=rng.randint(2**31 - 1))
         given, observed = weights.astype(float), labels.observed
         P, history = observed.astype(float), []
         with rounds(self) as report:
@@ -236,28 +235,16 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     def _losses(
         self, host: Any, X: Any, labels: Labels, weights: NDArray[Any], folds: list[Fold] | None
     ) -> NDArray[Any]:
-        if folds is None:
-            return self._losses_of(host, X, labels)
-
-        def of_fold(train: NDArray[Any], test: NDArray[Any]) -> NDArray[Any]:
-            part = replace(labels, signs=labels.signs[train])
-            if not weights[train].any():
-                return np.zeros((len(test), labels.signs.shape[1]))
-            fitted = self._fitted(clone(host), X[train], part, weights[train])
-            return self._losses_of(fitted, X[test], replace(labels, signs=labels.signs[test]))
-
-        losses = np.empty(labels.signs.shape)
-        parts = Parallel(n_jobs=self.n_jobs)(delayed(of_fold)(train, test) for train, test in folds)
-        for (_, test), part in zip(folds, parts, strict=True):
-            losses[test] = part
-        return losses
-
-    def _losses_of(self, host: Any, X: Any, labels: Labels) -> NDArray[Any]:
-        """The loss of each label; of a positive, where it is not observed."""
+        """Return the loss of each label; missing labels are treated as positive."""
         response = self.response_method
         if response == "auto":
             response = "decision_function" if hasattr(host, "decision_function") else "predict_proba"
-        scores = scores_from(host, X, response, labels.signs.shape[1])
+        score = partial(scores_from, response=response, n_labels=labels.signs.shape[1])
+        if folds is None:
+            scores = score(host, X)
+        else:
+            Y = np.where(labels.observed, labels.signs, np.nan)
+            scores = cross_fit(host, X, Y, folds, entry_weight=weights, score=score, n_jobs=self.n_jobs).scores
         # The logistic loss of log-odds is -log p.
         loss = getattr(host, "loss", None) if response == "decision_function" else None
         return LOSSES[loss if loss in LOSSES else "logistic"].value(np.where(labels.signs < 0, -1, 1), scores)
@@ -275,7 +262,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
             except TypeError as error:
                 raise ValueError(f"groups of SelfPacedClassifier must be of one type: {error}") from None
         elif groups == "label_polarity":
-            return by_polarity(labels.signs)
+            return polarity_groups(labels.signs)
         elif groups == "label":
             numbers += np.arange(l)
         elif groups == "cluster":
@@ -307,13 +294,6 @@ def scores_from(host: Any, X: Any, response: str, n_labels: int) -> NDArray[Any]
     """Scores of a fitted learner, or the log-odds of its probabilities."""
     values = label_scores(host, X, response, SIGNS, n_labels)
     return log_odds(values) if response == "predict_proba" else values
-
-
-def by_polarity(signs: NDArray[Any]) -> Members:
-    """A group for the negatives and one for the positives of each label, in this order; 0 is in none."""
-    count = 2 * signs.shape[1]
-    numbers = 2 * np.arange(signs.shape[1]) + (signs > 0)
-    return Members((np.where(signs != 0, numbers, count),), count)
 
 
 def keep_easiest(P: NDArray[Any], losses: NDArray[Any], groups: Members) -> NDArray[Any]:

@@ -1,6 +1,7 @@
 """Model selection with missing labels: splits, cross-fitting, thresholds, calibration, search and comparison."""
 
 from spmld.model_selection.calibration import CalibratedClassifier
+from spmld.model_selection.cross_fitting import CrossFitResult, cross_fit, make_folds
 from spmld.model_selection.entry_splits import EntryKFold, hold_out_entries
 from spmld.model_selection.search import tune
 from spmld.model_selection.search_result import SearchResult, SearchTrial
@@ -14,6 +15,7 @@ from spmld.model_selection.train_validation_test import train_validation_test_sp
 
 __all__ = [
     "CalibratedClassifier",
+    "CrossFitResult",
     "EntryKFold",
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
@@ -21,7 +23,9 @@ __all__ = [
     "SearchResult",
     "SearchTrial",
     "ThresholdClassifier",
+    "cross_fit",
     "hold_out_entries",
+    "make_folds",
     "train_validation_test_split",
     "tune",
 ]

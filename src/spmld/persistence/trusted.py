@@ -20,9 +20,10 @@ _CLASSES = {
     "spmld.estimators.label_prior": ("LabelPrior",),
     "spmld.estimators.self_paced": ("SelfPacedClassifier",),
     "spmld.estimators.spmld": ("SPMLD",),
-    "spmld.estimators.ensemble": ("SelfPacedEnsemble",),
-    "spmld.estimators.ensemble.dependency": ("LabelCorrelation",),
-    "spmld.estimators._scaling": ("Landmarks", "Scale"),
+    "spmld.estimators.ensemble.dependency": ("DependencyCorrection",),
+    "spmld.estimators.ensemble.ensemble": ("SelfPacedEnsemble",),
+    "spmld.estimators.ensemble.views": ("View",),
+    "spmld.estimators.scaling": ("FeatureScaler", "LandmarkFeatures"),
     "spmld.labels.read": ("Labels",),
     "spmld.pacing.rules": (
         "DiversePacing",

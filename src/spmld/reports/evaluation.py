@@ -15,7 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from spmld._response import Answers, answers, with_names
 from spmld.audit import find_label_issues
 from spmld.audit.issues import LabelIssues
-from spmld.estimators._base import Completion
+from spmld.estimators import Completion
 from spmld.labels import read_labels
 from spmld.metrics import Evaluation, evaluate
 from spmld.persistence.names import label_names_of
