@@ -13,14 +13,14 @@ import pymanopt
 from pymanopt.manifolds import Oblique
 from pymanopt.optimizers import ConjugateGradient, SteepestDescent
 
-from spmld.core.correlation import mix, normalise
+from spmld.core.correlation import mix, normalize_rows
 
 
 def main(l=374, k=20, r=20):
     rng = np.random.default_rng(0)
     for title, scales in (("flat spectrum", np.ones(k)), ("falling spectrum", np.geomspace(1, 0.04, k))):
         T = rng.normal(size=(4 * k, k)) * scales
-        compare(title, (T.T @ T)[None], rng.normal(size=(l, k)), normalise(rng.normal(size=(1, l, r))))
+        compare(title, (T.T @ T)[None], rng.normal(size=(l, k)), normalize_rows(rng.normal(size=(1, l, r))))
 
 
 def compare(title, H, U, Z):

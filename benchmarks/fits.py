@@ -14,9 +14,10 @@ from spmld import GLOCAL, SPMLD
 from spmld.datasets import find_file, read_mat
 from spmld.labels import hide_labels
 from spmld.metrics import ranking_loss
+from spmld.studies.released import ReleasedGLOCAL, ReleasedSPMLD
 
 METHODS = {"GLOCAL()": GLOCAL, "SPMLD()": SPMLD, "SPMLD.paper()": SPMLD.paper}
-RELEASED = {"GLOCAL.released()": GLOCAL.released, "SPMLD.released()": SPMLD.released}
+RELEASED = {"ReleasedGLOCAL()": ReleasedGLOCAL, "ReleasedSPMLD()": ReleasedSPMLD}
 
 
 def main(*arguments):

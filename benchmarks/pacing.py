@@ -5,8 +5,7 @@ import time
 import numpy as np
 from scipy.optimize import minimize
 
-from spmld.pacing.functions import PacingParameters, group_sparse
-from spmld.pacing.groups import Columns
+from spmld.pacing import ColumnGroups, GroupSparsePacing, PacingParameters
 
 
 def main():
@@ -15,11 +14,11 @@ def main():
     print("losses of 1,000,000 x 20, threshold 0.5")
     for diversity in (0.0, 10.0, 200.0, 400.0):
         started = time.perf_counter()
-        (P,) = group_sparse([L], PacingParameters(0.5, diversity), Columns())
+        (P,) = GroupSparsePacing().weights([L], PacingParameters(0.5, diversity), ColumnGroups())
         print(f"  diversity {diversity:5.0f}: {time.perf_counter() - started:5.2f} s, mean weight {P.mean():.3f}")
     L = L[:2000, :1]
     started = time.perf_counter()
-    (P,) = group_sparse([L], PacingParameters(0.5, 5.0), Columns())
+    (P,) = GroupSparsePacing().weights([L], PacingParameters(0.5, 5.0), ColumnGroups())
     ours = time.perf_counter() - started
 
     def cost(p):

@@ -14,8 +14,8 @@ PUBLIC = {
     ),
     "spmld.pacing": (
         "Rules and schedules of self-paced weights",
-        "PacingRule HardPacing LinearPacing LogarithmicPacing GroupSparsePacing DiversePacing ReleasedPacing "
-        "QuantileSchedule GeometricSchedule FixedSchedule PacingParameters Columns Members",
+        "PacingRule HardPacing LinearPacing LogarithmicPacing GroupSparsePacing DiversePacing "
+        "QuantileSchedule GeometricSchedule FixedSchedule PacingParameters ColumnGroups EntryGroups",
     ),
     "spmld.metrics": (
         "Metrics that skip what was not observed",

@@ -15,7 +15,7 @@ from spmld import MaskedLogistic, SelfPacedClassifier
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels
 from spmld.metrics import ranking_loss
-from spmld.pacing import Columns, PacingParameters, PacingRule, QuantileSchedule
+from spmld.pacing import ColumnGroups, PacingParameters, PacingRule, QuantileSchedule
 
 
 class PolynomialPace(PacingRule):
@@ -29,10 +29,10 @@ class PolynomialPace(PacingRule):
         def rule(L, t):
             return array_namespace(L).clip(1 - L / t, 0) ** (1 / (self.power - 1))
 
-        return groups.map(rule, losses, groups.own(parameters.threshold, losses))
+        return groups.map(rule, losses, groups.per_group(parameters.threshold, losses))
 
     def penalty(self, weights, parameters, groups):
-        xp, threshold = array_namespace(weights[0]), groups.own(parameters.threshold, weights)
+        xp, threshold = array_namespace(weights[0]), groups.per_group(parameters.threshold, weights)
         threshold = xp.where(xp.isfinite(threshold), threshold, xp.zeros_like(threshold))
         (sums,) = groups.sum(lambda P, t: (t * (P**self.power / self.power - P),), weights, threshold)
         return xp.sum(sums)
@@ -43,7 +43,7 @@ class PolynomialPace(PacingRule):
 losses = np.linspace(0, 1.5, 301)[:, None]
 figure, axis = plt.subplots(figsize=(6, 3.2), layout="constrained")
 for power, colour in ((1.5, "#D55E00"), (2, "#9A9A9A"), (4, "#0072B2"), (20, "#009E73")):
-    (P,) = PolynomialPace(power=power).weights([losses], PacingParameters(1.0), Columns())
+    (P,) = PolynomialPace(power=power).weights([losses], PacingParameters(1.0), ColumnGroups())
     axis.plot(losses, P, color=colour, label=f"q = {power}")
 axis.set(xlabel="loss over threshold", ylabel="weight")
 axis.legend(frameon=False)

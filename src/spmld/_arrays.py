@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 __all__ = ["CACHE", "MEMORY", "features_to_numpy", "move", "namespace", "numpy_dtype", "row_slices", "to_numpy"]
 
-CACHE = 2**18
+CACHE = 200_000
 """Numbers in a slice whose temporaries should stay near the processor's cache."""
 MEMORY = 2**22
 """Numbers in a slice whose temporaries should only not fill the memory."""

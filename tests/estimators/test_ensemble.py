@@ -84,9 +84,9 @@ def test_a_path_search_works_with_any_estimator():
 
 def test_the_maximum_number_of_records():
     rising = model(Cs=(3.0, 30.0), label_graph_penalties=(1.0, 0.0)).fit(DATA.X, Y)  # too short a path to be left
-    assert len(rising.cv_results_) == rising._most_rounds() == (2 + 1) + 2 + 1 + 2
+    assert len(rising.cv_results_) == rising._max_iterations() == (2 + 1) + 2 + 1 + 2
     alone = model(views=("linear",), keep_fractions=(1.0,), Cs=(3.0,)).fit(DATA.X, Y)
-    assert len(alone.cv_results_) == alone._most_rounds() == 1
+    assert len(alone.cv_results_) == alone._max_iterations() == 1
 
 
 def test_weights_of_views_are_proportional_to_the_inverse_eighth_power_of_their_loss():

@@ -10,10 +10,10 @@ import torch
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
+from spmld.core.outer import solve
 
 from spmld import GLOCAL, SPMLD
 from spmld.core.descent import descent_steps
-from spmld.core.outer import solve
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule, ReleasedPacing

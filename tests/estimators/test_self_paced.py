@@ -316,19 +316,22 @@ def test_a_host_without_weights_is_refused(data):
         SelfPacedClassifier(KNeighborsClassifier()).fit(data.X, data.hidden)
 
 
-def test_rounds_and_folds_see_the_given_weights(data, monkeypatch):
-    given, seen = np.random.default_rng(0).uniform(0.5, 2, data.Y.shape), []
-    fitted = SelfPacedClassifier._fitted
-    monkeypatch.setattr(
-        SelfPacedClassifier, "_fitted", lambda self, h, X, labels, w: (seen.append(w), fitted(self, h, X, labels, w))[1]
-    )
+def test_iterations_and_folds_use_the_given_weights(data, monkeypatch):
+    entry_weight, weights = np.random.default_rng(0).uniform(0.5, 2, data.Y.shape), []
+    fit = MaskedLogistic.fit
+
+    def spy(self, X, y, mask=None, entry_weight=None):
+        weights.append(entry_weight)
+        return fit(self, X, y, mask, entry_weight)
+
+    monkeypatch.setattr(MaskedLogistic, "fit", spy)
     SelfPacedClassifier(cv=KFold(2), max_iter=1, pacing=HardPacing(schedule=FixedSchedule())).fit(
-        data.X, data.hidden, entry_weight=given
+        data.X, data.hidden, entry_weight=entry_weight
     )
-    whole = np.where(data.known, given, 0)
-    train = [rows for rows, _ in KFold(2).split(data.X)]
-    for found, expected in zip(seen, (whole, whole[train[0]], whole[train[1]]), strict=False):
-        np.testing.assert_array_equal(found, expected)
+    whole = np.where(data.known, entry_weight, 0)
+    train = [samples for samples, _ in KFold(2).split(data.X)]
+    for actual, expected in zip(weights, (whole, whole[train[0]], whole[train[1]]), strict=False):
+        np.testing.assert_array_equal(actual, expected)
 
 
 def test_it_stops_when_the_schedule_has_ended_and_the_weights_stand(data):

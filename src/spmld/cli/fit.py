@@ -15,7 +15,7 @@ from spmld.cli.output import check_target
 from spmld.cli.printing import say, show_json
 from spmld.cli.progress import steps, working
 from spmld.cli.source import given, load_rows, part_option, source_options
-from spmld.estimators._progress import most_rounds
+from spmld.estimators.progress import max_iterations
 
 __all__ = ["fit", "fit_on", "training_summary"]
 
@@ -64,7 +64,7 @@ def fit(
 def fit_on(model: Any, found: Any, method: str) -> float:
     """Fit, with a bar where the method tells of its rounds, and a sign of life where not; gives the seconds."""
     X, Y = frames(found)
-    started, most = time.perf_counter(), most_rounds(model)
+    started, most = time.perf_counter(), max_iterations(model)
     if most is None:
         with working(f"fitting {method}"):
             model.fit(X, Y)

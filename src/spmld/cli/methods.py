@@ -26,8 +26,6 @@ METHODS = (
     "SelfPacedClassifier",
     "LabelPrior",
     "SPMLD.paper",
-    "SPMLD.released",
-    "GLOCAL.released",
 )
 
 _HOST = {"feature_ridge": (0.01, 10.0, "log"), "coupling": (0.03, 3.0, "log"), "ridge": (0.003, 0.3, "log")}

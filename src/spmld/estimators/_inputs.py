@@ -20,14 +20,10 @@ from spmld.labels import Labels, read_labels
 __all__ = [
     "check_features",
     "check_labels",
-    "check_pacing",
+    "check_overflow",
     "check_weights",
-    "clusters",
-    "is_integer",
-    "is_number",
+    "cluster_samples",
     "move_weights",
-    "refuse_overflow",
-    "require",
     "sparse_if_mostly_zero",
 ]
 
@@ -82,7 +78,7 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
     return labels
 
 
-def clusters(X: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
+def cluster_samples(X: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
     """Return the index of the k-means cluster of each sample."""
     X = features_to_numpy(X)
     if sp.issparse(X) and X.nnz < 2**31:  # k-means accepts only 32-bit indices
@@ -92,16 +88,6 @@ def clusters(X: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
         warnings.simplefilter("ignore", ConvergenceWarning)
         means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1))
         return means.fit_predict(X).astype(np.int64)
-
-
-def check_pacing(estimator: Any) -> None:
-    """Refuse a parameter `pacing` that is no pacing."""
-    pacing = estimator.pacing
-    interface = ("parameters", "weights", "penalty", "has_ended")
-    fits = pacing is None or (not isinstance(pacing, type) and all(hasattr(pacing, name) for name in interface))
-    require(estimator, "pacing", "None or a pacing such as spmld.pacing.GroupSparsePacing()", fits)
-    if hasattr(pacing, "check"):
-        pacing.check()
 
 
 def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray]:
@@ -128,7 +114,7 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
     return replace(labels, signs=np.where(weights > 0, labels.signs, 0).astype(np.int8)), weights
 
 
-def refuse_overflow(X: Any) -> None:
+def check_overflow(X: Any) -> None:
     """Raise ValueError if sums of squares of the features may overflow."""
     values = X.data if sp.issparse(X) else X
     xp = namespace(values)
@@ -142,19 +128,3 @@ def sparse_if_mostly_zero(X: Any) -> Any:
     if isinstance(X, np.ndarray) and X.size > 100_000 and np.count_nonzero(X) < 0.1 * X.size:
         return sp.csr_array(X)
     return X
-
-
-def is_integer(value: Any) -> bool:
-    """Whether a parameter is an integer, which True is not."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def is_number(value: Any) -> bool:
-    """Whether a parameter is a finite number."""
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(np.isfinite(value))
-
-
-def require(estimator: BaseEstimator, name: str, accepted: str, condition: bool) -> None:
-    """Raise unless a constructor parameter is as it should be."""
-    if not condition:
-        raise ValueError(f"{name} of {type(estimator).__name__} must be {accepted}, got {getattr(estimator, name)!r}")

@@ -12,14 +12,14 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
 from spmld._validation import NON_NEGATIVE, POSITIVE, POSITIVE_INT
-from spmld.core.init import label_means
+from spmld.core.initialization import label_means
 from spmld.core.linear import Features, Penalty, label_laplacian
 from spmld.core.losses import LOSSES
 from spmld.core.newton import minimise
 from spmld.core.problem import Problem
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._linear import pose, together
-from spmld.estimators._progress import warn_of_limit
+from spmld.estimators._linear import align_arrays, make_linear_problem
+from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
 
 __all__ = ["MaskedLogistic", "MaskedRidge"]
@@ -62,7 +62,7 @@ class _MaskedLinear(MultiLabelEstimator):
         """Return the scores of a model without features, from the mean sign of each label."""
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        problem = pose(X, labels, weights, bool(self.fit_intercept))
+        problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept))
         B = self._initialize(X, problem)
         laplacian = label_laplacian(problem, B) if self.label_graph_penalty > 0 else None
         t = self._ridge()
@@ -80,7 +80,7 @@ class _MaskedLinear(MultiLabelEstimator):
         self.intercept_ = result.B[-1, :] if self.fit_intercept else 0 * result.B[0, :]
         self.n_iter_ = result.steps
         if not result.converged:
-            warn_of_limit(self, f"max_iter={self.max_iter} Newton steps were not enough to reach tol={self.tol}")
+            warn_not_converged(self, f"max_iter={self.max_iter} Newton steps were not enough to reach tol={self.tol}")
 
     def _initialize(self, X: Any, problem: Problem) -> Any:
         """Return the coefficients of the last fit if `warm_start`, else zeros with the intercepts of label means."""
@@ -100,7 +100,7 @@ class _MaskedLinear(MultiLabelEstimator):
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
 
     def _scores(self, X: Any) -> Any:
-        X, W, b = together(X, self.coef_, self.intercept_)
+        X, W, b = align_arrays(X, self.coef_, self.intercept_)
         return X @ W.T + b
 
 

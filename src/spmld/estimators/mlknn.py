@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from spmld._arrays import MEMORY, features_to_numpy, move, row_slices
 from spmld._validation import POSITIVE, POSITIVE_INT
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import refuse_overflow
+from spmld.estimators._inputs import check_overflow
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
@@ -120,7 +120,7 @@ class MLkNN(MultiLabelEstimator):
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         X = features_to_numpy(X)
-        refuse_overflow(X)
+        check_overflow(X)
         self._search = NearestNeighbors(metric=self.metric, n_jobs=self.n_jobs).fit(X)
         self._sparse = sp.issparse(X)
         self._weighted_signs = labels.signs if weights.dtype == bool else labels.signs * _relative(weights)
@@ -148,7 +148,7 @@ class MLkNN(MultiLabelEstimator):
 
     def _scores(self, X: Any) -> Any:
         samples = features_to_numpy(X)
-        refuse_overflow(samples)
+        check_overflow(samples)
         k = self.likelihood_.shape[2] - 1
         n_neighbors = np.minimum(k, np.count_nonzero(self._weighted_signs, axis=0))
         count = self._positive_neighbors(samples, k, np.tile(n_neighbors, (X.shape[0], 1)))

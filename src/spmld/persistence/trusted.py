@@ -31,9 +31,16 @@ _CLASSES = {
         "HardPacing",
         "LinearPacing",
         "LogarithmicPacing",
-        "ReleasedPacing",
     ),
     "spmld.pacing.schedules": ("FixedSchedule", "GeometricSchedule", "QuantileSchedule"),
+    "spmld.studies.released": (
+        "ReleasedCorrelation",
+        "ReleasedCoupling",
+        "ReleasedGLOCAL",
+        "ReleasedPacing",
+        "ReleasedSPMLD",
+        "RowNormRidge",
+    ),
     "spmld.model_selection.splitters": (
         "MultilabelStratifiedKFold",
         "MultilabelStratifiedShuffleSplit",

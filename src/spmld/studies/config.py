@@ -57,7 +57,7 @@ class Method:
     name : str
         Name in the tables.
     estimator : str
-        Dotted path of a class or of a constructor of it, such as "spmld.SPMLD.released".
+        Dotted path of a class or of a constructor of it, such as "spmld.SPMLD.paper".
     published : str or None
         The row of the paper's tables that it is set beside.
     fixed : dict

@@ -156,7 +156,7 @@ def find_estimator(path: str) -> Any:
     Examples
     --------
     >>> from spmld.studies.trial import find_estimator
-    >>> find_estimator("spmld.SPMLD.released")(n_components=5).n_components
+    >>> find_estimator("spmld.SPMLD.paper")(n_components=5).n_components
     5
     """
     parts = path.split(".")

@@ -14,13 +14,13 @@ from sklearn.utils import check_random_state
 from spmld._arrays import features_to_numpy, move
 from spmld._validation import FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, UNIT_INTERVAL
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._progress import CallbackSupportMixin, rounds
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.keep_fraction import choose_keep_fraction
 from spmld.estimators.ensemble.path import Recorder, search_path
 from spmld.estimators.ensemble.training import HeldOutLoss, Scores, TrainingData
 from spmld.estimators.ensemble.views import CS, LABEL_GRAPH_PENALTIES, View, kernel_view, latent_view, linear_view
 from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
+from spmld.estimators.progress import PROGRESS_CONSTRAINTS, CallbackSupportMixin, report_progress
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import make_folds
 from spmld.pacing.trimming import estimate_keep_fraction, trim
@@ -138,8 +138,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         "scoring": [str],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
-        "callback": [callable, None],
-        "verbose": ["verbose"],
+        **PROGRESS_CONSTRAINTS,
     }
 
     def __init__(
@@ -201,7 +200,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         views = [view for view in built_in if view.name in self.views]
         return {view.name: view for view in (*views, *(view for view in self.views if isinstance(view, View)))}
 
-    def _most_rounds(self) -> int:
+    def _max_iterations(self) -> int:
         """Return the maximum number of records of `cv_results_`."""
         n_fractions = len(self.keep_fractions) if len(self.keep_fractions) > 1 else 0
         return sum(view.n_settings for view in self._make_views().values()) + n_fractions
@@ -216,7 +215,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         folds = make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
         data = TrainingData(X, Y, weights.astype(float), folds, HeldOutLoss(self.scoring), self.n_jobs)
         self.cv_results_: list[dict[str, Any]] = []
-        with rounds(self) as report:
+        with report_progress(self) as report:
 
             def record(result: dict[str, Any]) -> bool:
                 self.cv_results_.append(result)
