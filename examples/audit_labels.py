@@ -16,7 +16,7 @@ from spmld.audit import find_label_issues
 from spmld.datasets import Dataset, fetch_dataset, make_planted
 from spmld.labels import corrupt_labels
 
-WRONG, MISSED = "#D55E00", "#0072B2"  # Okabe-Ito palette, suitable for colour blindness
+POSITIVE, NEGATIVE = "#D55E00", "#0072B2"  # Okabe-Ito palette, suitable for colour blindness
 
 
 def load():
@@ -36,10 +36,10 @@ def main(figure="audit_labels.png"):
     for row in issues.entries(top=10):
         numbers = f"{row['given']:>6}{row['probability']:>13.3f}{row['error_probability']:>19.3f}"
         print(f"{row['sample']:<8}{row['label']:<20}{numbers}  {row['kind']}")
-    print(f"\n{'label':<20}{'positives':>10}{'expected wrong':>17}{'expected missed':>18}")
+    print(f"\n{'label':<20}{'positives':>10}{'false positives':>17}{'false negatives':>18}")
     rows = issues.label_rows()
     for row in rows:
-        counts = f"{row['positives']:>10}{row['wrong positives']:>17.1f}{row['missed positives']:>18.1f}"
+        counts = f"{row['positives']:>10}{row['false positives']:>17.1f}{row['false negatives']:>18.1f}"
         print(f"{row['label']:<20}{counts}")
     if draw(figure, rows):
         print(f"\nFigure: {figure}")
@@ -52,7 +52,7 @@ def draw(path, rows):
         print('\nNo figure: matplotlib is not installed; install it with: pip install "spmld[plot]"')
         return False
     figure, axis = plt.subplots(figsize=(7, 0.5 * len(rows) + 1.5), layout="constrained")
-    for shift, kind, colour in ((0.2, "wrong positives", WRONG), (-0.2, "missed positives", MISSED)):
+    for shift, kind, colour in ((0.2, "false positives", POSITIVE), (-0.2, "false negatives", NEGATIVE)):
         positions = [i + shift for i in range(len(rows))]
         axis.barh(positions, [row[kind] for row in rows], 0.38, color=colour, label=kind)
     axis.set_yticks(range(len(rows)), [row["label"] for row in rows])

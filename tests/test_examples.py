@@ -46,7 +46,7 @@ def check_audit(printed):
     rows = lines[start + 1 : start + 11]
     error_probability = [float(line[47:66]) for line in rows]
     assert error_probability == sorted(error_probability, reverse=True)
-    assert all(line.endswith(("wrong positive", "missed positive")) for line in rows)
+    assert all(line.endswith(("false positive", "false negative")) for line in rows)
     assert "Figure: audit_labels.png" in printed
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "NON_NEGATIVE_INT",
     "POSITIVE",
     "POSITIVE_INT",
+    "UNIT_INTERVAL",
     "HasMethods",
     "Interval",
     "Options",
@@ -49,6 +50,7 @@ NON_NEGATIVE = Interval(Real, 0, None, closed="left")
 POSITIVE_INT = _Count(Integral, 1, None, closed="left")
 NON_NEGATIVE_INT = _Count(Integral, 0, None, closed="left")
 FRACTION = Interval(Real, 0, 1, closed="right")
+UNIT_INTERVAL = Interval(Real, 0, 1, closed="both")
 
 
 def check_scalar_integer(name: str, value: Any, *, minimum: int) -> int:

@@ -28,7 +28,7 @@ def with_value(array, value, where=(0, 0)):
 @pytest.mark.parametrize(
     ("features", "labels", "mask", "message"),
     [
-        (X, Y[:10], None, "X and Y must have as many samples.*30 and 10"),
+        (X, Y[:10], None, "X and Y must have the same number of samples.*30 and 10"),
         (X, Y[None], None, r"Y must have shape \(n_samples, n_labels\)"),
         (X, 3.0, None, "Y must have shape"),
         (X, [[1, 0], [1]] * 15, None, "Y must be rectangular"),
@@ -207,7 +207,7 @@ def test_after_a_fit_labels_must_match(cls):
     for method in (model.score, model.complete):
         with pytest.raises(ValueError, match="Y must have the 3 labels of the fit, got 2"):
             method(X, Y[:, :2])
-        with pytest.raises(ValueError, match="as many samples"):
+        with pytest.raises(ValueError, match="the same number of samples"):
             method(X, Y[:4])
     with pytest.raises(NotFittedError):
         cls().predict(X)

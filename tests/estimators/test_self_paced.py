@@ -310,19 +310,22 @@ def test_a_base_estimator_without_weights_raises(data):
         SelfPacedClassifier(KNeighborsClassifier()).fit(data.X, data.hidden)
 
 
-def test_entry_weights_are_used_in_iterations_and_folds(data, monkeypatch):
-    entry_weight, used = np.random.default_rng(0).uniform(0.5, 2, data.Y.shape), []
-    fitted = SelfPacedClassifier._fitted
-    monkeypatch.setattr(
-        SelfPacedClassifier, "_fitted", lambda self, h, X, labels, w: (used.append(w), fitted(self, h, X, labels, w))[1]
-    )
+def test_iterations_and_folds_use_the_given_weights(data, monkeypatch):
+    entry_weight, weights = np.random.default_rng(0).uniform(0.5, 2, data.Y.shape), []
+    fit = MaskedLogistic.fit
+
+    def spy(self, X, y, mask=None, entry_weight=None):
+        weights.append(entry_weight)
+        return fit(self, X, y, mask, entry_weight)
+
+    monkeypatch.setattr(MaskedLogistic, "fit", spy)
     SelfPacedClassifier(cv=KFold(2), max_iter=1, pacing=HardPacing(schedule=FixedSchedule())).fit(
         data.X, data.hidden, entry_weight=entry_weight
     )
     whole = np.where(data.observed, entry_weight, 0)
-    train = [rows for rows, _ in KFold(2).split(data.X)]
-    for weights, expected in zip(used, (whole, whole[train[0]], whole[train[1]]), strict=False):
-        np.testing.assert_array_equal(weights, expected)
+    train = [samples for samples, _ in KFold(2).split(data.X)]
+    for actual, expected in zip(weights, (whole, whole[train[0]], whole[train[1]]), strict=False):
+        np.testing.assert_array_equal(actual, expected)
 
 
 def test_iteration_stops_when_the_schedule_has_ended_and_the_weights_are_constant(data):

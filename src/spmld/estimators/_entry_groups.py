@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._arrays import to_numpy
-from spmld.estimators._inputs import clusters
+from spmld.estimators._inputs import cluster_samples
 from spmld.labels import Labels
 from spmld.pacing import EntryGroups
 from spmld.pacing.groups import polarity_groups
@@ -29,7 +29,7 @@ def entry_groups(groups: Any, X: Any, labels: Labels, n_clusters: int, rng: np.r
     elif groups == "label":
         index += np.arange(l)
     elif groups == "cluster":
-        index += clusters(X, min(n_clusters, n), rng)[:, None]
+        index += cluster_samples(X, min(n_clusters, n), rng)[:, None]
     count = int(index.max()) + 1
     return EntryGroups((np.where(labels.observed, index, count),), count)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._linear import together
+from spmld.estimators._linear import align_arrays
 from spmld.estimators.progress import CallbackSupportMixin
 
 __all__ = ["FactoredModel"]
@@ -20,5 +20,5 @@ class FactoredModel(CallbackSupportMixin, MultiLabelEstimator):
         return self.label_factors_ @ self.feature_weights_.T
 
     def _scores(self, X: Any) -> Any:
-        X, U, W, b = together(X, self.label_factors_, self.feature_weights_, self.intercept_)
+        X, U, W, b = align_arrays(X, self.label_factors_, self.feature_weights_, self.intercept_)
         return (X @ W) @ U.T + b

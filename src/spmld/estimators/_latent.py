@@ -21,10 +21,10 @@ from spmld.core.problem import Problem, Rows, State, make_problem
 from spmld.core.steps import BlockUpdate, UpdateV
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
 from spmld.estimators._factored import FactoredModel
-from spmld.estimators._inputs import clusters, move_weights, refuse_overflow, sparse_if_mostly_zero
-from spmld.estimators._linear import together
-from spmld.estimators._scaling import Scale
+from spmld.estimators._inputs import check_overflow, cluster_samples, move_weights, sparse_if_mostly_zero
+from spmld.estimators._linear import align_arrays
 from spmld.estimators.progress import PROGRESS_CONSTRAINTS, report_progress, warn_not_converged
+from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels
 
 __all__ = ["LatentLabelModel"]
@@ -56,9 +56,9 @@ class LatentLabelModel(FactoredModel):
         self._validate_params()
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        refuse_overflow(X)
-        scale = Scale(X, center=self.fit_intercept) if self.standardize else None
-        X = sparse_if_mostly_zero(scale(X) if scale else X)
+        check_overflow(X)
+        scaler = FeatureScaler(center=self.fit_intercept).fit(X) if self.standardize else None
+        X = sparse_if_mostly_zero(scaler.transform(X) if scaler else X)
         rng = check_random_state(self.random_state)
         problem = self._problem(X, labels, weights, rng)
         k = min(self.n_components, labels.signs.shape[1])
@@ -73,13 +73,13 @@ class LatentLabelModel(FactoredModel):
                 result = self._solve(problem, objective, state, report)
         except FloatingPointError as error:
             raise ValueError(f"{error}; scale the values of X") from error
-        self._set_result(problem, objective, result, scale)
+        self._set_result(problem, objective, result, scaler)
 
     def _problem(self, X: Any, labels: Labels, weights: Any, rng: np.random.RandomState) -> Problem:
         n_groups = min(self.n_groups, X.shape[0]) if self.local_correlation > 0 else 1
         group = np.zeros(X.shape[0], dtype=np.int64)
         if n_groups > 1:
-            group = clusters(X, n_groups, rng)
+            group = cluster_samples(X, n_groups, rng)
         signs, J = move(labels.signs, X), move_weights(weights, X)
         return make_problem(X, signs, J, move(group, X), n_groups, fit_intercept=self.fit_intercept)
 
@@ -139,13 +139,15 @@ class LatentLabelModel(FactoredModel):
         )
         return replace(result, history=history + result.history)
 
-    def _set_result(self, problem: Problem, objective: Objective, result: Result[State], scale: Scale | None) -> None:
+    def _set_result(
+        self, problem: Problem, objective: Objective, result: Result[State], scaler: FeatureScaler | None
+    ) -> None:
         state = result.state
         self._fitted_objective = objective
         xp = namespace(state.U)
         self.label_factors_ = state.U
         unscaled = state.W, xp.zeros_like(state.W[0, :])
-        self.feature_weights_, self.latent_offsets_ = scale.on_features(state.W) if scale else unscaled
+        self.feature_weights_, self.latent_offsets_ = scaler.unscale(state.W) if scaler else unscaled
         self.intercept_ = state.b - state.U @ self.latent_offsets_
         self.correlation_factors_ = state.Z
         self.latent_labels_ = xp.concat([rows.V for rows in state.rows])
@@ -159,7 +161,7 @@ class LatentLabelModel(FactoredModel):
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """Return V U^T + b, with V fitted to both features and observed labels for fixed U, W and b."""
-        X, U, W, b = together(X, self.label_factors_, self.feature_weights_, self.intercept_)
+        X, U, W, b = align_arrays(X, self.label_factors_, self.feature_weights_, self.intercept_)
         xp = namespace(U)
         group = move(np.zeros(X.shape[0], dtype=np.int64), X)
         problem = make_problem(X, move(labels.signs, X), move(labels.observed, X), group, 1, dtype=U.dtype)

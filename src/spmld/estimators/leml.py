@@ -14,7 +14,7 @@ from spmld.core.iteration import Status
 from spmld.core.leml import Factors, solve
 from spmld.core.losses import LOSSES
 from spmld.estimators._factored import FactoredModel
-from spmld.estimators._linear import pose
+from spmld.estimators._linear import make_linear_problem
 from spmld.estimators.progress import PROGRESS_CONSTRAINTS, report_progress, warn_not_converged
 from spmld.labels import Labels
 
@@ -137,7 +137,7 @@ class LEML(FactoredModel):
         self._validate_params()
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        problem = pose(X, labels, weights, bool(self.fit_intercept))
+        problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept))
         rng = check_random_state(self.random_state)
         d, l, k = X.shape[1], labels.signs.shape[1], self.n_components
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)

@@ -11,7 +11,7 @@ from spmld._validation import NON_NEGATIVE, POSITIVE, POSITIVE_INT
 from spmld.core.iteration import Status
 from spmld.core.mllrc import MapFit, regression, solve, targets
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._linear import pose, together
+from spmld.estimators._linear import align_arrays, make_linear_problem
 from spmld.estimators.progress import (
     PROGRESS_CONSTRAINTS,
     CallbackSupportMixin,
@@ -137,7 +137,7 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
         self._validate_params()
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        problem = pose(X, labels, weights, bool(self.fit_intercept))
+        problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept))
         d, l = X.shape[1], labels.signs.shape[1]
         zeros = move(np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X)), X)
         full = targets(problem, zeros.dtype)
@@ -155,5 +155,5 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
             warn_not_converged(self, result.status.message(self.max_iter))
 
     def _scores(self, X: Any) -> Any:
-        X, W, b = together(X, self.coef_, self.intercept_)
+        X, W, b = align_arrays(X, self.coef_, self.intercept_)
         return X @ W.T + b

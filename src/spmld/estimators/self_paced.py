@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -10,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import move
@@ -20,10 +20,9 @@ from spmld.core.iteration import Status, iterate
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._entry_groups import GROUPS, entry_groups, mean_weights
-from spmld.estimators._folds import Fold, folds_once
-from spmld.estimators.label_prior import log_odds
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
+from spmld.estimators.probabilities import log_odds
 from spmld.estimators.progress import (
     PROGRESS_CONSTRAINTS,
     CallbackSupportMixin,
@@ -31,6 +30,7 @@ from spmld.estimators.progress import (
     warn_not_converged,
 )
 from spmld.labels import Labels
+from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
 from spmld.pacing.update import PacingUpdate
 
@@ -202,7 +202,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         groups = entry_groups(self.groups, X, labels, self.n_clusters, rng)
         pacing = PacingUpdate(rule, groups, keep_easiest=self._by_polarity)
         Y = np.where(labels.observed, labels.signs, np.nan)
-        folds = None if self.cv is None else folds_once(self, X, Y, rng)
+        folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
         weights, observed = weights.astype(float), labels.observed
 
         def update(number: int, last: _State) -> tuple[_State, dict[str, Any], bool]:
@@ -244,32 +244,26 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     def _losses(
         self, fitted: Any, X: Any, labels: Labels, weights: NDArray[Any], folds: list[Fold] | None
     ) -> NDArray[Any]:
-        """Return the training losses of the fitted estimator, or out-of-fold losses of its clones."""
-        if folds is None:
-            return self._losses_of(fitted, X, labels)
+        """Return the training losses of the fitted estimator, or out-of-fold losses of its clones.
 
-        def fold_losses(train: NDArray[Any], test: NDArray[Any]) -> NDArray[Any]:
-            if not weights[train].any():
-                return np.zeros((len(test), labels.signs.shape[1]))
-            part = replace(labels, signs=labels.signs[train])
-            fitted_on_fold = self._fitted(clone(fitted), X[train], part, weights[train])
-            return self._losses_of(fitted_on_fold, X[test], replace(labels, signs=labels.signs[test]))
-
-        losses = np.empty(labels.signs.shape)
-        parts = Parallel(n_jobs=self.n_jobs)(delayed(fold_losses)(train, test) for train, test in folds)
-        for (_, test), part in zip(folds, parts, strict=True):
-            losses[test] = part
-        return losses
-
-    def _losses_of(self, fitted: Any, X: Any, labels: Labels) -> NDArray[Any]:
-        """Return the loss of each label; missing entries count as positives."""
+        Missing entries count as positives. Losses are 0 for the test samples of a fold without training entries.
+        """
         method = self.response_method
         if method == "auto":
             method = "decision_function" if hasattr(fitted, "decision_function") else "predict_proba"
-        scores = scores_from(fitted, X, method, labels.signs.shape[1])
+        score = partial(scores_from, method=method, n_labels=labels.signs.shape[1])
+        if folds is None:
+            scores = score(fitted, X)
+        else:
+            Y = np.where(labels.observed, labels.signs, np.nan)
+            scores = cross_fit(fitted, X, Y, folds, entry_weight=weights, score=score, n_jobs=self.n_jobs).scores
         # The logistic loss of log-odds is -log p.
         loss = getattr(fitted, "loss", None) if method == "decision_function" else None
-        return LOSSES[loss if loss in LOSSES else "logistic"].value(np.where(labels.signs < 0, -1, 1), scores)
+        losses = LOSSES[loss if loss in LOSSES else "logistic"].value(np.where(labels.signs < 0, -1, 1), scores)
+        for train, test in folds or ():
+            if not weights[train].any():
+                losses[test] = 0
+        return losses
 
     def _scores(self, X: Any) -> Any:
         if isinstance(self.estimator_, MultiLabelEstimator):

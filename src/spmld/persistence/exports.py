@@ -12,7 +12,7 @@ import numpy as np
 
 import spmld
 from spmld._io import need, writing
-from spmld.estimators._base import BEND
+from spmld.estimators.probabilities import BEND
 from spmld.persistence.linear import Linear, linear_predictor
 from spmld.persistence.names import check_names
 

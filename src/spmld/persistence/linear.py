@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import to_numpy
 from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier, SelfPacedClassifier
-from spmld.estimators.label_prior import log_odds
+from spmld.estimators.probabilities import log_odds
 from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
 from spmld.persistence.names import feature_names_of, label_names_of
 
