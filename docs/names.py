@@ -23,13 +23,13 @@ PUBLIC = {
         "ranking_loss coverage one_error sample_auc macro_auc micro_auc label_ranking_average_precision "
         "macro_average_precision micro_average_precision precision_at_k recall_at_k ndcg_at_k "
         "propensity_scored_precision_at_k propensities "
-        "hamming_loss subset_accuracy sample_f1 macro_f1 micro_f1 log_loss brier_score",
+        "hamming_loss subset_accuracy sample_f1 macro_f1 micro_f1 log_loss brier_score reliability_curve",
     ),
     "spmld.model_selection": (
-        "Splits, thresholds, calibration and search",
+        "Splits, thresholds, calibration, search and comparison",
         "MultilabelStratifiedKFold RepeatedMultilabelStratifiedKFold MultilabelStratifiedShuffleSplit "
         "train_validation_test_split EntryKFold hold_out_entries "
-        "ThresholdClassifier CalibratedClassifier tune SearchResult SearchTrial",
+        "ThresholdClassifier CalibratedClassifier tune SearchResult SearchTrial compare Comparison",
     ),
     "spmld.audit": ("Labels that are likely to be wrong", "find_label_issues LabelIssues"),
     "spmld.datasets": (

@@ -1,7 +1,7 @@
-"""Validation of parameters, in the words of scikit-learn.
+"""Validation of parameters by scikit-learn's constraints.
 
-Estimators declare what they accept in ``_parameter_constraints`` and call ``self._validate_params()``; functions use
-`validate_params`. Both come from scikit-learn, and this module is the only one that imports them.
+Estimators declare the accepted values in ``_parameter_constraints`` and call ``self._validate_params()``; functions
+use `validate_params`. Only this module imports the constraints from scikit-learn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Models of every kind for the tests of model files, and data to fit them on."""
+"""Models of every kind and data to fit them on, for the tests of model files and exports."""
 
 import warnings
 from functools import cache
@@ -46,13 +46,13 @@ LINEAR = {
 
 @cache
 def fitted(name):
-    """A model, fitted once for all tests."""
+    """Return a model that is fitted once for all tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {**LINEAR, **MODELS}[name].fit(X, Y)
 
 
-def answers(model, X=X):
-    """All that a model says, by the name of the method."""
+def predictions(model, X=X):
+    """Return the predictions of a model by the name of the method."""
     methods = ("predict", "decision_function", "predict_proba")
     return {method: getattr(model, method)(X) for method in methods if hasattr(model, method)}

@@ -1,6 +1,8 @@
 """Model selection with missing labels: splits, cross-fitting, thresholds, calibration, search and comparison."""
 
 from spmld.model_selection.calibration import CalibratedClassifier
+from spmld.model_selection.comparison import compare
+from spmld.model_selection.comparison_result import Comparison
 from spmld.model_selection.cross_fitting import CrossFitResult, cross_fit, make_folds
 from spmld.model_selection.entry_splits import EntryKFold, hold_out_entries
 from spmld.model_selection.search import tune
@@ -15,6 +17,7 @@ from spmld.model_selection.train_validation_test import train_validation_test_sp
 
 __all__ = [
     "CalibratedClassifier",
+    "Comparison",
     "CrossFitResult",
     "EntryKFold",
     "MultilabelStratifiedKFold",
@@ -23,6 +26,7 @@ __all__ = [
     "SearchResult",
     "SearchTrial",
     "ThresholdClassifier",
+    "compare",
     "cross_fit",
     "hold_out_entries",
     "make_folds",

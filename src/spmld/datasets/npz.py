@@ -1,0 +1,68 @@
+"""NumPy archives ``.npz``, which store all of a data set, including the split and sparse features."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+
+import numpy as np
+import scipy.sparse as sp
+
+from spmld._io import reading, writing
+from spmld.datasets.dataset import Dataset
+
+__all__ = ["read_npz", "write_npz"]
+
+_SPARSE = ("data", "indices", "indptr", "shape")
+
+
+def read_npz(path: str | os.PathLike[str]) -> Dataset:
+    """Read a file of `write_npz`, or any ``.npz`` file with the arrays ``X`` and ``Y``. No pickled objects are loaded.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from spmld.datasets import read_npz
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(folder + "/tiny.npz", X=[[0.5], [0.1]], Y=[[1, 0], [1, np.nan]])
+    ...     read_npz(folder + "/tiny.npz")
+    Dataset 'tiny': 2 samples, 1 dense feature, 2 labels, 25.0% of the labels missing
+    """
+    with reading(path, "a NumPy archive") as file:
+        if not zipfile.is_zipfile(file):
+            raise ValueError("it is not a zip archive, or is truncated")
+        with np.load(file, allow_pickle=False) as arrays:
+            content = dict(arrays)
+        if all(f"X_{part}" in content for part in _SPARSE):
+            data, indices, indptr, shape = (content[f"X_{part}"] for part in _SPARSE)
+            content["X"] = sp.csr_array((data, indices, indptr), shape=tuple(shape))
+        absent = [part for part in ("X", "Y") if part not in content]
+        if absent:
+            raise ValueError(f"it has no array {absent[0]!r}, only {', '.join(sorted(content)) or 'none'}")
+        features, labels = (content.get(names, np.array([])).tolist() for names in ("feature_names", "label_names"))
+        name = str(content.get("name", file.stem))
+        return Dataset(content["X"], content["Y"], features, labels, name, content.get("train"), content.get("test"))
+
+
+def write_npz(data: Dataset, path: str | os.PathLike[str]) -> None:
+    """Write a compressed NumPy archive; see `write_dataset`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets import Dataset, read_npz, write_npz
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_npz(Dataset([[0.5], [0.1]], [[1, 0], [1, 1]], name="tiny", train=[0], test=[1]), folder + "/file.npz")
+    ...     read_npz(folder + "/file.npz")
+    Dataset 'tiny': 2 samples (1 train, 1 test), 1 dense feature, 2 labels
+    """
+    names = {"feature_names": np.array(data.feature_names), "label_names": np.array(data.label_names)}
+    content = {"Y": data.Y, "name": np.array(data.name), **names}
+    if data.train is not None:
+        content |= {"train": data.train, "test": data.test}
+    if sp.issparse(data.X):
+        content |= {f"X_{part}": np.asarray(getattr(data.X, part)) for part in _SPARSE}
+    else:
+        content["X"] = data.X
+    with writing(path) as part, part.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **content)

@@ -1,0 +1,151 @@
+"""``spmld compare``, ``tune``, ``info`` and ``demo``."""
+
+import json
+import logging
+import os
+
+import numpy as np
+import pytest
+
+import spmld
+from spmld.cli import main, progress
+from spmld.cli.tune import _TrialHandler
+from spmld.datasets import read_csv
+from spmld.metrics import ranking_loss
+from spmld.model_selection import MultilabelStratifiedKFold
+from tests.cli.songs import run, write_songs
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    """Run a command in a folder with the songs; return exit status, output and errors."""
+    monkeypatch.chdir(tmp_path)
+    write_songs(tmp_path)
+
+    def call(*args):
+        with pytest.raises(SystemExit) as exit:
+            main(list(args))
+        return exit.value.code, *capsys.readouterr()
+
+    return call
+
+
+METHODS = ("--method", "MaskedLogistic", "--method", "labelprior", "--method", "MaskedRidge", "--folds", "4")
+
+
+def test_compare_uses_the_same_folds_for_all_methods(cli):
+    status, out, err = cli("compare", "train.csv", *METHODS, "--metric", "ranking_loss", "--json")
+    assert (status, err) == (0, "")
+    output = json.loads(out)
+    rows = {(row["method"], row["metric"]): row for row in output["results"]}
+    data = read_csv("train.csv")
+    for name in ("MaskedLogistic", "LabelPrior", "MaskedRidge"):
+        values = []
+        for train, test in MultilabelStratifiedKFold(4, random_state=0).split(data.X, data.Y):
+            model = getattr(spmld, name)().fit(data.X[train], data.Y[train])
+            values.append(ranking_loss(data.Y[test], model.decision_function(data.X[test])))
+        row = rows[name, "ranking_loss"]
+        assert row["folds"] == pytest.approx(values)
+        assert (row["mean"], row["std"]) == pytest.approx((np.mean(values), np.std(values, ddof=1)))
+        assert row["better"] == "lower"
+    assert output["reference"] == "MaskedLogistic"
+    assert "verdict" not in rows["MaskedLogistic", "ranking_loss"]
+
+
+def test_compare_prints_one_table(cli):
+    status, out, _ = cli("compare", "train.csv", *METHODS, "--reference", "LabelPrior")
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert status == 0
+    assert lines[0][:3] == ["method", "ranking_loss (lower)", "macro_auc (higher)"]
+    assert [line[0] for line in lines[1:]] == ["MaskedLogistic", "LabelPrior (reference)", "MaskedRidge"]
+    assert lines[1][2].endswith(" +")  # the scores of the prior are constant, an AUC of 0.5 in every fold
+    assert lines[2][2] == "0.5000 ± 0.0000"
+    assert not lines[2][1].endswith((" +", " -", " ="))
+
+
+def test_compare_continues_without_a_method_that_fails(cli, monkeypatch):
+    def fails(self, X, y, **_):
+        raise ValueError("no luck")
+
+    monkeypatch.setattr(spmld.MLkNN, "fit", fails)
+    status, out, err = cli("compare", "train.csv", "--method", "MLkNN", "--method", "LabelPrior", "--folds", "2")
+    assert (status, err) == (1, "MLkNN failed: no luck\n")
+    assert "LabelPrior" in out
+
+
+def test_tune_writes_the_best(cli):
+    args = ("--method", "MaskedLogistic", "--choices", "C=0.0001,1", "--folds", "2", "--metric", "macro_auc")
+    status, out, err = cli("tune", "train.csv", *args, "-o", "best.skops", "--json")
+    output = json.loads(out)
+    assert (status, output["search"], output["interrupted"]) == (0, "grid", False)
+    scores = [row["macro_auc"] for row in output["trials"]]
+    assert scores == sorted(scores, reverse=True)
+    assert 1 >= scores[0] > scores[1] > 0
+    assert output["best"] == {"C": output["trials"][0]["C"]}
+    assert output["best"]["C"] == spmld.load("best.skops").C
+    info = spmld.model_info("best.skops")
+    assert info.summary["tuned"] == output["best"]
+    assert info.summary["held_out"]["macro_auc"] == pytest.approx(scores[0])
+    assert err.startswith("best.skops: MaskedLogistic with {'C': ")
+
+
+def test_tune_has_default_search_spaces(cli):
+    status, out, _ = cli("tune", "train.csv", "--method", "mlknn", "--trials", "2", "--folds", "2", "-o", "m.skops")
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert (status, lines[0], len(lines)) == (0, ["ranking_loss", "seconds", "n_neighbors"], 3)
+    assert 0 < float(lines[1][0]) <= float(lines[2][0]) < 1  # lower is better
+
+
+def test_interrupted_tune_prints_finished_trials_and_writes_no_model(cli, monkeypatch):
+    lines = []
+
+    def stop(handler, record):
+        lines.append(record)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_TrialHandler, "emit", stop)
+    args = ("--method", "MaskedRidge", "--trials", "5", "--folds", "2", "-o", "m.skops", "--json")
+    status, out, err = cli("tune", "train.csv", *args)
+    output = json.loads(out)
+    assert (status, len(output["trials"]), output["interrupted"]) == (130, 1, True)
+    assert "interrupted, no model written" in err
+    assert not os.path.exists("m.skops")
+    assert logging.getLogger("spmld.model_selection.search").handlers == []
+
+
+def test_info_prints_versions_and_devices(cli):
+    status, out, err = cli("info", "--json")
+    output = json.loads(out)
+    assert (status, err) == (0, "")
+    assert output["spmld"] == spmld.__version__
+    assert output["libraries"]["numpy"] == np.__version__
+    assert output["devices"][0] == "cpu"
+    assert output["cores"] >= 1
+    assert f"spmld\t{spmld.__version__}" in cli("info")[1].splitlines()
+
+
+def test_info_prints_the_content_of_a_model_file(cli):
+    data = read_csv("train.csv")
+    spmld.save(spmld.LabelPrior().fit(data.X, data.Y), "m.skops", label_names=data.label_names)
+    output = json.loads(cli("info", "m.skops", "--json")[1])
+    assert (output["estimator"], output["label_names"]) == ("LabelPrior", data.label_names)
+    assert "label_names\tsad, calm, loud, fast" in cli("info", "m.skops")[1].splitlines()
+
+
+def test_demo_runs_the_demo(tmp_path):
+    status, out, err = run(tmp_path, "demo", "--figure", "songs.png")
+    assert (status, err) == (0, "")
+    assert "ranking loss -" in out
+    assert os.listdir(tmp_path) == ["songs.png"]
+
+
+def test_progress_bars_are_shown_on_terminals_only(monkeypatch, capsys):
+    for terminal in (False, True):
+        monkeypatch.setattr(progress.sys.stderr, "isatty", lambda terminal=terminal: terminal, raising=False)
+        with progress.progress_bar(2, "comparing") as advance:
+            advance("one")
+            advance("")
+        with progress.spinner("fitting"):
+            pass
+        err = capsys.readouterr().err
+        assert ("comparing" in err) == terminal
