@@ -73,7 +73,7 @@ def test_what_labels_add_to_each_other_is_shown_up_to_the_largest():
     options = {"Cs": (3.0,), "label_graph_penalties": (1.0,), "views": ("own",), "shares": (1.0,)}
     model = SelfPacedEnsemble(**options, random_state=0).fit(DATA.X, DATA.Y)
     display = CorrelationDisplay.from_estimator(model)
-    M = model.label_correlation_
+    M = model.label_dependencies_
     np.testing.assert_array_equal(drawn(display.ax_), M[np.ix_(display.order_, display.order_)])
     assert display.ax_.images[0].get_clim() == (-np.abs(M).max(), np.abs(M).max())
 

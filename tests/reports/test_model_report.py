@@ -146,7 +146,7 @@ def chosen():
 
 def test_additions_are_what_labels_say_about_each_other(chosen):
     page = Page(model_report(chosen, X, Y, audit=False))
-    rows, M = page.tables["Strongest additions"], chosen.label_correlation_
+    rows, M = page.tables["Strongest additions"], chosen.label_dependencies_
     assert [row["weight"] for row in rows] == [
         f"{M[NAMES.index(row['label']), NAMES.index(row['adds to'])]:.4f}" for row in rows
     ]
