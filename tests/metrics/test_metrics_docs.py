@@ -41,7 +41,7 @@ def test_named_functions_exist_in_scikit_learn():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_documented_differences_from_scikit_learn():
-    """One sample for which the metrics are defined, and one without a positive, for which scikit-learn returns a number."""
+    """The second sample has no positive: scikit-learn returns a number, and spmld leaves the sample out."""
     Y, S = np.array([[1, 0], [0, 0]]), np.array([[0.2, 0.8], [0.2, 0.8]])
     assert (sk.label_ranking_loss(Y, S), metrics.ranking_loss(Y, S)) == ((1 + 0) / 2, 1)
     assert (sk.coverage_error(Y, S), metrics.coverage(Y, S) + 1) == ((2 + 0) / 2, 2)
