@@ -119,3 +119,15 @@ def test_every_public_name_has_an_example_in_its_docstring(module, name):
     example = text.split("\nExamples\n--------\n")[1]
     other = re.match(r"See `(\w+)`\.", example)
     assert ">>> " in (inspect.getdoc(getattr(importlib.import_module(module), other[1])) if other else example)
+
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+MODULES = sorted(set(re.findall(r"`((?:\w+/)*\w+\.py)(?::([\w.]+))?`", CONTRIBUTING)))
+
+
+@pytest.mark.parametrize(("file", "name"), MODULES, ids=lambda value: value or "module")
+def test_modules_and_functions_named_in_contributing_exist(file, name):
+    path = next((folder / file for folder in (ROOT / "src" / "spmld", ROOT) if (folder / file).exists()), None)
+    assert path is not None or (ROOT / "src" / "spmld" / "metrics" / file).exists()
+    if name:
+        assert re.search(rf"^ *(?:def|class) {name.split('.')[-1]}\b", path.read_text(encoding="utf-8"), re.MULTILINE)
