@@ -122,12 +122,17 @@ def test_every_public_name_has_an_example_in_its_docstring(module, name):
 
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-MODULES = sorted(set(re.findall(r"`((?:\w+/)*\w+\.py)(?::([\w.]+))?`", CONTRIBUTING)))
+STEPS = sorted(set(re.findall(r"`((?:\w+/)*\w+\.py)(?::([\w.]+))?`", CONTRIBUTING)))
 
 
-@pytest.mark.parametrize(("file", "name"), MODULES, ids=lambda value: value or "module")
-def test_modules_and_functions_named_in_contributing_exist(file, name):
-    path = next((folder / file for folder in (ROOT / "src" / "spmld", ROOT) if (folder / file).exists()), None)
-    assert path is not None or (ROOT / "src" / "spmld" / "metrics" / file).exists()
+@pytest.mark.parametrize(("file", "name"), STEPS, ids=lambda value: value or "module")
+def test_files_and_functions_in_contributing_exist(file, name):
+    (path,) = (folder / file for folder in (ROOT / "src" / "spmld", ROOT) if (folder / file).exists())
     if name:
         assert re.search(rf"^ *(?:def|class) {name.split('.')[-1]}\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_every_step_of_the_data_flow_has_a_file():
+    (flow,) = re.findall(r"^## Data flow\n.*?^```\n(.*?)^```", CONTRIBUTING, flags=re.DOTALL | re.MULTILINE)
+    functions = {step.strip().split(".")[-1] for line in flow.splitlines() for step in line.split("→")[1:-1]}
+    assert functions <= {name.split(".")[-1] for _, name in STEPS}
