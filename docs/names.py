@@ -7,15 +7,18 @@ PUBLIC = {
         "LEML MLLRC MLkNN LabelPrior "
         "save load model_info ModelInfo export_onnx export_npz",
     ),
-    "spmld.estimators": ("Base classes and results of estimators", "MultiLabelEstimator Completion"),
+    "spmld.estimators": (
+        "Components of estimators",
+        "MultiLabelEstimator Completion View DependencyCorrection FeatureScaler LandmarkFeatures",
+    ),
     "spmld.labels": (
         "Labels with missing entries",
         "read_labels Labels observed decode_missing hide_labels corrupt_labels",
     ),
     "spmld.pacing": (
         "Self-paced weights",
-        "PacingRule HardPacing LinearPacing LogarithmicPacing GroupSparsePacing DiversePacing ReleasedPacing "
-        "QuantileSchedule GeometricSchedule FixedSchedule PacingParameters Columns Members",
+        "PacingRule HardPacing LinearPacing LogarithmicPacing GroupSparsePacing DiversePacing "
+        "QuantileSchedule GeometricSchedule FixedSchedule PacingParameters ColumnGroups EntryGroups",
     ),
     "spmld.metrics": (
         "Metrics for partially observed labels",
@@ -23,13 +26,14 @@ PUBLIC = {
         "ranking_loss coverage one_error sample_auc macro_auc micro_auc label_ranking_average_precision "
         "macro_average_precision micro_average_precision precision_at_k recall_at_k ndcg_at_k "
         "propensity_scored_precision_at_k propensities "
-        "hamming_loss subset_accuracy sample_f1 macro_f1 micro_f1 log_loss brier_score",
+        "hamming_loss subset_accuracy sample_f1 macro_f1 micro_f1 log_loss brier_score reliability_curve",
     ),
     "spmld.model_selection": (
         "Splitting, thresholds, calibration, search and comparison",
         "MultilabelStratifiedKFold RepeatedMultilabelStratifiedKFold MultilabelStratifiedShuffleSplit "
         "train_validation_test_split EntryKFold hold_out_entries "
-        "ThresholdClassifier CalibratedClassifier tune SearchResult SearchTrial",
+        "cross_fit CrossFitResult make_folds ThresholdClassifier CalibratedClassifier "
+        "tune SearchResult SearchTrial compare Comparison",
     ),
     "spmld.audit": ("Detection of label errors", "find_label_issues LabelIssues"),
     "spmld.datasets": (
@@ -45,7 +49,7 @@ PUBLIC = {
         "PacingDisplay ObjectiveDisplay CorrelationDisplay ReliabilityDisplay RadarDisplay SurfaceDisplay "
         "CriticalDifferenceDisplay",
     ),
-    "spmld.reports": ("HTML reports", "model_report comparison_report study_report"),
+    "spmld.reports": ("HTML reports", "model_report comparison_report"),
 }
 """Title and names of each module, in the order of the page."""
 
