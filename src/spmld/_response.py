@@ -1,4 +1,4 @@
-"""What any scikit-learn classifier says of samples, in one shape."""
+"""Scores, probabilities and labels of any classifier, one column for each label."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from spmld._arrays import to_numpy
 from spmld._io import need
 
-__all__ = ["Answers", "answers", "label_scores", "with_names"]
+__all__ = ["Predictions", "as_frame", "label_scores", "predict_all"]
 
 
-def label_scores(estimator: Any, X: Any, response: str, classes: NDArray[Any], n_labels: int) -> NDArray[np.float64]:
-    """Scores of each label, from whatever shape the estimator gives them in.
+def label_scores(
+    estimator: Any, X: Any, response_method: str, classes: NDArray[Any], n_labels: int
+) -> NDArray[np.float64]:
+    """Return the scores of a fitted estimator as one column for each label.
 
     Parameters
     ----------
     estimator : fitted estimator
-        Its method `response` may give an array of shape (n_samples, n_labels), a vector or two columns for one label,
-        or one array of shape (n_samples, n_classes) for each label.
+        Its `response_method` may return an array of shape (n_samples, n_labels), a vector or two columns for one
+        label, or one array of shape (n_samples, n_classes) for each label.
     X : array-like of shape (n_samples, n_features)
-        Rows to score.
-    response : {"decision_function", "predict_proba"}
-        Which scores.
+        Samples.
+    response_method : {"decision_function", "predict_proba"}
+        Method to call.
     classes : ndarray of shape (2,)
-        How a negative and a positive are written.
+        Negative and positive class.
     n_labels : int
         Number of labels.
 
@@ -44,61 +47,70 @@ def label_scores(estimator: Any, X: Any, response: str, classes: NDArray[Any], n
     >>> label_scores(model, [[0], [1]], "predict_proba", np.array([0, 1]), 1).shape
     (2, 1)
     """
-    scores = getattr(estimator, response)(X)
-    seen = getattr(estimator, "classes_", classes)
-    if hasattr(scores, "detach"):
-        scores = scores.detach().cpu().numpy()
+    scores = getattr(estimator, response_method)(X)
+    fitted_classes = getattr(estimator, "classes_", classes)
     if isinstance(scores, list):
-        known = zip(scores, seen, strict=True)
-        scores = np.column_stack([column[:, values == classes[1]].sum(axis=1) for column, values in known])
-    scores = np.asarray(scores, dtype=float)
-    if n_labels == 1 and np.ndim(seen) == 1 and len(seen) == 1:
-        # Fitted on one class, it is sure of that class, which its scores need not say.
-        never = -1.0 if response == "decision_function" else 0.0
-        scores = np.full(len(scores), 1.0 if seen[0] == classes[1] else never)
+        by_label = zip(scores, fitted_classes, strict=True)
+        scores = np.column_stack([column[:, values == classes[1]].sum(axis=1) for column, values in by_label])
+    scores = np.asarray(to_numpy(scores), dtype=float)
+    if n_labels == 1 and np.ndim(fitted_classes) == 1 and len(fitted_classes) == 1:
+        # The scores of an estimator fitted on one class need not favour this class.
+        negative = -1.0 if response_method == "decision_function" else 0.0
+        scores = np.full(len(scores), 1.0 if fitted_classes[0] == classes[1] else negative)
     if scores.ndim == 1:
         scores = scores[:, None]
     if n_labels == 1 and scores.ndim == 2 and scores.shape[1] == 2:
         scores = scores[:, 1:]
     if scores.ndim != 2 or scores.shape[1] != n_labels:
         raise ValueError(
-            f"estimator must give one score for each of the {n_labels} labels, got {response} of shape {scores.shape}"
+            f"{response_method} of the estimator must return one score for each of the {n_labels} labels, "
+            f"got shape {scores.shape}"
         )
     if not np.isfinite(scores).all():
-        raise ValueError(f"estimator must give finite scores, got NaN or infinity from {response}")
+        raise ValueError(f"{response_method} of the estimator must return finite scores, got NaN or infinity")
     return scores
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What a model says: scores and 0/1 labels of shape (n_samples, n_labels), probabilities where it has them."""
+class Predictions:
+    """Predictions of a model.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_samples, n_labels) or None
+        `decision_function`, or else `predict_proba`.
+    positive : ndarray of int of shape (n_samples, n_labels)
+        `predict`, 1 for positive and 0 for negative.
+    probabilities : ndarray of shape (n_samples, n_labels) or None
+        `predict_proba`.
+    """
 
     scores: Any
     positive: Any
     probabilities: Any
 
 
-def with_names(model: Any, X: Any) -> Any:
-    """Features in the order of the model, as a frame if it was fitted on one."""
+def as_frame(model: Any, X: Any) -> Any:
+    """Return X as a DataFrame with the feature names of the model; unchanged if there are none or X is sparse."""
     if not hasattr(model, "feature_names_in_") or sp.issparse(X):
         return X
     return need("pandas").DataFrame(X, columns=list(model.feature_names_in_))
 
 
-def answers(model: Any, X: Any) -> Answers:
-    """All that a model says of samples, one column for each label."""
-    X = with_names(model, X)
-    predicted = np.asarray(model.predict(X))
+def predict_all(model: Any, X: Any) -> Predictions:
+    """Return the scores, labels and probabilities that a model predicts."""
+    X = as_frame(model, X)
+    predicted = to_numpy(model.predict(X))
     predicted = predicted[:, None] if predicted.ndim == 1 else predicted
     classes: Any = getattr(model, "classes_", None)
-    known = isinstance(classes, np.ndarray) and classes.shape == (2,)
-    if not known:  # as for models of scikit-learn for several labels, which list the classes of each
+    binary = isinstance(classes, np.ndarray) and classes.shape == (2,)
+    if not binary:  # scikit-learn's estimators for several labels have a list with the classes of each
         classes = np.array([0, 1])
-    positive = predicted == classes[1] if known else predicted > 0
-    said = {
-        response: label_scores(model, X, response, classes, predicted.shape[1])
-        for response in ("decision_function", "predict_proba")
-        if hasattr(model, response)
+    positive = predicted == classes[1] if binary else predicted > 0
+    scores = {
+        response_method: label_scores(model, X, response_method, classes, predicted.shape[1])
+        for response_method in ("decision_function", "predict_proba")
+        if hasattr(model, response_method)
     }
-    probabilities = said.get("predict_proba")
-    return Answers(said.get("decision_function", probabilities), positive.astype(int), probabilities)
+    probabilities = scores.get("predict_proba")
+    return Predictions(scores.get("decision_function", probabilities), positive.astype(int), probabilities)

@@ -1,4 +1,4 @@
-"""One table for every output: aligned text, tab-separated values, Markdown, HTML and CSV."""
+"""The table that every output is made from: aligned text, tab-separated values, Markdown, HTML and CSV."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from typing import Any
 __all__ = ["TableCell", "TextTable", "format_number"]
 
 EMPTY = "-"
+_MARKDOWN = {"bold": "**", "italic": "*"}
 
 
 def format_number(value: Any, digits: int = 4) -> str:
-    """Return a value as text: floats with `digits` decimals, or digits where that shows nothing; "-" for nothing.
+    """Return a value as text, "-" for None and NaN.
+
+    Floats have `digits` decimals, or `digits` - 1 significant digits if they are very small or very large.
 
     Examples
     --------
@@ -34,7 +37,7 @@ def format_number(value: Any, digits: int = 4) -> str:
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell with its own text.
+    """Cell of a table with text of its own.
 
     Attributes
     ----------
@@ -53,14 +56,14 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TextTable:
-    r"""A table of values.
+    r"""Table of values.
 
-    Parameters
+    Attributes
     ----------
     columns : sequence of str
         Names of the columns.
     rows : sequence of sequences
-        Values, or a `TableCell` where the text is not that of `format_number`.
+        Values. A `TableCell` replaces the text of `format_number`.
     title, note : str
         Text above and below the table.
 
@@ -68,6 +71,9 @@ class TextTable:
     --------
     >>> from spmld._table import TextTable
     >>> table = TextTable(["method", "loss"], [["SPMLD", 0.25]])
+    >>> print(table.to_text())
+    method    loss
+    SPMLD   0.2500
     >>> print(table.to_markdown())
     | method | loss |
     | :--- | ---: |
@@ -93,7 +99,7 @@ class TextTable:
 
     @property
     def numeric(self) -> list[bool]:
-        """Which columns hold numbers, or nothing beside them."""
+        """Whether each column holds numbers; empty cells are ignored."""
         columns = zip(*self.cells, strict=True) if self.rows else ([] for _ in self.columns)
         return [
             any(cell.value is not None for cell in column)
@@ -101,15 +107,32 @@ class TextTable:
             for column in map(list, columns)
         ]
 
+    def __str__(self) -> str:
+        return self.to_text()
+
     def to_text(self) -> str:
-        """Return tab-separated lines, the names of the columns first."""
+        """Return aligned columns, numbers to the right, with the title above and the note below."""
+        lines = [list(self.columns), *self._texts()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        right = self.numeric
+        aligned = [
+            "  ".join(
+                text.rjust(width) if number else text.ljust(width)
+                for text, width, number in zip(line, widths, right, strict=True)
+            ).rstrip()
+            for line in lines
+        ]
+        return "\n".join([*([self.title] if self.title else []), *aligned, *([self.note] if self.note else [])])
+
+    def to_tsv(self) -> str:
+        """Return the shown text as tab-separated lines, the names of the columns first."""
         return "\n".join("\t".join(line) for line in [list(self.columns), *self._texts()])
 
     def to_markdown(self) -> str:
         """Return a Markdown table; all columns but the first are aligned to the right."""
-        marks = {"bold": "**", "italic": "*"}
         body = [
-            [f"{marks.get(cell.mark, '')}{cell.text}{marks.get(cell.mark, '')}" for cell in row] for row in self.cells
+            [f"{_MARKDOWN.get(cell.mark, '')}{cell.text}{_MARKDOWN.get(cell.mark, '')}" for cell in row]
+            for row in self.cells
         ]
         rule = [":---", *["---:"] * (len(self.columns) - 1)]
         return "\n".join("| " + " | ".join(line) + " |" for line in [list(self.columns), rule, *body])
@@ -120,16 +143,16 @@ class TextTable:
         def line(tag: str, texts: Sequence[str]) -> str:
             return "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts) + "</tr>"
 
-        above = f"<p>{escape(self.title)}</p>" if self.title else ""
+        above, below = (f"<p>{escape(text)}</p>" if text else "" for text in (self.title, self.note))
         body = "".join(line("td", texts) for texts in self._texts())
-        return f"{above}<table><thead>{line('th', list(self.columns))}</thead><tbody>{body}</tbody></table>"
+        return f"{above}<table><thead>{line('th', list(self.columns))}</thead><tbody>{body}</tbody></table>{below}"
 
     def to_csv(self, *, delimiter: str = ",", digits: int | None = None) -> str:
-        """Return CSV text. Floats have all digits, or `digits` significant ones; cells have their text."""
+        """Return CSV text. Floats have all digits, or `digits` significant ones; a `TableCell` has its text."""
         buffer = io.StringIO()
         writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows([_plain(value, digits) for value in row] for row in self.rows)
+        writer.writerows([_csv_value(value, digits) for value in row] for row in self.rows)
         return buffer.getvalue()
 
     def _texts(self) -> list[list[str]]:
@@ -143,7 +166,7 @@ def _cell(value: Any) -> TableCell:
     return TableCell(format_number(value), float(value) if number else None)
 
 
-def _plain(value: Any, digits: int | None) -> Any:
+def _csv_value(value: Any, digits: int | None) -> Any:
     if isinstance(value, TableCell):
         return value.text
     return f"{value:.{digits}g}" if digits is not None and isinstance(value, float) else value

@@ -1,4 +1,4 @@
-"""A small data set in files, and commands run as people run them: in a process of their own."""
+"""A small data set in files, and commands run in a separate process."""
 
 import os
 import subprocess
@@ -12,30 +12,32 @@ from spmld.labels import hide_labels
 FEATURES = ["pitch", "tempo", "volume", "rate", "swing", "decay"]
 LABELS = ["sad", "calm", "loud", "fast"]
 PLANTED = make_planted(240, 6, 4, n_components=3, random_state=0)
-# Samples come in groups, so that a split in the middle would set one group against the other.
+# Samples are ordered by group, so train and test take every other one.
 TRAIN, TEST = np.arange(0, 240, 2), np.arange(1, 240, 2)
 
 
-def songs(rows, observed=1.0):
-    Y = PLANTED.Y[rows] if observed == 1 else hide_labels(PLANTED.Y[rows], observed_fraction=observed, random_state=0)
-    return Dataset(PLANTED.X[rows], Y, FEATURES, LABELS, "songs")
+def songs(samples, observed=1.0):
+    Y = PLANTED.Y[samples]
+    if observed < 1:
+        Y = hide_labels(Y, observed_fraction=observed, random_state=0)
+    return Dataset(PLANTED.X[samples], Y, FEATURES, LABELS, "songs")
 
 
 def write_songs(folder):
-    """train.csv with gaps, test.csv without."""
+    """Write train.csv with missing labels and test.csv without."""
     write_dataset(songs(TRAIN, observed=0.6), folder / "train.csv")
     write_dataset(songs(TEST), folder / "test.csv")
 
 
 def process(folder, *args):
-    """A command that runs."""
+    """Start a command."""
     environment = {**os.environ, "SPMLD_CACHE": str(folder / "cache")}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen([sys.executable, "-m", "spmld.cli", *args], cwd=folder, env=environment, **pipes)
 
 
 def run(folder, *args):
-    """A command that has run: exit status, output and errors."""
+    """Run a command; return exit status, output and errors."""
     command = process(folder, *args)
     out, err = command.communicate(timeout=300)
     return command.returncode, out, err

@@ -1,4 +1,4 @@
-"""``spmld audit``: through a process of its own, on files, and how it fails."""
+"""``spmld audit`` in a separate process: output, files and errors."""
 
 import csv
 import json
@@ -25,15 +25,15 @@ def folder(tmp_path_factory):
     return path
 
 
-def spmld(folder, *args):
+def run_audit(folder, *args):
     env = {key: value for key, value in os.environ.items() if key != "SPMLD_DATA"}
     command = [sys.executable, "-m", "spmld.cli", "audit", *args]
     ran = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=120)
     return ran.returncode, ran.stdout, ran.stderr
 
 
-def test_tables_for_pipes_and_a_file(folder):
-    status, out, err = spmld(folder, "songs.csv", "--top", "3", "--out", "issues.csv")
+def test_tab_separated_tables_and_csv_file(folder):
+    status, out, err = run_audit(folder, "songs.csv", "--top", "3", "--out", "issues.csv")
     assert status == 0, err
     lines = [line.split("\t") for line in out.splitlines()]
     assert lines[0] == ["sample", "label", "given", "probability", "error_probability", "kind"]
@@ -46,16 +46,16 @@ def test_tables_for_pipes_and_a_file(folder):
         rows = list(csv.DictReader(file))
     assert len(rows) == 780
     assert [rows[0]["sample"], rows[0]["label"]] == lines[1][:2]
-    status, _, err = spmld(folder, "songs.csv", "--out", "issues.csv")
-    assert (status, err) == (2, "spmld: issues.csv is there already; give --force to replace it\n")
+    status, _, err = run_audit(folder, "songs.csv", "--out", "issues.csv")
+    assert (status, err) == (2, "spmld: issues.csv already exists; use --force to overwrite it\n")
 
 
 def test_json_and_another_method(folder):
-    status, out, err = spmld(folder, "songs.csv", "--json", "--top", "2", "--method", "glocal", "--folds", "2")
+    status, out, err = run_audit(folder, "songs.csv", "--json", "--top", "2", "--method", "glocal", "--folds", "2")
     assert status == 0, err
-    found = json.loads(out)
-    assert len(found["issues"]) == 2
-    assert {row["label"] for row in found["per label"]} == set(NAMES)
+    output = json.loads(out)
+    assert len(output["issues"]) == 2
+    assert {row["label"] for row in output["per label"]} == set(NAMES)
 
 
 @pytest.mark.parametrize(
@@ -63,15 +63,18 @@ def test_json_and_another_method(folder):
     [
         (["absent.csv"], "spmld: there is no file absent.csv"),
         (["songs.csv", "--prefix", "x"], "spmld: songs.csv cannot be read as a CSV file"),
-        (["songs.csv", "--out", "absent/issues.csv"], "spmld: there is no folder absent"),
-        (["songs.csv", "--folds", "500"], "spmld: --folds must be no more than the samples of songs.csv, 200, got 500"),
+        (["songs.csv", "--out", "absent/issues.csv"], "spmld: cannot write issues.csv: folder absent does not exist"),
+        (
+            ["songs.csv", "--folds", "500"],
+            "spmld: --folds must be at most the number of samples in songs.csv, 200, got 500",
+        ),
         (["songs.csv", "--part", "train"], "spmld: songs has no official split"),
-        (["songs.csv", "--method", "absent"], "'absent' is not one of"),
+        (["songs.csv", "--method", "absent"], "Invalid value for '--method': must be one of SelfPacedEnsemble"),
         ([], "Missing argument"),
     ],
 )
-def test_errors_leave_with_2(folder, args, message):
-    status, out, err = spmld(folder, *args)
+def test_errors_exit_with_2(folder, args, message):
+    status, out, err = run_audit(folder, *args)
     assert (status, out) == (2, "")
     assert message in err
     assert "Traceback" not in err

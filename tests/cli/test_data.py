@@ -1,4 +1,4 @@
-"""``spmld data``: what it prints for people, pipes and programs, and how it fails."""
+"""``spmld data``: output on a terminal, in a pipe and as JSON, and errors."""
 
 import json
 import os
@@ -19,21 +19,21 @@ DATA = Dataset([[0.5], [0.0], [1.0]], [[1, 0], [1, None], [0, 0]], ["pitch"], ["
 
 @pytest.fixture
 def spmld(capsys, tmp_path, monkeypatch):
-    """Run a command in a folder that holds songs.npz; gives exit status, output and errors."""
+    """Run a command in a folder that contains songs.npz; return exit status, output and errors."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SPMLD_DATA", raising=False)
     monkeypatch.setenv("SPMLD_CACHE", str(tmp_path / "cache"))
     write_dataset(DATA, "songs.npz")
 
     def run(*args):
-        with pytest.raises(SystemExit) as left:
+        with pytest.raises(SystemExit) as exit:
             main(["data", *args])
-        return left.value.code, *capsys.readouterr()
+        return exit.value.code, *capsys.readouterr()
 
     return run
 
 
-def test_list_for_pipes_and_programs(spmld):
+def test_list_prints_lines_or_json(spmld):
     status, out, err = spmld("list")
     lines = [line.split("\t") for line in out.splitlines()]
     assert (status, err) == (0, "")
@@ -49,11 +49,11 @@ def test_describe_prints_the_numbers(spmld):
     status, out, err = spmld("describe", "songs.npz")
     assert (status, err) == (0, "")
     assert "cardinality               0.6667" in out
-    assert out.splitlines()[-2:] == ["sad\t2\t0.6667\t1\t0", "calm\t0\t0\tinf\t0.3333"]
+    assert out.splitlines()[-2:] == ["sad\t2\t0.6667\t1.0000\t0.0000", "calm\t0\t0.0000\tinf\t0.3333"]
     status, out, err = spmld("describe", "songs.npz", "--json", "--figure", "songs.svg")
-    found = json.loads(out)
-    assert found["missing"] == pytest.approx(1 / 6)
-    assert found["per label"][1]["imbalance"] is None  # JSON has no infinity
+    output = json.loads(out)
+    assert output["missing"] == pytest.approx(1 / 6)
+    assert output["per label"][1]["imbalance"] is None  # JSON has no infinity
     assert "<svg" in Path("songs.svg").read_text()
 
 
@@ -68,9 +68,9 @@ def test_convert_writes_what_is_read_back(spmld):
     assert "labels                    1" in out
 
 
-def test_convert_replaces_nothing_unless_told(spmld):
+def test_convert_overwrites_only_with_force(spmld):
     status, _, err = spmld("convert", "songs.npz", "songs.npz")
-    assert (status, err) == (2, "spmld: songs.npz is there already; give --force to replace it\n")
+    assert (status, err) == (2, "spmld: songs.npz already exists; use --force to overwrite it\n")
     assert spmld("convert", "songs.npz", "songs.npz", "--force", "--part", "test")[0] == 0
     np.testing.assert_array_equal(read_dataset("songs.npz").X, DATA.X_test)
 
@@ -87,7 +87,11 @@ def test_convert_replaces_nothing_unless_told(spmld):
         (["describe", "songs.npz", "--figure", "songs.doc"], 2, "spmld: a figure can be written as png, pdf or svg"),
         (["convert", "songs.npz", "songs.svm"], 2, "spmld: LIBSVM cannot keep the label 'calm'"),
         (["convert", "songs.npz", "songs.xyz"], 2, "spmld: the ending of songs.xyz is none that is known"),
-        (["convert", "songs.npz", "absent/songs.csv"], 2, "spmld: there is no folder absent"),
+        (
+            ["convert", "songs.npz", "absent/songs.csv"],
+            2,
+            "spmld: cannot write songs.csv: folder absent does not exist",
+        ),
         (["fetch", "absent"], 2, "spmld: there is no data set 'absent'"),
         (["fetch"], 2, "Missing argument"),
         (["absent"], 2, "No such command"),
@@ -96,16 +100,15 @@ def test_convert_replaces_nothing_unless_told(spmld):
 def test_errors_are_one_line_without_a_traceback(args, status, message, spmld):
     for name, content in {"empty.arff": b"", "bytes.csv": b"\xff\xfe\x00", "wrong.mat": b"not matlab"}.items():
         Path(name).write_bytes(content)
-    found, out, err = spmld(*args)
-    assert found == status
-    assert out == ""
+    exit_status, out, err = spmld(*args)
+    assert (exit_status, out) == (status, "")
     assert message in err
     if err.startswith("spmld:"):
         assert err.count("\n") == 1
     assert "Traceback" not in err
 
 
-def test_fetch_without_network_leaves_with_1(spmld, monkeypatch):
+def test_fetch_without_network_exits_with_1(spmld, monkeypatch):
     file = registry.RemoteFile("http://127.0.0.1:9/songs.mat", None)
     info = registry.DatasetInfo("songs", "", 2, 1, 1, 2, (file,), "", "")
     monkeypatch.setitem(registry._REGISTRY, "songs", info)
@@ -115,7 +118,7 @@ def test_fetch_without_network_leaves_with_1(spmld, monkeypatch):
     assert "Save http://127.0.0.1:9/songs.mat in a folder, and set the environment variable SPMLD_DATA" in err
 
 
-def test_fetch_says_where_files_are_and_warns_of_others(spmld, tmp_path, monkeypatch):
+def test_fetch_prints_paths_and_warns_of_other_checksums(spmld, tmp_path, monkeypatch):
     (tmp_path / "Business.mat").write_bytes(b"something else")
     monkeypatch.setenv("SPMLD_DATA", str(tmp_path))
     status, out, err = spmld("fetch", "business", "--json")
@@ -131,10 +134,10 @@ def test_every_help_has_an_example(args, spmld):
     status, out, _ = spmld(*args, "--help")
     assert status == 0
     assert "  Example" in out
-    assert "\n    spmld data " in out  # on a line of its own
+    assert "\n    spmld data " in out  # on a separate line
 
 
-def test_help_does_not_wait_for_the_science():
+def test_help_imports_no_numerical_library():
     code = "import sys\nfrom spmld.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
     code += "print([name for name in ('numpy', 'sklearn', 'pandas') if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
@@ -142,25 +145,25 @@ def test_help_does_not_wait_for_the_science():
     assert out.endswith("[]\n")
 
 
-def test_ctrl_c_leaves_130_and_no_half_written_file(tmp_path):
+def test_ctrl_c_exits_with_130_and_leaves_no_partial_file(tmp_path):
     rng = np.random.default_rng(0)
     write_dataset(Dataset(rng.normal(size=(4000, 200)), rng.integers(2, size=(4000, 3))), tmp_path / "big.npz")
     command = [sys.executable, "-m", "spmld.cli", "data", "convert", "big.npz", "big.txt"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
-    while not any("part" in name for name in os.listdir(tmp_path)):  # it has begun to write
+    while not any("part" in name for name in os.listdir(tmp_path)):  # writing has begun
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.002)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.strip().endswith("spmld: stopped")
+    assert err.strip().endswith("spmld: interrupted")
     assert "Traceback" not in err
     assert os.listdir(tmp_path) == ["big.npz"]
 
 
-def test_a_terminal_gets_a_table(monkeypatch, capsys):
+def test_a_terminal_shows_a_formatted_table(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "dumb")

@@ -1,7 +1,6 @@
-"""``spmld report``: through a process of its own, on files, and how it fails."""
+"""``spmld report`` in a separate process: pages and errors."""
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -19,27 +18,26 @@ def folder(tmp_path_factory):
     (folder / "empty.json").write_text("")
     (folder / "other.json").write_text('{"metrics": []}')
     (folder / "broken.json").write_text('{"results": [')
-    (folder / "wrong.jsonl").write_text('{"kind": "song"}\n')
     pd.read_csv(folder / "test.csv").filter(regex="^(?!label_)").to_csv(folder / "unlabelled.csv", index=False)
     return folder
 
 
-def test_of_a_model_file_the_numbers_are_those_of_evaluate(folder):
+def test_report_on_a_model_has_the_values_of_evaluate(folder):
     status, out, err = run(folder, "report", "test.csv", "--model", "songs.skops", "-o", "songs.html", "--no-audit")
     assert (status, out) == (0, ""), err
     assert err == f"songs.html: {(folder / 'songs.html').stat().st_size / 1000:,.0f} kB\n"
     page = Page((folder / "songs.html").read_text(encoding="utf-8"))
     _, out, _ = run(folder, "evaluate", "songs.skops", "test.csv", "--json")
     expected = {row["name"]: row["value"] for row in json.loads(out)["metrics"]}
-    found = {row["metric"]: row["value"] for row in page.tables["All metrics"]}
-    assert found["ranking loss"] == f"{expected['ranking_loss']:.4f}"
+    shown = {row["metric"]: row["value"] for row in page.tables["All metrics"]}
+    assert shown["ranking loss"] == f"{expected['ranking_loss']:.4f}"
     assert [row["label"] for row in page.tables["All labels"]] == LABELS
     assert "MaskedLogistic on test.csv" in page.text
     status, _, err = run(folder, "report", "test.csv", "--model", "songs.skops", "-o", "songs.html")
-    assert (status, err) == (2, "spmld: songs.html is there already; give --force to replace it\n")
+    assert (status, err) == (2, "spmld: songs.html already exists; use --force to overwrite it\n")
 
 
-def test_fitted_on_the_spot_it_is_evaluated_on_a_fifth_held_out(folder):
+def test_a_method_is_fitted_and_evaluated_on_a_held_out_fifth(folder):
     status, _, err = run(
         folder, "report", "train.csv", "--method", "labelprior", "-o", "prior.html", "--title", "<Mine>"
     )
@@ -47,13 +45,13 @@ def test_fitted_on_the_spot_it_is_evaluated_on_a_fifth_held_out(folder):
     html = (folder / "prior.html").read_text(encoding="utf-8")
     page = Page(html)
     assert "<h1>&lt;Mine&gt;</h1>" in html
-    assert "a fifth, held out from the fit" in page.text
+    assert "a fifth of the samples, held out from the fit" in page.text
     assert "24 samples, 4 labels" in page.text
     assert page.tables["Most suspicious"]
     assert "Recovered labels" in page.sections
 
 
-def test_of_a_comparison(folder):
+def test_report_on_a_comparison(folder):
     _, out, err = run(folder, "compare", "test.csv", "--method", "LabelPrior", "--method", "MaskedRidge", "--json")
     (folder / "compared.json").write_text(out)
     status, _, err = run(folder, "report", "compared.json", "-o", "compared.html")
@@ -66,37 +64,33 @@ def test_of_a_comparison(folder):
     assert rows[1]["micro F1 (higher)"].startswith(f"{mean:.4f} ")
 
 
-def test_of_records(folder):
-    records = Path(__file__).parents[2] / "docs" / "results" / "results.jsonl"
-    status, _, err = run(folder, "report", str(records), "-o", "results.html")
-    assert status == 0, err
-    page = Page((folder / "results.html").read_text(encoding="utf-8"))
-    assert {"Results", "Beside the paper", "Ranks", "Choice of settings"} <= set(page.sections)
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [
         (["absent.csv", "-o", "x.html"], "spmld: there is no file absent.csv"),
         (["absent.json", "-o", "x.html"], "spmld: there is no file absent.json"),
-        (["absent.jsonl", "-o", "x.html"], "spmld: there is no file absent.jsonl"),
         (["empty.json", "-o", "x.html"], "spmld: empty.json is empty, expected the output of spmld compare --json"),
         (["other.json", "-o", "x.html"], "must be what `spmld compare --json` prints"),
         (["broken.json", "-o", "x.html"], "spmld: broken.json cannot be read as the output of spmld compare --json"),
-        (["wrong.jsonl", "-o", "x.html"], "spmld: wrong.jsonl cannot be read as records of spmld reproduce run"),
         (["test.csv", "--model", "absent.skops", "-o", "x.html"], "absent.skops"),
         (["test.csv", "--model", "train.csv", "-o", "x.html"], "train.csv"),
-        (["songs.skops", "-o", "x.html"], "spmld: songs.skops is a model file: give the data to judge it on"),
-        (["wrong.jsonl", "--model", "songs.skops", "-o", "x.html"], "wrong.jsonl holds results: leave it out"),
-        (["test.csv", "--model", "songs.skops", "--param", "C=1", "-o", "x.html"], "--param is for a method"),
+        (["songs.skops", "-o", "x.html"], "spmld: songs.skops is a model file; pass the data to evaluate it on"),
+        (["other.json", "--model", "songs.skops", "-o", "x.html"], "--model cannot be combined with other.json"),
+        (
+            ["test.csv", "--model", "songs.skops", "--param", "C=1", "-o", "x.html"],
+            "--param cannot be combined with --model",
+        ),
         (["unlabelled.csv", "-o", "x.html"], "spmld: unlabelled.csv"),
         (["unlabelled.csv", "--model", "songs.skops", "-o", "x.html"], "spmld: unlabelled.csv"),
-        (["train.csv", "--method", "absent", "-o", "x.html"], "method must be one of"),
-        (["train.csv", "-o", "absent/x.html"], "spmld: there is no folder absent"),
+        (
+            ["train.csv", "--method", "absent", "-o", "x.html"],
+            "Invalid value for '--method': must be one of SelfPacedEnsemble",
+        ),
+        (["train.csv", "-o", "absent/x.html"], "spmld: cannot write x.html: folder absent does not exist"),
         (["train.csv"], "Missing option '-o'"),
     ],
 )
-def test_errors_leave_with_2_and_no_file(folder, args, message):
+def test_errors_exit_with_2_and_write_no_file(folder, args, message):
     before = {path.name for path in folder.iterdir()}
     status, out, err = run(folder, "report", *args)
     assert (status, out) == (2, "")
@@ -105,8 +99,8 @@ def test_errors_leave_with_2_and_no_file(folder, args, message):
     assert {path.name for path in folder.iterdir()} == before
 
 
-def test_data_of_which_no_fifth_can_be_held_out_are_refused(folder):
+def test_fewer_than_five_samples_raise(folder):
     (folder / "few.csv").write_text("".join((folder / "train.csv").read_text().splitlines(keepends=True)[:4]))
     status, _, err = run(folder, "report", "few.csv", "-o", "few.html")
     assert status == 2
-    assert "SOURCE must have 5 samples or more, so that a fifth can be held out, got 3" in err
+    assert "SOURCE must have at least 5 samples to hold out a fifth, got 3" in err

@@ -1,4 +1,4 @@
-"""From a CSV file with empty cells to a trained, evaluated model in three commands."""
+"""From a CSV file with missing labels to a fitted and evaluated model in three commands."""
 
 import csv
 import io
@@ -36,7 +36,7 @@ def test_fit_evaluate_predict(folder):
     assert lines[0] == ["metric", "value", "better", "over", "used", "left out"]
     values = {line[0]: float(line[1]) for line in lines[1:]}
     assert len(values) == 25
-    # What a person gets by hand, and better than chance.
+    # The same as in Python, and better than chance.
     train, test = read_csv(folder / "train.csv"), read_csv(folder / "test.csv")
     model = spmld.SelfPacedEnsemble(random_state=0).fit(train.X, train.Y)
     scores = model.decision_function(test.X)
@@ -52,7 +52,7 @@ def test_fit_evaluate_predict(folder):
     np.testing.assert_array_equal(predicted, model.predict(test.X).astype(int))
 
 
-def test_the_commands_of_the_readme_run_as_they_stand(tmp_path):
+def test_the_commands_of_the_readme_run(tmp_path):
     text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     block = text.split("## Three commands")[1].split("```")[1]
     commands = [line.split()[1:] for line in block.strip().splitlines()]
@@ -66,7 +66,7 @@ def test_the_commands_of_the_readme_run_as_they_stand(tmp_path):
     assert list(pd.read_csv(tmp_path / "tags.csv").columns) == LABELS
 
 
-def test_the_model_carries_names_for_python(folder):
+def test_the_model_file_stores_names(folder):
     run(folder, "fit", "train.csv", "-o", "named.skops", "--method", "maskedlogistic", "--param", "C=0.3")
     model, info = spmld.load(folder / "named.skops"), spmld.model_info(folder / "named.skops")
     assert model.label_names_ == LABELS
@@ -77,7 +77,7 @@ def test_the_model_carries_names_for_python(folder):
     assert model.predict(frame[info.feature_names]).shape == (120, 4)
 
 
-def test_json_for_programs(folder):
+def test_json_output(folder):
     status, out, _ = run(folder, "fit", "train.csv", "-o", "j.skops", "--method", "LabelPrior", "--json")
     assert status == 0
     assert json.loads(out) | {"seconds": 0} == {
@@ -90,8 +90,8 @@ def test_json_for_programs(folder):
         "observed": pytest.approx(0.6, abs=0.02),
         "seconds": 0,
     }
-    asked = ("--metric", "ndcg_at_2", "--metric", "micro_f1", "--json")
-    status, out, _ = run(folder, "evaluate", "j.skops", "test.csv", *asked)
-    found = json.loads(out)
-    assert [row["name"] for row in found["metrics"]] == ["ndcg_at_2", "micro_f1"]
-    assert found["metrics"][0]["better"] == "higher"
+    options = ("--metric", "ndcg_at_2", "--metric", "micro_f1", "--json")
+    status, out, _ = run(folder, "evaluate", "j.skops", "test.csv", *options)
+    output = json.loads(out)
+    assert [row["name"] for row in output["metrics"]] == ["ndcg_at_2", "micro_f1"]
+    assert output["metrics"][0]["better"] == "higher"

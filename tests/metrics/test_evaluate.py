@@ -1,4 +1,4 @@
-"""All metrics at once, with counts."""
+"""`evaluate` computes all metrics and counts what they used."""
 
 import numpy as np
 import pytest
@@ -17,19 +17,19 @@ def test_each_value_is_that_of_the_function():
     result = evaluate(Y, S - 1, P, S, k=(1, 2), propensities=propensities)
     expected = {}
     for name, metric in metrics.METRICS.items():
-        judged = {"scores": S - 1, "predictions": P, "probabilities": S}[metric.needs]
+        values = {"scores": S - 1, "predictions": P, "probabilities": S}[metric.needs]
         options = {"propensities": propensities} if "propensities" in metric.options else {}
         if "k" in metric.options:
-            expected |= {f"{name[:-1]}{k}": metric.function(Y, judged, k=k, **options) for k in (1, 2)}
+            expected |= {f"{name[:-1]}{k}": metric.function(Y, values, k=k, **options) for k in (1, 2)}
         else:
-            expected[name] = metric.function(Y, judged, **options)
+            expected[name] = metric.function(Y, values, **options)
     assert result.to_dict() == expected
     assert dict(result) == expected
     assert result["ndcg_at_2"] == expected["ndcg_at_2"]
 
 
-def test_what_is_used_and_left_out_is_counted():
-    """Rows: both signs; negatives alone; positives alone; nothing; both signs. Column 2 has no positive."""
+def test_used_and_left_out_are_counted():
+    """The samples have both classes, negatives, positives, nothing, and both classes. Label 2 has no positive."""
     counts = {row.name: (row.over, row.used, row.left_out) for row in evaluate(Y, S, P, S, k=3).rows}
     assert counts["ranking_loss"] == counts["sample_auc"] == ("samples", 2, 3)
     for name in ("coverage", "label_ranking_average_precision", "one_error", "precision_at_3", "recall_at_3"):
@@ -40,7 +40,7 @@ def test_what_is_used_and_left_out_is_counted():
         assert counts[name] == ("entries", 13, 7)
 
 
-def test_undefined_measures_are_nan_with_nothing_used(recwarn):
+def test_undefined_metrics_are_nan_with_nothing_used(recwarn):
     result = evaluate(np.zeros((2, 3)), scores=np.ones((2, 3)), predictions=np.zeros((2, 3)))
     rows = {row.name: row for row in result.rows}
     assert np.isnan(result["ranking_loss"])
@@ -51,19 +51,19 @@ def test_undefined_measures_are_nan_with_nothing_used(recwarn):
     assert not recwarn.list
 
 
-def test_only_what_is_given_is_judged():
+def test_only_metrics_whose_input_is_given_are_computed():
     needs = {name: metric.needs for name, metric in metrics.METRICS.items()}
     assert {needs[name] for name in evaluate(Y, predictions=P)} == {"predictions"}
-    of_probabilities = evaluate(Y, probabilities=S)
-    assert of_probabilities["ranking_loss"] == metrics.ranking_loss(Y, S)
-    assert "log_loss" in of_probabilities
-    assert "macro_f1" not in of_probabilities
-    assert not any(name.startswith("propensity") for name in of_probabilities)
+    from_probabilities = evaluate(Y, probabilities=S)
+    assert from_probabilities["ranking_loss"] == metrics.ranking_loss(Y, S)
+    assert "log_loss" in from_probabilities
+    assert "macro_f1" not in from_probabilities
+    assert not any(name.startswith("propensity") for name in from_probabilities)
 
 
 def test_a_mask_is_the_same_as_nan():
-    seen = ~np.isnan(Y)
-    assert evaluate(np.where(seen, Y, 1), S, mask=seen).to_dict() == evaluate(Y, S).to_dict()
+    observed = ~np.isnan(Y)
+    assert evaluate(np.where(observed, Y, 1), S, mask=observed).to_dict() == evaluate(Y, S).to_dict()
 
 
 def test_the_table():

@@ -1,5 +1,6 @@
 """Tests of the table of metrics in the docs against the registry."""
 
+import inspect
 import math
 import re
 from pathlib import Path
@@ -56,3 +57,12 @@ def test_documented_differences_from_scikit_learn():
     tied = np.ones((1, 2))
     assert metrics.ndcg_at_k([[1, 0]], tied, k=2) == 1
     assert sk.ndcg_score([[1, 0]], tied, k=2) == pytest.approx((1 + 1 / math.log2(3)) / 2)
+
+
+@pytest.mark.parametrize("name", metrics.METRICS)
+def test_docstrings_describe_all_parameters(name):
+    text = inspect.getdoc(metrics.METRICS[name].function)
+    section = text.split("Parameters\n----------\n")[1].split("\n\nReturns\n-------\nfloat")[0]
+    described = [line.split(" : ")[0] for line in section.splitlines() if not line.startswith(" ")]
+    assert described == list(inspect.signature(metrics.METRICS[name].function).parameters)
+    assert "{" not in text.split("Examples")[0].replace('{"', "").split("Parameters")[1]

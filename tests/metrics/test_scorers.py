@@ -24,8 +24,8 @@ class Ridge(BaseEstimator):
         return self
 
     def _fit_label(self, X, y):
-        seen = ~np.isnan(y)
-        X, y = X[seen], 2 * y[seen] - 1
+        observed = ~np.isnan(y)
+        X, y = X[observed], 2 * y[observed] - 1
         return np.linalg.solve(X.T @ X + self.alpha * np.eye(X.shape[1]), X.T @ y)
 
     def decision_function(self, X):
@@ -54,12 +54,12 @@ def data():
 
 
 CV = KFold(3)
-JUDGED = {"scores": "decision_function", "predictions": "predict", "probabilities": "predict_proba"}
+METHODS = {"scores": "decision_function", "predictions": "predict", "probabilities": "predict_proba"}
 
 
 @pytest.mark.parametrize("name", metrics.METRICS)
 def test_cross_validate_with_every_metric(name, data):
-    """Each fold's score is the metric of its test rows, negated if lower is better."""
+    """The score of a fold is the metric of its test samples, negated if lower is better."""
     X, Y = data
     metric = metrics.METRICS[name]
     options = {"propensities": metrics.propensities(Y)} if "propensities" in metric.options else {}
@@ -67,13 +67,13 @@ def test_cross_validate_with_every_metric(name, data):
     expected = []
     for train, test in CV.split(X):
         fitted = Ridge().fit(X[train], Y[train])
-        value = metric.function(Y[test], getattr(fitted, JUDGED[metric.needs])(X[test]), **options)
+        value = metric.function(Y[test], getattr(fitted, METHODS[metric.needs])(X[test]), **options)
         expected.append(value if metric.greater_is_better else -value)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["brier_score", "log_loss"])
-def test_grid_search_finds_the_better_model_by_a_measure_of_which_less_is_better(name, data):
+def test_grid_search_minimizes_losses(name, data):
     X, Y = data
     grid = {"alpha": [1e6, 1.0, 1e9]}
     search = GridSearchCV(Ridge(), grid, cv=CV, scoring=scorer(name), error_score="raise").fit(X, Y)
@@ -100,7 +100,7 @@ def test_learning_curve(data):
     assert test[1].mean() > test[0].mean()
 
 
-def test_permutation_importance_tells_the_idle_feature(data):
+def test_permutation_importance_of_an_irrelevant_feature(data):
     X, Y = data
     model = Ridge().fit(X, Y)
     importance = permutation_importance(model, X, Y, scoring=scorer("ranking_loss"), n_repeats=5, random_state=0)
@@ -121,17 +121,17 @@ def test_options_reach_the_metric(data):
     assert scorer("coverage", normalised=True)(model, X, Y) == expected
 
 
-def test_probabilities_rank_where_there_is_no_decision_function():
+def test_probabilities_are_used_without_a_decision_function():
     Y, X = np.array([[1, 0, np.nan], [0, 1, 0]]), np.array([[-1.0, 2.0, 0.0], [3.0, 4.0, 5.0]])
     assert scorer("ranking_loss")(OnlyProbabilities(), X, Y) == -(1 + 1 / 2) / 2
 
 
-def test_an_estimator_without_what_is_needed_is_named():
+def test_an_estimator_without_the_needed_method_raises():
     with pytest.raises(ValueError, match="needs an estimator with predict_proba, object has none"):
         scorer("log_loss")(object(), None, None)
 
 
-def test_scorers_travel_and_show_themselves(data):
+def test_scorers_can_be_pickled_cloned_and_printed(data):
     X, Y = data
     model = Ridge().fit(X, Y)
     original = scorer("coverage", normalised=True)
@@ -143,7 +143,7 @@ def test_scorers_travel_and_show_themselves(data):
 
 
 @pytest.mark.parametrize("classes", [("no", "yes"), (1, 2)])
-def test_a_fold_with_one_class_alone_is_read_as_the_estimator_learned_it(classes):
+def test_a_fold_with_one_class_is_read_with_the_classes_of_the_estimator(classes):
     X = np.arange(20.0)[:, None]
     y = np.repeat(classes, 10)
     model = LogisticRegression().fit(X, y)

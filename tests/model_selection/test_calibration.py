@@ -1,4 +1,4 @@
-"""Calibration: Platt's minimum, and probabilities that come true."""
+"""Calibration: the minimum of Platt's objective, and calibrated probabilities."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from sklearn.calibration import _SigmoidCalibration
 from spmld.model_selection import CalibratedClassifier
 from spmld.model_selection.calibration import fit_sigmoids
 
-from .meta_cases import Ridge, make_data, scores_and_signs
+from .classifier_cases import Ridge, make_data, scores_and_signs
 
 
 def platt_objective(ab, score, sign):
@@ -31,11 +31,11 @@ def test_sigmoids_equal_scikit_learns_and_the_direct_minimum(scale, shift):
     slopes, intercepts = fit_sigmoids(scores, signs)
     for j in range(6):
         ours = 1 / (1 + np.exp(-(slopes[j] * scores[:, j] + intercepts[j])))
-        # Theirs stops early on scores far from 0, so it is given them standardised; that does not move the minimum.
+        # scikit-learn's stops early on scores far from 0; standardized scores have the same minimum.
         theirs = _SigmoidCalibration().fit(raw[:, j], signs[:, j]).predict(raw[:, j])
         assert_allclose(ours, theirs, atol=1e-6)
-        found = minimize(platt_objective, (0, 0), (raw[:, j], signs[:, j]), method="Nelder-Mead", tol=1e-12).x
-        assert_allclose((slopes[j] * scale, intercepts[j] + slopes[j] * shift), found, rtol=1e-6, atol=1e-6)
+        minimum = minimize(platt_objective, (0, 0), (raw[:, j], signs[:, j]), method="Nelder-Mead", tol=1e-12).x
+        assert_allclose((slopes[j] * scale, intercepts[j] + slopes[j] * shift), minimum, rtol=1e-6, atol=1e-6)
 
 
 @given(scores_and_signs(labels=2))
@@ -48,7 +48,7 @@ def test_sigmoids_make_the_gradient_vanish_on_observed_entries(case):
         score, sign = scores[:, j], signs[:, j]
         width = max(np.ptp(score[sign != 0]), 1e-9)
         if width < 1e-6 and np.ptp(score[sign != 0]) > 0:
-            continue  # neighbouring floats: a slope of 1e16 cannot be judged by differences
+            continue  # neighbouring floats: a slope of 1e16 cannot be tested by differences
         here = platt_objective((slopes[j], intercepts[j]), score, sign)
         centre = score[sign != 0].mean()
         for da in (-1e-3, 0, 1e-3):
@@ -57,8 +57,8 @@ def test_sigmoids_make_the_gradient_vanish_on_observed_entries(case):
                 assert here <= platt_objective(other, score, sign) + 1e-9
 
 
-def test_sigmoids_of_scores_with_far_outliers_are_found():
-    # Full Newton steps run away on these.
+def test_sigmoids_of_scores_with_outliers_are_optimal():
+    # Full Newton steps diverge on these.
     rng = np.random.default_rng(0)
     scores = rng.standard_t(1, size=(40, 60)) ** 3
     signs = np.where(rng.random(scores.shape) < 0.1, 1, -1).astype(np.int8)
@@ -72,7 +72,7 @@ def test_sigmoids_of_scores_with_far_outliers_are_found():
         assert abs(residual @ score) < 1e-6 * np.linalg.norm(score)
 
 
-def test_sigmoids_do_not_read_unobserved_scores_and_equal_scores_give_the_prior():
+def test_sigmoids_ignore_missing_entries_and_equal_scores_give_the_prior():
     rng = np.random.default_rng(1)
     scores, signs = rng.normal(size=(50, 3)), rng.choice([-1, 0, 1], size=(50, 3)).astype(np.int8)
     poisoned = np.where(signs == 0, 1e6 * rng.normal(size=scores.shape), scores)
@@ -84,7 +84,7 @@ def test_sigmoids_do_not_read_unobserved_scores_and_equal_scores_give_the_prior(
 
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_calibration_mends_shifted_scores(method):
+def test_calibration_corrects_shifted_scores(method):
     X, Y = make_data(3000, 3, missing=0.3)
     model = CalibratedClassifier(Ridge(shift=2.0), method=method, random_state=0).fit(X[:1500], Y[:1500])
     P, truth = model.predict_proba(X[1500:]), Y[1500:]
@@ -101,7 +101,7 @@ def test_calibration_mends_shifted_scores(method):
     assert_array_equal(model.predict(X), model.predict_proba(X) > 0.5)
 
 
-def test_isotonic_probabilities_are_the_best_rising_ones_within_the_bounds():
+def test_isotonic_probabilities_are_the_best_monotone_ones_within_the_bounds():
     # One feature and one label: positives above 0, so that without bounds the fit would be 0 and 1.
     X = np.linspace(-1, 1, 50)[:, None]
     Y = (X > 0).astype(float)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from spmld.model_selection.statistics import critical_difference, friedman, holm, paired
+from spmld.model_selection.statistics import critical_difference, friedman_test, holm_correction, paired_t_test
 
 # AUC of four classifiers on fourteen data sets: Table 6 of Demšar, JMLR 7 (2006). The 0.975s of the last but one differ
 # in a digit that is not printed, as their ranks, 2 and 3, show.
@@ -27,7 +27,7 @@ DEMSAR = np.array(
 
 
 def test_the_example_of_demsar():
-    ranks = friedman(DEMSAR, greater_is_better=True)
+    ranks = friedman_test(DEMSAR, greater_is_better=True)
     np.testing.assert_allclose(ranks.means, [3.143, 2.000, 2.893, 1.964], atol=5e-4)
     assert ranks.difference == pytest.approx(1.25, abs=0.005)
     assert ranks.n == 14
@@ -37,7 +37,7 @@ def test_the_example_of_demsar():
 
 
 def test_ranks_follow_the_direction():
-    up, down = (friedman(DEMSAR, greater_is_better=flag).means for flag in (True, False))
+    up, down = (friedman_test(DEMSAR, greater_is_better=flag).means for flag in (True, False))
     np.testing.assert_allclose(up + down, 5)
 
 
@@ -51,40 +51,42 @@ def test_the_critical_values_of_demsar(k, q):
 
 
 def test_methods_that_never_differ():
-    ranks = friedman(np.ones((5, 3)), greater_is_better=True)
+    ranks = friedman_test(np.ones((5, 3)), greater_is_better=True)
     assert (ranks.statistic, ranks.p) == (0, 1)
     np.testing.assert_array_equal(ranks.means, 2)
 
 
 @pytest.mark.parametrize("values", [np.ones((1, 3)), np.ones((5, 2)), [[1, 2, np.nan], [1, 2, 3]], [1, 2, 3]])
-def test_friedman_refuses_what_it_cannot_rank(values):
+def test_friedman_validates_the_shape_of_values(values):
     with pytest.raises(ValueError, match="at least two data sets"):
-        friedman(values, greater_is_better=True)
+        friedman_test(values, greater_is_better=True)
 
 
 def test_paired_is_scipys_t_test():
     rng = np.random.default_rng(0)
     reference = rng.normal(size=10)
     method = reference + 0.3 + 0.2 * rng.normal(size=10)
-    found = paired(method, reference, greater_is_better=True)
+    found = paired_t_test(method, reference, greater_is_better=True)
     assert found.p == pytest.approx(stats.ttest_rel(method, reference).pvalue)
     assert found.verdict == "better"
     assert found.difference == pytest.approx(np.mean(method - reference))
     assert found.effect == pytest.approx(np.mean(method - reference) / np.std(method - reference, ddof=1))
-    assert paired(method, reference, greater_is_better=False).verdict == "worse"
-    assert paired(reference, method, greater_is_better=False).verdict == "better"
-    assert paired(method, reference, greater_is_better=True, level=found.p).verdict == "same"
+    assert paired_t_test(method, reference, greater_is_better=False).verdict == "worse"
+    assert paired_t_test(reference, method, greater_is_better=False).verdict == "better"
+    assert (
+        paired_t_test(method, reference, greater_is_better=True, level=found.p).verdict == "no significant difference"
+    )
 
 
 def test_paired_without_spread():
-    same = paired([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], greater_is_better=True)
-    assert (same.p, same.effect, same.verdict) == (1, 0, "same")
-    shifted = paired([0.2, 0.3, 0.4], [0.1, 0.2, 0.3], greater_is_better=False)
+    same = paired_t_test([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], greater_is_better=True)
+    assert (same.p, same.effect, same.verdict) == (1, 0, "no significant difference")
+    shifted = paired_t_test([0.2, 0.3, 0.4], [0.1, 0.2, 0.3], greater_is_better=False)
     assert (shifted.p, shifted.effect, shifted.verdict) == (0, np.inf, "worse")
-    assert paired([1.0], [2.0], greater_is_better=True) is None
+    assert paired_t_test([1.0], [2.0], greater_is_better=True) is None
 
 
 def test_holm_by_hand():
-    np.testing.assert_allclose(holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
-    np.testing.assert_allclose(holm([0.5, 0.9]), [1.0, 1.0])
-    assert holm([]).shape == (0,)
+    np.testing.assert_allclose(holm_correction([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    np.testing.assert_allclose(holm_correction([0.5, 0.9]), [1.0, 1.0])
+    assert holm_correction([]).shape == (0,)

@@ -137,7 +137,7 @@ def test_estimators_without_are_refused(display, says):
 
 
 def test_bins_are_checked():
-    with pytest.raises(ValueError, match="n_bins must be an integer of 1 or more, got 0"):
+    with pytest.raises(ValueError, match="n_bins must be an integer of at least 1, got 0"):
         ReliabilityDisplay.from_predictions([[1, 0]], [[0.5, 0.5]], n_bins=0)
 
 

@@ -5,7 +5,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from spmld.model_selection.statistics import Ranks
+from spmld.model_selection.statistics import FriedmanTest
 from spmld.studies import Records, figures, parse_study, read_records, run_study
 from spmld.studies import runner as runner_module
 from spmld.studies.charts import draw_surfaces
@@ -157,7 +157,7 @@ def test_a_surface_is_drawn_as_it_is():
 
 def test_bars_join_what_does_not_differ():
     def runs(means, difference):
-        return joined(Ranks(np.array(means), 0.0, 1.0, difference, 5))
+        return joined(FriedmanTest(np.array(means), 0.0, 1.0, difference, 5))
 
     assert runs([1, 2, 3, 4], 1.0) == [(1, 2), (2, 3), (3, 4)]
     assert runs([4, 1, 2.5, 2], 1.5) == [(1, 2.5), (2.5, 4)]
@@ -166,7 +166,7 @@ def test_bars_join_what_does_not_differ():
 
 
 def test_the_diagram_names_all_methods():
-    ranks = Ranks(np.array([1.2, 3.0, 2.0, 3.8]), 5.0, 0.01, 1.0, 6)
+    ranks = FriedmanTest(np.array([1.2, 3.0, 2.0, 3.8]), 5.0, 0.01, 1.0, 6)
     figure = critical_differences([("title", list("abcd"), ranks)], stressed="b")
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert {"a  1.20", "c  2.00", "3.00  b", "3.80  d", "title", "critical difference 1.00"} <= set(texts)

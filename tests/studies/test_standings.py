@@ -43,11 +43,11 @@ def test_the_reference_is_set_against_the_best_rival_of_each_cell():
     found = standings(study(), results(study(), ALL))
     assert found.competitors == ("good", "bad")  # who is told is no competitor
     assert [row.best for row in found.rows] == ["good", "good"]
-    assert found.counts == {"better": 1, "same": 0, "worse": 1}
+    assert found.counts == {"better": 1, "no significant difference": 0, "worse": 1}
     alone = standings(study(), results(study(), ALL), competitors=["bad"])
-    assert alone.counts == {"better": 2, "same": 0, "worse": 0}
+    assert alone.counts == {"better": 2, "no significant difference": 0, "worse": 0}
     other = standings(study(), results(study(), ALL), reference="bad", competitors=["good"])
-    assert other.counts == {"better": 0, "same": 0, "worse": 2}
+    assert other.counts == {"better": 0, "no significant difference": 0, "worse": 2}
 
 
 def test_some_data_sets_alone():
@@ -55,14 +55,15 @@ def test_some_data_sets_alone():
     values = {**ALL, ("other", 0.3): ALL["planted", 0.7], ("other", 0.7): ALL["planted", 0.7]}
     found = standings(two, results(two, values), data=["other"])
     assert {row.cell.data for row in found.rows} == {"other"}
-    assert found.counts == {"better": 0, "same": 0, "worse": 2}
+    assert found.counts == {"better": 0, "no significant difference": 0, "worse": 2}
     with pytest.raises(StudyError, match=r"data set of .* must be one of planted, other, got 'third'"):
         standings(two, results(two, values), data=["third"])
 
 
 def test_differences_within_the_noise_are_not_told_apart():
     near = {cell: {**values, "good": 0.1101} for cell, values in ALL.items()}
-    assert standings(study(), results(study(), near)).counts == {"better": 0, "same": 2, "worse": 0}
+    counts = standings(study(), results(study(), near)).counts
+    assert counts == {"better": 0, "no significant difference": 2, "worse": 0}
 
 
 def test_the_gap_to_the_oracle_is_that_of_the_same_method():
@@ -78,7 +79,7 @@ def test_a_measure_of_which_more_is_better_turns_everything_round():
     turned = study(metrics=["sample_auc"])
     found = standings(turned, results(turned, ALL))
     assert [row.best for row in found.rows] == ["bad", "bad"]
-    assert found.counts == {"better": 0, "same": 0, "worse": 2}
+    assert found.counts == {"better": 0, "no significant difference": 0, "worse": 2}
     np.testing.assert_allclose(found.gaps()["good", "oracle"], [(-1 / 12, -4 / 12), (2 / 9, -4 / 9)])
 
 

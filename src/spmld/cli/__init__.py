@@ -1,4 +1,4 @@
-"""The command ``spmld``: one file for each group of commands, which parses, calls and prints."""
+"""The command ``spmld``: each command has a module that parses, calls the library and prints."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ __all__ = ["main"]
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run the command line and leave with its exit status.
+    """Run the command line and exit.
 
-    0: done. 2: wrong use or wrong input. 1: anything else, such as no network. 130: stopped with Ctrl-C.
+    The exit status is 0 on success, 2 for invalid usage or input, 1 for other errors such as no network, and 130 after
+    Ctrl-C.
+
+    Parameters
+    ----------
+    args : sequence of str, optional
+        Arguments. ``sys.argv[1:]`` by default.
 
     Examples
     --------
@@ -23,15 +29,15 @@ def main(args: Sequence[str] | None = None) -> None:
     SystemExit: 0
     """
     with warnings.catch_warnings():
-        warnings.showwarning = _warn
+        warnings.showwarning = _show_warning
         try:
             status = _run(args)
         except KeyboardInterrupt:
-            status = _say("stopped", 130)
+            status = _print_error("interrupted", 130)
         except (ValueError, FileNotFoundError) as error:
-            status = _say(str(error), 2)
+            status = _print_error(str(error), 2)
         except (OSError, ImportError, MemoryError) as error:
-            status = _say(str(error) or type(error).__name__, 1)
+            status = _print_error(str(error) or type(error).__name__, 1)
     raise SystemExit(status)
 
 
@@ -40,7 +46,7 @@ def _run(args: Sequence[str] | None) -> int:
         import click
         import rich  # noqa: F401
     except ImportError as error:
-        return _say(f'{error.name} is not installed; it comes with: pip install "spmld[cli]"', 1)
+        return _print_error(f'{error.name} is not installed; install it with: pip install "spmld[cli]"', 1)
     from spmld.cli.group import spmld
 
     try:
@@ -52,11 +58,11 @@ def _run(args: Sequence[str] | None) -> int:
         raise KeyboardInterrupt from None
 
 
-def _say(text: str, status: int) -> int:
-    """One line, whatever a library has put into its message."""
+def _print_error(text: str, status: int) -> int:
+    """Print an error as one line, even if a library's message has several, and return the exit status."""
     print("spmld:", *text.split(), file=sys.stderr)
     return status
 
 
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    _say(f"warning: {message}", 0)
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _print_error(f"warning: {message}", 0)

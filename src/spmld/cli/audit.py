@@ -6,10 +6,19 @@ from typing import Any
 
 import click
 
-from spmld.cli.methods import METHODS, build
-from spmld.cli.output import check_target
-from spmld.cli.printing import say, show_json, show_table
-from spmld.cli.source import check_folds, load_rows, part_option, seed_option, source_options
+from spmld._table import TextTable
+from spmld.cli.loading import load_part
+from spmld.cli.methods import build
+from spmld.cli.options import (
+    METHOD_TYPE,
+    folds_option,
+    force_option,
+    json_option,
+    part_option,
+    seed_option,
+    source_options,
+)
+from spmld.cli.printing import check_output_path, print_json, print_message, print_table
 
 __all__ = ["audit"]
 
@@ -17,18 +26,23 @@ __all__ = ["audit"]
 @click.command()
 @source_options()
 @click.option(
-    "--method",
-    type=click.Choice(METHODS, case_sensitive=False),
-    help="[default: MaskedLogistic with C=30, features on a common scale]",
+    "--method", metavar="NAME", type=METHOD_TYPE, help="[default: MaskedLogistic with C=30 on scaled features]"
 )
 @part_option("all")
-@click.option("--top", default=20, show_default=True, type=click.IntRange(min=0), help="How many entries to print.")
-@click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Folds of the cross-fit.")
-@click.option("--n-iter", default=2, show_default=True, type=click.IntRange(min=1), help="How often to fit.")
-@seed_option("Seed of the method and of folds.")
-@click.option("-o", "--out", metavar="FILE", help="Write all observed entries into this CSV file.")
-@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--top",
+    default=20,
+    show_default=True,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Maximum number of entries to print.",
+)
+@folds_option(5)
+@click.option("--n-iter", default=2, show_default=True, type=click.IntRange(min=1), help="Number of iterations.")
+@seed_option("Seed of the method and of the folds.")
+@click.option("-o", "--out", metavar="FILE", help="CSV file to write all observed entries to.")
+@force_option
+@json_option
 def audit(
     source: str,
     method: str | None,
@@ -42,19 +56,18 @@ def audit(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Print the labels of SOURCE that are most likely to be wrong, and how many there may be of each label.
+    """Print the labels of SOURCE that are most likely to be wrong, and the expected number of errors per label.
 
-    SOURCE is a file or a name, as for `spmld data`. Samples are numbered from 0 in the order of the part. The error_probability
-    of an entry is the probability that it is wrong, by models that were not fitted on its sample.
+    SOURCE is a file or a name, as for `spmld data`. Samples are counted from 0 in the order of the part. The
+    error_probability of an entry is the probability that it is wrong, estimated by out-of-fold models.
 
     \b
     Examples:
       spmld audit emotions --top 10
-      spmld audit mine.csv --label sad --label calm --out issues.csv
+      spmld audit songs.csv --label sad --label calm --out issues.csv
     """
-    check_target(out, force)
-    data = load_rows(source, options, part, "all")
-    check_folds(folds, data, source)
+    check_output_path(out, force)
+    data = load_part(source, options, part, "all", folds=folds)
     from spmld.audit import find_label_issues
 
     model = build(method, {}, seed) if method else None
@@ -63,14 +76,15 @@ def audit(
     )
     if out:
         issues.to_csv(out)
+    entries, labels = issues.entries(top), issues.label_rows()
     if as_json:
-        show_json({"name": data.name, "issues": issues.entries(top), "per label": issues.label_rows()})
+        print_json({"name": data.name, "issues": entries, "per label": labels})
         return
-    entries, labels = issues.entries(top), sorted(issues.label_rows(), key=lambda row: -(row["share"] or 0))
     if entries:
-        show_table(tuple(entries[0]), [tuple(row.values()) for row in entries], "Most suspicious")
+        print_table(TextTable.from_records(entries, title="Most likely errors"))
         click.echo()
-    show_table(tuple(labels[0]), [tuple(row.values()) for row in labels], "Labels, by the share that may be wrong")
-    say(repr(issues))
+    labels.sort(key=lambda row: -(row["share"] or 0))
+    print_table(TextTable.from_records(labels, title="Labels by the expected fraction of errors"))
+    print_message(repr(issues))
     if out:
-        say(f"all entries: {out}")
+        print_message(f"all entries: {out}")

@@ -1,4 +1,4 @@
-"""``spmld complete``: which missing labels are most likely there."""
+"""``spmld complete``: list the missing labels that are most likely positive."""
 
 from __future__ import annotations
 
@@ -7,25 +7,44 @@ from typing import Any
 import click
 import numpy as np
 
-from spmld.cli.fit import fit_on
-from spmld.cli.matching import frames, match, open_model, with_names
-from spmld.cli.methods import build, find_method, method_options, parse_params, refuse_beside_model
-from spmld.cli.output import check_target, output_options, table_format, write_table
-from spmld.cli.printing import say
-from spmld.cli.progress import working
-from spmld.cli.source import load_rows, part_option, source_options
+from spmld._response import as_frame
+from spmld._table import TextTable
+from spmld.cli.fitting import fit_model
+from spmld.cli.loading import frames, load_part, open_model
+from spmld.cli.matching import match
+from spmld.cli.methods import build, parse_params
+from spmld.cli.options import (
+    check_model_options,
+    method_options,
+    model_option,
+    output_options,
+    part_option,
+    source_options,
+    trust_option,
+)
+from spmld.cli.printing import check_output_path, output_format, print_message, write_table
+from spmld.cli.progress import spinner
 
 __all__ = ["complete"]
 
 
 @click.command()
 @source_options("data")
-@click.option("--model", metavar="MODEL", help="A model file to ask, in place of one fitted on DATA.")
+@model_option
 @method_options
-@click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), metavar="N", help="Most labels.")
-@click.option("--at-least", default=0.5, show_default=True, type=click.FloatRange(0, 1), help="Least confidence.")
+@click.option(
+    "--top",
+    default=20,
+    show_default=True,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Maximum number of labels to list.",
+)
+@click.option(
+    "--min-confidence", default=0.5, show_default=True, type=click.FloatRange(0, 1), help="Minimum confidence."
+)
 @part_option("train")
-@click.option("--trust", multiple=True, metavar="TYPE", help="A type to trust in MODEL; repeat for more.")
+@trust_option
 @output_options
 def complete(
     data: str,
@@ -34,50 +53,43 @@ def complete(
     params: tuple[str, ...],
     seed: int,
     top: int,
-    at_least: float,
+    min_confidence: float,
     part: str | None,
-    trust: tuple[str, ...],
+    trusted: tuple[str, ...],
     out: str | None,
     to: str | None,
     as_json: bool,
     force: bool,
     **options: Any,
 ) -> None:
-    """Say which of the missing labels of DATA to add, the surest first.
+    """List the missing labels of DATA that are most likely positive, most confident first.
 
-    Gives the sample (rows count from 0), the label and the confidence, the probability that the label is there. A
-    method is fitted on DATA and then asked; the known labels of a sample help to tell the missing ones.
+    The output has the sample (counted from 0), the label and the confidence, which is the probability that the label
+    is positive. A method is fitted on DATA, unless --model is used. The observed labels of a sample help to predict its
+    missing ones.
 
     \b
     Examples:
       spmld complete songs.csv --top 50
-      spmld complete songs.csv --model songs.skops --at-least 0.9 -o add.csv
+      spmld complete songs.csv --model songs.skops --min-confidence 0.9 -o add.csv
     """
-    kind = table_format(out, to, as_json)
-    check_target(out, force)
+    kind = output_format(out, to, as_json)
+    check_output_path(out, force)
     if model is None:
-        method = find_method(method)
-        fitted = build(method, parse_params(params), seed)
-        found = load_rows(data, options, part, "train")
-        fit_on(fitted, found, method)
-        X, Y = frames(found)
-        names = list(found.label_names)
+        estimator = build(method, parse_params(params), seed)
+        dataset = load_part(data, options, part, "train")
+        fit_model(estimator, dataset, method)
+        (X, Y), names = frames(dataset), list(dataset.label_names)
     else:
-        refuse_beside_model()
-        fitted, info = open_model(model, trust)
+        check_model_options()
+        estimator, info = open_model(model, trusted)
         matched = match(data, options, part, model, info, labels=True)
-        X, Y, names = matched.X, matched.Y, matched.label_names
-        if not hasattr(fitted, "complete"):
-            raise ValueError(f"{model} holds {info.estimator}, which cannot complete labels")
-        X = with_names(fitted, X)
-    with working("completing"):
-        completion = fitted.complete(X, Y)
-    added = completion.added(Y, at_least=at_least)
-    table = {
-        "sample": [row for row, _, _ in added[:top]],
-        "label": [names[column] for _, column, _ in added[:top]],
-        "confidence": [confidence for _, _, confidence in added[:top]],
-    }
-    write_table(table, out, kind)
+        if not hasattr(estimator, "complete"):
+            raise ValueError(f"{model} contains {info.estimator}, which cannot complete labels")
+        X, Y, names = as_frame(estimator, matched.X), matched.Y, matched.label_names
+    with spinner("completing"):
+        added = estimator.complete(X, Y).added(Y, at_least=min_confidence)
+    rows = [[sample, names[label], confidence] for sample, label, confidence in added[:top]]
+    write_table(TextTable(["sample", "label", "confidence"], rows), out, kind)
     missing = int(np.isnan(np.asarray(Y, dtype=float)).sum())
-    say(f"{len(added[:top])} of {len(added)} labels to add, among {missing} missing")
+    print_message(f"{len(rows)} of {len(added)} labels to add, among {missing} missing")

@@ -8,21 +8,19 @@ from typing import Any
 
 import click
 
-from spmld.cli.output import check_target
-from spmld.cli.printing import say, show_json, show_table
-from spmld.cli.source import load, source_options
+from spmld._table import TextTable
+from spmld.cli.options import PARTS, force_option, json_option, source_options
+from spmld.cli.printing import check_output_path, print_json, print_message, print_table
 
 __all__ = ["data"]
-
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group()
 def data() -> None:
     """List, fetch, describe and convert data sets.
 
-    A SOURCE is a file (arff, csv, tsv, libsvm, svm, mat, npz, parquet, or txt of the extreme-classification
-    repository), a name that `spmld data list` shows, or openml:NUMBER or openml:NAME.
+    SOURCE is a file (arff, csv, tsv, libsvm, svm, mat, npz, parquet, or txt of the extreme-classification repository),
+    a name from `spmld data list`, openml:NUMBER or openml:NAME.
 
     \b
     Example:
@@ -31,9 +29,9 @@ def data() -> None:
 
 
 @data.command("list")
-@_JSON
+@json_option
 def list_(as_json: bool) -> None:
-    """List the public data sets that are known by name.
+    """List the public data sets that can be fetched by name.
 
     \b
     Example:
@@ -43,20 +41,20 @@ def list_(as_json: bool) -> None:
 
     infos = list_datasets()
     if as_json:
-        show_json([asdict(info) for info in infos])
+        print_json([asdict(info) for info in infos])
         return
     rows = [(i.name, i.n_train, i.n_test, i.n_features, i.n_labels, i.task) for i in infos]
-    show_table(("name", "train", "test", "features", "labels", "task"), rows)
+    print_table(TextTable(["name", "train", "test", "features", "labels", "task"], rows))
 
 
 @data.command()
 @click.argument("names", nargs=-1, required=True)
-@_JSON
+@json_option
 def fetch(names: tuple[str, ...], as_json: bool) -> None:
-    """Get the files of data sets, and say where they are.
+    """Fetch the files of data sets and print their paths.
 
-    Each file is looked for below the folder SPMLD_DATA, then in the cache (the folder SPMLD_CACHE, if set), and
-    downloaded if it is in neither. Its SHA-256 is compared with the recorded one, if there is one.
+    Files are searched in the folder SPMLD_DATA, then in the cache (the folder SPMLD_CACHE, if set), and downloaded if
+    they are in neither. Their SHA-256 checksums are compared with those on record, if any.
 
     \b
     Example:
@@ -69,69 +67,74 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
     for info in [dataset_info(name) for name in names]:
         paths = fetch_files(info.name, progress=sys.stderr.isatty())
         for file, path in zip(info.files, paths, strict=True):
-            found = checksum(path)
-            recorded = "not recorded" if file.sha256 is None else "as recorded" if found == file.sha256 else "differs"
-            rows.append({"name": info.name, "file": str(path), "sha256": found, "checksum": recorded})
-        say(f"{info.name}: please cite {info.citation}. Licence: {info.licence}.")
+            sha256 = checksum(path)
+            state = "not recorded" if file.sha256 is None else "as recorded" if sha256 == file.sha256 else "differs"
+            rows.append({"name": info.name, "file": str(path), "sha256": sha256, "checksum": state})
+        print_message(f"{info.name}: please cite {info.citation}. Licence: {info.licence}.")
     if as_json:
-        show_json(rows)
+        print_json(rows)
     else:
-        table = [(row["name"], row["file"], f"{row['checksum']}: {row['sha256']}") for row in rows]
-        show_table(("name", "file", "SHA-256"), table)
+        lines = [(row["name"], row["file"], f"{row['checksum']}: {row['sha256']}") for row in rows]
+        print_table(TextTable(["name", "file", "SHA-256"], lines))
 
 
 @data.command()
 @source_options()
-@click.option("--figure", metavar="FILE", help="Draw it into this file (png, pdf, svg).")
-@_JSON
+@click.option("--figure", metavar="FILE", help="Figure to write (png, pdf, svg).")
+@json_option
 def describe(source: str, figure: str | None, as_json: bool, **options: Any) -> None:
-    """Print cardinality, density, label frequencies, imbalance and missing share.
+    """Print the cardinality, density, label frequencies, imbalance and fraction of missing labels of SOURCE.
 
     \b
     Examples:
       spmld data describe emotions --figure emotions.png
-      spmld data describe mine.csv --label sad --label calm
+      spmld data describe songs.csv --label sad --label calm
     """
+    from spmld.cli.loading import load
     from spmld.datasets import describe
 
-    check_target(figure, force=True)
-    found = describe(load(source, **options))
+    check_output_path(figure, force=True)
+    description = describe(load(source, options))
     if figure:
-        found.plot(figure)
+        description.plot(figure)
     if as_json:
-        show_json({"name": found.name, **found.summary(), "per label": found.per_label()})
+        print_json({"name": description.name, **description.summary(), "per label": description.per_label()})
         return
-    rows = found.per_label()
-    click.echo(found)
+    click.echo(description)
     click.echo()
-    show_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+    print_table(TextTable.from_records(description.per_label()))
     if figure:
-        say(f"figure: {figure}")
+        print_message(f"figure: {figure}")
 
 
 @data.command()
 @source_options()
 @click.argument("target")
-@click.option("--to", metavar="FORMAT", help="arff, csv, libsvm, npz, parquet or xc, if the ending does not say it.")
-@click.option("--part", type=click.Choice(["all", "train", "test"]), default="all", help="Rows of the official split.")
-@click.option("--sparse/--dense", default=None, help="How arff and npz store features.  [default: as they are]")
-@click.option("--force", is_flag=True, help="Replace TARGET if it is there.")
+@click.option(
+    "--to",
+    metavar="FORMAT",
+    help="arff, csv, libsvm, npz, parquet or xc.  [default: by the file extension]",
+)
+@click.option("--part", type=PARTS, default="all", show_default=True, help="Part of the official split to write.")
+@click.option("--sparse/--dense", default=None, help="How to store features in arff and npz.  [default: as in SOURCE]")
+@force_option
 def convert(
     source: str, target: str, to: str | None, part: Any, sparse: bool | None, force: bool, **options: Any
 ) -> None:
-    """Write a data set in another format. TARGET is complete or absent.
+    """Convert a data set to another format.
 
-    Tables name label columns label_..., ARFF puts them last and says so as MEKA does. Only npz keeps the official
-    split; for other formats take it apart with --part.
+    Label columns of tables start with label_. ARFF files have the labels last and are marked as in MEKA. Only npz
+    stores the official split; for other formats write the parts separately with --part.
 
     \b
     Examples:
       spmld data convert emotions train.csv --part train
-      spmld data convert mine.arff mine.parquet --xml mine.xml
+      spmld data convert songs.arff songs.parquet --xml songs.xml
     """
+    from spmld.cli.loading import load
     from spmld.datasets import write_dataset
 
-    check_target(target, force)
-    found = load(source, **options).part(part)
-    write_dataset(found, target, format=to, sparse=sparse)
-    say(f"{target}: {found}")
+    check_output_path(target, force)
+    dataset = load(source, options).part(part)
+    write_dataset(dataset, target, format=to, sparse=sparse)
+    print_message(f"{target}: {dataset}")

@@ -1,18 +1,18 @@
-"""``spmld demo``: the main job on generated data."""
+"""``spmld demo``: fit on generated data, print a table and draw a figure."""
 
 from __future__ import annotations
 
 import click
 
-from spmld.cli.output import check_target
+from spmld.cli.printing import check_output_path
 
 __all__ = ["demo"]
 
 
 @click.command()
-@click.option("--figure", default="demo.png", show_default=True, metavar="FILE", help="Where to draw the figure.")
+@click.option("--figure", default="demo.png", show_default=True, metavar="FILE", help="Figure to write.")
 def demo(figure: str) -> None:
-    """Learn from generated data with missing labels, print a table and draw a figure.
+    """Fit GLOCAL and SPMLD on generated data with missing labels, print a table and draw a figure.
 
     \b
     Example:
@@ -20,5 +20,5 @@ def demo(figure: str) -> None:
     """
     from spmld.demo import main
 
-    check_target(figure, force=True)
+    check_output_path(figure, force=True)
     main(figure)

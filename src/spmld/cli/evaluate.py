@@ -1,43 +1,47 @@
-"""``spmld evaluate``: the metrics of a model on data with known labels."""
+"""``spmld evaluate``: compute the metrics of a model."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import click
 
-from spmld.cli.matching import answers, match, open_model
-from spmld.cli.printing import show_json, show_table
-from spmld.cli.progress import working
-from spmld.cli.source import part_option, source_options
+from spmld._response import predict_all
+from spmld._table import TextTable
+from spmld.cli.loading import open_model
+from spmld.cli.matching import match
+from spmld.cli.options import json_option, metric_option, part_option, source_options, trust_option
+from spmld.cli.printing import print_json, print_table
+from spmld.cli.progress import spinner
 from spmld.metrics import Evaluation, get_metric
-from spmld.metrics import evaluate as judge
+from spmld.metrics import evaluate as evaluate_metrics
 
-__all__ = ["chosen_rows", "evaluate", "numbers_at"]
+__all__ = ["evaluate"]
 
 
 @click.command()
 @click.argument("model")
 @source_options("data")
-@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="A metric, not all; repeat for more.")
+@metric_option("all")
 @part_option("test")
-@click.option("--trust", multiple=True, metavar="TYPE", help="A type to trust in MODEL; repeat for more.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@trust_option
+@json_option
 def evaluate(
     model: str,
     data: str,
     metrics: tuple[str, ...],
     part: str | None,
-    trust: tuple[str, ...],
+    trusted: tuple[str, ...],
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Print the metrics of MODEL on the labels of DATA; missing labels are skipped.
+    """Compute the metrics of MODEL on the observed labels of DATA.
 
-    Columns of a table are matched by name. For each metric the table says which direction is better, what it was
-    averaged over, and how many of these were used and left out.
+    Columns of a table are matched by name. For each metric the output states whether higher or lower is better, what
+    it is averaged over, and how many of these were used and left out.
 
     \b
     Examples:
@@ -46,43 +50,38 @@ def evaluate(
     """
     for name in metrics:
         get_metric(name)
-    loaded, info = open_model(model, trust)
-    found = match(data, options, part, model, info, labels=True)
-    with working("evaluating"):
-        said = answers(loaded, found.X)
-        result = judge(found.Y, said.scores, said.positive, said.probabilities, k=numbers_at(metrics))
-    rows = chosen_rows(result, metrics, model)
+    estimator, info = open_model(model, trusted)
+    matched = match(data, options, part, model, info, labels=True)
+    with spinner("evaluating"):
+        predictions = predict_all(estimator, matched.X)
+        evaluation = evaluate_metrics(
+            matched.Y, predictions.scores, predictions.positive, predictions.probabilities, k=_k_values(metrics)
+        )
+    rows = _select(evaluation, metrics, model)
     if as_json:
-        show_json({"model": model, "data": data, "metrics": [asdict(row) for row in rows]})
+        print_json({"model": model, "data": data, "metrics": [asdict(row) for row in rows]})
         return
-    columns = ("metric", "value", "better", "over", "used", "left out")
-    show_table(columns, [tuple(asdict(row).values()) for row in rows])
+    columns = ["metric", "value", "better", "over", "used", "left out"]
+    print_table(TextTable(columns, [list(asdict(row).values()) for row in rows]))
 
 
-def numbers_at(metrics: tuple[str, ...]) -> list[int]:
-    """How many labels the metrics "at k" look at: 1, 3, 5 and the numbers in the names.
-
-    Examples
-    --------
-    >>> from spmld.cli.evaluate import numbers_at
-    >>> numbers_at(("ndcg_at_2", "macro_f1"))
-    [1, 2, 3, 5]
-    """
-    named = [re.fullmatch(r"\w+_at_(\d+)", name) for name in metrics]
-    return sorted({1, 3, 5} | {int(found[1]) for found in named if found})
+def _k_values(metrics: Sequence[str]) -> list[int]:
+    """Return the values of k for the metrics "at k": 1, 3, 5 and those in the names."""
+    matches = [re.fullmatch(r"\w+_at_(\d+)", name) for name in metrics]
+    return sorted({1, 3, 5} | {int(match[1]) for match in matches if match})
 
 
-def chosen_rows(result: Evaluation, metrics: tuple[str, ...], who: str) -> list[Any]:
-    """The rows of the metrics that were asked for, in that order; all, if none was."""
+def _select(evaluation: Evaluation, metrics: Sequence[str], model: str) -> list[Any]:
+    """Return the rows of the metrics in the order of the options; all rows if there are none."""
     if not metrics:
-        return list(result.rows)
-    rows = []
+        return list(evaluation.rows)
+    selected = []
     for name in metrics:
-        start = name.removesuffix("k") if name.endswith("_at_k") else None
-        fits = [row for row in result.rows if (row.name.startswith(start) if start else row.name == name)]
-        if not fits:
-            needs = get_metric(name)[0]
-            missing = "propensities" if "propensities" in needs.options else needs.needs
-            raise ValueError(f"{name} needs {missing}, which {who} does not give")
-        rows += fits
-    return rows
+        prefix = name.removesuffix("k") if name.endswith("_at_k") else None
+        rows = [row for row in evaluation.rows if (row.name.startswith(prefix) if prefix else row.name == name)]
+        if not rows:
+            metric = get_metric(name)[0]
+            needed = "propensities" if "propensities" in metric.options else metric.needs
+            raise ValueError(f"--metric {name} needs {needed}, which {model} does not provide")
+        selected += rows
+    return selected

@@ -1,4 +1,4 @@
-"""The groups of commands, imported only when they are asked for."""
+"""The commands, imported when they are used."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ import spmld as package
 
 __all__ = ["spmld"]
 
-_GROUPS = {
-    "fit": "Learn a model from data and write it to a file.",
+_COMMANDS = {
+    "fit": "Fit a model and write it to a file.",
     "predict": "Predict the labels of new samples.",
-    "evaluate": "Print the metrics of a model on data with known labels.",
-    "complete": "Say which missing labels to add, the surest first.",
-    "compare": "Compare several methods on the same folds of your data.",
+    "evaluate": "Compute the metrics of a model.",
+    "complete": "List the missing labels that are most likely positive.",
+    "compare": "Compare several methods by cross-validation.",
     "tune": "Search for the parameters of a method.",
     "audit": "Find labels that are likely to be wrong.",
-    "report": "Write a page on a model, a comparison or a study.",
+    "report": "Write an HTML report on a model or a comparison.",
     "data": "List, fetch, describe and convert data sets.",
-    "reproduce": "Run studies, make their tables and figures, refit any one result.",
-    "demo": "Learn from generated data, print a table and draw a figure.",
-    "info": "Print versions and devices, or what a model file holds.",
+    "reproduce": "Run studies and print their tables and figures.",
+    "demo": "Fit on generated data, print a table and draw a figure.",
+    "info": "Print versions and devices, or the content of a model file.",
 }
 
 
-class _Lazy(click.Group):
-    """A group that knows the names of its commands, and imports one from the module of that name when it is used."""
+class _LazyGroup(click.Group):
+    """A group that imports a command from the module of the same name when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_GROUPS)
+        return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _GROUPS:
+        if name not in _COMMANDS:
             return None
         return getattr(importlib.import_module(f"spmld.cli.{name}"), name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(_GROUPS.items()))
+            formatter.write_dl(list(_COMMANDS.items()))
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package.__version__, prog_name="spmld")
 def spmld(**_: Any) -> None:
     """Multi-label learning when labels are missing or wrong.

@@ -1,9 +1,10 @@
-"""``spmld info``: versions and devices, or what a model file holds."""
+"""``spmld info``: print versions and devices, or the content of a model file."""
 
 from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterator
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -11,86 +12,68 @@ from typing import Any
 import click
 
 import spmld
-from spmld.cli.printing import show_json, show_table
+from spmld._table import TextTable
+from spmld.cli.options import json_option
+from spmld.cli.printing import print_json, print_table
 
 __all__ = ["info"]
 
 _LIBRARIES = (
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "array-api-compat",
-    "torch",
-    "pandas",
-    "pyarrow",
-    "liac-arff",
-    "pooch",
-    "matplotlib",
-    "jinja2",
-    "optuna",
-    "skops",
-    "onnx",
-    "click",
-    "rich",
+    *("numpy", "scipy", "scikit-learn", "array-api-compat", "torch", "pandas", "pyarrow", "liac-arff"),
+    *("pooch", "matplotlib", "jinja2", "optuna", "skops", "onnx", "click", "rich"),
 )
 
 
 @click.command()
 @click.argument("model", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def info(model: str | None, as_json: bool) -> None:
-    """Print versions and devices, or with MODEL what a model file says of its model.
+    """Print versions and devices, or the content of a model file.
 
     \b
     Examples:
       spmld info
       spmld info songs.skops --json
     """
-    content = _about(model) if model else {"spmld": spmld.__version__, **_machine(), "libraries": _versions()}
+    content = asdict(spmld.model_info(model)) if model else _environment()
     if as_json:
-        show_json(content)
+        print_json(content)
     else:
-        show_table(("what", "value"), list(_lines(content)))
+        print_table(TextTable(["name", "value"], list(_lines(content))))
 
 
-def _about(model: str) -> dict[str, Any]:
-    return asdict(spmld.model_info(model))
-
-
-def _machine() -> dict[str, Any]:
+def _environment() -> dict[str, Any]:
     return {
+        "spmld": spmld.__version__,
         "python": platform.python_version(),
         "system": platform.platform(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "devices": _devices(),
+        "libraries": {name: _version(name) for name in _LIBRARIES},
     }
 
 
 def _devices() -> list[str]:
-    """Where tensors can be; NumPy is always on the processor."""
+    """Return the devices for tensors; NumPy always uses the CPU."""
     try:
         import torch
     except ImportError:
         return ["cpu"]
-    found = ["cpu"]
-    found += [f"cuda:{i} {torch.cuda.get_device_name(i)}" for i in range(torch.cuda.device_count())]
-    return [*found, *(["mps"] if torch.backends.mps.is_available() else [])]
+    cuda = [f"cuda:{i} {torch.cuda.get_device_name(i)}" for i in range(torch.cuda.device_count())]
+    return ["cpu", *cuda, *(["mps"] if torch.backends.mps.is_available() else [])]
 
 
-def _versions() -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = None
-    return found
+def _version(library: str) -> str | None:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return None
 
 
-def _lines(content: dict[str, Any]) -> Any:
+def _lines(content: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in content.items():
         if isinstance(value, dict):
-            for inner, part in value.items():
-                yield f"{key}: {inner}", "not installed" if part is None and key == "libraries" else part
+            for name, item in value.items():
+                yield f"{key}: {name}", "not installed" if item is None and key == "libraries" else item
         else:
             yield key, ", ".join(map(str, value)) if isinstance(value, list) else value

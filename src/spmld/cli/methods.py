@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import click
-from click.core import ParameterSource
-
-from spmld.cli.source import seed_option
-
-__all__ = ["METHODS", "SPACES", "build", "find_method", "method_options", "parse_params", "refuse_beside_model"]
+__all__ = ["METHODS", "SPACES", "build", "parse_params", "parse_value"]
 
 METHODS = (
     "SelfPacedEnsemble",
     "SPMLD",
+    "SPMLD.paper",
     "GLOCAL",
     "LEML",
     "MLLRC",
@@ -25,15 +21,12 @@ METHODS = (
     "PerLabelClassifier",
     "SelfPacedClassifier",
     "LabelPrior",
-    "SPMLD.paper",
-    "SPMLD.released",
-    "GLOCAL.released",
 )
 
-_HOST = {"feature_ridge": (0.01, 10.0, "log"), "coupling": (0.03, 3.0, "log"), "ridge": (0.003, 0.3, "log")}
+_GLOCAL = {"feature_ridge": (0.01, 10.0, "log"), "coupling": (0.03, 3.0, "log"), "ridge": (0.003, 0.3, "log")}
 SPACES: dict[str, dict[str, Any]] = {
-    "SPMLD": _HOST,
-    "GLOCAL": _HOST,
+    "SPMLD": _GLOCAL,
+    "GLOCAL": _GLOCAL,
     "LEML": {"alpha": (0.01, 100.0, "log")},
     "MLLRC": {"alpha": (1.0, 1000.0, "log"), "nuclear_penalty": (1.0, 1000.0, "log")},
     "MLkNN": {"n_neighbors": (3, 50, "log")},
@@ -42,47 +35,13 @@ SPACES: dict[str, dict[str, Any]] = {
     "SelfPacedClassifier": {"groups": ["label_polarity", "label", "all"]},
     "LabelPrior": {"smoothing": (0.1, 10.0, "log")},
 }
-"""Where `spmld tune` looks if it is not told."""
+"""Default search spaces of `spmld tune`."""
 
-_WORDS = {"true": True, "false": False, "none": None}
-
-
-def method_options(command: Callable[..., None]) -> Callable[..., None]:
-    """--method, --param and --seed, the same for every command that fits one method."""
-    for option in (
-        seed_option("Seed of the method and of folds."),
-        click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A parameter; repeat for more."),
-        click.option("--method", default="SelfPacedEnsemble", show_default=True, help=f"One of {', '.join(METHODS)}."),
-    ):
-        command = option(command)
-    return command
-
-
-def refuse_beside_model() -> None:
-    """Refuse --method and --param where a model is given that is fitted already."""
-    context = click.get_current_context()
-    for name, option in (("method", "--method"), ("params", "--param")):
-        if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
-            raise ValueError(f"{option} is for a method that is fitted: leave it out with --model")
-
-
-def find_method(name: str) -> str:
-    """A method as it is written, whatever the case of the letters.
-
-    Examples
-    --------
-    >>> from spmld.cli.methods import find_method
-    >>> find_method("maskedlogistic")
-    'MaskedLogistic'
-    """
-    for known in METHODS:
-        if known.lower() == name.lower():
-            return known
-    raise ValueError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
+_CONSTANTS = {"true": True, "false": False, "none": None}
 
 
 def parse_params(texts: Sequence[str]) -> dict[str, Any]:
-    """Parameters from ``key=value``, where the value is a number, true, false, none, JSON or else text.
+    """Parse parameters of the form ``key=value``.
 
     Examples
     --------
@@ -90,19 +49,19 @@ def parse_params(texts: Sequence[str]) -> dict[str, Any]:
     >>> parse_params(["C=0.1", "loss=squared", "fit_intercept=false", "tol=none"])
     {'C': 0.1, 'loss': 'squared', 'fit_intercept': False, 'tol': None}
     """
-    found = {}
+    params: dict[str, Any] = {}
     for text in texts:
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip():
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not key:
             raise ValueError(f"--param must be KEY=VALUE, such as C=0.1, got {text!r}")
-        if key.strip() in found:
-            raise ValueError(f"--param {key.strip()} is given twice")
-        found[key.strip()] = parse_value(value.strip())
-    return found
+        if key in params:
+            raise ValueError(f"--param {key} must be passed once, got it twice")
+        params[key] = parse_value(value)
+    return params
 
 
 def parse_value(text: str) -> Any:
-    """A value from its text.
+    """Parse a number, true, false, none or JSON; return any other text unchanged.
 
     Examples
     --------
@@ -110,29 +69,27 @@ def parse_value(text: str) -> Any:
     >>> parse_value("1e-3"), parse_value("None"), parse_value("squared")
     (0.001, None, 'squared')
     """
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        pass
-    try:
-        return float(text)  # such as .5, which JSON does not know
-    except ValueError:
-        return text
+    if text.lower() in _CONSTANTS:
+        return _CONSTANTS[text.lower()]
+    for parse in (json.loads, float):  # JSON does not have numbers such as .5
+        try:
+            return parse(text)
+        except ValueError:
+            continue
+    return text
 
 
 def build(method: str, params: dict[str, Any], seed: int) -> Any:
-    """The estimator, not fitted."""
+    """Return the unfitted estimator of a method."""
     import spmld
 
-    name, _, preset = find_method(method).partition(".")
-    maker = getattr(spmld, name)
-    model = (getattr(maker, preset) if preset else maker)()
-    known = model.get_params()
+    name, _, preset = method.partition(".")
+    make = getattr(spmld, name)
+    model = (getattr(make, preset) if preset else make)()
+    accepted = model.get_params()
     for key in params:
-        if key not in known:
-            accepted = ", ".join(sorted(name for name in known if "__" not in name))
-            raise ValueError(f"{method} has no parameter {key!r}; there are {accepted}")
-    seeded = {"random_state": seed} if "random_state" in known else {}
+        if key not in accepted:
+            names = ", ".join(sorted(name for name in accepted if "__" not in name))
+            raise ValueError(f"{method} has no parameter {key!r}; its parameters are {names}")
+    seeded = {"random_state": seed} if "random_state" in accepted else {}
     return model.set_params(**{**seeded, **params})

@@ -1,4 +1,4 @@
-"""``spmld predict``: labels for new samples."""
+"""``spmld predict``: predict the labels of new samples."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 import click
 import numpy as np
 
-from spmld.cli.matching import Answers, answers, match, open_model
-from spmld.cli.output import check_target, output_options, table_format, write_table
-from spmld.cli.printing import say
-from spmld.cli.progress import working
-from spmld.cli.source import part_option, source_options
+from spmld._response import Predictions, predict_all
+from spmld._table import TextTable
+from spmld.cli.loading import open_model
+from spmld.cli.matching import match
+from spmld.cli.options import output_options, part_option, source_options, trust_option
+from spmld.cli.printing import check_output_path, output_format, print_message, write_table
+from spmld.cli.progress import spinner
 
 __all__ = ["predict"]
 
@@ -19,11 +21,11 @@ __all__ = ["predict"]
 @click.command()
 @click.argument("model")
 @source_options("data")
-@click.option("--top-k", type=click.IntRange(min=1), metavar="K", help="The K most likely labels of each sample.")
-@click.option("--threshold", type=click.FloatRange(0, 1), help="Labels whose probability is above this.")
-@click.option("--probabilities", is_flag=True, help="Probabilities in place of 0 and 1.")
+@click.option("--top-k", type=click.IntRange(min=1), metavar="K", help="Return the K most likely labels per sample.")
+@click.option("--threshold", type=click.FloatRange(0, 1), help="Predict labels with a probability above this value.")
+@click.option("--probabilities", is_flag=True, help="Return probabilities instead of 0 and 1.")
 @part_option("test")
-@click.option("--trust", multiple=True, metavar="TYPE", help="A type to trust in MODEL; repeat for more.")
+@trust_option
 @output_options
 def predict(
     model: str,
@@ -32,56 +34,53 @@ def predict(
     threshold: float | None,
     probabilities: bool,
     part: str | None,
-    trust: tuple[str, ...],
+    trusted: tuple[str, ...],
     out: str | None,
     to: str | None,
     as_json: bool,
     force: bool,
     **options: Any,
 ) -> None:
-    """Predict the labels of DATA with MODEL, a file that `spmld fit` has written.
+    """Predict the labels of DATA with MODEL, a file written by `spmld fit`.
 
-    Gives a row for each sample with a column of 0 and 1 for each label; with --top-k, a row for each sample and label
-    chosen. Columns of a table are matched by name: it may have others, in any order, and needs no labels.
+    The output has one row per sample and one column of 0 and 1 per label; with --top-k, one row per sample and
+    selected label. Columns of a table are matched by name. Labels and other columns are ignored.
 
     \b
     Examples:
       spmld predict songs.skops new.csv -o tags.csv
       spmld predict songs.skops new.csv --top-k 3 --json
     """
-    kind = table_format(out, to, as_json)
-    check_target(out, force)
+    kind = output_format(out, to, as_json)
+    check_output_path(out, force)
     if sum((top_k is not None, threshold is not None, probabilities)) > 1:
-        raise ValueError("--top-k, --threshold and --probabilities exclude each other")
-    loaded, info = open_model(model, trust)
-    found = match(data, options, part, model, info, labels=False)
-    with working("predicting"):
-        said = answers(loaded, found.X)
-    names = found.label_names or [f"y{j}" for j in range(said.positive.shape[1])]
+        raise ValueError("--top-k, --threshold and --probabilities cannot be combined; pass one of them")
+    estimator, info = open_model(model, trusted)
+    matched = match(data, options, part, model, info, labels=False)
+    with spinner("predicting"):
+        predictions = predict_all(estimator, matched.X)
+    names = matched.label_names or [f"y{j}" for j in range(predictions.positive.shape[1])]
+    needed = "scores" if top_k is not None else "probabilities" if threshold is not None or probabilities else None
+    if needed and getattr(predictions, needed) is None:
+        raise ValueError(f"{model} contains {info.estimator}, which does not predict {needed}")
     if top_k is not None:
-        if said.scores is None:
-            raise ValueError(f"{model} holds {info.estimator}, which has no scores to order labels by")
-        write_table(_top(said, names, min(top_k, len(names))), out, kind)
+        table = _top_labels(predictions, names, min(top_k, len(names)))
     else:
-        values = said.positive
-        if threshold is not None or probabilities:
-            if said.probabilities is None:
-                raise ValueError(f"{model} holds {info.estimator}, which has no probabilities")
-            values = said.probabilities if threshold is None else (said.probabilities > threshold).astype(int)
-        write_table(dict(zip(names, values.T, strict=True)), out, kind)
+        values = predictions.probabilities if needed else predictions.positive
+        table = TextTable(names, (values if threshold is None else (values > threshold).astype(int)).tolist())
+    write_table(table, out, kind)
     if out:
-        say(f"{out}: {len(said.positive)} samples, {len(names)} labels")
+        print_message(f"{out}: {len(predictions.positive)} samples, {len(names)} labels")
 
 
-def _top(said: Answers, names: list[str], k: int) -> dict[str, Any]:
-    """The k labels of each sample with the largest scores, the best first, ties in the order of the labels."""
-    order = np.argsort(-said.scores, axis=1, kind="stable")[:, :k]
-    n = len(order)
-    what = "score" if said.probabilities is None else "probability"
-    values = said.scores if said.probabilities is None else said.probabilities
-    return {
-        "sample": np.repeat(np.arange(n), k),
-        "rank": np.tile(np.arange(1, k + 1), n),
-        "label": [names[j] for j in order.ravel()],
-        what: np.take_along_axis(values, order, axis=1).ravel(),
-    }
+def _top_labels(predictions: Predictions, names: list[str], k: int) -> TextTable:
+    """Return the k labels of each sample with the highest scores; ties are broken by the order of the labels."""
+    order = np.argsort(-predictions.scores, axis=1, kind="stable")[:, :k]
+    score = "score" if predictions.probabilities is None else "probability"
+    values = predictions.scores if predictions.probabilities is None else predictions.probabilities
+    rows = [
+        [sample, rank, names[label], float(values[sample, label])]
+        for sample, labels in enumerate(order.tolist())
+        for rank, label in enumerate(labels, start=1)
+    ]
+    return TextTable(["sample", "rank", "label", score], rows)

@@ -1,4 +1,4 @@
-"""How work goes on: a bar with the time left on a terminal, nothing where errors go to a pipe or a file."""
+"""Progress bars on a terminal; nothing if standard error is a pipe or a file."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["steps", "working"]
+__all__ = ["progress_bar", "spinner"]
 
 
 @contextmanager
-def steps(total: int, what: str) -> Iterator[Callable[[str], None]]:
-    """A bar of `total` steps with the time left; call what it gives with a word on the next step when one is done."""
+def progress_bar(total: int, title: str) -> Iterator[Callable[[str], None]]:
+    """Show a bar with the time left; the function it yields advances the bar and sets the text behind the title."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -20,15 +20,15 @@ def steps(total: int, what: str) -> Iterator[Callable[[str], None]]:
     from rich.progress import TimeRemainingColumn as TimeLeft
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeLeft())
-    # Fits differ in length, so the estimate rests on the last hour and not on the last moments.
+    # Fits differ in length, so the estimate is based on the last hour rather than the last seconds.
     with Progress(*columns, console=Console(stderr=True), speed_estimate_period=3600, transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda text: bar.update(task, advance=1, description=f"{what}: {text}" if text else what)
+        task = bar.add_task(title, total=total)
+        yield lambda text: bar.update(task, advance=1, description=f"{title}: {text}" if text else title)
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """A sign of life and the time so far, for a single fit, which does not tell how far it is."""
+def spinner(title: str) -> Iterator[None]:
+    """Show a spinner and the elapsed time, for work that does not report its progress."""
     if not sys.stderr.isatty():
         yield
         return
@@ -37,5 +37,5 @@ def working(what: str) -> Iterator[None]:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        bar.add_task(what, total=None)
+        bar.add_task(title, total=None)
         yield

@@ -1,21 +1,30 @@
-"""``spmld report``: what was learned and how well, as one HTML file."""
+"""``spmld report``: write an HTML report on a model or a comparison."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from spmld._io import need, reading, writing
-from spmld.cli.fit import fit_on
-from spmld.cli.matching import data_name, frames, match, open_model
-from spmld.cli.methods import build, find_method, method_options, parse_params, refuse_beside_model
-from spmld.cli.output import check_target
-from spmld.cli.printing import say
-from spmld.cli.progress import working
-from spmld.cli.source import check_features, load, source_options
+from spmld.cli.fitting import fit_model
+from spmld.cli.loading import check_features, data_name, frames, load, open_model
+from spmld.cli.matching import match
+from spmld.cli.methods import build, parse_params
+from spmld.cli.options import (
+    check_model_options,
+    force_option,
+    method_options,
+    model_option,
+    source_options,
+    trust_option,
+)
+from spmld.cli.printing import check_output_path, print_message
+from spmld.cli.progress import spinner
+from spmld.datasets import Dataset
 
 __all__ = ["report"]
 
@@ -23,13 +32,15 @@ __all__ = ["report"]
 @click.command()
 @source_options()
 @click.option("-o", "--out", required=True, metavar="FILE", help="HTML file to write, such as report.html.")
-@click.option("--model", metavar="MODEL", help="A model file to report on, in place of one fitted on SOURCE.")
+@model_option
 @method_options
 @click.option("--title", help="Title of the page.")
-@click.option("--top", default=20, show_default=True, type=click.IntRange(min=1), metavar="N", help="Rows of lists.")
-@click.option("--no-audit", is_flag=True, help="Do not look for wrong labels, which fits models of its own.")
-@click.option("--trust", multiple=True, metavar="TYPE", help="A type to trust in MODEL; repeat for more.")
-@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+@click.option(
+    "--top", default=20, show_default=True, type=click.IntRange(min=1), metavar="N", help="Maximum number of rows."
+)
+@click.option("--no-audit", is_flag=True, help="Skip the audit of the labels, which fits additional models.")
+@trust_option
+@force_option
 def report(
     source: str,
     out: str,
@@ -40,108 +51,98 @@ def report(
     title: str | None,
     top: int,
     no_audit: bool,
-    trust: tuple[str, ...],
+    trusted: tuple[str, ...],
     force: bool,
     **options: Any,
 ) -> None:
-    """Write a page on a model, a comparison or a study: one HTML file that needs nothing else.
+    """Write a report on a model or a comparison as one HTML file without external resources.
 
-    SOURCE is data, a file or a name, on which a method is fitted and judged, or a MODEL judged. The rows to judge on
-    are the test rows of the official split; without a split all rows with a MODEL, and else a fifth that is held out
-    from the fit. Or SOURCE is the output of `spmld compare --json`, a .json file, or the records of
-    `spmld reproduce run`, a .jsonl file.
+    SOURCE is a data set, or the output of `spmld compare --json` in a .json file. With a data set, a method is fitted
+    and evaluated, or the model in MODEL is evaluated. The evaluation uses the test part of the official split. Without
+    a split it uses all samples if --model is used, and otherwise a fifth of the samples, held out from the fit.
 
     \b
     Examples:
       spmld report test.csv --model songs.skops -o songs.html
       spmld report emotions --method SelfPacedEnsemble -o emotions.html
       spmld report compared.json -o compared.html
-      spmld report results.jsonl -o results.html
     """
-    check_target(out, force)
+    check_output_path(out, force)
     need("jinja2", "report")
     need("matplotlib", "report")
-    ending = Path(source).suffix.lower()
-    if ending in (".json", ".jsonl") and model is not None:
-        raise ValueError(f"--model is for data, but {source} holds results: leave it out")
-    if ending == ".skops":
-        raise ValueError(f"{source} is a model file: give the data to judge it on, and the model with --model {source}")
-    if ending == ".json":
-        html = _of_comparison(source, title)
-    elif ending == ".jsonl":
-        html = _of_study(source, title)
+    extension = Path(source).suffix.lower()
+    if extension == ".skops":
+        raise ValueError(f"{source} is a model file; pass the data to evaluate it on, and --model {source}")
+    if extension == ".json":
+        if model is not None:
+            raise ValueError(f"--model cannot be combined with {source}, which contains results; pass a data set")
+        html = _comparison_page(source, title)
     else:
-        shown = {"title": title, "top": top, "audit": not no_audit, "random_state": seed}
+        arguments = {"title": title, "top": top, "audit": not no_audit, "random_state": seed}
         if model is None:
-            html = _of_fit(source, method, parse_params(params), seed, options, shown)
+            html = _fitted_page(source, method, parse_params(params), seed, options, arguments)
         else:
-            refuse_beside_model()
-            html = _of_model(source, model, trust, options, shown)
+            check_model_options()
+            html = _model_page(source, model, trusted, options, arguments)
     with writing(out) as part:
         part.write_text(html, encoding="utf-8")
-    say(f"{out}: {len(html.encode()) / 1000:,.0f} kB")
+    print_message(f"{out}: {len(html.encode()) / 1000:,.0f} kB")
 
 
-def _of_comparison(source: str, title: str | None) -> str:
+def _comparison_page(source: str, title: str | None) -> str:
     from spmld.reports import comparison_report
 
     with reading(source, "the output of spmld compare --json") as file:
         return comparison_report(json.loads(file.read_text(encoding="utf-8")), title=title)
 
 
-def _of_study(source: str, title: str | None) -> str:
-    from spmld.reports import study_report
-    from spmld.studies import read_records
-
-    with reading(source, "records of spmld reproduce run") as file:
-        return study_report(read_records(file), title=title)
-
-
-def _of_model(source: str, path: str, trust: tuple[str, ...], options: dict[str, Any], shown: dict[str, Any]) -> str:
-    from spmld.reports import model_report
-
-    loaded, info = open_model(path, trust)
-    found = match(source, options, None, path, info, labels=True)
-    facts = {"file": data_name(path), "written": info.created, "trained on data": info.summary.get("data")}
-    facts = {name: value for name, value in facts.items() if value}
-    shown["title"] = shown["title"] or f"{info.summary.get('method', info.estimator)} on {data_name(source)}"
-    with working("judging"):
-        return model_report(
-            loaded, found.X, found.Y, label_names=found.label_names, facts={"data": data_name(source), **facts}, **shown
-        )
-
-
-def _of_fit(
-    source: str, method: str, params: dict[str, Any], seed: int, options: dict[str, Any], shown: dict[str, Any]
+def _model_page(
+    source: str, path: str, trusted: tuple[str, ...], options: dict[str, Any], arguments: dict[str, Any]
 ) -> str:
     from spmld.reports import model_report
 
-    method = find_method(method)
+    model, info = open_model(path, trusted)
+    matched = match(source, options, None, path, info, labels=True)
+    facts = {"data": data_name(source), "file": data_name(path), "written": info.created}
+    facts |= {"trained on": info.summary["data"]} if info.summary.get("data") else {}
+    arguments["title"] = arguments["title"] or f"{info.summary.get('method', info.estimator)} on {data_name(source)}"
+    with spinner("evaluating"):
+        return model_report(
+            model,
+            matched.X,
+            matched.Y,
+            label_names=matched.label_names,
+            facts=facts,
+            **arguments,
+        )
+
+
+def _fitted_page(
+    source: str, method: str, params: dict[str, Any], seed: int, options: dict[str, Any], arguments: dict[str, Any]
+) -> str:
+    from spmld.reports import model_report
+
     model = build(method, params, seed)
-    data = check_features(load(source, **options), source)
-    train, test, told = _parts(data, seed)
-    seconds = fit_on(model, train, method)
-    X, Y = frames(test)
-    X_train, Y_train = frames(train)
-    facts = {"data": data_name(source), "rows judged on": told, "seconds of the fit": f"{seconds:.1f}"}
-    shown["title"] = shown["title"] or f"{method} on {data_name(source)}"
-    with working("judging"):
-        return model_report(model, X, Y, X_train=X_train, Y_train=Y_train, facts=facts, **shown)
+    train, test, description = _split(check_features(load(source, options), source), seed)
+    seconds = fit_model(model, train, method)
+    (X, Y), (X_train, Y_train) = frames(test), frames(train)
+    facts = {"data": data_name(source), "evaluated on": description, "seconds to fit": f"{seconds:.1f}"}
+    arguments["title"] = arguments["title"] or f"{method} on {data_name(source)}"
+    with spinner("evaluating"):
+        return model_report(model, X, Y, X_train=X_train, Y_train=Y_train, facts=facts, **arguments)
 
 
-def _parts(data: Any, seed: int) -> tuple[Any, Any, str]:
-    """Rows to fit on, rows to judge on, and what these are."""
+def _split(data: Dataset, seed: int) -> tuple[Dataset, Dataset, str]:
+    """Return the training data, the test data and a description of the latter."""
     if data.train is not None:
-        return data.part("train"), data.part("test"), "the test rows of the official split"
-    from dataclasses import replace
-
+        return data.part("train"), data.part("test"), "test part of the official split"
     from spmld.model_selection import MultilabelStratifiedKFold
 
     if data.X.shape[0] < 5:
         raise ValueError(
-            f"SOURCE must have 5 samples or more, so that a fifth can be held out, got {data.X.shape[0]}: "
-            "give a model that is fitted on others with --model"
+            f"SOURCE must have at least 5 samples to hold out a fifth, got {data.X.shape[0]}; "
+            "pass a model fitted on other samples with --model"
         )
     train, test = next(iter(MultilabelStratifiedKFold(5, random_state=seed).split(data.X, data.Y)))
     split = replace(data, train=train, test=test)
-    return split.part("train"), split.part("test"), "a fifth, held out from the fit"
+    return split.part("train"), split.part("test"), "a fifth of the samples, held out from the fit"

@@ -15,7 +15,7 @@ import click
 from click.exceptions import Exit
 
 from spmld._io import writing
-from spmld.cli.printing import say, show_json
+from spmld.cli.printing import print_json, print_message
 from spmld.studies import (
     Outcome,
     RecordError,
@@ -58,7 +58,7 @@ def list_studies(as_json: bool) -> None:
     """
     titles = {name: load_study(path).title for name, path in shipped_studies().items()}
     if as_json:
-        show_json([{"name": name, "title": title} for name, title in titles.items()])
+        print_json([{"name": name, "title": title} for name, title in titles.items()])
         return
     for name, title in titles.items():
         click.echo(f"{name:<18} {title}")
@@ -83,7 +83,7 @@ def run(studies: tuple[str, ...], out: Path, jobs: int, retry: bool) -> None:
         try:
             outcome = run_study(study, out, n_jobs=jobs, retry=retry, progress=_progress_bar(study.name))
         except KeyboardInterrupt:
-            say("What is done is on record; the same command goes on.")
+            print_message("What is done is on record; the same command goes on.")
             raise
         _tell(study.name, outcome)
         failed |= bool(outcome.failed)
@@ -152,7 +152,7 @@ def table(
             standing.figure().savefig(part, dpi=130)
     shown = costs(standing.study, found, standing.reference, data) if cost else standing
     if as_json:
-        show_json(shown.to_dict())
+        print_json(shown.to_dict())
     else:
         click.echo(shown.brief() if brief else shown.markdown())
 
@@ -185,7 +185,7 @@ def check(
     trial = Trial.from_dict(stored["trial"])
     again = attempt(trial)
     if again["status"] != "ok":
-        say(f"the refit failed: {again['error']}")
+        print_message(f"the refit failed: {again['error']}")
         raise Exit(1)
     click.echo(f"{trial.method} on {trial.data}, {trial.observed:.0%} observed, seed {trial.seed}, {trial.params}")
     differs = False
@@ -224,11 +224,11 @@ def _single(records: Records, wanted: dict[str, Any], key: str | None) -> dict[s
 def _tell(name: str, outcome: Outcome) -> None:
     click.echo(f"{name}: {outcome.done} trials run, {outcome.before} on record before, {len(outcome.failed)} failed")
     if len(outcome.versions) > 1:
-        say(f"{name}: trials of different versions: {', '.join(sorted(outcome.versions))}")
+        print_message(f"{name}: trials of different versions: {', '.join(sorted(outcome.versions))}")
     for error, count in Counter(f"{r['trial']['method']}: {r['error']}" for r in outcome.failed).most_common(5):
-        say(f"{name}: {count} x {error}")
+        print_message(f"{name}: {count} x {error}")
     for place in outcome.without_choice:
-        say(f"{name}: not judged, as no setting could be: {place}")
+        print_message(f"{name}: not judged, as no setting could be: {place}")
 
 
 def _progress_bar(study: str) -> Callable[[list[Trial], Iterable[dict[str, Any]]], Iterable[dict[str, Any]]] | None:

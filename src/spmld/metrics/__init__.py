@@ -1,13 +1,21 @@
 """Metrics for labels with missing entries.
 
-Unobserved entries are skipped. A metric is averaged over the samples (or labels) for which it is defined; the others
-are left out, and `evaluate` counts them.
+Missing entries are ignored. A metric is averaged over the samples or labels for which it is defined; the others are
+left out, and `evaluate` counts them.
 """
 
+from spmld.metrics._at_k import (
+    ndcg_at_k,
+    one_error,
+    precision_at_k,
+    propensities,
+    propensity_scored_precision_at_k,
+    recall_at_k,
+)
 from spmld.metrics._auc import macro_auc, micro_auc, sample_auc
-from spmld.metrics._decisions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
 from spmld.metrics._evaluate import Evaluation, evaluate
-from spmld.metrics._probabilities import brier_score, log_loss
+from spmld.metrics._predictions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
+from spmld.metrics._probabilities import brier_score, log_loss, reliability_curve
 from spmld.metrics._ranking import (
     coverage,
     label_ranking_average_precision,
@@ -17,14 +25,6 @@ from spmld.metrics._ranking import (
 )
 from spmld.metrics._registry import METRICS, Metric, get_metric
 from spmld.metrics._scorers import Scorer, scorer
-from spmld.metrics._top import (
-    ndcg_at_k,
-    one_error,
-    precision_at_k,
-    propensities,
-    propensity_scored_precision_at_k,
-    recall_at_k,
-)
 
 __all__ = [
     "METRICS",
@@ -51,6 +51,7 @@ __all__ = [
     "propensity_scored_precision_at_k",
     "ranking_loss",
     "recall_at_k",
+    "reliability_curve",
     "sample_auc",
     "sample_f1",
     "scorer",

@@ -1,4 +1,4 @@
-"""Areas under the ROC curve: of each sample, of each label, and of all entries together."""
+"""Area under the ROC curve: of each sample, of each label, and of all entries."""
 
 from __future__ import annotations
 
@@ -6,34 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from spmld.metrics._base import Floats, Signs, average_defined, by_columns, by_rows, ratio, read_scores
-from spmld.metrics._order import misordered, sort_rows
+from spmld.metrics._averaging import average_defined, by_columns, by_rows, ratio
+from spmld.metrics._docs import documented
+from spmld.metrics._inputs import Floats, Signs, read_scores
+from spmld.metrics._sorting import count_misordered, sort_rows
 
 
+@documented
 def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""Share of the pairs of a positive and a negative label of a sample that are ordered rightly.
+    r"""Compute the fraction of correctly ordered pairs of a positive and a negative label of a sample.
 
     .. math:: \frac{|\{(p, q) \in P_i \times N_i : s_{ip} > s_{iq}\}|
               + \frac12 |\{(p, q) \in P_i \times N_i : s_{ip} = s_{iq}\}|}{|P_i| \, |N_i|}
 
-    :math:`P_i` and :math:`N_i` are the observed positives and negatives of sample `i`. A tie counts half.
+    :math:`P_i` and :math:`N_i` are the observed positives and negatives of sample `i`. A tie counts one half.
 
-    Parameters
-    ----------
-    Y_true : labels in any form of `spmld.labels.read_labels`
-        True labels.
-    scores : array-like of shape (n_samples, n_labels)
-        Scores, higher for labels held more likely.
-    mask : array-like of bool of the same shape, optional
-        True where a label is observed.
-    average : {"mean"} or None
-        None gives the value of each sample, NaN where it is undefined.
+    Values are in [0, 1], higher is better. Samples without an observed positive or without an observed negative are
+    left out.
 
-    Returns
-    -------
-    float, or ndarray of shape (n_samples,)
-        In [0, 1], higher is better. Samples without an observed positive or without an observed negative are
-        left out.
+    {parameters and returns}
 
     Examples
     --------
@@ -44,29 +35,19 @@ def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | Non
     return average_defined(by_rows(_auc, *read_scores(Y_true, scores, mask)), average, "sample_auc")
 
 
+@documented
 def macro_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""Share of the pairs of a positive and a negative sample of a label that are ordered rightly.
+    r"""Compute the fraction of correctly ordered pairs of a positive and a negative sample of a label.
 
     .. math:: \frac{|\{(p, q) \in P_j \times N_j : s_{pj} > s_{qj}\}|
               + \frac12 |\{(p, q) \in P_j \times N_j : s_{pj} = s_{qj}\}|}{|P_j| \, |N_j|}
 
     :math:`P_j` and :math:`N_j` are the samples for which label `j` is observed, and positive or negative.
 
-    Parameters
-    ----------
-    Y_true : labels in any form of `spmld.labels.read_labels`
-        True labels.
-    scores : array-like of shape (n_samples, n_labels)
-        Scores, higher for labels held more likely.
-    mask : array-like of bool of the same shape, optional
-        True where a label is observed.
-    average : {"mean"} or None
-        None gives the value of each label, NaN where it is undefined.
+    Values are in [0, 1], higher is better. Labels without an observed positive or without an observed negative are
+    left out.
 
-    Returns
-    -------
-    float, or ndarray of shape (n_labels,)
-        In [0, 1], higher is better. Labels without an observed positive or without an observed negative are left out.
+    {parameters and returns}
 
     Examples
     --------
@@ -77,27 +58,19 @@ def macro_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
     return average_defined(by_columns(_auc, *read_scores(Y_true, scores, mask)), average, "macro_auc")
 
 
+@documented
 def micro_auc(Y_true: Any, scores: Any, mask: Any = None) -> float:
-    r"""Share of the pairs of a positive and a negative entry, of any samples and labels, that are ordered rightly.
+    r"""Compute the fraction of correctly ordered pairs of a positive and a negative entry of any samples and labels.
 
     .. math:: \frac{|\{(p, q) \in P \times N : s_p > s_q\}| + \frac12 |\{(p, q) \in P \times N : s_p = s_q\}|}
               {|P| \, |N|}
 
     :math:`P` and :math:`N` are all observed positive and negative entries.
 
-    Parameters
-    ----------
-    Y_true : labels in any form of `spmld.labels.read_labels`
-        True labels.
-    scores : array-like of shape (n_samples, n_labels)
-        Scores, higher for labels held more likely.
-    mask : array-like of bool of the same shape, optional
-        True where a label is observed.
+    The value is in [0, 1], higher is better. It is NaN, with a warning, without an observed positive or an observed
+    negative.
 
-    Returns
-    -------
-    float
-        In [0, 1], higher is better. NaN, with a warning, without an observed positive or an observed negative.
+    {parameters and returns}
 
     Examples
     --------
@@ -106,7 +79,7 @@ def micro_auc(Y_true: Any, scores: Any, mask: Any = None) -> float:
     0.8333333333333334
     """
     signs, values = read_scores(Y_true, scores, mask)
-    # Two plain sorts and a search among the negatives are faster here than one sort that carries places along.
+    # Two sorts and a search are faster here than one argsort.
     positives = np.sort(values[signs > 0])
     negatives = np.sort(values[signs < 0])
     below = np.searchsorted(negatives, positives, "left").sum() + np.searchsorted(negatives, positives, "right").sum()
@@ -114,5 +87,5 @@ def micro_auc(Y_true: Any, scores: Any, mask: Any = None) -> float:
 
 
 def _auc(signs: Signs, scores: Floats) -> Floats:
-    not_below, above = misordered(order := sort_rows(signs, scores))
-    return 1 - ratio((not_below + above) / 2, order.positive.sum(axis=1) * order.negative.sum(axis=1))
+    not_below, above = count_misordered(order := sort_rows(signs, scores))
+    return 1 - ratio((not_below + above) / 2, order.n_pairs)

@@ -1,4 +1,4 @@
-"""Metrics of predicted probabilities."""
+"""Metrics of predicted probabilities: log loss, Brier score and the reliability curve."""
 
 from __future__ import annotations
 
@@ -6,35 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from spmld.metrics._base import Floats, Signs, average_entries, read_probabilities
+from spmld._validation import check_scalar_integer
+from spmld.metrics._averaging import average_entries
+from spmld.metrics._docs import documented
+from spmld.metrics._inputs import Floats, Signs, read_probabilities
 
 
+@documented
 def log_loss(
     Y_true: Any, probabilities: Any, mask: Any = None, *, over: str = "entries", average: str | None = "mean"
 ) -> Any:
-    r"""Logarithmic loss, on average over the observed entries.
+    r"""Compute the logarithmic loss, averaged over the observed entries.
 
     .. math:: -y_{ij} \log p_{ij} - (1 - y_{ij}) \log (1 - p_{ij})
 
-    Probabilities are kept a rounding unit of double precision, about 2.2e-16, away from 0 and 1.
+    Probabilities are clipped to [eps, 1 - eps], where eps is the machine epsilon of float64, about 2.2e-16.
 
-    Parameters
-    ----------
-    Y_true : labels in any form of `spmld.labels.read_labels`
-        True labels.
-    probabilities : array-like of shape (n_samples, n_labels)
-        Probabilities that labels are positive.
-    mask : array-like of bool of the same shape, optional
-        True where a label is observed.
-    over : {"entries", "samples", "labels"}
-        What to average over: all observed entries alike, or means of samples, or means of labels.
-    average : {"mean"} or None
-        None gives the value of each entry, sample or label, NaN where nothing is observed.
+    Values are at least 0, lower is better. Samples or labels without an observed entry are left out.
 
-    Returns
-    -------
-    float or ndarray
-        At least 0, lower is better. Samples or labels without an observed entry are left out.
+    {parameters and returns}
 
     Examples
     --------
@@ -51,30 +41,17 @@ def _log_loss(signs: Signs, probabilities: Floats) -> Any:
     return -np.log(np.clip(np.where(signs > 0, probabilities, 1 - probabilities), eps, 1 - eps))
 
 
+@documented
 def brier_score(
     Y_true: Any, probabilities: Any, mask: Any = None, *, over: str = "entries", average: str | None = "mean"
 ) -> Any:
-    r"""Squared error of the probabilities, on average over the observed entries.
+    r"""Compute the squared error of the probabilities, averaged over the observed entries.
 
     .. math:: (y_{ij} - p_{ij})^2
 
-    Parameters
-    ----------
-    Y_true : labels in any form of `spmld.labels.read_labels`
-        True labels.
-    probabilities : array-like of shape (n_samples, n_labels)
-        Probabilities that labels are positive.
-    mask : array-like of bool of the same shape, optional
-        True where a label is observed.
-    over : {"entries", "samples", "labels"}
-        What to average over: all observed entries alike, or means of samples, or means of labels.
-    average : {"mean"} or None
-        None gives the value of each entry, sample or label, NaN where nothing is observed.
+    Values are in [0, 1], lower is better. Samples or labels without an observed entry are left out.
 
-    Returns
-    -------
-    float or ndarray
-        In [0, 1], lower is better. Samples or labels without an observed entry are left out.
+    {parameters and returns}
 
     Examples
     --------
@@ -88,3 +65,40 @@ def brier_score(
 
 def _brier_score(signs: Signs, probabilities: Floats) -> Any:
     return np.square(probabilities - (signs > 0))
+
+
+def reliability_curve(
+    Y_true: Any, probabilities: Any, mask: Any = None, *, n_bins: int = 10
+) -> tuple[Floats, Floats, Any]:
+    """Compute the fraction of positives among entries of similar predicted probability.
+
+    Parameters
+    ----------
+    Y_true, probabilities, mask
+        As for `log_loss`.
+    n_bins : int, default=10
+        Number of bins of equal width in [0, 1].
+
+    Returns
+    -------
+    mean_probability, positive_fraction : ndarray of shape (n_nonempty_bins,)
+        Mean predicted probability and fraction of positives of the observed entries in each bin that is not empty.
+    counts : ndarray of shape (n_nonempty_bins,)
+        Number of observed entries in each of these bins.
+
+    Examples
+    --------
+    >>> from spmld.metrics import reliability_curve
+    >>> reliability_curve([[1, 0], [None, 1]], [[0.9, 0.1], [0.5, 0.8]], n_bins=2)
+    (array([0.1 , 0.85]), array([0., 1.]), array([1, 2]))
+    """
+    n_bins = check_scalar_integer("n_bins", n_bins, minimum=1)
+    signs, p = read_probabilities(Y_true, probabilities, mask)
+    p, positive = p[signs != 0], signs[signs != 0] > 0
+    bins = np.minimum((p * n_bins).astype(int), n_bins - 1)
+    counts = np.bincount(bins, minlength=n_bins)
+    used = counts > 0
+    mean_probability, positive_fraction = (
+        np.bincount(bins, values, n_bins)[used] / counts[used] for values in (p, positive)
+    )
+    return mean_probability, positive_fraction, counts[used]

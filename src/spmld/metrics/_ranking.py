@@ -1,4 +1,4 @@
-"""Metrics of how the labels of a sample are ranked."""
+"""Ranking loss, coverage and average precision."""
 
 from __future__ import annotations
 
@@ -6,33 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from spmld.metrics._base import Floats, Signs, average_defined, by_columns, by_rows, ratio, read_scores
-from spmld.metrics._order import average_precision, misordered, sort_rows
+from spmld.metrics._averaging import average_defined, by_columns, by_rows, ratio
+from spmld.metrics._docs import documented
+from spmld.metrics._inputs import Floats, Signs, read_scores
+from spmld.metrics._sorting import average_precision, count_misordered, sort_rows
 
 
+@documented
 def ranking_loss(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""Share of the pairs of a positive and a negative label of a sample that are ordered wrongly.
+    r"""Compute the fraction of incorrectly ordered pairs of a positive and a negative label of a sample.
 
     .. math:: \frac{|\{(p, q) \in P_i \times N_i : s_{iq} \ge s_{ip}\}|}{|P_i| \, |N_i|}
 
-    :math:`P_i` and :math:`N_i` are the observed positives and negatives of sample `i`. A tie counts as wrong.
+    :math:`P_i` and :math:`N_i` are the observed positives and negatives of sample `i`. A tie counts as incorrect.
 
-    Parameters
-    ----------
-    Y_true : labels in any form of `spmld.labels.read_labels`
-        True labels.
-    scores : array-like of shape (n_samples, n_labels)
-        Scores, higher for labels held more likely.
-    mask : array-like of bool of the same shape, optional
-        True where a label is observed.
-    average : {"mean"} or None
-        None gives the value of each sample, NaN where it is undefined.
+    Values are in [0, 1], lower is better. Samples without an observed positive or without an observed negative are
+    left out.
 
-    Returns
-    -------
-    float, or ndarray of shape (n_samples,)
-        In [0, 1], lower is better. Samples without an observed positive or without an observed negative are
-        left out.
+    {parameters and returns}
 
     Examples
     --------
@@ -44,37 +35,24 @@ def ranking_loss(Y_true: Any, scores: Any, mask: Any = None, *, average: str | N
 
 
 def _ranking_loss(signs: Signs, scores: Floats) -> Floats:
-    not_below, _ = misordered(order := sort_rows(signs, scores))
-    return ratio(not_below, order.positive.sum(axis=1) * order.negative.sum(axis=1))
+    not_below, _ = count_misordered(order := sort_rows(signs, scores))
+    return ratio(not_below, order.n_pairs)
 
 
+@documented
 def coverage(
     Y_true: Any, scores: Any, mask: Any = None, *, normalised: bool = False, average: str | None = "mean"
 ) -> Any:
-    r"""Steps down the ranked labels of a sample until all its positives are covered.
+    r"""Compute how far to go down the ranked labels of a sample to cover all its positives.
 
     .. math:: |\{j \text{ observed} : s_{ij} \ge \min_{p \in P_i} s_{ip}\}| - 1
 
-    It counts from 0, as the literature does, and is one less than scikit-learn's. Ties take the worst rank.
+    It counts from 0, as in the literature, and is one less than scikit-learn's. Ties get the worst rank.
 
-    Parameters
-    ----------
-    Y_true : labels in any form of `spmld.labels.read_labels`
-        True labels.
-    scores : array-like of shape (n_samples, n_labels)
-        Scores, higher for labels held more likely.
-    mask : array-like of bool of the same shape, optional
-        True where a label is observed.
-    normalised : bool
-        Divide by the most there can be, the number of observed labels of the sample minus 1, so that values lie
-        in [0, 1]. Samples with a single observed label are then left out too.
-    average : {"mean"} or None
-        None gives the value of each sample, NaN where it is undefined.
+    Values range from 0 to the number of labels minus 1, lower is better. Samples without an observed positive are
+    left out.
 
-    Returns
-    -------
-    float, or ndarray of shape (n_samples,)
-        From 0 to the number of labels minus 1, lower is better. Samples without an observed positive are left out.
+    {parameters and returns}
 
     Examples
     --------
@@ -96,27 +74,18 @@ def _coverage(signs: Signs, scores: Floats) -> Floats:
     return np.where(positive.any(axis=1), covered - 1.0, np.nan)
 
 
+@documented
 def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""Share of positives among the labels ranked as high or higher, on average over the positives of a sample.
+    r"""Compute the average precision of the ranked labels of a sample.
 
     .. math:: \frac{1}{|P_i|} \sum_{p \in P_i}
               \frac{|\{q \in P_i : s_{iq} \ge s_{ip}\}|}{|\{j \text{ observed} : s_{ij} \ge s_{ip}\}|}
 
-    Parameters
-    ----------
-    Y_true : labels in any form of `spmld.labels.read_labels`
-        True labels.
-    scores : array-like of shape (n_samples, n_labels)
-        Scores, higher for labels held more likely.
-    mask : array-like of bool of the same shape, optional
-        True where a label is observed.
-    average : {"mean"} or None
-        None gives the value of each sample, NaN where it is undefined.
+    :math:`P_i` are the observed positives of sample `i`.
 
-    Returns
-    -------
-    float, or ndarray of shape (n_samples,)
-        In (0, 1], higher is better. Samples without an observed positive are left out.
+    Values are in (0, 1], higher is better. Samples without an observed positive are left out.
+
+    {parameters and returns}
 
     Examples
     --------
@@ -128,29 +97,18 @@ def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, 
     return average_defined(values, average, "label_ranking_average_precision")
 
 
+@documented
 def macro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
-    r"""Share of positives among the samples scored as high or higher, on average over the positives of a label.
+    r"""Compute the average precision of the ranked samples of a label.
 
     .. math:: \frac{1}{|P_j|} \sum_{p \in P_j}
               \frac{|\{q \in P_j : s_{qj} \ge s_{pj}\}|}{|\{i \text{ observed} : s_{ij} \ge s_{pj}\}|}
 
     :math:`P_j` are the samples for which label `j` is observed and positive.
 
-    Parameters
-    ----------
-    Y_true : labels in any form of `spmld.labels.read_labels`
-        True labels.
-    scores : array-like of shape (n_samples, n_labels)
-        Scores, higher for labels held more likely.
-    mask : array-like of bool of the same shape, optional
-        True where a label is observed.
-    average : {"mean"} or None
-        None gives the value of each label, NaN where it is undefined.
+    Values are in (0, 1], higher is better. Labels without an observed positive are left out.
 
-    Returns
-    -------
-    float, or ndarray of shape (n_labels,)
-        In (0, 1], higher is better. Labels without an observed positive are left out.
+    {parameters and returns}
 
     Examples
     --------
@@ -162,27 +120,18 @@ def macro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, avera
     return average_defined(values, average, "macro_average_precision")
 
 
+@documented
 def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None) -> float:
-    r"""Share of positives among the entries scored as high or higher, on average over all positive entries.
+    r"""Compute the average precision of all ranked entries.
 
     .. math:: \frac{1}{|P|} \sum_{p \in P}
               \frac{|\{q \in P : s_q \ge s_p\}|}{|\{e \text{ observed} : s_e \ge s_p\}|}
 
     :math:`P` are all observed positive entries, of any samples and labels.
 
-    Parameters
-    ----------
-    Y_true : labels in any form of `spmld.labels.read_labels`
-        True labels.
-    scores : array-like of shape (n_samples, n_labels)
-        Scores, higher for labels held more likely.
-    mask : array-like of bool of the same shape, optional
-        True where a label is observed.
+    The value is in (0, 1], higher is better. It is NaN, with a warning, without an observed positive.
 
-    Returns
-    -------
-    float
-        In (0, 1], higher is better. NaN, with a warning, without an observed positive.
+    {parameters and returns}
 
     Examples
     --------

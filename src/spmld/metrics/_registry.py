@@ -1,4 +1,4 @@
-"""All metrics and what there is to know about each; `evaluate`, `scorer` and the table in the docs draw from here."""
+"""The list of all metrics and their properties, used by `evaluate`, `scorer` and the docs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from spmld.metrics._at_k import ndcg_at_k, one_error, precision_at_k, propensity_scored_precision_at_k, recall_at_k
 from spmld.metrics._auc import macro_auc, micro_auc, sample_auc
-from spmld.metrics._decisions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
+from spmld.metrics._predictions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
 from spmld.metrics._probabilities import brier_score, log_loss
 from spmld.metrics._ranking import (
     coverage,
@@ -20,7 +21,6 @@ from spmld.metrics._ranking import (
     micro_average_precision,
     ranking_loss,
 )
-from spmld.metrics._top import ndcg_at_k, one_error, precision_at_k, propensity_scored_precision_at_k, recall_at_k
 
 Needs = Literal["scores", "predictions", "probabilities"]
 Over = Literal["samples", "labels", "entries"]
@@ -28,20 +28,20 @@ Over = Literal["samples", "labels", "entries"]
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric.
+    """A metric and its properties.
 
     Attributes
     ----------
     function : callable
-        Takes true labels, what is judged, and a mask.
+        ``function(Y_true, values, mask)``, where values are scores, predictions or probabilities.
     needs : {"scores", "predictions", "probabilities"}
-        What it judges.
+        The values that the function needs.
     over : {"samples", "labels", "entries"}
-        What it averages over or, for "entries", takes together.
+        The metric is a mean over samples or labels, or is computed from all entries together.
     greater_is_better : bool
-        Direction.
+        Whether higher values are better.
     range : tuple of two floats
-        Least and greatest value, infinite where it grows with the number of labels.
+        Minimum and maximum; the maximum is infinite if it depends on the number of labels.
 
     Examples
     --------
@@ -64,13 +64,13 @@ class Metric:
 
     @property
     def options(self) -> frozenset[str]:
-        """Keyword arguments that choose a variant."""
+        """Names of the keyword-only arguments, except `average`."""
         parameters = inspect.signature(self.function).parameters.values()
         return frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "average")
 
     @property
     def better(self) -> str:
-        """Direction in a word."""
+        """Which values are better: "higher" or "lower"."""
         return "higher" if self.greater_is_better else "lower"
 
 
@@ -99,11 +99,19 @@ METRICS: dict[str, Metric] = {
         Metric(brier_score, "probabilities", "entries", False),
     )
 }
-"""All metrics by name, each a `Metric`."""
+"""All metrics: a `Metric` for each name."""
 
 
 def get_metric(name: str) -> tuple[Metric, dict[str, Any]]:
-    """The metric of a name and the options that the name sets: "ndcg_at_3" is "ndcg_at_k" with k=3."""
+    """Return the metric with this name and the options in the name: "ndcg_at_3" is "ndcg_at_k" with k=3.
+
+    Examples
+    --------
+    >>> from spmld.metrics import get_metric
+    >>> metric, options = get_metric("ndcg_at_3")
+    >>> metric.name, options
+    ('ndcg_at_k', {'k': 3})
+    """
     if name in METRICS:
         return METRICS[name], {}
     at_k = re.fullmatch(r"(\w+_at_)(\d+)", str(name))

@@ -1,6 +1,8 @@
 """Model selection with missing labels: splits, cross-fitting, thresholds, calibration, search and comparison."""
 
 from spmld.model_selection.calibration import CalibratedClassifier
+from spmld.model_selection.comparison import compare
+from spmld.model_selection.comparison_result import Comparison
 from spmld.model_selection.entry_splits import EntryKFold, hold_out_entries
 from spmld.model_selection.search import tune
 from spmld.model_selection.search_result import SearchResult, SearchTrial
@@ -14,6 +16,7 @@ from spmld.model_selection.train_validation_test import train_validation_test_sp
 
 __all__ = [
     "CalibratedClassifier",
+    "Comparison",
     "EntryKFold",
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
@@ -21,6 +24,7 @@ __all__ = [
     "SearchResult",
     "SearchTrial",
     "ThresholdClassifier",
+    "compare",
     "hold_out_entries",
     "train_validation_test_split",
     "tune",

@@ -240,6 +240,6 @@ def check_splitter(cv: Any, n: int, random_state: Any, *, other: str = "") -> An
         return MultilabelStratifiedKFold(int(cv), random_state=random_state)
     if isinstance(cv, (str, bool, Integral, EntryKFold)) or not (hasattr(cv, "split") or np.iterable(cv)):
         raise ValueError(
-            f"cv must be an integer of at least 2, a splitter of rows or an iterable of splits{other}, got {cv!r}"
+            f"cv must be an integer of at least 2, a splitter of samples or an iterable of splits{other}, got {cv!r}"
         )
     return check_cv(cv)

@@ -1,39 +1,75 @@
-"""Tests of differences between methods.
+"""Significance tests of differences between methods.
 
-The masks of a study differ, its training and test samples do not: a t-test over masks, as in the paper, asks whether a
-difference would be seen again with other masks of the same data, and not whether it would be on other data. Friedman's
-test and Nemenyi's, over data sets, ask the latter (Demšar, JMLR 2006).
+A paired t-test over masks or folds of one data set asks whether a difference would recur with other masks or folds of
+the same data. Friedman's and Nemenyi's tests over data sets ask whether it would recur on other data (Demšar, JMLR
+2006).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from math import copysign, inf, sqrt
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-__all__ = ["Paired", "Ranks", "critical_difference", "friedman", "holm", "paired"]
+__all__ = [
+    "FriedmanTest",
+    "PairedTest",
+    "Verdict",
+    "critical_difference",
+    "friedman_test",
+    "holm_correction",
+    "paired_t_test",
+]
 
 Floats = NDArray[np.float64]
 
 
+class Verdict(StrEnum):
+    """Outcome of a test of a method against a reference.
+
+    Examples
+    --------
+    >>> from spmld.model_selection.statistics import Verdict
+    >>> [f"{verdict.sign} {verdict}" for verdict in Verdict]
+    ['+ better', '- worse', '= no significant difference']
+    """
+
+    BETTER = "better"
+    WORSE = "worse"
+    NO_DIFFERENCE = "no significant difference"
+
+    @property
+    def sign(self) -> str:
+        """Sign in tables: "+", "-" or "="."""
+        return {"better": "+", "worse": "-"}.get(self.value, "=")
+
+    @classmethod
+    def from_test(cls, difference: float, p: float, *, greater_is_better: bool, level: float = 0.05) -> Verdict:
+        """Return the verdict for a difference (method minus reference) with p-value `p`."""
+        if p >= level:
+            return cls.NO_DIFFERENCE
+        return cls.BETTER if (difference > 0) == greater_is_better else cls.WORSE
+
+
 @dataclass(frozen=True)
-class Paired:
-    """A paired comparison of a method with the reference.
+class PairedTest:
+    """Paired t-test of a method against a reference.
 
     Attributes
     ----------
     difference : float
         Mean of the method minus mean of the reference.
     effect : float
-        The difference in standard deviations of the differences (Cohen's d of paired samples).
+        Difference in standard deviations of the differences (Cohen's d of paired samples).
     p : float
-        p-value of the two-sided paired t-test.
-    verdict : {"better", "worse", "same"}
-        The method against the reference, "same" if the test does not tell them apart.
+        Two-sided p-value.
+    verdict : Verdict
+        Outcome for the method.
     n : int
         Number of pairs.
     """
@@ -41,32 +77,31 @@ class Paired:
     difference: float
     effect: float
     p: float
-    verdict: Literal["better", "worse", "same"]
+    verdict: Verdict
     n: int
 
 
-def paired(method: Any, reference: Any, *, greater_is_better: bool, level: float = 0.05) -> Paired | None:
-    """Paired t-test of a method against a reference.
+def paired_t_test(method: Any, reference: Any, *, greater_is_better: bool, level: float = 0.05) -> PairedTest | None:
+    """Test a method against a reference by a paired t-test.
 
     Parameters
     ----------
-    method, reference : array-like of shape (n,)
-        Their values, pair by pair.
+    method, reference : array-like of shape (n_pairs,)
+        Values of a metric.
     greater_is_better : bool
         Direction of the metric.
-    level : float
-        Significance level, 0.05 for "at 95 %".
+    level : float, default=0.05
+        Significance level.
 
     Returns
     -------
-    Paired or None
-        None for fewer than two pairs. Differences that are all the same have no spread: p is then 0, or 1 if they are
-        0.
+    PairedTest or None
+        None for fewer than two pairs. If all differences are equal, p is 1 for a difference of 0 and otherwise 0.
 
     Examples
     --------
-    >>> from spmld.model_selection.statistics import paired
-    >>> paired([0.31, 0.33, 0.32], [0.21, 0.22, 0.23], greater_is_better=False).verdict
+    >>> from spmld.model_selection.statistics import paired_t_test
+    >>> str(paired_t_test([0.31, 0.33, 0.32], [0.21, 0.22, 0.23], greater_is_better=False).verdict)
     'worse'
     """
     differences = np.asarray(method, dtype=float) - np.asarray(reference, dtype=float)
@@ -74,25 +109,24 @@ def paired(method: Any, reference: Any, *, greater_is_better: bool, level: float
     if n < 2:
         return None
     mean, std = float(differences.mean()), float(differences.std(ddof=1))
-    # What is left of equal differences after rounding is no spread.
+    # Rounding leaves a spread of about 1e-16 between equal differences, for which SciPy returns an arbitrary p.
     if std <= 1e-12 * max(1.0, abs(mean)):
         p = 0.0 if abs(mean) > 1e-12 else 1.0
         effect = copysign(inf, mean) if p == 0 else 0.0
     else:
         p = float(stats.ttest_1samp(differences, 0.0).pvalue)
         effect = mean / std
-    if p >= level:
-        return Paired(mean, effect, p, "same", n)
-    return Paired(mean, effect, p, "better" if (mean > 0) == greater_is_better else "worse", n)
+    verdict = Verdict.from_test(mean, p, greater_is_better=greater_is_better, level=level)
+    return PairedTest(mean, effect, p, verdict, n)
 
 
-def holm(p: Any) -> Floats:
-    """p-values corrected for their number, by Holm's step-down method.
+def holm_correction(p: Any) -> Floats:
+    """Return p-values corrected for multiple tests by Holm's step-down method.
 
     Examples
     --------
-    >>> from spmld.model_selection.statistics import holm
-    >>> holm([0.01, 0.04, 0.03])
+    >>> from spmld.model_selection.statistics import holm_correction
+    >>> holm_correction([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
     p = np.asarray(p, dtype=float)
@@ -104,13 +138,13 @@ def holm(p: Any) -> Floats:
 
 
 @dataclass(frozen=True)
-class Ranks:
-    """Friedman's test over data sets.
+class FriedmanTest:
+    """Friedman's test over data sets, with Nemenyi's critical difference.
 
     Attributes
     ----------
     means : ndarray of shape (n_methods,)
-        Mean rank of each method, 1 is best.
+        Mean rank of each method; 1 is best.
     statistic, p : float
         Friedman's chi-square, corrected for ties, and its p-value.
     difference : float
@@ -126,45 +160,46 @@ class Ranks:
     n: int
 
 
-def friedman(values: Any, *, greater_is_better: bool, level: float = 0.05) -> Ranks:
-    """Friedman's test, with Nemenyi's critical difference.
+def friedman_test(values: Any, *, greater_is_better: bool, level: float = 0.05) -> FriedmanTest:
+    """Compare methods over data sets by Friedman's test.
 
     Parameters
     ----------
     values : array-like of shape (n_data_sets, n_methods)
-        Values of a metric; at least two data sets and three methods.
+        Values of a metric for at least two data sets and three methods.
     greater_is_better : bool
         Direction of the metric.
-    level : float
+    level : float, default=0.05
         Significance level of the critical difference.
 
     Returns
     -------
-    Ranks
+    FriedmanTest
 
     Examples
     --------
-    >>> from spmld.model_selection.statistics import friedman
-    >>> friedman([[0.1, 0.2, 0.3], [0.2, 0.3, 0.4]], greater_is_better=False).means
+    >>> from spmld.model_selection.statistics import friedman_test
+    >>> friedman_test([[0.1, 0.2, 0.3], [0.2, 0.3, 0.4]], greater_is_better=False).means
     array([1., 2., 3.])
     """
     values = np.asarray(values, dtype=float)
     if values.ndim != 2 or values.shape[0] < 2 or values.shape[1] < 3 or np.isnan(values).any():
         raise ValueError(
-            "values must be numbers of at least two data sets (rows) and three methods (columns), "
+            "values must have at least two data sets (rows) and three methods (columns) and no NaN, "
             f"got shape {values.shape} with {np.isnan(values).sum()} NaN"
         )
     ranks = stats.rankdata(-values if greater_is_better else values, axis=1)
-    n, k = values.shape
-    if (ranks == ranks[:, :1]).all():  # no method differs anywhere: scipy would divide by zero
+    n_data_sets, n_methods = values.shape
+    if (ranks == ranks[:, :1]).all():  # all methods tie everywhere, where SciPy would divide by zero
         statistic, p = 0.0, 1.0
     else:
         statistic, p = map(float, stats.friedmanchisquare(*values.T))
-    return Ranks(ranks.mean(axis=0), statistic, p, critical_difference(k, n, level), n)
+    difference = critical_difference(n_methods, n_data_sets, level)
+    return FriedmanTest(ranks.mean(axis=0), statistic, p, difference, n_data_sets)
 
 
 def critical_difference(n_methods: int, n_data_sets: int, level: float = 0.05) -> float:
-    """Nemenyi's critical difference of mean ranks.
+    """Return Nemenyi's critical difference of mean ranks.
 
     Examples
     --------

@@ -1,74 +1,79 @@
-"""A meta-estimator that decides by thresholds of each label."""
+"""Classifier with a tuned threshold for each label."""
 
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.model_selection._meta import CrossFitted
-from spmld.model_selection.thresholds import f1_cuts, proportional_cuts, top_k_margins
+from spmld._validation import POSITIVE_INT, StrOptions
+from spmld.labels import Labels
+from spmld.model_selection._cross_fitted import CrossFittedClassifier
+from spmld.model_selection.thresholds import f1_thresholds, proportional_thresholds, top_k_margins
 
 __all__ = ["ThresholdClassifier"]
 
-_CUTS = {"f1": f1_cuts, "proportional": proportional_cuts}
+_THRESHOLDS = {"f1": f1_thresholds, "proportional": proportional_thresholds}
 
 
-class ThresholdClassifier(CrossFitted):
-    """Decide each label by a threshold tuned on scores of rows the estimator was not fitted on.
+class ThresholdClassifier(CrossFittedClassifier):
+    """Classifier with a threshold for each label, tuned on out-of-fold scores.
 
-    The estimator is cloned and fitted on the training rows of each fold, and scores the rows left out; the thresholds
-    are tuned on these scores, at the observed entries alone. Then the estimator is fitted on all rows.
+    Clones of the base estimator are fitted on the training samples of each fold and score the test samples. The
+    thresholds are tuned on these scores at the observed entries. Then the base estimator is fitted on all samples.
 
     Parameters
     ----------
     estimator : estimator
-        With `decision_function` or `predict_proba`. It must accept NaN in Y if there is any.
-    method : {"f1", "proportional", "top_k"}
+        Base estimator with `decision_function` or `predict_proba`. It must accept NaN in Y if labels are missing.
+    method : {"f1", "proportional", "top_k"}, default="f1"
         "f1": the threshold with the best F1 of each label.
-        "proportional": the threshold above which there is the observed share of positives of each label.
-        "top_k": no thresholds; the k labels with the largest scores of each row are positive. With one label there is
-        nothing to choose among: it keeps the usual threshold, and a UserWarning says so.
-    k : int or None
-        How many labels of each row are positive, with "top_k". None takes the expected number of positives of a row,
-        the sum over labels of the observed share of positives, rounded, at least 1.
-    response_method : {"auto", "decision_function", "predict_proba"}
-        Which scores to cut. "auto" is `decision_function` if the estimator has it, and else `predict_proba`.
-    cv : int, splitter, iterable of splits or "prefit"
-        How to cross-fit. An integer is the number of folds of `spmld.model_selection.MultilabelStratifiedKFold`. With "prefit"
-        the estimator is already fitted, and all rows given to `fit` serve to tune.
-    n_jobs : int or None
-        Folds fitted at the same time.
-    random_state : int, RandomState or None
+        "proportional": the threshold that predicts the observed fraction of positives of each label.
+        "top_k": no thresholds; the k labels with the largest scores of each sample are positive. A single label keeps
+        the default threshold, with a UserWarning.
+    k : int or None, default=None
+        Number of positive labels of each sample with "top_k". None is the expected number: the sum over labels of the
+        observed fraction of positives, rounded, at least 1.
+    response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
+        Method of the base estimator that returns the scores. "auto" is `decision_function` if there is one, otherwise
+        `predict_proba`.
+    cv : int, splitter, iterable of splits or "prefit", default=5
+        Folds. An integer is the number of folds of `MultilabelStratifiedKFold`. With "prefit" the base estimator is
+        already fitted, and its scores of all samples are used.
+    n_jobs : int or None, default=None
+        Number of folds fitted in parallel.
+    random_state : int, RandomState or None, default=None
         Seed of the folds, if `cv` is an integer.
 
     Attributes
     ----------
     estimator_ : estimator
-        Fitted on all rows.
+        Base estimator fitted on all samples.
+    response_method_ : str
+        Method that returns the scores.
     thresholds_ : ndarray of shape (n_labels,) or None
         A label is positive where its score is above its threshold. None with "top_k".
     tuned_ : ndarray of bool of shape (n_labels,)
-        Which labels were tuned; none with "top_k". A label without an observed positive or an observed negative, in
-        all or in the training rows of a fold, is not: it keeps the usual threshold, 0 for `decision_function` and 0.5
-        for `predict_proba`, and a UserWarning names it.
+        Labels with a tuned threshold; none with "top_k". Labels without an observed positive or an observed negative
+        in the training samples of a fold keep the default threshold, 0 for `decision_function` and 0.5 for
+        `predict_proba`; a UserWarning names them.
     k_ : int or None
-        The number of positive labels in a row, with "top_k".
+        Number of positive labels of each sample, with "top_k".
     classes_ : ndarray of shape (2,)
-        How a negative and a positive are written.
+        Negative and positive class.
     n_features_in_, feature_names_in_
         Those of `estimator_`, if it has them.
 
     Notes
     -----
-    There is no `predict_proba`, as decisions are not those of a probability above 0.5. Ask ``estimator_`` for it.
+    There is no `predict_proba`, because labels are not predicted by a probability above 0.5. Use that of
+    ``estimator_``.
 
     See Also
     --------
-    CalibratedClassifier : Probabilities instead of decisions.
+    CalibratedClassifier : Calibrated probabilities.
 
     Examples
     --------
@@ -79,13 +84,20 @@ class ThresholdClassifier(CrossFitted):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2))
     >>> Y = (X + rng.normal(size=(300, 2)) > 1.8).astype(int)
-    >>> plain = MultiOutputClassifier(LogisticRegression()).fit(X, Y)
+    >>> base = MultiOutputClassifier(LogisticRegression()).fit(X, Y)
     >>> tuned = ThresholdClassifier(MultiOutputClassifier(LogisticRegression()), random_state=0).fit(X, Y)
     >>> bool((tuned.thresholds_ < 0.5).all())
     True
-    >>> int(plain.predict(X).sum()) < int(tuned.predict(X).sum())
+    >>> int(base.predict(X).sum()) < int(tuned.predict(X).sum())
     True
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CrossFittedClassifier._parameter_constraints,
+        "method": [StrOptions({*_THRESHOLDS, "top_k"})],
+        "k": [POSITIVE_INT, None],
+        "response_method": [StrOptions({"auto", "decision_function", "predict_proba"})],
+    }
 
     def __init__(
         self,
@@ -98,85 +110,60 @@ class ThresholdClassifier(CrossFitted):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(estimator, cv=cv, n_jobs=n_jobs, random_state=random_state)
         self.method = method
         self.k = k
         self.response_method = response_method
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, mask: Any = None) -> ThresholdClassifier:
-        """Tune the thresholds and fit the estimator.
+    def _needs_scores(self) -> bool:
+        return self.method in _THRESHOLDS
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : labels in any form of `spmld.labels.read_labels`
-            NaN where missing.
-        mask : array-like of bool of the shape of `y`, optional
-            True where a label is observed.
+    def _response_methods(self) -> list[str]:
+        return super()._response_methods() if self.response_method == "auto" else [self.response_method]
 
-        Returns
-        -------
-        ThresholdClassifier
-        """
-        if self.method not in (*_CUTS, "top_k"):
-            raise ValueError(f'method must be "f1", "proportional" or "top_k", got {self.method!r}')
-        labels, scores, signs = self._fit_estimator(X, y, mask, cross_fit=self.method in _CUTS)
-        usual = 0.0 if self._response == "decision_function" else 0.5
-        kept = f"the usual threshold of {self._response}, {usual}, is kept"
-        self.thresholds_: Any = np.full(len(self.tuned_), usual)
+    def _fit_scores(self, scores: Any, signs: Any, labels: Labels) -> None:
+        default = 0.0 if self.response_method_ == "decision_function" else 0.5
+        instead = f"the default threshold of {self.response_method_}, {default}, is used"
+        self.thresholds_: Any = np.full(len(self.tuned_), default)
         self.k_: Any = None
-        if self.method in _CUTS:
-            self._warn_of_untuned(labels, kept)
-            self.thresholds_[self.tuned_] = _CUTS[self.method](scores[:, self.tuned_], signs[:, self.tuned_])
-            return self
-        k = self._number_of_positives(labels.signs)
+        if self.method in _THRESHOLDS:
+            self._warn_of_untuned(labels, instead)
+            self.thresholds_[self.tuned_] = _THRESHOLDS[self.method](scores[:, self.tuned_], signs[:, self.tuned_])
+            return
+        k = self._n_positives(labels.signs)
         if len(self.tuned_) == 1:
-            warnings.warn(f'method="top_k" has nothing to choose among with one label; {kept}', stacklevel=2)
+            warnings.warn(f'method="top_k" requires more than one label; {instead}', stacklevel=3)
         else:
             self.k_, self.thresholds_ = k, None
-        return self
+
+    def _n_positives(self, signs: NDArray[np.int8]) -> int:
+        n_labels = signs.shape[1]
+        if self.k is None:
+            fractions = (signs > 0).sum(axis=0) / np.maximum((signs != 0).sum(axis=0), 1)
+            return max(1, round(float(fractions.sum())))
+        if self.k > n_labels:
+            raise ValueError(f"k must be at most the number of labels, {n_labels}, got {self.k}")
+        return int(self.k)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """How far each score is above its threshold; with "top_k", above the k-th largest of the row.
+        """Return scores minus thresholds or, with "top_k", minus the k-th largest score of the sample.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
-        ndarray of shape (n_samples, n_labels), or (n_samples,) for a fit on a vector y
-            Above 0 exactly where `predict` says positive. For the scores without thresholds ask ``estimator_``.
+        ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
+            Above 0 exactly where `predict` returns the positive class.
         """
         margins = self._margins(X)
         return margins[:, 0] if self._form.one_dimensional else margins
 
     def _margins(self, X: Any) -> NDArray[np.float64]:
-        scores = self._scores(X)
+        scores = self._estimator_scores(X)
         return scores - self.thresholds_ if self.k_ is None else top_k_margins(scores, self.k_)
 
-    def _positive(self, X: Any) -> NDArray[np.bool_]:
+    def _predict_positive(self, X: Any) -> NDArray[np.bool_]:
         return self._margins(X) > 0
-
-    def _responses(self) -> list[str]:
-        if self.response_method == "auto":
-            return super()._responses()
-        if self.response_method not in super()._responses():
-            raise ValueError(
-                f'response_method must be "auto", "decision_function" or "predict_proba", got {self.response_method!r}'
-            )
-        return [self.response_method]
-
-    def _number_of_positives(self, signs: NDArray[np.int8]) -> int:
-        n_labels = signs.shape[1]
-        if self.k is None:
-            shares = (signs > 0).sum(axis=0) / np.maximum((signs != 0).sum(axis=0), 1)
-            return max(1, round(float(shares.sum())))
-        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or not 1 <= self.k <= n_labels:
-            raise ValueError(f"k must be None or an integer from 1 to the {n_labels} labels, got {self.k!r}")
-        return int(self.k)

@@ -1,4 +1,4 @@
-"""Where to cut scores into positive and negative: the best of all cuts of each label, or the first k of each row."""
+"""Thresholds of scores: the best for each label, or the k largest scores of each sample."""
 
 from __future__ import annotations
 
@@ -8,59 +8,63 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["f1_cuts", "proportional_cuts", "top_k_margins"]
+__all__ = ["f1_thresholds", "proportional_thresholds", "top_k_margins"]
 
 _Floats = NDArray[np.float64]
 
 
-def f1_cuts(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
-    r"""Thresholds with the best F1 of each label, over its observed entries.
+def f1_thresholds(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
+    r"""Return the thresholds with the best F1 of each label, over its observed entries.
 
     With P positives of a label, of which T are among the m entries with scores above the threshold,
 
     .. math:: F_1 = \frac{2 T}{m + P}.
 
-    All thresholds are tried, by sorting once: O(n log n) for each label. Of equally good ones the highest is taken.
+    All thresholds are evaluated by sorting once, in O(n log n) for each label. Among equally good ones the highest is
+    chosen.
 
     Parameters
     ----------
     scores : ndarray of shape (n_samples, n_labels)
         Finite scores.
     signs : ndarray of shape (n_samples, n_labels)
-        +1, -1, and 0 where unobserved; at least one entry of each label is observed.
+        +1, -1, and 0 where missing; at least one entry of each label is observed.
 
     Returns
     -------
     ndarray of shape (n_labels,)
-        Halfway between the last score taken in and the first left out; just below the lowest if none is left out.
+        The midpoint between the lowest score above and the highest score below the threshold, or just below the lowest
+        score if there is none below.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.model_selection.thresholds import f1_cuts
-    >>> f1_cuts(np.array([[4.0], [3.0], [2.0], [1.0]]), np.array([[1], [1], [0], [-1]]))
+    >>> from spmld.model_selection.thresholds import f1_thresholds
+    >>> f1_thresholds(np.array([[4.0], [3.0], [2.0], [1.0]]), np.array([[1], [1], [0], [-1]]))
     array([2.])
     """
-    return _best_cuts(scores, signs, lambda hits, taken, positives: 2 * hits / np.maximum(taken + positives, 1))
+    return _best_thresholds(scores, signs, lambda hits, above, positives: 2 * hits / np.maximum(above + positives, 1))
 
 
-def proportional_cuts(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
-    """Thresholds with as many scores above them as there are positives, over the observed entries of each label.
+def proportional_thresholds(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
+    """Return thresholds with as many scores above them as there are positives, over the observed entries of each label.
 
-    Where equal scores make that impossible, the nearest number is taken, of two the lower.
+    Where equal scores make that impossible, the nearest number is chosen, and of two the lower.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.model_selection.thresholds import proportional_cuts
-    >>> proportional_cuts(np.array([[4.0], [3.0], [2.0], [1.0]]), np.array([[-1], [1], [-1], [-1]]))
+    >>> from spmld.model_selection.thresholds import proportional_thresholds
+    >>> proportional_thresholds(np.array([[4.0], [3.0], [2.0], [1.0]]), np.array([[-1], [1], [-1], [-1]]))
     array([3.5])
     """
-    return _best_cuts(scores, signs, lambda _, taken, positives: -np.abs(taken - positives).astype(float))
+    return _best_thresholds(scores, signs, lambda _, above, positives: -np.abs(above - positives).astype(float))
 
 
 def top_k_margins(scores: _Floats, k: int) -> _Floats:
-    """Scores less the k-th largest of their row, positive for exactly k: of equal scores, for those further left.
+    """Return scores minus the k-th largest score of the sample, positive for exactly k labels.
+
+    Among equal scores, those of labels with lower indices are positive.
 
     Examples
     --------
@@ -76,10 +80,10 @@ def top_k_margins(scores: _Floats, k: int) -> _Floats:
     return margins
 
 
-def _best_cuts(scores: _Floats, signs: NDArray[np.int8], worth: Callable[[Any, Any, Any], Any]) -> _Floats:
-    """For each label the cut with the greatest `worth`, given the positives taken in, all taken in, and all positives.
+def _best_thresholds(scores: _Floats, signs: NDArray[np.int8], objective: Callable[[Any, Any, Any], Any]) -> _Floats:
+    """Return the threshold of each label with the largest objective(positives above, entries above, all positives).
 
-    Sorted downwards, with the unobserved at the end, a cut lies after an entry whose successor has a lower score.
+    In descending order, with missing entries last, a threshold lies after an entry whose successor has a lower score.
     """
     descending = np.where(signs != 0, scores, -np.inf)
     order = np.argsort(-descending, axis=0, kind="stable")
@@ -87,12 +91,12 @@ def _best_cuts(scores: _Floats, signs: NDArray[np.int8], worth: Callable[[Any, A
     sorted_signs = np.take_along_axis(signs, order, axis=0)
     successor = np.vstack([descending[1:], np.full((1, scores.shape[1]), -np.inf)])
     hits = np.cumsum(sorted_signs > 0, axis=0)
-    taken = np.cumsum(sorted_signs != 0, axis=0)
-    worths = np.where(successor < descending, worth(hits, taken, hits[-1]), -np.inf)
-    best = np.argmax(worths, axis=0)[None]
-    last = np.take_along_axis(descending, best, axis=0)[0]
-    first_out = np.take_along_axis(successor, best, axis=0)[0]
-    halfway = last / 2 + first_out / 2
-    # Halfway between neighbouring floats is one of them, and from minus infinity there is no halfway.
-    lowest = np.where(np.isfinite(first_out), first_out, np.nextafter(last, -np.inf))
-    return np.where((first_out < halfway) & (halfway < last), halfway, lowest)
+    above = np.cumsum(sorted_signs != 0, axis=0)
+    values = np.where(successor < descending, objective(hits, above, hits[-1]), -np.inf)
+    best = np.argmax(values, axis=0)[None]
+    lowest_above = np.take_along_axis(descending, best, axis=0)[0]
+    highest_below = np.take_along_axis(successor, best, axis=0)[0]
+    midpoint = lowest_above / 2 + highest_below / 2
+    # The midpoint of neighbouring floats is one of them, and there is none to minus infinity.
+    fallback = np.where(np.isfinite(highest_below), highest_below, np.nextafter(lowest_above, -np.inf))
+    return np.where((highest_below < midpoint) & (midpoint < lowest_above), midpoint, fallback)

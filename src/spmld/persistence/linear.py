@@ -129,7 +129,7 @@ def _one_by_one(model: PerLabelClassifier) -> Linear:
 
 def _calibrated(model: CalibratedClassifier) -> Linear:
     inner = _linear(model.estimator_)
-    if model.method != "sigmoid" or model._response != "decision_function":
+    if model.method != "sigmoid" or model.response_method_ != "decision_function":
         raise _not_linear('CalibratedClassifier that is not method="sigmoid" of scores')
     tuned = model.tuned_
     slopes, shifts = np.where(tuned, model.slopes_, 1.0), np.where(tuned, model.intercepts_, 0.0)
@@ -146,7 +146,7 @@ def _with_thresholds(model: ThresholdClassifier) -> Linear:
     inner = _linear(model.estimator_)
     if model.thresholds_ is None:
         raise ValueError('the model must have a threshold for each label, got ThresholdClassifier(method="top_k")')
-    if model._response == "decision_function":
+    if model.response_method_ == "decision_function":
         return replace(inner, thresholds=inner.thresholds + model.thresholds_)
     if inner.link != "logistic":
         raise ValueError("thresholds of probabilities must be of a logistic model, got another loss")

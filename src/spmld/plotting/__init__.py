@@ -1,7 +1,7 @@
-"""Plots in the manner of scikit-learn's displays. They need matplotlib, ``spmld[plot]``.
+"""Plots in the style of scikit-learn's displays. They need matplotlib: ``pip install "spmld[plot]"``.
 
-Of a fit: `PacingDisplay`, `ObjectiveDisplay`, `CorrelationDisplay` and `ReliabilityDisplay`. Of several methods or
-settings: `RadarDisplay`, `SurfaceDisplay` and `CriticalDifferenceDisplay`.
+`PacingDisplay`, `ObjectiveDisplay`, `CorrelationDisplay` and `ReliabilityDisplay` show a fitted estimator;
+`RadarDisplay`, `SurfaceDisplay` and `CriticalDifferenceDisplay` compare methods or parameters.
 """
 
 from spmld.plotting.correlation import CorrelationDisplay

@@ -1,4 +1,4 @@
-"""Correlations of the labels."""
+"""Display of label correlations and label dependencies."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from spmld.plotting._base import Display, name_ticks
+from spmld.plotting._base import Display, label_ticks
 
 __all__ = ["CorrelationDisplay"]
 
 
 class CorrelationDisplay(Display):
-    """Correlations of the labels as a heat map, with labels that go together side by side.
+    """Heat map of a label correlation matrix, with correlated labels next to each other.
 
     Parameters
     ----------
     correlation : array-like of shape (n_labels, n_labels)
-        Symmetric with ones on the diagonal; or what each label, a row, adds to the scores of the others.
+        Label correlations, or label dependencies: the effect of each label (row) on the scores of the others (columns).
     names : sequence of str
         Names of the labels.
     limit : float or None, default=1.0
-        Size that has the strongest colour. None: the largest there is.
+        Absolute value with the strongest colour. None: the largest of the matrix.
     title : str
         Title.
 
     Attributes
     ----------
     order_ : ndarray of shape (n_labels,)
-        The order of the labels, after `plot`.
+        Order of the labels. Set by `plot`.
     ax_, figure_
-        Axes and figure, after `plot`.
+        Axes and figure. Set by `plot`.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class CorrelationDisplay(Display):
         correlation: Any,
         names: Sequence[Any],
         limit: float | None = 1.0,
-        title: str = "Correlation of the labels",
+        title: str = "Label correlations",
     ):
         self.correlation = np.asarray(correlation, dtype=float)
         self.names = [str(name) for name in names]
@@ -59,56 +59,44 @@ class CorrelationDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, group: int | None = None, ax: Any = None) -> CorrelationDisplay:
-        """Draw the correlations that a fitted `GLOCAL` or `SPMLD` has learned, or what labels add in a `SelfPacedEnsemble`.
+        """Plot the label correlations of a `GLOCAL` or `SPMLD`, or the label dependencies of a `SelfPacedEnsemble`.
 
         Parameters
         ----------
         estimator : fitted estimator
-            One with `label_correlation` or `label_correlation_`.
+            Estimator with `label_correlation` or `label_dependencies_`.
         group : int, optional
-            Number of a group of samples, which `SelfPacedEnsemble` has none of. None: the global correlation.
+            Index of a group of samples. None: the global correlation.
         ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        CorrelationDisplay
+            Axes to draw on.
         """
-        if hasattr(estimator, "label_correlation_") and group is None:
-            title = "What a row adds to a column"
-            return cls(estimator.label_correlation_, estimator.label_names_, None, title).plot(ax=ax)
+        if hasattr(estimator, "label_dependencies_") and group is None:
+            title = "Effect of a label (row) on others (columns)"
+            return cls(estimator.label_dependencies_, estimator.label_names_, None, title).plot(ax=ax)
         if not hasattr(estimator, "label_correlation"):
-            raise ValueError(f"estimator must have label_correlation, as GLOCAL has, got {type(estimator).__name__}")
+            raise ValueError(
+                f"estimator must have label_correlation, as GLOCAL has, or label_dependencies_, as SelfPacedEnsemble "
+                f"has, got {type(estimator).__name__}"
+            )
         return cls(estimator.label_correlation(group), estimator.label_names_).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> CorrelationDisplay:
-        """Draw the heat map, labels in the order of a hierarchical clustering.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        CorrelationDisplay
-        """
+        """Plot the heat map; the labels are ordered by hierarchical clustering."""
         ax = self._axes(ax)
-        self.order_ = _beside(self.correlation)
+        self.order_ = _cluster_order(self.correlation)
         ordered = self.correlation[np.ix_(self.order_, self.order_)]
         limit = float(np.abs(ordered).max()) or 1.0 if self.limit is None else self.limit
         image = ax.imshow(ordered, cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="none")
         names = [self.names[i] for i in self.order_]
-        name_ticks(ax.yaxis, names)
-        name_ticks(ax.xaxis, names)
+        label_ticks(ax.yaxis, names)
+        label_ticks(ax.xaxis, names)
         ax.tick_params(axis="x", rotation=90)
         ax.set_title(self.title)
         self.figure_.colorbar(image, ax=ax)
         return self
 
 
-def _beside(correlation: NDArray[np.float64]) -> NDArray[np.intp]:
-    """An order in which labels that go together stand side by side."""
+def _cluster_order(correlation: NDArray[np.float64]) -> NDArray[np.intp]:
     if len(correlation) < 3:
         return np.arange(len(correlation))
     scaled = correlation / max(1.0, float(np.abs(correlation).max()))

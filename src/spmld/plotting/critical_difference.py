@@ -1,42 +1,41 @@
-"""Methods ranked over data sets."""
+"""Display of mean ranks over data sets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from spmld.model_selection.statistics import Ranks, friedman
-from spmld.plotting._base import Display, one_of, studies_of
-from spmld.studies.figures import diagram_height, draw_ranks
-from spmld.studies.ranks import ranks_over_data
-from spmld.studies.records import Records
-from spmld.studies.tables import entries, find_reference, heading
+import numpy as np
+
+from spmld.model_selection.statistics import FriedmanTest, friedman_test
+from spmld.plotting._base import Display
+from spmld.plotting.style import HIGHLIGHT
 
 __all__ = ["CriticalDifferenceDisplay"]
 
 
 class CriticalDifferenceDisplay(Display):
-    r"""Methods at their mean ranks over data sets; bars join those that do not differ.
+    r"""Critical-difference diagram: mean ranks of methods; bars join methods without significant difference.
 
-    Two of k methods over n data sets differ by Nemenyi's test if their mean ranks are further apart than
+    By Nemenyi's test, two of k methods over n data sets differ significantly if their mean ranks differ by more than
 
     .. math:: q_\alpha \sqrt{\frac{k (k + 1)}{6 n}}.
 
     Parameters
     ----------
-    ranks : Ranks
-        What `spmld.model_selection.statistics.friedman` gives.
+    ranks : FriedmanTest
+        Result of `spmld.model_selection.statistics.friedman_test`.
     names : sequence of str
         Names of the methods.
-    stressed : str, optional
-        The method to print bold.
+    highlight : str, optional
+        Method to emphasize.
     title : str
         Title.
 
     Attributes
     ----------
     ax_, figure_
-        Axes and figure, after `plot`.
+        Axes and figure. Set by `plot`.
 
     References
     ----------
@@ -51,14 +50,14 @@ class CriticalDifferenceDisplay(Display):
     array([1.  , 2.33, 2.67])
     """
 
-    def __init__(self, ranks: Ranks, names: Sequence[str], stressed: str | None = None, title: str = ""):
+    def __init__(self, ranks: FriedmanTest, names: Sequence[str], highlight: str | None = None, title: str = ""):
         self.ranks = ranks
         self.names = [str(name) for name in names]
         if len(self.names) != len(ranks.means):
-            raise ValueError(f"names must have one for each of {len(ranks.means)} methods, got {self.names}")
-        if stressed is not None and stressed not in self.names:
-            raise ValueError(f"stressed must be one of {', '.join(self.names)}, got {stressed!r}")
-        self.stressed = stressed
+            raise ValueError(f"names must have one name for each of {len(ranks.means)} methods, got {self.names}")
+        if highlight is not None and highlight not in self.names:
+            raise ValueError(f"highlight must be one of {', '.join(self.names)}, got {highlight!r}")
+        self.highlight = highlight
         self.title = title
 
     @classmethod
@@ -69,11 +68,11 @@ class CriticalDifferenceDisplay(Display):
         *,
         greater_is_better: bool,
         level: float = 0.05,
-        stressed: str | None = None,
+        highlight: str | None = None,
         title: str = "",
         ax: Any = None,
     ) -> CriticalDifferenceDisplay:
-        """Rank methods by a metric on several data sets, and draw.
+        """Rank methods by a metric on several data sets, and plot.
 
         Parameters
         ----------
@@ -85,72 +84,77 @@ class CriticalDifferenceDisplay(Display):
             Direction of the metric.
         level : float, default=0.05
             Significance level.
-        stressed : str, optional
-            The method to print bold.
-        title : str
-            Title.
+        highlight, title
+            As in the class.
         ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        CriticalDifferenceDisplay
+            Axes to draw on.
         """
-        ranks = friedman(scores, greater_is_better=greater_is_better, level=level)
-        return cls(ranks, names, stressed, title).plot(ax=ax)
+        ranks = friedman_test(scores, greater_is_better=greater_is_better, level=level)
+        return cls(ranks, names, highlight, title).plot(ax=ax)
 
-    @classmethod
-    def from_records(
-        cls,
-        records: Records,
-        *,
-        study: str | None = None,
-        metric: str | None = None,
-        observed: float | None = None,
-        ax: Any = None,
-    ) -> CriticalDifferenceDisplay:
-        """Rank the methods of a study over its data sets, by means over the masks, and draw.
+    @property
+    def height(self) -> float:
+        """Height of the diagram in inches."""
+        return 1.3 + 0.13 * len(self.bars()) + 0.25 * ((len(self.names) + 1) // 2)
 
-        Parameters
-        ----------
-        records : Records
-            What `spmld.studies.read_records` gives.
-        study : str, optional
-            Name of the study, if there are several.
-        metric : str, optional
-            Name of the metric. None: the first of the study.
-        observed : float, optional
-            Share of observed labels, if there are several.
-        ax : matplotlib axes, optional
-            Where to draw.
+    def bars(self) -> list[tuple[float, float]]:
+        """Return the longest intervals of mean ranks without significant difference, in ascending order.
 
-        Returns
-        -------
-        CriticalDifferenceDisplay
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spmld.model_selection.statistics import FriedmanTest
+        >>> from spmld.plotting import CriticalDifferenceDisplay
+        >>> ranks = FriedmanTest(np.array([3.0, 1.0, 1.5]), 4.0, 0.1, difference=1.6, n=10)
+        >>> CriticalDifferenceDisplay(ranks, ["a", "b", "c"]).bars()
+        [(1.0, 1.5), (1.5, 3.0)]
         """
-        chosen = studies_of(records, study, ("tables", "radar"))
-        wanted = chosen.metrics[0] if metric is None else metric
-        ranked = [each for each in ranks_over_data(entries([chosen], records)) if each.metric == wanted]
-        if not ranked:
-            raise ValueError(f"records must have {wanted} of three methods on two data sets, got less")
-        found = one_of({f"{each.observed:.0%} observed": each for each in ranked}, observed=observed)
-        reference = find_reference([chosen])
-        stressed = reference if reference in found.methods else None
-        title = f"{heading(wanted)}, {found.observed:.0%} observed"
-        return cls(found.ranks, found.methods, stressed, title).plot(ax=ax)
+        means = np.sort(self.ranks.means)
+        bars: list[tuple[float, float]] = []
+        for first in means:
+            last = means[means <= first + self.ranks.difference][-1]
+            if last > first and (not bars or last > bars[-1][1]):
+                bars.append((float(first), float(last)))
+        return bars
 
     def plot(self, *, ax: Any = None) -> CriticalDifferenceDisplay:
-        """Draw the diagram.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        CriticalDifferenceDisplay
-        """
-        ax = self._axes(ax, figsize=(8.6, diagram_height(self.ranks)))
-        draw_ranks(ax, self.title, self.names, self.ranks, self.stressed)
+        """Plot the diagram."""
+        ax = self._axes(ax, figsize=(8.6, self.height))
+        k, difference, bars = len(self.names), self.ranks.difference, self.bars()
+        # Vertical positions are inches below the scale, so that text never overlaps.
+        ax.set(xlim=(1 - 0.42 * (k - 1), k + 0.42 * (k - 1)), ylim=(self.height - 0.75, -0.75))
+        ax.axis("off")
+        ax.plot([1, k], [0, 0], color="black", lw=1.2)
+        for tick in range(1, k + 1):
+            ax.plot([tick, tick], [0, -0.06], color="black", lw=1.2)
+            ax.text(tick, -0.1, str(tick), ha="center", va="bottom", fontsize=9)
+        ax.text((1 + k) / 2, -0.66, self.title, ha="center", va="center", fontsize=11)
+        ax.plot([1, 1 + difference], [-0.36, -0.36], color="0.45", lw=2.5, solid_capstyle="butt")
+        text = f"critical difference {difference:.2f}"
+        ax.text(1.08 + difference, -0.36, text, va="center", fontsize=9, color="0.35")
+        for i, (first, last) in enumerate(bars):
+            level = 0.13 + 0.13 * i
+            ax.plot([first - 0.05, last + 0.05], [level, level], color="black", lw=3, solid_capstyle="round")
+        self._plot_names(ax, 0.28 + 0.13 * len(bars))
         return self
+
+    def _plot_names(self, ax: Any, top: float) -> None:
+        """Write the better half of the methods on the left and the others on the right, joined to their ranks."""
+        k = len(self.names)
+        for i, method in enumerate(np.argsort(self.ranks.means, kind="stable")):
+            left = i < (k + 1) // 2
+            level = top + 0.25 * (i if left else k - 1 - i)
+            mean, name = self.ranks.means[method], self.names[method]
+            edge = 1 - 0.06 * (k - 1) if left else k + 0.06 * (k - 1)
+            highlighted = name == self.highlight
+            colour = HIGHLIGHT if highlighted else "0.3"
+            ax.plot([mean, mean, edge], [0, level, level], color=colour, lw=1.6 if highlighted else 0.9)
+            ax.text(
+                edge + (-0.02 if left else 0.02) * (k - 1),
+                level,
+                f"{name}  {mean:.2f}" if left else f"{mean:.2f}  {name}",
+                ha="right" if left else "left",
+                va="center",
+                fontsize=10,
+                fontweight="bold" if highlighted else "normal",
+            )

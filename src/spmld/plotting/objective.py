@@ -1,4 +1,4 @@
-"""The objective by term."""
+"""Display of the objective by its terms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spmld.plotting._base import Display, history
+from spmld.plotting._base import Display, main_history
 
 __all__ = ["ObjectiveDisplay"]
 
@@ -15,19 +15,19 @@ _NOT_TERMS = {"objective", "iteration", "stage", "mean_weight", "change", "thres
 
 
 class ObjectiveDisplay(Display):
-    """The objective and its terms, round by round.
+    """Objective and its terms by iteration.
 
     Parameters
     ----------
-    terms : mapping
-        Values of each term in each round, by its name.
-    total : array-like of shape (n_rounds,)
-        The objective.
+    terms : mapping of str to array-like of shape (n_iter,)
+        Values of each term, by its name.
+    total : array-like of shape (n_iter,)
+        Values of the objective.
 
     Attributes
     ----------
     ax_, figure_
-        Axes and figure, after `plot`.
+        Axes and figure. Set by `plot`.
 
     Examples
     --------
@@ -45,46 +45,34 @@ class ObjectiveDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> ObjectiveDisplay:
-        """Draw the objective of a fitted `GLOCAL`, `SPMLD` or `SelfPacedClassifier`.
+        """Plot the objective of a `GLOCAL`, `SPMLD` or `SelfPacedClassifier`.
 
         Parameters
         ----------
         estimator : fitted estimator
-            Its `history_` is drawn.
+            Estimator with `history_`.
         ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        ObjectiveDisplay
+            Axes to draw on.
         """
-        rounds = history(estimator)
-        if "objective" not in rounds[0]:
-            raise ValueError(f"estimator must have an objective in history_, got {type(estimator).__name__}")
+        records = main_history(estimator)
+        if "objective" not in records[0]:
+            raise ValueError(
+                f"history_ of the estimator must have the objective, got {type(estimator).__name__} without"
+            )
         names = [
-            k for k, v in rounds[0].items() if isinstance(v, float) and k not in _NOT_TERMS and "mean_weight" not in k
+            k for k, v in records[0].items() if isinstance(v, float) and k not in _NOT_TERMS and "mean_weight" not in k
         ]
-        terms = {name: [record[name] for record in rounds] for name in names}
-        used = {name: values for name, values in terms.items() if any(values)}
-        return cls(used, [record["objective"] for record in rounds]).plot(ax=ax)
+        terms = {name: [record[name] for record in records] for name in names}
+        nonzero = {name: values for name, values in terms.items() if any(values)}
+        return cls(nonzero, [record["objective"] for record in records]).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> ObjectiveDisplay:
-        """Draw a line for each term and a thick one for their sum.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        ObjectiveDisplay
-        """
+        """Plot a line for each term and a thick line for their sum."""
         ax = self._axes(ax)
-        rounds = np.arange(1, len(self.total) + 1)
-        ax.plot(rounds, self.total, color="black", lw=2.5, label="objective")
+        iterations = np.arange(1, len(self.total) + 1)
+        ax.plot(iterations, self.total, color="black", lw=2.5, label="objective")
         for name, values in self.terms.items():
-            ax.plot(rounds, values, lw=1.5, marker="o", ms=3, label=name)
+            ax.plot(iterations, values, lw=1.5, marker="o", ms=3, label=name)
         ax.set(xlabel="iteration", ylabel="value", title="Objective by term")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend(frameon=False)

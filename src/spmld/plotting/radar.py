@@ -1,38 +1,40 @@
-"""Several methods by several metrics, as a radar."""
+"""Display of several methods by several metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from spmld.metrics import get_metric
-from spmld.plotting._base import Display, one_of, studies_of
-from spmld.studies.charts import axis_name, cell_title, radar_panels
-from spmld.studies.figures import draw_radar, line_styles, worst_to_best
-from spmld.studies.records import Records
-from spmld.studies.tables import entries, find_reference
+from spmld.plotting._base import Display
+from spmld.plotting.style import COLOURS, HIGHLIGHT, metric_label
 
 __all__ = ["RadarDisplay"]
 
+Values = Mapping[str, Mapping[str, float]]
+Ranges = Mapping[str, tuple[float, float]]
+
 
 class RadarDisplay(Display):
-    """Methods by their metrics: an axis for each metric, from the worst value to the best, further out is better.
+    """Radar chart of methods: one axis for each metric, from the worst to the best value.
 
     Parameters
     ----------
-    values : mapping
-        Name of a method, then of a metric, to its value. All methods have the same metrics.
+    values : mapping of str to mapping of str to float
+        Values of the metrics, by method and metric. All methods must have the same metrics.
     lower_is_better : collection of str
-        Metrics whose axis is turned round.
-    stressed : str, optional
-        The method to draw thick.
+        Metrics for which lower values are better.
+    highlight : str, optional
+        Method to draw with a thick line.
     title : str
         Title.
 
     Attributes
     ----------
     ax_, figure_
-        Polar axes and figure, after `plot`.
+        Polar axes and figure. Set by `plot`.
 
     Examples
     --------
@@ -45,113 +47,122 @@ class RadarDisplay(Display):
 
     def __init__(
         self,
-        values: Mapping[str, Mapping[str, float]],
+        values: Values,
         lower_is_better: Collection[str] = (),
-        stressed: str | None = None,
+        highlight: str | None = None,
         title: str = "",
     ):
-        if not values or len({frozenset(own) for own in values.values()}) > 1:
-            raise ValueError(f"values must give the same metrics of each method, got {dict(values)!r}")
-        if stressed is not None and stressed not in values:
-            raise ValueError(f"stressed must be one of {', '.join(values)}, got {stressed!r}")
-        self.values = {name: dict(own) for name, own in values.items()}
+        if not values or len({frozenset(metrics) for metrics in values.values()}) > 1:
+            raise ValueError(f"values must have the same metrics for each method, got {dict(values)!r}")
+        if highlight is not None and highlight not in values:
+            raise ValueError(f"highlight must be one of {', '.join(values)}, got {highlight!r}")
+        self.values = {method: dict(metrics) for method, metrics in values.items()}
         self.lower_is_better = frozenset(lower_is_better)
-        self.stressed = stressed
+        self.highlight = highlight
         self.title = title
 
     @classmethod
     def from_scores(
         cls,
-        scores: Mapping[str, Mapping[str, float]],
+        scores: Values,
         metrics: Sequence[str] | None = None,
         *,
-        stressed: str | None = None,
+        highlight: str | None = None,
         title: str = "",
         ax: Any = None,
     ) -> RadarDisplay:
-        """Draw methods by metrics of `spmld.metrics`, whose directions are known.
+        """Plot methods by metrics of `spmld.metrics`, which define whether lower values are better.
 
         Parameters
         ----------
-        scores : mapping
-            For each method its metrics, such as what `spmld.metrics.evaluate` gives.
+        scores : mapping of str to mapping of str to float
+            Metrics of each method, such as the results of `spmld.metrics.evaluate`.
         metrics : sequence of str, optional
             Names of the metrics to show. None: those of the first method.
-        stressed : str, optional
-            The method to draw thick.
-        title : str
-            Title.
+        highlight, title
+            As in the class.
         ax : matplotlib axes, optional
             Polar axes to draw on.
-
-        Returns
-        -------
-        RadarDisplay
         """
         if not scores:
-            raise ValueError(f"scores must have a method, got {dict(scores)!r}")
+            raise ValueError(f"scores must have at least one method, got {dict(scores)!r}")
         names = list(next(iter(scores.values())) if metrics is None else metrics)
-        lower = [axis_name(name) for name in names if not get_metric(name)[0].greater_is_better]
-        lacking = [(method, name) for method, own in scores.items() for name in names if name not in own]
-        if lacking:
-            raise ValueError(f"scores must have all metrics of each method, but {lacking[0][0]} lacks {lacking[0][1]}")
-        values = {method: {axis_name(name): own[name] for name in names} for method, own in scores.items()}
-        return cls(values, lower, stressed, title).plot(ax=ax)
+        lower = [metric_label(name) for name in names if not get_metric(name)[0].greater_is_better]
+        for method, values in scores.items():
+            if missing := [name for name in names if name not in values]:
+                raise ValueError(f"scores must have all metrics for each method, got {method} without {missing[0]}")
+        labelled = {method: {metric_label(name): values[name] for name in names} for method, values in scores.items()}
+        return cls(labelled, lower, highlight, title).plot(ax=ax)
 
-    @classmethod
-    def from_records(
-        cls,
-        records: Records,
-        *,
-        study: str | None = None,
-        data: str | None = None,
-        observed: float | None = None,
-        ax: Any = None,
-    ) -> RadarDisplay:
-        """Draw the methods of a study in one cell, means over the masks.
+    @staticmethod
+    def ranges(displays: Iterable[RadarDisplay]) -> dict[str, tuple[float, float]]:
+        """Return the worst and the best value of each metric in several displays.
 
-        Parameters
-        ----------
-        records : Records
-            What `spmld.studies.read_records` gives.
-        study : str, optional
-            Name of the study, if there are several.
-        data : str, optional
-            Data set, if there are several.
-        observed : float, optional
-            Share of observed labels, if there are several.
-        ax : matplotlib axes, optional
-            Polar axes to draw on.
-
-        Returns
-        -------
-        RadarDisplay
+        Examples
+        --------
+        >>> from spmld.plotting import RadarDisplay
+        >>> RadarDisplay.ranges([RadarDisplay({"a": {"loss": 0.2}, "b": {"loss": 0.1}}, {"loss"})])
+        {'loss': (0.2, 0.1)}
         """
-        chosen = studies_of(records, study, ("radar", "tables"))
-        panels, losses = radar_panels(entries([chosen], records), records)
-        cell = one_of({cell_title(cell): cell for cell in panels}, data=data, observed=observed)
-        if not panels[cell]:
-            raise ValueError(f"records must have a method with all metrics on {cell_title(cell)}, got none")
-        reference = find_reference([chosen])
-        return cls(panels[cell], losses, reference if reference in panels[cell] else None, cell_title(cell)).plot(ax=ax)
+        found: dict[str, list[float]] = {}
+        lower: set[str] = set()
+        for display in displays:
+            lower |= display.lower_is_better
+            for values in display.values.values():
+                for metric, value in values.items():
+                    found.setdefault(metric, []).append(value)
+        return {
+            metric: (max(values), min(values)) if metric in lower else (min(values), max(values))
+            for metric, values in found.items()
+        }
 
-    def plot(self, *, ax: Any = None) -> RadarDisplay:
-        """Draw the radar; beside the name of each metric stand its worst and its best value.
+    def plot(self, *, ax: Any = None, ranges: Ranges | None = None, legend: bool = True) -> RadarDisplay:
+        """Plot the chart. The worst and the best value are printed below the name of each metric.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             Polar axes to draw on.
-
-        Returns
-        -------
-        RadarDisplay
+        ranges : mapping of str to tuple of two floats, optional
+            Worst and best value of each axis. None: those of this display.
+        legend : bool, default=True
+            Whether to draw a legend below the chart.
         """
         ax = self._axes(ax, subplot_kw={"projection": "polar"}, figsize=(6.2, 6.6))
         if ax.name != "polar":
             raise ValueError(f"ax must be polar axes, got {ax.name} axes")
-        spans = worst_to_best([self.values], self.lower_is_better)
-        draw_radar(ax, self.values, spans, line_styles(list(self.values), self.stressed))
-        ax.set_title(self.title, pad=40)
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)
+        ranges = self.ranges([self]) if ranges is None else ranges
+        angles = np.linspace(0, 2 * np.pi, len(ranges), endpoint=False)
+        ax.set_theta_offset(np.pi / 2)
+        ax.set_theta_direction(-1)
+        styles = self._line_styles()
+        for name, values in self.values.items():
+            radii = [_radius(values[metric], *ends) for metric, ends in ranges.items()]
+            ax.plot(np.append(angles, angles[0]), [*radii, radii[0]], marker="o", label=name, **styles[name])
+        ax.set_ylim(0, 1.08)
+        ax.set_yticks([0.15, 0.5, 1.0], labels=[])
+        ax.grid(color="0.85")
+        ax.spines["polar"].set_visible(False)
+        ax.set_xticks(angles, labels=[])
+        for angle, (metric, (worst, best)) in zip(angles, ranges.items(), strict=True):
+            text = f"{metric}\n{worst:.3g} to {best:.3g}"
+            ax.text(angle, 1.28, text, ha="center", va="center", fontsize=9.5, color="0.2")
+        ax.set_title(self.title, pad=44)
+        if legend:
+            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)
         return self
+
+    def _line_styles(self) -> dict[str, dict[str, Any]]:
+        """Return the line style of each method; thin lines are drawn over the thick one."""
+        styles: dict[str, dict[str, Any]] = {}
+        for i, name in enumerate(name for name in self.values if name != self.highlight):
+            line = ("-", "--", ":")[i // 5 % 3]
+            styles[name] = {"color": COLOURS[i % len(COLOURS)], "ls": line, "lw": 1.6, "ms": 3.5, "zorder": 3}
+        if self.highlight is not None:
+            styles[self.highlight] = {"color": HIGHLIGHT, "ls": "-", "lw": 5, "ms": 7, "zorder": 2}
+        return styles
+
+
+def _radius(value: float, worst: float, best: float) -> float:
+    """Return 1 for the best value and 0.15 for the worst, so that lines do not meet in the centre."""
+    return 1.0 if best == worst else 0.15 + 0.85 * (value - worst) / (best - worst)

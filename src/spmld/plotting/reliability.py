@@ -1,4 +1,4 @@
-"""Whether probabilities are what they say."""
+"""Display of the reliability of probabilities."""
 
 from __future__ import annotations
 
@@ -6,66 +6,57 @@ from typing import Any
 
 import numpy as np
 
-from spmld.metrics._base import read_probabilities
+from spmld._arrays import to_numpy
+from spmld.metrics import reliability_curve
 from spmld.plotting._base import Display
 
 __all__ = ["ReliabilityDisplay"]
 
 
 class ReliabilityDisplay(Display):
-    """How often labels are positive, beside the probability they were given. Unobserved labels are left out.
+    """Reliability diagram: fraction of positives by predicted probability, over the observed entries of all labels.
 
     Parameters
     ----------
-    predicted, found : array-like of shape (n_bins,)
-        Mean probability in each bin, and share of positives.
+    prob_pred, prob_true : array-like of shape (n_bins,)
+        Mean predicted probability and fraction of positives in each bin.
     counts : array-like of shape (n_bins,)
-        Entries in each bin.
+        Number of entries in each bin.
 
     Attributes
     ----------
     ax_, figure_
-        Axes and figure, after `plot`.
+        Axes and figure. Set by `plot`.
 
     Examples
     --------
     >>> from spmld.plotting import ReliabilityDisplay
     >>> display = ReliabilityDisplay.from_predictions([[1, 0], [None, 1]], [[0.9, 0.1], [0.5, 0.8]], n_bins=2)
-    >>> display.predicted.round(2), display.found
+    >>> display.prob_pred.round(2), display.prob_true
     (array([0.1 , 0.85]), array([0., 1.]))
     """
 
-    def __init__(self, predicted: Any, found: Any, counts: Any):
-        self.predicted = np.asarray(predicted, dtype=float)
-        self.found = np.asarray(found, dtype=float)
+    def __init__(self, prob_pred: Any, prob_true: Any, counts: Any):
+        self.prob_pred = np.asarray(prob_pred, dtype=float)
+        self.prob_true = np.asarray(prob_true, dtype=float)
         self.counts = np.asarray(counts)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, mask: Any = None, *, n_bins: int = 10, ax: Any = None
     ) -> ReliabilityDisplay:
-        """Draw the reliability of a fitted estimator's probabilities.
+        """Plot the reliability of the probabilities of an estimator.
 
         Parameters
         ----------
         estimator : fitted estimator
-            One with `predict_proba`.
+            Estimator with `predict_proba`.
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples it was not fitted on.
-        y : labels in any form of `spmld.labels.read_labels`
-            Their labels.
-        mask : array-like of bool, optional
-            True where a label is observed.
-        n_bins : int, default=10
-            Bins of equal width; empty ones are left out.
-        ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        ReliabilityDisplay
+            Samples that the estimator was not fitted on.
+        y, mask, n_bins, ax
+            As `y_true`, `mask`, `n_bins` and `ax` in `from_predictions`.
         """
-        p = np.asarray(estimator.predict_proba(X))
+        p = to_numpy(estimator.predict_proba(X))
         if np.ndim(y) == 1:
             y, p = np.asarray(y)[:, None], p[:, 1:]
         return cls.from_predictions(y, p, mask, n_bins=n_bins, ax=ax)
@@ -74,7 +65,7 @@ class ReliabilityDisplay(Display):
     def from_predictions(
         cls, y_true: Any, y_prob: Any, mask: Any = None, *, n_bins: int = 10, ax: Any = None
     ) -> ReliabilityDisplay:
-        """Draw the reliability of probabilities.
+        """Plot the reliability of probabilities.
 
         Parameters
         ----------
@@ -85,42 +76,21 @@ class ReliabilityDisplay(Display):
         mask : array-like of bool, optional
             True where a label is observed.
         n_bins : int, default=10
-            Bins of equal width; empty ones are left out.
+            Number of bins of equal width. Empty bins are omitted.
         ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        ReliabilityDisplay
+            Axes to draw on.
         """
-        if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
-            raise ValueError(f"n_bins must be an integer of 1 or more, got {n_bins!r}")
-        signs, p = read_probabilities(y_true, y_prob, mask)
-        p, positive = p[signs != 0], signs[signs != 0] > 0
-        bins = np.minimum((p * n_bins).astype(int), n_bins - 1)
-        counts = np.bincount(bins, minlength=n_bins)
-        used = counts > 0
-        predicted, found = (np.bincount(bins, values, n_bins)[used] / counts[used] for values in (p, positive))
-        return cls(predicted, found, counts[used]).plot(ax=ax)
+        return cls(*reliability_curve(y_true, y_prob, mask, n_bins=n_bins)).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> ReliabilityDisplay:
-        """Draw a line with a point for each bin, larger for more entries, beside the diagonal.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        ReliabilityDisplay
-        """
+        """Plot the diagram; larger points are bins with more entries."""
         ax = self._axes(ax)
-        ax.plot([0, 1], [0, 1], color="0.7", ls="--", label="as told")
-        ax.plot(self.predicted, self.found, color="#0072B2")
+        ax.plot([0, 1], [0, 1], color="0.7", ls="--", label="perfectly calibrated")
+        ax.plot(self.prob_pred, self.prob_true, color="#0072B2")
         sizes = 12 + 60 * np.sqrt(self.counts / self.counts.max()) if len(self.counts) else []
-        ax.scatter(self.predicted, self.found, s=sizes, color="#0072B2", label="found", zorder=3)
-        ax.set(xlabel="probability", ylabel="share of positives", xlim=(0, 1), ylim=(0, 1), title="Reliability")
+        ax.scatter(self.prob_pred, self.prob_true, s=sizes, color="#0072B2", label="model", zorder=3)
+        ax.set(xlabel="predicted probability", ylabel="fraction of positives", xlim=(0, 1), ylim=(0, 1))
+        ax.set(title="Reliability")
         ax.set_aspect("equal")
         ax.legend(frameon=False)
         return self

@@ -1,4 +1,4 @@
-"""How the fit went: which labels were in use when, and the objective."""
+"""Section on the curriculum: self-paced weights and the objective."""
 
 from __future__ import annotations
 
@@ -6,78 +6,75 @@ from typing import Any
 
 import numpy as np
 
+from spmld._table import TextTable
 from spmld.plotting import ObjectiveDisplay, PacingDisplay
-from spmld.reports.evaluation import Judged, holder, of_a_view
-from spmld.reports.parts import Figure, Section, Table
+from spmld.reports.data import ReportData, find_model, view_note
+from spmld.reports.parts import Figure, Section
 from spmld.reports.pictures import picture
 
 __all__ = ["curriculum"]
 
 
-def curriculum(judged: Judged) -> Section | None:
-    """The pacing and the objective of the rounds, or the weights that a pacing without rounds has given."""
-    parts: list[Any] = []
-    model = holder(judged.model, "history_")
-    if model is not None:
-        parts += [_pacing(model), _objective(model)]
-    parts.append(_weights(judged))
-    parts = [part for part in parts if part is not None]
+def curriculum(data: ReportData) -> Section | None:
+    """Return the self-paced weights and the objective by iteration, or the weights of a trimmed ensemble."""
+    model = find_model(data.model, "history_")
+    parts: list[Any] = [] if model is None else [_pacing(model), _objective(model)]
+    parts = [part for part in [*parts, _weights(data)] if part is not None]
     if not parts:
         return None
-    text = "What the fit learned from, and when." + of_a_view(judged.model, model)
+    text = "Weights of the training entries, and the objective of the fit." + view_note(data.model, model)
     return Section("curriculum", "Curriculum", text, parts)
 
 
+def _main_records(model: Any) -> list[dict[str, Any]]:
+    return [record for record in model.history_ if record.get("stage", "main") == "main"]
+
+
 def _pacing(model: Any) -> Figure | None:
-    rounds = [record for record in model.history_ if record.get("stage", "main") == "main"]
-    key = next(
-        (key for key in ("mean_weight_per_label", "mean_weight_per_component") if rounds and key in rounds[0]), None
-    )
+    records = _main_records(model)
+    keys = {"mean_weight_per_label": "label", "mean_weight_per_component": "latent label"}
+    key = next((key for key in keys if records and key in records[0]), None)
     if key is None:
         return None
-    shares = np.array([record[key] for record in rounds])
-    if (shares >= 1).all():  # GLOCAL has rounds, but no pacing
+    weights = np.array([record[key] for record in records])
+    if (weights >= 1).all():  # GLOCAL has iterations, but no pacing
         return None
-    what = "label" if key == "mean_weight_per_label" else "latent label"
     alt = (
-        f"Heat map: the share of each {what} in use over {len(rounds)} rounds, "
-        f"{shares[0].mean():.0%} on average in the first and {shares[-1].mean():.0%} in the last."
+        f"Heat map: mean weight of each {keys[key]} over {len(records)} iterations, "
+        f"{weights[0].mean():.0%} on average in the first and {weights[-1].mean():.0%} in the last."
     )
-    height = min(3 + 0.12 * shares.shape[1], 9)
-    caption = f"A row for each {what}, those that came into use first on top."
+    height = min(3 + 0.12 * weights.shape[1], 9)
+    caption = f"One row for each {keys[key]}; those that were included first are at the top."
     return picture(lambda ax: PacingDisplay.from_estimator(model, ax=ax), alt, caption, size=(6.8, height))
 
 
 def _objective(model: Any) -> Figure | None:
-    totals = [record.get("objective") for record in model.history_ if record.get("stage", "main") == "main"]
+    totals = [record.get("objective") for record in _main_records(model)]
     if len(totals) < 2 or None in totals:
         return None
-    alt = f"Lines: the objective and its terms over {len(totals)} rounds, from {totals[0]:.4g} to {totals[-1]:.4g}."
-    caption = "What the fit minimises, round by round."
+    alt = f"Objective and its terms over {len(totals)} iterations, from {totals[0]:.4g} to {totals[-1]:.4g}."
+    caption = "Objective of the fit by iteration."
     if any(record.get("threshold") is not None for record in model.history_):
-        caption += " The pacing changes it as it goes: while it leaves entries out, its own term is below 0."
+        caption += " It changes with the pacing schedule; the pacing term is negative while entries are left out."
     return picture(lambda ax: ObjectiveDisplay.from_estimator(model, ax=ax), alt, caption, size=(6.8, 4))
 
 
-def _weights(judged: Judged) -> Table | None:
-    """Mean weight of the known entries of each label, by a pacing that has no rounds: that of `SelfPacedEnsemble`."""
-    # Weights of other models belong to latent labels, or the heat map has them; a share of 1 is no pacing.
-    model = holder(judged.model, "share_")
-    if (
-        model is None
-        or model.share_ == 1
-        or not judged.training
-        or model.self_paced_weights_.shape != judged.Y_own.shape
-    ):
+def _weights(data: ReportData) -> TextTable | None:
+    """Return the mean weight of the observed entries of each label in a trimmed `SelfPacedEnsemble`."""
+    # The weights of other models belong to latent labels, or are in the heat map.
+    model = find_model(data.model, "keep_fraction_")
+    if model is None or model.keep_fraction_ == 1 or not data.training:
         return None
-    P, known = model.self_paced_weights_, ~np.isnan(judged.Y_own)
+    weights, observed = model.self_paced_weights_, ~np.isnan(data.Y_audited)
+    if weights.shape != observed.shape:
+        return None
     rows = [
         {
             "label": name,
-            "known": int(seen.sum()),
-            "mean weight": float(p[seen].mean()) if seen.any() else None,
-            "weight below one half": int((p[seen] < 0.5).sum()),
+            "observed": int(mask.sum()),
+            "mean weight": float(column[mask].mean()) if mask.any() else None,
+            "weight below one half": int((column[mask] < 0.5).sum()),
         }
-        for name, p, seen in zip(judged.label_names, P.T, known.T, strict=True)
+        for name, column, mask in zip(data.label_names, weights.T, observed.T, strict=True)
     ]
-    return Table.of("Weights at the end", rows, "How much the known labels of the training samples count.")
+    return TextTable.from_records(rows, "Final weights", "Weights of the observed labels of the training samples.")

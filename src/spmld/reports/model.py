@@ -1,4 +1,4 @@
-"""The report of a model."""
+"""Report on a model."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spmld.reports.calibration import calibration
-from spmld.reports.choices import choices
-from spmld.reports.correlations import additions, correlations
 from spmld.reports.curriculum import curriculum
-from spmld.reports.difficulty import labels, samples
-from spmld.reports.evaluation import judge
-from spmld.reports.label_errors import recovered, suspicious
+from spmld.reports.data import collect_data
+from spmld.reports.label_issues import likely_errors, missing_labels
+from spmld.reports.label_relations import correlations, dependencies
+from spmld.reports.labels_and_samples import labels, samples
+from spmld.reports.model_selection import model_selection
 from spmld.reports.page import page
 from spmld.reports.summary import metrics, summary
 
@@ -32,35 +32,35 @@ def model_report(
     top: int = 20,
     random_state: int = 0,
 ) -> str:
-    """What a model has learned and how well, as one HTML page. Sections that do not apply are left out.
+    """Return a report on a fitted model as one HTML page. Sections that do not apply are left out.
 
     Parameters
     ----------
     model : fitted estimator
-        Any with `predict`. Those of this package show more.
+        Estimator with `predict`. Reports on the estimators of this package have additional sections.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples to judge it on, which it was not fitted on.
+        Samples to evaluate the model on, which it was not fitted on.
     Y : labels in any form of `spmld.labels.read_labels`
-        Their labels. A DataFrame gives the samples their names.
+        Labels of these samples. The index of a DataFrame has the names of the samples.
     X_train, Y_train : optional
-        What it was fitted on, to look for wrong and missing labels in. None: X and Y are searched.
+        Training samples, whose labels are audited and completed. None: the labels Y are audited and completed.
     label_names : sequence, optional
         Names of the labels, if neither the model nor Y has them.
     title : str, optional
         Title of the page. None: the name of the model.
     facts : mapping, optional
-        What else to say in the summary, such as the name of the data.
+        Additional facts for the summary, such as the name of the data.
     audit : bool, default=True
-        Look for wrong labels, by `spmld.audit.find_label_issues`, which fits models of its own.
+        Whether to audit the labels by `spmld.audit.find_label_issues`, which fits additional models.
     top : int, default=20
-        How many rows the lists have.
+        Maximum number of rows of lists.
     random_state : int, default=0
-        Seed of the audit's folds.
+        Seed of the folds of the audit.
 
     Returns
     -------
     str
-        HTML. Write it to a file and open that in a browser.
+        HTML.
 
     Examples
     --------
@@ -73,18 +73,18 @@ def model_report(
     >>> html.startswith("<!doctype html>"), "calm" in html
     (True, True)
     """
-    judged = judge(model, X, Y, X_train, Y_train, label_names, top, audit, random_state)
+    data = collect_data(model, X, Y, X_train, Y_train, label_names, top, audit, random_state)
     sections = [
-        summary(judged, facts or {}),
-        metrics(judged),
-        labels(judged),
-        samples(judged),
-        curriculum(judged),
-        correlations(judged),
-        additions(judged),
-        suspicious(judged),
-        recovered(judged),
-        calibration(judged),
-        choices(judged),
+        summary(data, facts or {}),
+        metrics(data),
+        labels(data),
+        samples(data),
+        curriculum(data),
+        correlations(data),
+        dependencies(data),
+        likely_errors(data),
+        missing_labels(data),
+        calibration(data),
+        model_selection(data),
     ]
-    return page(title or type(model).__name__, "What was learned, and how well.", sections)
+    return page(title or type(model).__name__, "Metrics, learned structure and likely label errors.", sections)

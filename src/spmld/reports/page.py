@@ -1,4 +1,4 @@
-"""From sections to HTML: one file, with its style, its script and its figures inside."""
+"""HTML page: one file that contains its style, script and figures."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ __all__ = ["page"]
 
 
 def page(title: str, subtitle: str, sections: Sequence[Section | None]) -> str:
-    """The page; sections that are None are left out.
+    """Return a page. Sections that are None are left out, and all text is escaped.
 
     Parameters
     ----------
     title, subtitle : str
-        What the page is about. All text is escaped.
+        Heading.
     sections : sequence of Section or None
-        Its parts.
+        Sections.
 
     Returns
     -------
     str
+        HTML.
 
     Examples
     --------
@@ -37,7 +38,7 @@ def page(title: str, subtitle: str, sections: Sequence[Section | None]) -> str:
     True
     """
     template, style, script = _templates()
-    # The browser runs this script and no other, and asks for nothing from elsewhere.
+    # The browser runs this script only, and does not load anything.
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     return template.render(
@@ -55,7 +56,7 @@ def page(title: str, subtitle: str, sections: Sequence[Section | None]) -> str:
 def _templates() -> tuple[Any, str, str]:
     jinja = need("jinja2", "report")
     loader = jinja.PackageLoader("spmld.reports")
-    # Names of labels come from anywhere, so everything is escaped but what the template marks as safe.
+    # Label names are arbitrary text: everything is escaped except what the template marks as safe.
     environment = jinja.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     style, script = (loader.get_source(environment, name)[0] for name in ("style.css", "script.js"))
     return environment.get_template("page.html"), style, script

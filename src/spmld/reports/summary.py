@@ -1,4 +1,4 @@
-"""Model, data and metrics in short."""
+"""Sections with a summary and all metrics."""
 
 from __future__ import annotations
 
@@ -9,57 +9,58 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from spmld.reports.evaluation import Judged
-from spmld.reports.parts import Facts, Section, Table, Tiles, shown
-from spmld.studies.charts import in_words
+from spmld._table import TextTable, format_number
+from spmld.plotting.style import metric_label
+from spmld.reports.data import ReportData
+from spmld.reports.parts import Facts, Section, Tiles
 
 __all__ = ["metrics", "summary"]
 
-HEADLINES = ("ranking_loss", "macro_auc", "label_ranking_average_precision", "micro_f1", "macro_f1")
+_HEADLINES = ("ranking_loss", "macro_auc", "label_ranking_average_precision", "micro_f1", "macro_f1")
 
 
-def summary(judged: Judged, facts: Mapping[str, Any]) -> Section:
-    """The main metrics, and what model and data are."""
-    evaluation = judged.evaluation.to_dict()
-    rows = {row.name: row for row in judged.evaluation.rows}
+def summary(data: ReportData, facts: Mapping[str, Any]) -> Section:
+    """Return the main metrics, and facts about the model and the data."""
+    rows = {row.name: row for row in data.evaluation.rows}
     tiles = [
-        (in_words(name), shown(evaluation[name]).text, f"{rows[name].better} is better")
-        for name in HEADLINES
-        if name in evaluation
+        (metric_label(name), format_number(rows[name].value), f"{rows[name].better} is better")
+        for name in _HEADLINES
+        if name in rows
     ]
-    n, l = judged.Y.shape
-    known = [("model", type(judged.model).__name__), *((name, str(value)) for name, value in facts.items())]
-    known += [("judged on", f"{n} samples, {l} labels"), ("labels known", f"{1 - np.isnan(judged.Y).mean():.1%}")]
-    if judged.training:
-        known.append(("trained on", f"{len(judged.Y_own)} samples"))
-        known.append(("labels known there", f"{1 - np.isnan(judged.Y_own).mean():.1%}"))
-    changed = _changed(judged.model)
-    if changed:
-        known.append(("settings that are not the defaults", changed))
-    return Section("summary", "Summary", "Missing labels are skipped in all metrics.", [Tiles(tiles), Facts(known)])
+    n_samples, n_labels = data.Y.shape
+    shown = [("model", type(data.model).__name__), *((name, str(value)) for name, value in facts.items())]
+    shown.append(("evaluated on", f"{n_samples} samples, {n_labels} labels"))
+    shown.append(("observed labels", f"{1 - np.isnan(data.Y).mean():.1%}"))
+    if data.training:
+        shown.append(("trained on", f"{len(data.Y_audited)} samples"))
+        shown.append(("observed training labels", f"{1 - np.isnan(data.Y_audited).mean():.1%}"))
+    if params := _changed_params(data.model):
+        shown.append(("parameters", params))
+    return Section("summary", "Summary", "Missing labels are ignored in all metrics.", [Tiles(tiles), Facts(shown)])
 
 
-def metrics(judged: Judged) -> Section:
-    """All metrics."""
-    table = [
+def metrics(data: ReportData) -> Section:
+    """Return all metrics."""
+    rows = [
         {
-            "metric": in_words(row.name),
+            "metric": metric_label(row.name),
             "value": row.value,
             "better": row.better,
-            "over": row.over,
+            "averaged over": row.over,
             "used": row.used,
             "left out": row.left_out,
         }
-        for row in judged.evaluation.rows
+        for row in data.evaluation.rows
     ]
     text = (
-        "Each is a mean over samples or labels, or takes all entries together. What has no value is left out of a mean."
+        "Metrics are averaged over samples or labels, or computed over all entries. Samples and labels for which a "
+        "metric is undefined are left out."
     )
-    return Section("metrics", "Metrics", text, [Table.of("All metrics", table)])
+    return Section("metrics", "Metrics", text, [TextTable.from_records(rows, "All metrics")])
 
 
-def _changed(model: Any) -> str:
-    """Parameters that are not the defaults, as the model prints itself."""
+def _changed_params(model: Any) -> str:
+    """Return the parameters that differ from the defaults, as in the repr of the model."""
     if not isinstance(model, BaseEstimator):
         return ""
     inside = re.fullmatch(r"\w+\((.*)\)", " ".join(repr(model).split()))

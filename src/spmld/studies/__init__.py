@@ -1,20 +1,14 @@
-"""Studies: many fits under one protocol, recorded so that tables and figures can be made again without refitting."""
+"""Studies: comparisons of methods under one protocol, and tables and figures from their records."""
 
-from spmld.studies.config import (
-    Corruption,
-    Method,
-    Study,
-    find_study,
-    load_study,
-    parse_study,
-    shipped_studies,
-)
+from spmld.studies.config import Condition, Corruption, Method, Study
+from spmld.studies.loading import find_study, load_study, parse_study, shipped_studies
 from spmld.studies.records import RecordError, Records, RecordWriter, read_records
 from spmld.studies.runner import Outcome, run_study
-from spmld.studies.strict import StudyError
+from spmld.studies.schema import StudyError
 from spmld.studies.trial import Trial, run
 
 __all__ = [
+    "Condition",
     "Corruption",
     "Method",
     "Outcome",

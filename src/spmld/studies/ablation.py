@@ -1,4 +1,4 @@
-"""What the parts of the pacing contribute: a paced host, and the same with one part less, for the study `ablation`."""
+"""Self-paced logistic regression, and variants without one of its parts, for the study `ablation`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from spmld.pacing import GroupSparsePacing, HardPacing, QuantileSchedule
 
 __all__ = ["self_paced_logistic", "without_cross_fitting", "without_diversity", "without_polarity"]
 
-SHARES: dict[str, Any] = {"start": (0.9, 0.5), "stop": (0.97, 0.8)}
-"""The shares of negatives and positives that `SelfPacedClassifier` begins and ends with."""
+FRACTIONS: dict[str, Any] = {"start": (0.9, 0.5), "stop": (0.97, 0.8)}
+"""Fractions of negatives and positives at the first and the last iteration, as in `SelfPacedClassifier`."""
 
 
-def self_paced_logistic(**changes: Any) -> SelfPacedClassifier:
-    """A logistic host with all parts: weights by group with diversity, groups by polarity, cross-fitted losses.
+def self_paced_logistic(**params: Any) -> SelfPacedClassifier:
+    """Return the full model: group-sparse weights, groups by label and polarity, out-of-fold losses.
 
     Parameters
     ----------
-    **changes
-        Parameters of `SelfPacedClassifier` to set otherwise.
+    **params
+        Other parameters of `SelfPacedClassifier`.
 
     Examples
     --------
@@ -27,22 +27,21 @@ def self_paced_logistic(**changes: Any) -> SelfPacedClassifier:
     >>> self_paced_logistic().cv
     3
     """
-    pacing = GroupSparsePacing(schedule=QuantileSchedule(**SHARES, diversity=0.5))
-    return SelfPacedClassifier(MaskedLogistic(warm_start=True), **{"pacing": pacing, "cv": 3, **changes})
+    pacing = GroupSparsePacing(schedule=QuantileSchedule(**FRACTIONS, diversity=0.5))
+    return SelfPacedClassifier(MaskedLogistic(warm_start=True), **{"pacing": pacing, "cv": 3, **params})
 
 
 def without_diversity() -> SelfPacedClassifier:
-    """Weights of 0 and 1 by the threshold alone."""
-    return self_paced_logistic(pacing=HardPacing(schedule=QuantileSchedule(**SHARES)))
+    """Return the model with weights of 0 and 1."""
+    return self_paced_logistic(pacing=HardPacing(schedule=QuantileSchedule(**FRACTIONS)))
 
 
 def without_polarity() -> SelfPacedClassifier:
-    """One threshold for the positives and the negatives of a label, at the share that both have together."""
-    return self_paced_logistic(
-        groups="label", pacing=GroupSparsePacing(schedule=QuantileSchedule(start=0.8, stop=0.94, diversity=0.5))
-    )
+    """Return the model with one threshold for the positives and the negatives of a label."""
+    schedule = QuantileSchedule(start=0.8, stop=0.94, diversity=0.5)  # the overall fractions of FRACTIONS
+    return self_paced_logistic(groups="label", pacing=GroupSparsePacing(schedule=schedule))
 
 
 def without_cross_fitting() -> SelfPacedClassifier:
-    """Losses of the host on its own training samples."""
+    """Return the model with losses on the training samples of the base estimator."""
     return self_paced_logistic(cv=None)

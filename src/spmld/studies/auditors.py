@@ -1,4 +1,4 @@
-"""Auditors: what studies of the audit compare, as objects with parameters and `error_probability`."""
+"""Methods that find label errors, for studies of the audit."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["Audit", "Cleanlab"]
 
 
 class Audit(BaseEstimator):
-    """`spmld.audit.find_label_issues` with the estimator that it uses if none is given.
+    """`spmld.audit.find_label_issues` with its default estimator.
 
     Parameters
     ----------
     n_iter : int, default=2
-        How often it is fitted.
+        Number of iterations of the audit.
     random_state : int, default=0
         Seed of the folds.
 
@@ -31,8 +31,8 @@ class Audit(BaseEstimator):
     >>> from spmld.labels import corrupt_labels
     >>> data = make_planted(n_samples=300, random_state=0)
     >>> Y = corrupt_labels(data.Y, "flip", 0.03, random_state=0)
-    >>> error_probability = Audit().error_probability(data.X, Y)
-    >>> bool(np.mean(error_probability[Y != data.Y]) > 5 * np.mean(error_probability[Y == data.Y]))
+    >>> scores = Audit().error_scores(data.X, Y)
+    >>> bool(np.mean(scores[Y != data.Y]) > np.mean(scores[Y == data.Y]))
     True
     """
 
@@ -41,27 +41,28 @@ class Audit(BaseEstimator):
         self.random_state = random_state
 
     def issues(self, X: Any, Y: Any) -> LabelIssues:
-        """What the audit finds."""
+        """Return the result of the audit."""
         return find_label_issues(None, X, Y, n_iter=self.n_iter, random_state=self.random_state)
 
-    def error_probability(self, X: Any, Y: Any) -> NDArray[np.float64]:
-        """How suspicious each observed label is, NaN elsewhere."""
+    def error_scores(self, X: Any, Y: Any) -> NDArray[np.float64]:
+        """Return scores of observed entries, higher for likely errors; NaN where labels are missing."""
         return self.issues(X, Y).error_log_odds
 
 
 class Cleanlab(Audit):
-    """cleanlab's label quality scores of each class, from the same out-of-fold probabilities.
+    """cleanlab's label quality scores of each class, from the out-of-fold probabilities of the audit.
 
-    cleanlab (Northcutt, Jiang and Chuang, 2021) knows no missing labels: each class is scored on its observed samples.
+    cleanlab (Northcutt, Jiang and Chuang, 2021) does not support missing labels. Each class is scored on the samples
+    whose label is observed.
 
     Parameters
     ----------
     method : {"self_confidence", "normalized_margin", "confidence_weighted_entropy"}, default="self_confidence"
-        Which of its scores.
+        Label quality score.
     adjust : bool, default=False
-        Whether it adjusts probabilities by class.
+        Whether to adjust the probabilities by class.
     n_iter, random_state
-        As in `Audit`. One round is a plain cross-validation.
+        As in `Audit`. With one iteration the probabilities are those of a plain cross-validation.
     """
 
     def __init__(
@@ -76,23 +77,23 @@ class Cleanlab(Audit):
         self.method = method
         self.adjust = adjust
 
-    def error_probability(self, X: Any, Y: Any) -> NDArray[np.float64]:
-        """Minus the label quality of each observed label, NaN elsewhere."""
+    def error_scores(self, X: Any, Y: Any) -> NDArray[np.float64]:
+        """Return the negative label quality of observed entries; NaN where labels are missing."""
         return -label_quality(self.issues(X, Y), self.method, self.adjust)
 
 
 def label_quality(issues: LabelIssues, method: str, adjust: bool) -> NDArray[np.float64]:
-    """The quality by cleanlab of each observed label, NaN elsewhere."""
+    """Return cleanlab's label quality of each observed entry; NaN where labels are missing."""
     from cleanlab.multilabel_classification.rank import get_label_quality_scores_per_class
 
     quality = np.full(issues.signs.shape, np.nan)
     for j, signs in enumerate(issues.signs.T):
-        known = np.flatnonzero(signs)
-        positive, p = signs[known] > 0, issues.probabilities[known, j]
+        observed = np.flatnonzero(signs)
+        positive, p = signs[observed] > 0, issues.probabilities[observed, j]
         if positive.all() or not positive.any():
-            quality[known, j] = np.where(positive, p, 1 - p)  # cleanlab refuses a class of one kind alone
+            quality[observed, j] = np.where(positive, p, 1 - p)  # cleanlab raises if a class has one value only
             continue
-        given = [[0] if each else [] for each in positive]
-        found = get_label_quality_scores_per_class(given, p[:, None], method=method, adjust_pred_probs=adjust)
-        quality[known, j] = np.reshape(found, -1)
+        labels = [[0] if is_positive else [] for is_positive in positive]
+        scores = get_label_quality_scores_per_class(labels, p[:, None], method=method, adjust_pred_probs=adjust)
+        quality[observed, j] = np.reshape(scores, -1)
     return quality

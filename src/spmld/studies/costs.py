@@ -1,4 +1,4 @@
-"""Costs: the processor time that each method takes to choose its settings and to fit once."""
+"""CPU time of each method: its parameter search and one fit."""
 
 from __future__ import annotations
 
@@ -8,99 +8,94 @@ from typing import Any
 
 import numpy as np
 
-from spmld.studies.config import Study
-from spmld.studies.plan import Cell, final_trials, search_trials
+from spmld._table import TextTable
+from spmld.studies.config import Condition, Study
+from spmld.studies.plan import final_trials, search_trials
 from spmld.studies.records import Records
-from spmld.studies.tables import markdown
 from spmld.studies.trial import Trial
 
-__all__ = ["Costs", "costs"]
+__all__ = ["StudyCosts", "compare_costs"]
 
 
 @dataclass(frozen=True)
-class Costs:
-    """Processor seconds by cell and method; see `costs`."""
+class StudyCosts:
+    """CPU seconds by condition and method, see `compare_costs`."""
 
     study: Study
     reference: str
-    seconds: dict[Cell, dict[str, float]]
+    seconds: dict[Condition, dict[str, float]]
 
     def ratios(self, method: str) -> list[float]:
-        """How many times the seconds of a method the reference takes, in each cell that has both."""
-        cells = [own for own in self.seconds.values() if {method, self.reference} <= set(own)]
-        return [own[self.reference] / own[method] for own in cells]
+        """Return the time of the reference divided by that of a method, in each condition with both."""
+        both = [times for times in self.seconds.values() if {method, self.reference} <= set(times)]
+        return [times[self.reference] / times[method] for times in both]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in plain types, ready for JSON."""
-        cells = [{**cell.to_dict(), "seconds": own} for cell, own in self.seconds.items()]
-        return {"study": self.study.name, "reference": self.reference, "cells": cells}
+        """Return the times in plain types."""
+        conditions = [{**condition.to_dict(), "seconds": times} for condition, times in self.seconds.items()]
+        return {"study": self.study.name, "reference": self.reference, "conditions": conditions}
 
     def markdown(self) -> str:
-        """The table and the ratios."""
-        methods = [m.name for m in self.study.methods if any(m.name in own for own in self.seconds.values())]
+        """Return the table and its summary."""
+        methods = [m.name for m in self.study.methods if any(m.name in times for times in self.seconds.values())]
         rows = [
-            [cell.data, cell.labels, f"{cell.observed:.0%}"]
-            + [f"{own[name]:.1f}" if name in own else "-" for name in methods]
-            for cell, own in self.seconds.items()
+            [condition.data, condition.labels, f"{condition.observed:.0%}"]
+            + [f"{times[name]:.1f}" if name in times else "-" for name in methods]
+            for condition, times in self.seconds.items()
         ]
-        title = f"Processor seconds to choose and fit: {self.study.title}"
-        return "\n".join([title, "", markdown(["data", "labels", "observed", *methods], rows), "", self.brief()])
+        table = TextTable(["data", "labels", "observed", *methods], rows).to_markdown()
+        return "\n".join([f"CPU seconds of parameter search and one fit: {self.study.title}", "", table, "", self.brief()])
 
     def brief(self) -> str:
-        """How many times the seconds of each method the reference takes."""
+        """Return the ratios of the reference's time to that of each method."""
         lines = []
         for name in (method.name for method in self.study.methods if method.name != self.reference):
-            if found := self.ratios(name):
-                low, middle, high = np.quantile(found, [0, 0.5, 1])
-                lines.append(f"- {self.reference} takes {middle:.1f} times {name} (median; {low:.1f} to {high:.1f})")
+            if ratios := self.ratios(name):
+                low, middle, high = np.quantile(ratios, [0, 0.5, 1])
+                times = f"{middle:.1f} times the CPU time of {name} (median; range {low:.1f} to {high:.1f})"
+                lines.append(f"- {self.reference} needs {times}")
         return "\n".join(lines)
 
 
-def costs(study: Study, records: Records, reference: str, data: Sequence[str] = ()) -> Costs:
-    """Processor time of each method in each cell: all fits of its search, and the mean of its final fits.
+def compare_costs(study: Study, records: Records, reference: str, data: Sequence[str] = ()) -> StudyCosts:
+    """Return the CPU time of each method in each condition: all fits of its search, and the mean of its final fits.
 
     Parameters
     ----------
     study : Study
-        What was run.
+        Study.
     records : Records
-        Results. Trials that are not on record, or failed, do not count.
+        Records. Failed and missing trials are ignored.
     reference : str
-        Method whose time is set beside the others'.
+        Method whose time is compared with the others.
     data : sequence of str
-        Data sets to look at; none: all of the study.
-
-    Returns
-    -------
-    Costs
+        Data sets. Empty: all.
 
     Examples
     --------
     >>> import tempfile
     >>> from spmld.studies import find_study, load_study, read_records, run_study
-    >>> from spmld.studies.costs import costs
+    >>> from spmld.studies.costs import compare_costs
     >>> study = load_study(find_study("smoke"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     outcome = run_study(study, folder + "/results.jsonl")
-    ...     len(costs(study, read_records(folder + "/results.jsonl"), study.reference).seconds)
+    ...     len(compare_costs(study, read_records(folder + "/results.jsonl"), study.reference).seconds)
     2
     """
-    found: dict[Cell, dict[str, float]] = {}
-    final = _by_method(final_trials(study, records), records)
-    search = _by_method(search_trials(study), records)
-    for (cell, method), seconds in final.items():
-        if data and cell.data not in data:
-            continue
-        found.setdefault(cell, {})[method] = sum(search.get((cell, method), [])) + float(np.mean(seconds))
-    return Costs(study, reference, found)
+    seconds: dict[Condition, dict[str, float]] = {}
+    final, search = (_times(trials, records) for trials in (final_trials(study, records), search_trials(study)))
+    for (condition, method), times in final.items():
+        if not data or condition.data in data:
+            total = sum(search.get((condition, method), [])) + float(np.mean(times))
+            seconds.setdefault(condition, {})[method] = total
+    return StudyCosts(study, reference, seconds)
 
 
-def _by_method(trials: list[Trial], records: Records) -> dict[tuple[Cell, str], list[float]]:
-    """The processor seconds of the trials of each cell and method."""
-    found: dict[tuple[Cell, str], list[float]] = {}
+def _times(trials: list[Trial], records: Records) -> dict[tuple[Condition, str], list[float]]:
+    """Return the CPU seconds of successful trials by condition and method."""
+    times: dict[tuple[Condition, str], list[float]] = {}
     for trial in trials:
         record = records.trials.get(trial.key)
         if record is not None and record["status"] == "ok":
-            place = Cell(trial.data, trial.observed, trial.corruption), trial.method
-            found.setdefault(place, []).append(record["cpu_seconds"])
-    return found
+            times.setdefault((trial.condition, trial.method), []).append(record["cpu_seconds"])
+    return times

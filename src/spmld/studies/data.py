@@ -1,4 +1,4 @@
-"""The data sets of the studies."""
+"""Data sets of the studies."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["load", "size"]
 
 @lru_cache(maxsize=2)
 def load(name: str) -> Dataset:
-    """A data set with its official split into training and test samples.
+    """Return a data set with its official split into training and test samples.
 
     Parameters
     ----------
     name : str
-        A name of the registry, see `spmld.datasets.list_datasets`, or "planted" for a small generated data set.
+        Name of `spmld.datasets.list_datasets`, or "planted" for a small generated data set.
 
     Examples
     --------
@@ -29,13 +29,13 @@ def load(name: str) -> Dataset:
     """
     if name != "planted":
         return fetch_dataset(name)
-    made = make_planted(n_samples=400, n_features=15, n_labels=8, random_state=0)
-    # Samples come group by group, so every other one is a fair half.
-    return Dataset(made.X, made.Y, name=name, train=np.arange(0, 400, 2), test=np.arange(1, 400, 2))
+    data = make_planted(n_samples=400, n_features=15, n_labels=8, random_state=0)
+    # Samples are sorted by group, so that every second sample is a stratified half.
+    return Dataset(data.X, data.Y, name=name, train=np.arange(0, 400, 2), test=np.arange(1, 400, 2))
 
 
 def size(name: str) -> dict[str, Any]:
-    """The row of a data set in Table 1, and the share of its test samples in which all features are 0.
+    """Return the row of a data set in Table 1, and the fraction of its test samples without a nonzero feature.
 
     Examples
     --------
@@ -44,11 +44,11 @@ def size(name: str) -> dict[str, Any]:
     {'samples': 400, 'features': 15, 'labels': 8, 'cardinality': 1.225, 'empty': 0.0}
     """
     data = load(name)
-    told = describe(data)
+    description = describe(data)
     return {
-        "samples": told.n_samples,
-        "features": told.n_features,
-        "labels": told.n_labels,
-        "cardinality": told.cardinality,
+        "samples": description.n_samples,
+        "features": description.n_features,
+        "labels": description.n_labels,
+        "cardinality": description.cardinality,
         "empty": float(np.mean(abs(data.X_test).sum(axis=1) == 0)),
     }

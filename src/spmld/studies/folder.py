@@ -1,38 +1,39 @@
-"""Where the report writes."""
+"""Folder that a report is written to."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from spmld._io import writing
+from spmld._table import TextTable
 
-__all__ = ["Folder"]
+__all__ = ["ReportFolder"]
 
 
-class Folder:
-    r"""A folder that remembers what was written into it. Each file is complete or absent, whatever happens.
+class ReportFolder:
+    r"""Folder of a report. Each file is written completely or not at all.
 
     Parameters
     ----------
     path : path
-        It is made if need be.
+        Folder. It is created if necessary.
 
     Attributes
     ----------
     written : list of Path
-        The files.
+        Files written so far.
 
     Examples
     --------
     >>> import tempfile
-    >>> from spmld.studies.folder import Folder
+    >>> from spmld._table import TextTable
+    >>> from spmld.studies.folder import ReportFolder
     >>> with tempfile.TemporaryDirectory() as path:
-    ...     out = Folder(path)
-    ...     out.table("ranks", ["method", "rank"], [["SPMLD", 1.5]])
-    ...     out.written[0].read_text()
+    ...     folder = ReportFolder(path)
+    ...     folder.write_csv("ranks", TextTable(["method", "rank"], [["SPMLD", 1.5]]))
+    ...     folder.written[0].read_text()
     'method,rank\nSPMLD,1.5\n'
     """
 
@@ -41,27 +42,21 @@ class Folder:
         self.path.mkdir(parents=True, exist_ok=True)
         self.written: list[Path] = []
 
-    def text(self, name: str, text: str) -> None:
-        """Write text."""
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file."""
         with writing(self.path / name) as part:
             part.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
         self.written.append(self.path / name)
 
-    def table(self, name: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Write a CSV file, unless there are no rows."""
-        if not rows:
-            return
-        file = self.path / f"{name}.csv"
-        with writing(file) as part, part.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(head)
-            writer.writerows([f"{v:.6g}" if isinstance(v, float) else v for v in row] for row in rows)
-        self.written.append(file)
+    def write_csv(self, name: str, table: TextTable) -> None:
+        """Write a table as a CSV file, unless it is empty."""
+        if table.rows:
+            self.write_text(f"{name}.csv", table.to_csv(digits=6))
 
-    def figure(self, name: str, draw: Any, *arguments: Any, **options: Any) -> None:
-        """Draw and save; without matplotlib there is no figure, and the page says so by not naming it."""
+    def write_figure(self, name: str, draw: Callable[..., Any], *arguments: Any) -> None:
+        """Write the figure that a function returns, unless matplotlib is not installed."""
         try:
-            figure = draw(*arguments, **options)
+            figure = draw(*arguments)
         except ImportError:
             return
         file = self.path / f"{name}.png"

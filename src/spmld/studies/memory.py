@@ -1,4 +1,4 @@
-"""Peak memory of a piece of work."""
+"""Peak memory of this process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RESET = Path("/proc/self/clear_refs")
 
 
 def reset_peak_memory() -> None:
-    """Let the process's peak start again from what it holds now, where the system can do so (Linux)."""
+    """Reset the peak to the current memory, where the system supports it (Linux)."""
     try:
         _RESET.write_text("5")
     except OSError:
@@ -20,11 +20,10 @@ def reset_peak_memory() -> None:
 
 
 def peak_memory() -> float | None:
-    """Most resident memory of this process since the last reset, in MiB.
+    """Return the peak resident memory of this process since the last reset, in MiB.
 
-    It is that of the whole process: interpreter, libraries and data included. Asking the system costs nothing, where
-    tracing allocations slows fits by up to a third. Without Linux's /proc it is the peak since the process
-    started, so that a small trial after a large one shows the large one's; None where that is not known either.
+    It includes the interpreter, libraries and data. Without Linux's /proc it is the peak since the process started;
+    None if that is unknown, too. Tracing allocations instead would slow fits down by up to a third.
 
     Examples
     --------
@@ -40,7 +39,7 @@ def peak_memory() -> float | None:
         pass
     try:
         import resource
-    except ImportError:  # not on Windows
+    except ImportError:  # Windows
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)

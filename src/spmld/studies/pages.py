@@ -1,180 +1,174 @@
-"""Text of the report's pages."""
+"""Text of the pages of a report."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from spmld._table import TextTable
 from spmld.studies.config import Study
+from spmld.studies.displays import Ranking
 from spmld.studies.published import contradictions, published
-from spmld.studies.ranks import Ranked
 from spmld.studies.records import Records
-from spmld.studies.tables import SHORT, Entry, agreement, file_ending, is_better, judged_in_words, markdown
+from spmld.studies.results import Result, agreement, is_better
+from spmld.studies.tables import evaluation_phrase, file_suffix, result_table, short_name
 
-__all__ = ["Results", "index", "result_page"]
+__all__ = ["Findings", "index", "result_page"]
 
-MARKS = (
-    "Paired t-tests at 95 % against {reference}, as in the paper: a method in bold is significantly better than it, "
-    "one in italics does not differ significantly from it; {reference} itself is bold if it is better than all others, "
-    "in italics if none is better but some do not differ. Other variants of it do not count as others."
+_MARKS = (
+    "Paired t-tests at 95 % against {reference}, as in the paper. Bold: significantly better than {reference}. Italic: "
+    "no significant difference. {reference} itself is bold if it is significantly better than all other methods, and "
+    "italic if none is better but some do not differ significantly; its own variants are not among the other methods."
 )
-BESIDE = "dev. is our mean minus the paper's, in the paper's standard deviations."
+_DEVIATION = "dev. is our mean minus the published mean, in published standard deviations."
 
-NAMES = """\
-## What the metrics metric
+_METRICS = """\
+## Metrics
 
-- **AUC** in the tables is per *sample*: the share of pairs of a positive and a negative label of a sample that are in
-  the right order, ties counted half. It is not the AUC of a label over samples, which is **macro AUC**.
-- **Rkl** is the share of pairs in the wrong order, ties counted as wrong. Without ties, Rkl + AUC = 1: two of the
-  three columns say the same.
-- **COV** is the rank of the last true label, counted from 0.
-- The evaluation code released with the paper hands its F1 and AUC functions transposed matrices, so that what it calls
-  *sample* F1 and AUC is per label, and the other way round; its F1 take a score above 0 as a prediction, as ours do.
-  In the radar every axis is what its name says.
+- **AUC** in the tables is per *sample*: the fraction of pairs of a positive and a negative label of a sample that are
+  ranked correctly; ties count one half. The AUC of a label over samples is **macro AUC**.
+- **Rkl** (ranking loss) is the fraction of pairs that are ranked incorrectly; ties count as incorrect. Without ties,
+  Rkl + AUC = 1, so that these two columns are redundant.
+- **COV** (coverage) is the rank of the last positive label, counted from 0.
+- The evaluation code released with the paper passes transposed matrices to its F1 and AUC functions. What it calls
+  *sample* F1 and AUC is per label, and vice versa. Scores above 0 are positive predictions, as they are here. In the
+  radar chart, every axis shows the metric that it is named after.
 """
 
 
 @dataclass(frozen=True)
-class Results:
-    """What studies that are judged on the same labels have found: entries, their reference, and ranks."""
+class Findings:
+    """Results of studies that are evaluated on the same labels."""
 
     evaluated_on: str
-    found: Sequence[Entry]
+    results: Sequence[Result]
     reference: str | None
-    ranked: Sequence[Ranked]
+    rankings: Sequence[Ranking]
 
 
-def index(studies: Sequence[Study], records: Records, results: Sequence[Results], files: Sequence[str]) -> str:
-    """The first page: what was run, what agrees with the paper, what does not, and what wins."""
+def index(studies: Sequence[Study], records: Records, findings: Sequence[Findings], files: Sequence[str]) -> str:
+    """Return the first page: studies, agreement with the paper, tests and ranks."""
     parts = ["# Results", _studies(studies, records)]
-    for each in results:
-        if each.evaluated_on == "test":  # the paper has no other values
-            parts += [_agreement(each.found), _against_published(each.found)]
-        parts += [_against_reference(each), _ranks(each)]
-    parts += [_contradictions(records), NAMES, _protocol(studies), _files(files), _failures(records)]
+    for part in findings:
+        if part.evaluated_on == "test":  # as in the paper
+            parts += [_agreement(part.results), _against_published(part.results)]
+        parts += [_against_reference(part), _ranks(part)]
+    parts += [_contradictions(records), _METRICS, _protocol(studies), _files(files), _failures(records)]
     return "\n\n".join(part.strip() for part in parts if part)
 
 
-def result_page(title: str, table: str, found: Sequence[Entry], reference: str | None) -> str:
-    """The page of one table."""
+def result_page(title: str, results: Sequence[Result], reference: str | None) -> str:
+    """Return the page of one table."""
     text = "Means ± standard deviations over the masks."
-    if any(entry.test is not None for entry in found):
-        text += " " + MARKS.format(reference=reference)
-    if any(entry.published is not None for entry in found):
-        text += " " + BESIDE
-    return f"# {title}\n\n{text}\n\n{table}"
+    if any(result.test is not None for result in results):
+        text += " " + _MARKS.format(reference=reference)
+    if any(result.published is not None for result in results):
+        text += " " + _DEVIATION
+    return f"# {title}\n\n{text}\n\n{result_table(results).to_markdown()}"
 
 
 def _studies(studies: Sequence[Study], records: Records) -> str:
-    trials = list(records.trials.values())
-    hours = sum(record.get("cpu_seconds") or 0.0 for record in trials) / 3600
-    versions = ", ".join(sorted({str(record.get("version")) for record in trials}))
     lines = [f"- **{study.name}**: {study.title}" for study in studies]
     lines.append(
-        f"\nEverything here comes from {len(trials):,} recorded fits, {hours:.1f} core hours with version {versions}; "
-        "`spmld reproduce report` makes it again from the records, `spmld reproduce check` refits any one of them."
+        f"\nThis report is based on {len(records.trials):,} recorded fits, {records.cpu_hours():.1f} core hours with "
+        f"version {', '.join(records.versions())}. `spmld reproduce report` generates it from the records, and "
+        "`spmld reproduce check` repeats any of the fits."
     )
     return "\n".join(lines)
 
 
-def _agreement(found: Sequence[Entry]) -> str:
-    summary = agreement(found)
+def _agreement(results: Sequence[Result]) -> str:
+    summary = agreement(results)
     if not summary:
         return ""
-    head = ["method", "row of the paper", "cells", "within 2 deviations", "better than it"]
-    rows = [[a.method, a.published, a.cells, a.within, a.better] for a in summary]
-    lines = ["## Measured beside published", "", markdown(head, rows), "", "Outside two standard deviations:", ""]
+    columns = ["method", "published method", "values", "within 2 deviations", "better than published"]
+    table = TextTable(columns, [[a.method, a.published, a.values, a.within, a.better] for a in summary])
+    lines = ["## Agreement with the paper", "", table.to_markdown(), "", "Outside two standard deviations:", ""]
     for a in summary:
         shown = [
-            f"{e.cell.data} {e.cell.observed:.0%} {SHORT.get(e.metric, e.metric)} {e.deviation:+.1f}"
-            for e in a.outside[:12]
+            f"{r.condition.data} {r.condition.observed:.0%} {short_name(r.metric)} {r.deviation:+.1f}"
+            for r in a.outside[:12]
         ]
         more = f", and {len(a.outside) - 12} more" if len(a.outside) > 12 else ""
         lines.append(f"- {a.method}: {', '.join(shown) + more if shown else 'none'}")
     return "\n".join(lines)
 
 
-def _against_published(found: Sequence[Entry]) -> str:
-    """In how many cells each method is better than the SPMLD that the paper reports."""
-    rows = []
-    for name in dict.fromkeys(entry.method.name for entry in found):
-        verdicts = [
-            is_better(entry.metric, entry.mean, paper.mean)
-            for entry in found
-            if entry.method.name == name and entry.cell.corruption.kind == "none"
-            for paper in [published(entry.cell.data, entry.cell.observed, "SPMLD", entry.metric)]
-            if paper is not None
-        ]
-        if verdicts:
-            rows.append((sum(verdicts), name, len(verdicts)))
-    if not rows:
+def _against_published(results: Sequence[Result]) -> str:
+    """Return how often each method is better than the published results of SPMLD."""
+    better: dict[str, list[bool]] = {}
+    for result in results:
+        condition = result.condition
+        paper = published(condition.data, condition.observed, "SPMLD", result.metric)
+        if paper is not None and condition.corruption.kind == "none":
+            better.setdefault(result.method.name, []).append(is_better(result.metric, result.mean, paper.mean))
+    if not better:
         return ""
-    return "## What the published SPMLD loses to\n\n" + markdown(
-        ["method", "cells better than it", "of"],
-        [(name, better, of) for better, name, of in sorted(rows, reverse=True)],
-    )
+    order = sorted(((sum(flags), name, len(flags)) for name, flags in better.items()), reverse=True)
+    table = TextTable(["method", "values better than published SPMLD", "of"], [[n, b, of] for b, n, of in order])
+    return f"## Comparison with the published SPMLD\n\n{table.to_markdown()}"
 
 
-def _against_reference(results: Results) -> str:
+def _against_reference(findings: Findings) -> str:
     rows = []
-    tested = [(entry.method.name, entry.test) for entry in results.found if entry.test is not None]
+    tested = [(result.method.name, result.test) for result in findings.results if result.test is not None]
     for name in dict.fromkeys(name for name, _ in tested):
         verdicts = [test.verdict for other, test in tested if other == name]
-        rows.append([name, *(verdicts.count(verdict) for verdict in ("better", "same", "worse"))])
+        rows.append([name, *(verdicts.count(v) for v in ("better", "no significant difference", "worse"))])
     if not rows:
         return ""
-    head = ["method", "significantly better", "no difference", "significantly worse"]
-    where = judged_in_words(results.evaluated_on)
-    file = f"effects{file_ending(results.evaluated_on)}.csv"
-    told = (
-        f"Paired t-tests at 95 % over masks; [{file}]({file}) has effect sizes and p-values after Holm's correction "
-        "over all cells and methods of a metric. Masks share their samples, so these tests speak of other masks and "
-        "not of other data."
+    table = TextTable(["method", "better", "no significant difference", "worse"], rows)
+    file = f"effects{file_suffix(findings.evaluated_on)}.csv"
+    text = (
+        f"Paired t-tests at 95 % over masks. [{file}]({file}) has effect sizes, and p-values with Holm's correction over "
+        "all tests of a metric. The masks share training and test samples, so that these tests generalize to other "
+        "masks of the same data, not to other data."
     )
-    return f"## Against {results.reference}{where}, cell by cell\n\n{told}\n\n{markdown(head, rows)}"
+    title = f"## Tests against {findings.reference}{evaluation_phrase(findings.evaluated_on)}"
+    return f"{title}\n\n{text}\n\n{table.to_markdown()}"
 
 
-def _ranks(results: Results) -> str:
-    if not results.ranked:
+def _ranks(findings: Findings) -> str:
+    if not findings.rankings:
         return ""
     rows = []
-    for metric, rate, methods, ranks in results.ranked:
-        order = sorted(zip(ranks.means, methods, strict=True))
+    for ranking in findings.rankings:
+        ranks = ranking.display.ranks
+        order = sorted(zip(ranks.means, ranking.display.names, strict=True))
         text = ", ".join(f"{name} {mean:.1f}" for mean, name in order)
-        rows.append([SHORT.get(metric, metric), f"{rate:.0%}", f"{ranks.p:.2g}", f"{ranks.difference:.2f}", text])
-    head = ["metric", "observed", "Friedman p", "critical difference", "mean ranks"]
-    where = judged_in_words(results.evaluated_on)
-    told = "Friedman's test, and Nemenyi's critical difference at 95 %."
-    return f"## Ranks over data sets{where}\n\n{told}\n\n{markdown(head, rows)}"
+        place = [short_name(ranking.metric), f"{ranking.observed:.0%}"]
+        rows.append([*place, f"{ranks.p:.2g}", f"{ranks.difference:.2f}", text])
+    table = TextTable(["metric", "observed", "Friedman p", "critical difference", "mean ranks"], rows)
+    title = f"## Ranks over data sets{evaluation_phrase(findings.evaluated_on)}"
+    return f"{title}\n\nFriedman's test, and Nemenyi's critical difference at 95 %.\n\n{table.to_markdown()}"
 
 
 def _contradictions(records: Records) -> str:
-    """Published cells that contradict each other, with what the data explain."""
-    told = (
-        "For any scores at all, Rkl + AUC is 1 plus half the share of tied pairs. A sum below 1 is impossible. A sum "
-        "above 1 tells how many pairs are tied; a model without intercept ties all labels of a sample without "
-        "features, which the last column counts among the test samples."
+    text = (
+        "For any scores, Rkl + AUC is 1 plus half the fraction of tied pairs. A sum below 1 is impossible. A sum above "
+        "1 implies tied pairs: a model without intercept ties all labels of a sample whose features are all zero. The "
+        "last column is the fraction of such test samples."
     )
     rows = []
-    for found in sorted(contradictions(), key=lambda found: (not found.impossible, found.data, found.observed)):
-        verdict = "impossible" if found.impossible else f"{found.ties:.1%} of pairs tied"
-        empty = records.data.get(found.data, {}).get("empty")
-        share = "" if empty is None else f"{empty:.2%}"
-        rows.append([found.data, f"{found.observed:.0%}", found.method, f"{found.total:.4g}", verdict, share])
-    head = ["data", "observed", "method", "Rkl + AUC", "implies", "samples without features"]
-    return f"## Published cells that contradict themselves\n\n{told}\n\n{markdown(head, rows)}"
+    for pair in sorted(contradictions(), key=lambda pair: (not pair.impossible, pair.data, pair.observed)):
+        implication = "impossible" if pair.impossible else f"{pair.ties:.1%} of pairs tied"
+        empty = records.data.get(pair.data, {}).get("empty")
+        place = [pair.data, f"{pair.observed:.0%}", pair.method, f"{pair.total:.4g}"]
+        rows.append([*place, implication, "" if empty is None else f"{empty:.2%}"])
+    table = TextTable(["data", "observed", "method", "Rkl + AUC", "implication", "samples without features"], rows)
+    return f"## Contradictions in the published results\n\n{text}\n\n{table.to_markdown()}"
 
 
 def _protocol(studies: Sequence[Study]) -> str:
     searched = [study for study in studies if any(method.search for method in study.methods)]
     lines = [
-        f"- **{study.name}**: {study.budget} settings for every method with something to choose "
-        f"({', '.join(method.name for method in study.methods if method.search)}), once for each data set and rate, on "
-        f"the mask of seed {study.select_seed}, by {SHORT.get(study.select_by, study.select_by)} of the observed "
-        f"labels in {study.folds} folds of the training rows. [chosen.csv](chosen.csv) has every setting and its score."
+        f"- **{study.name}**: {study.budget} settings for every method with a search "
+        f"({', '.join(method.name for method in study.methods if method.search)}), once for each condition, on the mask "
+        f"of seed {study.select_seed}, by {short_name(study.select_by)} of the observed labels in {study.folds} folds "
+        "of the training samples. [chosen.csv](chosen.csv) lists all settings and their scores."
         for study in searched
     ]
-    return "\n".join(["## How parameters were chosen", "", *lines]) if searched else ""
+    return "\n".join(["## Parameter search", "", *lines]) if searched else ""
 
 
 def _files(files: Sequence[str]) -> str:
@@ -184,12 +178,12 @@ def _files(files: Sequence[str]) -> str:
 
 
 def _failures(records: Records) -> str:
-    failed = [record for record in records.trials.values() if record["status"] != "ok"]
+    failed = records.failed()
     if not failed:
         return ""
-    lines = [f"## {len(failed)} fits failed", ""]
+    lines = [f"## Failed fits: {len(failed)}", ""]
     for record in failed[:20]:
         trial = record["trial"]
-        where = f"{trial['method']} on {trial['data']} {trial['observed']:.0%}, seed {trial['seed']}"
-        lines.append(f"- {where} ({record['key']}): {record['error']}")
+        place = f"{trial['method']} on {trial['data']} {trial['observed']:.0%}, seed {trial['seed']}"
+        lines.append(f"- {place} ({record['key']}): {record['error']}")
     return "\n".join(lines)

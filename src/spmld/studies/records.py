@@ -1,15 +1,16 @@
-"""The raw results: a file with one JSON record a line.
+"""Records of trials: a file with one JSON object per line, compressed if its name ends in .xz.
 
-==========  =============================================================================================
+==========  ===========================================================================================
 kind        content
-==========  =============================================================================================
-``study``   a study whose trials are in the file, as its TOML file says it
+==========  ===========================================================================================
+``study``   study whose trials are in the file, as in its TOML file
 ``data``    size of a data set
 ``trial``   description and key of a trial, status, metrics, error, warnings, times, peak_mib, version
-==========  =============================================================================================
+==========  ===========================================================================================
 
-A record is written in one piece and forced to the disk before the next. What a killed process leaves behind is at most
-an unfinished last line, which is dropped. Of two records of the same thing the later one counts.
+Each record is on disk before the next one is written. A killed process leaves at most an incomplete last line, which
+is dropped. If two records have the same key, the later one is valid. New records of a compressed file are appended to
+a file beside it, whose name ends in .journal, until the study is finished.
 """
 
 from __future__ import annotations
@@ -22,18 +23,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from spmld.studies.config import Study, parse_study
+from spmld.studies.config import Study
+from spmld.studies.loading import parse_study
 from spmld.studies.trial import Trial
 
 __all__ = ["RecordError", "RecordWriter", "Records", "read_records"]
 
 Record = dict[str, Any]
 
-_KINDS = ("study", "data", "trial")
+_KEYS = {"study": {"name", "study"}, "data": {"name"}, "trial": {"key", "trial", "status", "metrics"}}
 
 
 class RecordError(ValueError):
-    """A file that does not hold records, or that another process writes.
+    """Error of a file of records: it cannot be read, is damaged, or another process is writing it.
 
     Examples
     --------
@@ -45,7 +47,7 @@ class RecordError(ValueError):
 
 
 class Records:
-    """Records in memory, the latest of each thing.
+    """Records in memory, the latest of each key.
 
     Attributes
     ----------
@@ -69,78 +71,85 @@ class Records:
             self.add(record)
 
     def add(self, record: Record) -> None:
-        """Add a record in place of an earlier one of the same thing."""
+        """Add a record, or replace an earlier one with the same key."""
         if record["kind"] == "trial":
             self.trials[record["key"]] = record
         else:
             (self.studies if record["kind"] == "study" else self.data)[record["name"]] = record
 
     def finished(self, trial: Trial, retry: bool = False) -> bool:
-        """Whether a trial need not be run; one that failed counts as finished unless it is to be tried again."""
+        """Return whether a trial is on record; failed trials do not count with `retry`."""
         record = self.trials.get(trial.key)
         return record is not None and (record["status"] == "ok" or not retry)
 
     def metrics(self, trial: Trial) -> dict[str, float] | None:
-        """The metrics of a trial that went well, None of any other."""
+        """Return the metrics of a successful trial, None for others."""
         record = self.trials.get(trial.key)
         if record is None or record["status"] != "ok":
             return None
         return {name: float("nan") if value is None else value for name, value in record["metrics"].items()}
 
+    def failed(self) -> list[Record]:
+        """Return the records of failed trials."""
+        return [record for record in self.trials.values() if record["status"] != "ok"]
+
+    def cpu_hours(self) -> float:
+        """Return the CPU time of all trials in hours."""
+        return sum(record.get("cpu_seconds") or 0.0 for record in self.trials.values()) / 3600
+
+    def versions(self) -> list[str]:
+        """Return the versions of the package that trials were run with."""
+        return sorted({str(record.get("version")) for record in self.trials.values()})
+
     def study(self, name: str) -> Study:
-        """A study of the file."""
+        """Return a study of the file."""
         return parse_study(self.studies[name]["study"], name=name, source=f"study {name}")
 
     def in_order(self) -> list[Record]:
-        """All records in an order that does not depend on how they came about."""
+        """Return all records in an order that does not depend on when they were written."""
 
-        def place(record: Record) -> tuple[Any, ...]:
+        def position(record: Record) -> tuple[Any, ...]:
             trial = record["trial"]
             corruption, params = (json.dumps(trial[name], sort_keys=True) for name in ("corruption", "params"))
-            cell = (trial["data"], trial["observed"], corruption, trial["method"])
-            return (trial["kind"], *cell, params, trial["seed"], record["key"])
+            condition = (trial["data"], trial["observed"], corruption, trial["method"])
+            return (trial["kind"], *condition, params, trial["seed"], record["key"])
 
         named = [table[name] for table in (self.studies, self.data) for name in sorted(table)]
-        return named + sorted(self.trials.values(), key=place)
+        return named + sorted(self.trials.values(), key=position)
 
 
 def read_records(path: str | Path) -> Records:
-    """Read a file of records; an unfinished last line is left out.
+    """Read a file of records, compressed or not. An incomplete last line is ignored.
 
     Parameters
     ----------
     path : path
-        The file.
+        File.
 
     Raises
     ------
     RecordError
-        If there is no such file, or a line in it is not a record.
-
-    Examples
-    --------
-    See `run_study`.
+        If there is no such file, or it is damaged or does not contain records.
     """
-    try:
-        content = Path(path).read_bytes()
-        content = lzma.decompress(content) if Path(path).suffix == ".xz" else content
-    except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror}") from None
-    return Records(_parse(content[: _complete(content, path)], path))
+    path, journal = Path(path), _journal(path)
+    if not path.exists() and not journal.exists():
+        raise RecordError(f"{path} cannot be read: No such file or directory")
+    content = _read(journal)
+    return Records(_archived(path) + _parse(content[: _complete(content, journal)], journal))
 
 
 class RecordWriter:
-    """A file of records, open to be continued. Use it in a ``with`` statement.
+    """File of records that is open for appending. Use it as a context manager.
 
     Parameters
     ----------
     path : path
-        The file; it is made if need be, with its folder.
+        File. It and its folder are created if necessary; a name that ends in .xz is a compressed file.
 
     Attributes
     ----------
     records : Records
-        What is in the file.
+        Records of the file.
 
     Examples
     --------
@@ -155,17 +164,17 @@ class RecordWriter:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        journal = _journal(path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("a+b")
+            self._file = journal.open("a+b")
         except OSError as error:
             raise RecordError(f"{path} cannot be written: {error.strerror}") from None
         try:
             self._lock()
-            self._file.seek(0)
-            content = self._file.read()
-            end = _complete(content, path)
-            self.records = Records(_parse(content[:end], path))
+            content = _read(journal)
+            end = _complete(content, journal)
+            self.records = Records(_archived(self.path) + _parse(content[:end], journal))
             if end < len(content):
                 self._file.truncate(end)
         except BaseException:
@@ -173,10 +182,10 @@ class RecordWriter:
             raise
 
     def _lock(self) -> None:
-        """One process at a time; the system lifts the lock when the process ends, however it ends."""
+        """Lock the file; the system releases the lock when the process ends."""
         try:
             import fcntl
-        except ImportError:  # not on Windows
+        except ImportError:  # Windows
             return
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -184,20 +193,23 @@ class RecordWriter:
             raise RecordError(f"{self.path} is being written by another process") from None
 
     def append(self, record: Record) -> None:
-        """Write a record and wait until it is on the disk."""
+        """Write a record to the disk."""
         self._file.write(_line(record))
         self._file.flush()
         os.fsync(self._file.fileno())
         self.records.add(record)
 
     def put_in_order(self) -> None:
-        """Replace the file by one with its records in order, each thing once. A kill leaves either of the two files."""
-        beside = self.path.with_name(self.path.name + ".part")
-        with beside.open("wb") as file:
-            file.writelines(map(_line, self.records.in_order()))
+        """Replace the file by one with the records in order, atomically."""
+        content = b"".join(map(_line, self.records.in_order()))
+        part = self.path.with_name(self.path.name + ".part")
+        with part.open("wb") as file:
+            file.write(lzma.compress(content) if self.path.suffix == ".xz" else content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, self.path)
+        os.replace(part, self.path)
+        if (journal := _journal(self.path)) != self.path:
+            journal.unlink()
 
     def __enter__(self) -> RecordWriter:
         return self
@@ -208,30 +220,53 @@ class RecordWriter:
         self._file.close()
 
 
+def _journal(path: str | Path) -> Path:
+    """Return the file that records are appended to."""
+    path = Path(path)
+    return path.with_name(path.name + ".journal") if path.suffix == ".xz" else path
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes() if path.exists() else b""
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _archived(path: Path) -> list[Record]:
+    """Return the records of a compressed file; none if there is no such file."""
+    if path.suffix != ".xz" or not path.exists():
+        return []
+    try:
+        content = lzma.decompress(_read(path))
+    except lzma.LZMAError as error:
+        raise RecordError(f"{path} is damaged or not an xz file: {error}; restore it from a copy") from None
+    return _parse(content, path)
+
+
 def _line(record: Record) -> bytes:
     return json.dumps(record, allow_nan=False).encode() + b"\n"
 
 
-def _complete(content: bytes, path: str | Path) -> int:
-    """Length of the complete lines. An unfinished one must look like the start of a record, or the file is not ours."""
+def _complete(content: bytes, path: Path) -> int:
+    """Return the length of the complete lines. An incomplete last line must be the start of a record."""
     end = content.rfind(b"\n") + 1
     start = b'{"kind": "'
     tail = content[end:]
     if not (tail.startswith(start) or start.startswith(tail)):
-        raise RecordError(f"{path} is not a file of records: its last line does not begin as one")
+        raise RecordError(f"{path} is not a file of records: its last line is not the start of a record")
     return end
 
 
-def _parse(content: bytes, path: str | Path) -> list[Record]:
+def _parse(content: bytes, path: Path) -> list[Record]:
     records = []
     for number, line in enumerate(content.splitlines(), 1):
         try:
             record = json.loads(line)
         except ValueError:
             raise RecordError(f"{path} line {number} is not a record: it is not JSON") from None
-        needs = {"study": {"name", "study"}, "data": {"name"}, "trial": {"key", "trial", "status", "metrics"}}
         kind = record.get("kind") if isinstance(record, dict) else None
-        if kind not in _KINDS or not needs[kind] <= set(record):
-            raise RecordError(f"{path} line {number} is not a record: it has no kind, or lacks parts of it")
+        if kind not in _KEYS or not _KEYS[kind] <= set(record):
+            raise RecordError(f"{path} line {number} is not a record: its kind is unknown, or keys are missing")
         records.append(record)
     return records

@@ -1,4 +1,4 @@
-"""The report: every table and figure from the records alone, nothing is fitted."""
+"""Report of studies: all tables and figures, from the records alone."""
 
 from __future__ import annotations
 
@@ -8,142 +8,158 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from spmld.model_selection.statistics import holm
+from spmld._table import TextTable
+from spmld.model_selection.statistics import holm_correction
 from spmld.studies import figures, pages
-from spmld.studies.charts import draw_radar, draw_surfaces
 from spmld.studies.config import Study
-from spmld.studies.folder import Folder
-from spmld.studies.plan import cells, choose
+from spmld.studies.displays import Ranking, radar_displays, rankings, surfaces
+from spmld.studies.folder import ReportFolder
+from spmld.studies.plan import choose
 from spmld.studies.published import published_data
-from spmld.studies.ranks import Ranked, ranks_over_data
 from spmld.studies.records import Records
-from spmld.studies.tables import (
-    SHORT,
-    Entry,
-    agreement,
-    by_judged,
-    entries,
-    file_ending,
-    find_reference,
-    judged_in_words,
-    long_rows,
-    markdown,
-    result_rows,
-)
+from spmld.studies.results import Result, agreement, by_evaluation, collect_results, find_reference
+from spmld.studies.tables import evaluation_phrase, file_suffix, long_table, metric_heading, result_table, tables_of
 
 __all__ = ["write_report"]
 
 
 def write_report(records: Records, folder: str | Path) -> list[Path]:
-    """Write all tables and figures that the records allow.
+    """Write all tables and figures that can be made from the records.
 
     Parameters
     ----------
     records : Records
-        Results of one study or several.
+        Records of one or several studies.
     folder : path
-        Where to write; it is made if need be.
+        Folder to write to. It is created if necessary.
 
     Returns
     -------
     list of Path
-        The files.
+        Files.
     """
-    out = Folder(folder)
+    out = ReportFolder(folder)
     studies = [records.study(name) for name in records.studies]
-    by_kind = {kind: [s for s in studies if s.report == kind] for kind in ("tables", "radar", "surface")}
-    _data_table(records, out)
-    results = [_results(evaluated_on, own, records, out) for evaluated_on, own in by_judged(by_kind["tables"]).items()]
-    for evaluated_on, own in by_judged(by_kind["radar"]).items():
-        draw_radar(own, records, out, file_ending(evaluated_on))
+    by_kind = {kind: [study for study in studies if study.report == kind] for kind in ("tables", "radar", "surface")}
+    _write_data_table(records, out)
+    findings = [_write_results(on, group, records, out) for on, group in by_evaluation(by_kind["tables"]).items()]
+    for evaluated_on, group in by_evaluation(by_kind["radar"]).items():
+        write_radars(group, records, out, file_suffix(evaluated_on))
     for study in by_kind["surface"]:
-        draw_surfaces(study, records, out)
-    _choices(studies, records, out)
-    out.text("README.md", pages.index(studies, records, results, [path.name for path in out.written]))
+        write_surfaces(study, records, out)
+    out.write_csv("chosen", _choice_table(studies, records))
+    out.write_text("README.md", pages.index(studies, records, findings, [path.name for path in out.written]))
     return out.written
 
 
-def _results(evaluated_on: str, studies: Sequence[Study], records: Records, out: Folder) -> pages.Results:
-    """The tables of studies that are judged on the same labels."""
-    found, reference, ending = entries(studies, records), find_reference(studies), file_ending(evaluated_on)
-    if not found:
-        return pages.Results(evaluated_on, [], reference, [])
-    _result_tables(found, reference, evaluated_on, out)
-    ranked = _ranks(found, out, ending)
-    _effects(found, out, ending)
-    out.table("agreement", *_agreement_rows(found))
-    shown = [item for item in ranked if item[0] == "ranking_loss"] or ranked[:2]
-    if shown:
-        panels = [(f"{SHORT.get(m, m)}, {rate:.0%} observed", names, ranks) for m, rate, names, ranks in shown]
-        out.figure(f"critical_difference{ending}", figures.critical_differences, panels, stressed=reference)
-    return pages.Results(evaluated_on, found, reference, ranked)
+def _write_results(evaluated_on: str, studies: Sequence[Study], records: Records, out: ReportFolder) -> pages.Findings:
+    """Write the tables of studies that are evaluated on the same labels."""
+    results, reference, suffix = collect_results(studies, records), find_reference(studies), file_suffix(evaluated_on)
+    if not results:
+        return pages.Findings(evaluated_on, [], reference, [])
+    _write_result_tables(results, reference, evaluated_on, out)
+    ranked = rankings(results, reference)
+    out.write_csv(f"ranks{suffix}", _rank_table(ranked))
+    out.write_csv(f"effects{suffix}", _effect_table(results))
+    columns = ["method", "published method", "values", "within two standard deviations", "better than published"]
+    rows = [[a.method, a.published, a.values, a.within, a.better] for a in agreement(results)]
+    out.write_csv("agreement", TextTable(columns, rows))
+    if shown := [ranking for ranking in ranked if ranking.metric == "ranking_loss"] or ranked[:2]:
+        name = f"critical_difference{suffix}"
+        out.write_figure(name, figures.rank_figure, [ranking.display for ranking in shown])
+    return pages.Findings(evaluated_on, results, reference, ranked)
 
 
-def _data_table(records: Records, out: Folder) -> None:
-    """Table 1, from the data, with the paper's beside it."""
-    head = ["data", "samples", "features", "labels", "labels per sample", "the paper's", "empty test samples"]
+def _write_data_table(records: Records, out: ReportFolder) -> None:
+    """Write Table 1 with the published sizes."""
+    columns = ["data", "samples", "features", "labels", "labels per sample", "published", "empty test samples"]
     rows = []
     for name, data in sorted(records.data.items()):
-        paper = published_data().get(name, {})
-        told = " / ".join(f"{value:,}" for value in paper.values())
+        paper = " / ".join(f"{value:,}" for value in published_data().get(name, {}).values())
         size = [f"{data['samples']:,}", f"{data['features']:,}", data["labels"]]
-        rows.append([name, *size, f"{data['cardinality']:.2f}", told, f"{data['empty']:.2%}"])
-    out.table("table1", head, rows)
-    out.text("table1.md", f"# Table 1: the data\n\n{markdown(head, rows)}")
+        rows.append([name, *size, f"{data['cardinality']:.2f}", paper, f"{data['empty']:.2%}"])
+    table = TextTable(columns, rows)
+    out.write_csv("table1", table)
+    out.write_text("table1.md", f"# Table 1: data sets\n\n{table.to_markdown()}")
 
 
-def _result_tables(found: list[Entry], reference: str | None, evaluated_on: str, out: Folder) -> None:
-    """Tables 2 to 7, numbered as in the paper, and others after their data set."""
-    numbers = {name: place for place, name in enumerate(sorted(set(published_data()) - {"corel5k"}), 2)}
-    for data, corruption in dict.fromkeys((entry.cell.data, entry.cell.corruption) for entry in found):
-        own = [entry for entry in found if (entry.cell.data, entry.cell.corruption) == (data, corruption)]
+def _write_result_tables(
+    results: Sequence[Result], reference: str | None, evaluated_on: str, out: ReportFolder
+) -> None:
+    """Write Tables 2 to 7, numbered as in the paper, and tables of other data sets."""
+    numbers = {name: number for number, name in enumerate(sorted(set(published_data()) - {"corel5k"}), 2)}
+    for (data, corruption), group in tables_of(results).items():
         clean = corruption.kind == "none"
         number = numbers.get(data, "") if clean and evaluated_on == "test" else ""
-        title = f"Table {number}: {data}" if number else f"{data} {corruption}".strip() + judged_in_words(evaluated_on)
+        title = f"Table {number}: {data}" if number else f"{data} {corruption}".strip() + evaluation_phrase(evaluated_on)
         name = f"table{number}_{data}" + ("" if clean else f"_{corruption.kind}{corruption.rate * 100:.0f}")
-        name += file_ending(evaluated_on)
-        metrics = list(dict.fromkeys(entry.metric for entry in own))
-        out.table(name, *long_rows(own))
-        out.text(f"{name}.md", pages.result_page(title, markdown(*result_rows(own, metrics)), own, reference))
+        name += file_suffix(evaluated_on)
+        out.write_csv(name, long_table(group))
+        out.write_text(f"{name}.md", pages.result_page(title, group, reference))
 
 
-def _ranks(found: list[Entry], out: Folder, ending: str) -> list[Ranked]:
-    """Friedman's test for each metric and rate, as a table too."""
-    ranked, rows = ranks_over_data(found), []
-    for metric, rate, methods, ranks in ranked:
-        for method, mean in sorted(zip(methods, ranks.means, strict=True), key=lambda pair: pair[1]):
-            rows.append([metric, rate, method, float(mean), ranks.n, ranks.statistic, ranks.p, ranks.difference])
-    head = ["metric", "observed", "method", "mean rank", "data sets", "Friedman chi2", "p", "critical difference"]
-    out.table(f"ranks{ending}", head, rows)
-    return ranked
+def write_radars(studies: Sequence[Study], records: Records, out: ReportFolder, suffix: str = "") -> None:
+    """Write one figure for each data set, with one radar chart for each observed fraction."""
+    results = collect_results(studies, records)
+    out.write_csv(f"radar{suffix}", long_table(results))
+    displays = radar_displays(results, records, find_reference(studies))
+    for data in dict.fromkeys(condition.data for condition in displays):
+        panels = [display for condition, display in displays.items() if condition.data == data]
+        out.write_figure(f"radar_{data}{suffix}", figures.radar_figure, panels)
 
 
-def _effects(found: list[Entry], out: Folder, ending: str) -> None:
-    """Every comparison with the reference; p-values are corrected over all cells and methods of a metric."""
-    head = ["metric", "data", "observed", "corruption", "method", "difference", "effect", "p", "Holm p", "verdict"]
+def write_surfaces(study: Study, records: Records, out: ReportFolder) -> None:
+    """Write one figure for each method with a sweep of two parameters, observed fraction and corruption."""
+    found = surfaces(study, records)
+    rows: list[list[Any]] = []
+    groups: dict[tuple[int, float, Any], dict[tuple[str, str], Any]] = {}
+    for surface in found:
+        condition, display = surface.condition, surface.display
+        place = [surface.method.name, condition.data, condition.observed, str(condition.corruption), surface.metric]
+        points = zip(product(display.rows, display.columns), display.values.flat, strict=True)
+        rows += [[*place, row, column, float(value)] for (row, column), value in points]
+        key = study.methods.index(surface.method), condition.observed, condition.corruption
+        groups.setdefault(key, {})[condition.data, metric_heading(surface.metric)] = display
+    for (number, observed, corruption), displays in groups.items():
+        parts = [study.name, f"{observed * 100:.0f}", *str(corruption).rstrip("%").split()]
+        name = "_".join([*parts, *([f"{number + 1}"] if number else [])])
+        out.write_figure(name, figures.surface_figure, displays)
+    columns = ["method", "data", "observed", "corruption", "metric", "row", "column", "value"]
+    out.write_csv(study.name, TextTable(columns, rows))
+
+
+def _rank_table(ranked: Sequence[Ranking]) -> TextTable:
     rows = []
-    for metric in dict.fromkeys(entry.metric for entry in found):
-        own = [(entry, entry.test) for entry in found if entry.metric == metric and entry.test is not None]
-        for (entry, test), corrected in zip(own, holm([test.p for _, test in own]), strict=True):
-            cell = entry.cell
-            place = [metric, cell.data, cell.observed, str(cell.corruption), entry.method.name]
-            rows.append([*place, test.difference, test.effect, test.p, float(corrected), test.verdict])
-    out.table(f"effects{ending}", head, rows)
+    for ranking in ranked:
+        ranks, names = ranking.display.ranks, ranking.display.names
+        for method, mean in sorted(zip(names, ranks.means, strict=True), key=lambda pair: pair[1]):
+            test = [ranks.n, ranks.statistic, ranks.p, ranks.difference]
+            rows.append([ranking.metric, ranking.observed, method, float(mean), *test])
+    columns = ["metric", "observed", "method", "mean rank", "data sets", "Friedman chi2", "p", "critical difference"]
+    return TextTable(columns, rows)
 
 
-def _agreement_rows(found: list[Entry]) -> tuple[list[str], list[list[Any]]]:
-    rows = [[a.method, a.published, a.cells, a.within, a.better] for a in agreement(found)]
-    return ["method", "row of the paper", "cells", "within two standard deviations", "better than published"], rows
+def _effect_table(results: Sequence[Result]) -> TextTable:
+    """Return all tests against the reference, with Holm's correction over all tests of a metric."""
+    columns = ["metric", "data", "observed", "corruption", "method", "difference", "effect", "p", "Holm p", "verdict"]
+    rows = []
+    for metric in dict.fromkeys(result.metric for result in results):
+        tested = [(result, result.test) for result in results if result.metric == metric and result.test is not None]
+        for (result, test), corrected in zip(tested, holm_correction([test.p for _, test in tested]), strict=True):
+            condition = result.condition
+            place = [metric, condition.data, condition.observed, str(condition.corruption), result.method.name]
+            rows.append([*place, test.difference, test.effect, test.p, float(corrected), str(test.verdict)])
+    return TextTable(columns, rows)
 
 
-def _choices(studies: Sequence[Study], records: Records, out: Folder) -> None:
-    """All settings that were tried, their held-out scores, and which was chosen."""
+def _choice_table(studies: Sequence[Study], records: Records) -> TextTable:
+    """Return all settings of all parameter searches with their held-out scores, and which were chosen."""
     rows = []
     for study in studies:
-        for cell, method in product(cells(study), study.methods):
-            choice = choose(study, cell, method, records)
+        for condition, method in product(study.conditions, study.methods):
+            choice = choose(study, condition, method, records)
             for setting, score in choice.scores:
-                place = [study.name, cell.data, cell.observed, str(cell.corruption), method.name]
+                place = [study.name, condition.data, condition.observed, str(condition.corruption), method.name]
                 rows.append([*place, json.dumps(setting), score, int(setting == choice.params)])
-    head = ["study", "data", "observed", "corruption", "method", "setting", "held-out score", "chosen"]
-    out.table("chosen", head, rows)
+    columns = ["study", "data", "observed", "corruption", "method", "setting", "held-out score", "chosen"]
+    return TextTable(columns, rows)

@@ -1,4 +1,4 @@
-"""The runner: what is not on record yet is run, side by side, and recorded."""
+"""Runner of studies: runs the trials that are not on record, in parallel, and records them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Iterable
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from joblib.externals.loky import get_reusable_executor
 import spmld
 from spmld.studies.config import Study
 from spmld.studies.data import size
-from spmld.studies.plan import cells, choose, final_trials, search_trials
+from spmld.studies.plan import choose, final_trials, search_trials
 from spmld.studies.records import RecordWriter
-from spmld.studies.strict import StudyError
+from spmld.studies.schema import StudyError
 from spmld.studies.trial import Trial, attempt, build
 
 __all__ = ["Outcome", "run_study"]
@@ -28,24 +29,20 @@ Progress = Callable[[list[Trial], Iterable[dict[str, Any]]], Iterable[dict[str, 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a study.
+    """Result of `run_study`.
 
     Attributes
     ----------
     done : int
-        Trials run now.
+        Number of trials run now.
     before : int
-        Trials that were on record already.
+        Number of trials that were already on record.
     failed : list of dict
-        Records of trials that failed, now or before.
+        Records of failed trials, now or before.
     without_choice : list of str
-        Methods and cells not judged, since no setting of their search could be.
+        Methods and conditions that were not evaluated because all fits of their parameter search failed.
     versions : set of str
-        Versions of the library that the trials were run with.
-
-    Examples
-    --------
-    See `run_study`.
+        Versions of the package that the trials were run with.
     """
 
     done: int
@@ -58,23 +55,23 @@ class Outcome:
 def run_study(
     study: Study, path: str | Path, *, n_jobs: int = 1, retry: bool = False, progress: Progress | None = None
 ) -> Outcome:
-    """Run a study, or what is left of it, and record each trial as it ends.
+    """Run the trials of a study that are not on record, and record each of them when it ends.
 
-    A trial on record is not run again. Killed at any moment, the same call goes on, and ends with the same file but for
-    seconds and memory: when all is done the records are put in order.
+    An interrupted study is resumed by the same call, and ends with the same file except for seconds and memory: at the
+    end the records are put in order.
 
     Parameters
     ----------
     study : Study
-        What to run.
+        Study to run.
     path : path
-        File of records. It may hold other studies as well.
+        File of records, which may hold other studies. A name that ends in .xz is a compressed file.
     n_jobs : int
-        Trials at the same time.
+        Number of trials in parallel.
     retry : bool
         Whether to run failed trials again.
     progress : callable, optional
-        Takes the pending trials and their records as they come, and passes the records on.
+        Called with the pending trials and an iterable of their records; must return the iterable.
 
     Returns
     -------
@@ -105,10 +102,9 @@ def run_study(
         planned = [*search_trials(study), *final_trials(study, file.records)]
         records = [file.records.trials[trial.key] for trial in planned]
         without_choice = [
-            f"{method.name} on {cell.data} {cell.observed:.0%} {cell.corruption}".strip()
-            for cell in cells(study)
-            for method in study.methods
-            if choose(study, cell, method, file.records).params is None
+            f"{method.name} on {condition}"
+            for condition, method in product(study.conditions, study.methods)
+            if choose(study, condition, method, file.records).params is None
         ]
     return Outcome(
         done=done,
@@ -120,7 +116,7 @@ def run_study(
 
 
 def _work(trials: list[Trial], file: RecordWriter, n_jobs: int, retry: bool, progress: Progress | None) -> int:
-    """Run and record what is not on record; how many that were."""
+    """Run and record the trials that are not on record, and return their number."""
     pending = [trial for trial in trials if not file.records.finished(trial, retry)]
     results = _attempts(pending, n_jobs)
     for record in progress(pending, results) if progress else results:
@@ -129,13 +125,12 @@ def _work(trials: list[Trial], file: RecordWriter, n_jobs: int, retry: bool, pro
 
 
 def _check(study: Study) -> None:
-    """Refuse estimators and parameters that are not there, before the first fit."""
-    cell = next(cells(study))
+    """Raise StudyError for unknown estimators and parameters, before the first fit."""
     for method in study.methods:
         first = {name: values[0] for name, values in (method.search | method.sweep).items()}
         params = {**method.fixed, **first}
         try:
-            build(Trial("test", cell.data, cell.observed, 0, method.name, method.estimator, params))
+            build(Trial("test", study.data[0], study.observed[0], 0, method.name, method.estimator, params))
         except StudyError as error:
             raise StudyError(f"study {study.name}, method {method.name}: {error}") from error
 
@@ -148,21 +143,20 @@ def _size(name: str) -> dict[str, Any]:
 
 
 def _attempts(trials: list[Trial], n_jobs: int) -> Iterable[dict[str, Any]]:
-    """Records of trials in the order in which they end."""
+    """Yield the records of trials in the order in which they end."""
     if not trials:
         return
-    # One at a time: a record that waits for others of its batch would be lost with them.
-    side_by_side = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-    results = side_by_side(delayed(_attempt)(trial) for trial in trials)
+    # Batches of one trial: a kill would lose the finished trials of an unfinished batch.
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    results = parallel(delayed(_attempt)(trial) for trial in trials)
     try:
         yield from results
     except BrokenProcessPool as error:
         raise StudyError(
-            "a worker process was killed, perhaps for want of memory; "
-            "what is done is on record, and the same call with fewer jobs goes on"
+            "a worker process was killed. Out of memory? Rerun with fewer jobs to resume: finished trials are on record"
         ) from error
     except BaseException:
-        # Also on Ctrl-C: what runs in workers is of no use any more, and must not keep the command waiting.
+        # Also after Ctrl-C: the command must not wait for trials that are still running.
         if n_jobs != 1:
             get_reusable_executor().shutdown(wait=False, kill_workers=True)
         raise
@@ -170,5 +164,5 @@ def _attempts(trials: list[Trial], n_jobs: int) -> Iterable[dict[str, Any]]:
 
 def _attempt(trial: Trial) -> dict[str, Any]:
     if multiprocessing.parent_process() is not None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one deals with it
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent handles it
     return attempt(trial)

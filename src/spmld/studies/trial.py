@@ -1,4 +1,4 @@
-"""Trials: a fit and its metrics, as a pure function of a description."""
+"""Trials: a fit and its evaluation, as a function of a description."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ from spmld.estimators._scaling import Scale
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import evaluate
 from spmld.model_selection import MultilabelStratifiedKFold
-from spmld.studies.config import CLEAN, Corruption, Params
+from spmld.studies.config import CLEAN, Condition, Corruption, Params
 from spmld.studies.data import load
 from spmld.studies.memory import peak_memory, reset_peak_memory
-from spmld.studies.strict import StudyError
+from spmld.studies.schema import StudyError
 
 __all__ = ["Trial", "attempt", "build", "find_estimator", "run"]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What determines the outcome of a trial, and nothing else.
+    """Description of a trial, which determines its metrics.
 
     Attributes
     ----------
     kind : {"held-out", "test", "missing", "audit"}
-        What it is judged on: folds of the training rows, by their observed labels; the test set; the unobserved
-        labels of the training rows; or whether it suspects those observed labels of the training rows that are wrong.
+        Evaluation: on the observed labels of folds of the training samples, on the test set, on the missing labels of
+        the training samples, or by how well the corrupted labels of the training samples are found.
     data : str
         Data set.
     observed : float
-        Share of the training labels that is observed.
-    corruption : Corruption
-        What is done to the training labels before.
+        Observed fraction of the training labels.
     seed : int
         Seed of the mask, of the folds and of the estimator.
     method, estimator : str
-        Name of the method, and the dotted path of what it fits.
+        Name of the method, and the dotted path of its estimator.
     params : dict
-        Its parameters.
+        Parameters of the estimator.
+    corruption : Corruption
+        Corruption of the training labels.
     folds : int
-        Number of folds; 0 where it is not judged on folds.
+        Number of folds of a held-out trial, otherwise 0.
     oracle : bool
-        Whether labels made wrong are hidden: an oracle.
+        Whether corrupted entries are hidden.
     standardize : bool
-        Whether features are brought to a common scale, by the training rows: samples of mean square norm 1, dense
-        columns with mean 0 and equal variances.
+        Whether features are scaled by the training samples: samples of mean square norm 1, dense columns with mean 0
+        and equal variances.
 
     Examples
     --------
@@ -78,57 +78,57 @@ class Trial:
     standardize: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """The description, ready for JSON. What most trials do not have is left out, so that their keys stay."""
-        rare = ("oracle", "standardize")
-        return {name: value for name, value in dataclasses.asdict(self).items() if name not in rare or value}
+        """Return the description in plain types. False is left out, so that older records keep their keys."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if value is not False}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Trial:
-        """A trial from its description."""
+        """Return the trial of a description."""
         return cls(**{**content, "corruption": Corruption(**content["corruption"])})
 
     @property
+    def condition(self) -> Condition:
+        """Data set, observed fraction and corruption."""
+        return Condition(self.data, self.observed, self.corruption)
+
+    @property
     def key(self) -> str:
-        """A short name that no other description has."""
+        """Hash of the description."""
         text = json.dumps(self.as_dict(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def run(trial: Trial) -> dict[str, float]:
-    """Fit and judge.
+    """Fit and evaluate.
 
     Parameters
     ----------
     trial : Trial
-        What to do. A held-out trial does not look at the test set, nor at unobserved labels.
+        Description. A held-out trial uses neither the test set nor missing labels.
 
     Returns
     -------
     dict
-        All metrics by name; those of a held-out trial are means over the folds.
-
-    Examples
-    --------
-    See `Trial`.
+        All metrics by name; means over the folds for a held-out trial.
     """
     data = load(trial.data)
     scale: Callable[[Any], Any] = Scale(data.X_train) if trial.standardize else lambda X: X
     X, Y = scale(data.X_train), _training_labels(data.Y_train, trial)
     if trial.kind == "test":
-        return _judge(build(trial).fit(X, Y), scale(data.X_test), data.Y_test)
+        return _evaluate(build(trial).fit(X, Y), scale(data.X_test), data.Y_test)
     if trial.kind == "audit":
-        return _judge_audit(build(trial).error_probability(X, Y), Y, data.Y_train)
+        return _evaluate_audit(build(trial).error_scores(X, Y), Y, data.Y_train)
     if trial.kind == "missing":
-        return _judge_completion(build(trial).fit(X, Y), X, Y, data.Y_train)
+        return _evaluate_completion(build(trial).fit(X, Y), X, Y, data.Y_train)
     folds = MultilabelStratifiedKFold(trial.folds, random_state=trial.seed).split(X, Y)
-    scores = [_judge(build(trial).fit(X[train], Y[train]), X[held], Y[held]) for train, held in folds]
-    return {name: _mean([score[name] for score in scores]) for name in scores[0]}
+    metrics = [_evaluate(build(trial).fit(X[train], Y[train]), X[test], Y[test]) for train, test in folds]
+    return {name: _mean([values[name] for values in metrics]) for name in metrics[0]}
 
 
 def attempt(trial: Trial) -> dict[str, Any]:
-    """Run a trial and record what happened, an error included.
+    """Run a trial and return its record, with the error if it fails.
 
-    Linear algebra runs on one thread: trials run side by side, and the last digits of a result depend on the number of
+    Linear algebra uses one thread: trials run in parallel, and the last digits of results depend on the number of
     threads.
     """
     record: dict[str, Any] = {"kind": "trial", "key": trial.key, "trial": trial.as_dict(), "status": "ok"}
@@ -144,37 +144,37 @@ def attempt(trial: Trial) -> dict[str, Any]:
             record |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
     record["warnings"] = sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})
     record["seconds"] = round(time.perf_counter() - start, 3)
-    record["cpu_seconds"] = round(time.process_time() - worked, 3)  # on a busy machine the time that tells
+    record["cpu_seconds"] = round(time.process_time() - worked, 3)
     record["peak_mib"] = peak_memory()
     record["version"] = spmld.__version__
     return record
 
 
 def find_estimator(path: str) -> Any:
-    """The class or constructor of a dotted path.
+    """Return the class or constructor of a dotted path.
 
     Examples
     --------
     >>> from spmld.studies.trial import find_estimator
-    >>> find_estimator("spmld.SPMLD.released")(n_components=5).n_components
+    >>> find_estimator("spmld.SPMLD.paper")(n_components=5).n_components
     5
     """
     parts = path.split(".")
     for cut in range(len(parts) - 1, 0, -1):
         try:
-            found: Any = importlib.import_module(".".join(parts[:cut]))
+            target: Any = importlib.import_module(".".join(parts[:cut]))
         except ModuleNotFoundError:
             continue
         for name in parts[cut:]:
-            found = getattr(found, name, None)
-        if callable(found):
-            return found
+            target = getattr(target, name, None)
+        if callable(target):
+            return target
         break
-    raise StudyError(f"there is no estimator {path}")
+    raise StudyError(f"estimator must be the dotted path of a class or constructor, got {path}, which does not exist")
 
 
 def build(trial: Trial) -> Any:
-    """The estimator of a trial, not fitted; parameters are set afterwards, so that they can reach into its parts."""
+    """Return the unfitted estimator of a trial. Parameters are set after construction, so that they can be nested."""
     model = find_estimator(trial.estimator)()
     seed = {"random_state": trial.seed} if "random_state" in model.get_params() else {}
     try:
@@ -184,36 +184,36 @@ def build(trial: Trial) -> Any:
 
 
 def _training_labels(truth: Any, trial: Trial) -> Any:
-    """The training labels as the trial sees them: some wrong, then some hidden."""
+    """Return the training labels of a trial: corrupted, then partly hidden."""
     Y = truth
     if trial.corruption.kind != "none":
-        # A generator of its own: with the mask's seed, what is wrong and what is hidden would depend on each other.
+        # Another seed than that of the mask, so that corrupted and hidden entries are independent.
         rng = np.random.RandomState([trial.seed, 1])
         Y = corrupt_labels(Y, trial.corruption.kind, trial.corruption.rate, random_state=rng)  # type: ignore[arg-type]
     hidden = hide_labels(Y, trial.observed, random_state=trial.seed)
     return np.where(truth == Y, hidden, np.nan) if trial.oracle else hidden
 
 
-def _judge(model: Any, X: Any, Y: Any) -> dict[str, float]:
-    outputs = {"scores": "decision_function", "predictions": "predict", "probabilities": "predict_proba"}
-    judged = {name: getattr(model, method)(X) for name, method in outputs.items() if hasattr(model, method)}
-    return evaluate(Y, **judged).to_dict()
+def _evaluate(model: Any, X: Any, Y: Any) -> dict[str, float]:
+    methods = {"scores": "decision_function", "predictions": "predict", "probabilities": "predict_proba"}
+    outputs = {name: getattr(model, method)(X) for name, method in methods.items() if hasattr(model, method)}
+    return evaluate(Y, **outputs).to_dict()
 
 
-def _judge_completion(model: Any, X: Any, Y: Any, truth: Any) -> dict[str, float]:
-    """Metrics of the probabilities that fill the gaps, on the gaps alone."""
+def _evaluate_completion(model: Any, X: Any, Y: Any, truth: Any) -> dict[str, float]:
+    """Return the metrics of the completed labels on the missing entries."""
     labels, confidences = model.complete(X, Y)
     p = np.where(np.asarray(labels) == 1, confidences, 1 - confidences)
     return evaluate(truth, scores=p, predictions=(p > 0.5).astype(int), probabilities=p, mask=np.isnan(Y)).to_dict()
 
 
-def _judge_audit(error_probability: Any, Y: Any, truth: Any) -> dict[str, float]:
-    """Metrics of finding the wrong labels among the observed ones."""
+def _evaluate_audit(error_scores: Any, Y: Any, truth: Any) -> dict[str, float]:
+    """Return the metrics of finding the corrupted labels among the observed ones."""
     observed = ~np.isnan(Y)
-    return evaluate(truth != Y, scores=np.where(observed, error_probability, 0.0), mask=observed).to_dict()
+    return evaluate(truth != Y, scores=np.where(observed, error_scores, 0.0), mask=observed).to_dict()
 
 
 def _mean(values: list[float]) -> float:
-    """The mean over the folds in which a metric is defined."""
+    """Return the mean over the folds in which a metric is defined."""
     defined = [value for value in values if not np.isnan(value)]
     return float(np.mean(defined)) if defined else float("nan")

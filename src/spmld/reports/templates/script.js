@@ -1,5 +1,5 @@
 "use strict";
-// What a cell is sorted by: its number if it has one, or else its text.
+// Sort key of a cell: its number, or else its text.
 const key = (row, place) => row.cells[place].dataset.v ?? row.cells[place].textContent;
 const empty = (row, place) => row.cells[place].dataset.v === undefined && row.cells[place].textContent === "-";
 
@@ -8,8 +8,8 @@ function sort(table, place, down) {
   const numbers = table.tHead.rows[0].cells[place].classList.contains("n");
   const rows = [...table.tBodies[0].rows];
   rows.sort((a, b) => {
-    const gaps = empty(a, place) - empty(b, place); // what is undefined stands last, up or down
-    if (gaps) return gaps;
+    const undefinedLast = empty(a, place) - empty(b, place); // in both directions
+    if (undefinedLast) return undefinedLast;
     const [x, y] = [key(a, place), key(b, place)];
     return (down ? -1 : 1) * (numbers ? x - y : order.compare(x, y));
   });
@@ -33,7 +33,7 @@ for (const search of document.querySelectorAll(".search")) {
   input.addEventListener("input", () => {
     const wanted = input.value.trim().toLowerCase();
     for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
-    const found = rows.filter((row) => !row.hidden).length;
-    search.querySelector("output").textContent = wanted ? `${found} of ${rows.length} rows` : `${rows.length} rows`;
+    const shown = rows.filter((row) => !row.hidden).length;
+    search.querySelector("output").textContent = wanted ? `${shown} of ${rows.length} rows` : `${rows.length} rows`;
   });
 }

@@ -1,4 +1,4 @@
-"""Estimators and data for the tests of thresholds and calibration."""
+"""Base estimators and data for the tests of thresholds and calibration."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ NAN = np.nan
 
 
 class Ridge(ClassifierMixin, BaseEstimator):
-    """A ridge of each label on its observed entries; scores around 0 after a shift."""
+    """Ridge regression of each label on its observed entries, with shifted scores."""
 
     def __init__(self, shift=0.0):
         self.shift = shift
@@ -19,8 +19,8 @@ class Ridge(ClassifierMixin, BaseEstimator):
         X = np.column_stack([X, np.ones(len(X))])
         self.W_ = np.zeros((X.shape[1], Y.shape[1]))
         for j, y in enumerate(Y.T):
-            seen = ~np.isnan(y)
-            A, t = X[seen], np.where(y[seen] > 0, 1.0, -1.0)
+            observed = ~np.isnan(y)
+            A, t = X[observed], np.where(y[observed] > 0, 1.0, -1.0)
             self.W_[:, j] = np.linalg.solve(A.T @ A + np.eye(X.shape[1]), A.T @ t)
         return self
 
@@ -37,16 +37,18 @@ class RidgeWithProbabilities(Ridge):
 
 
 class Memory(ClassifierMixin, BaseEstimator):
-    """Knows the labels of the rows it was fitted on by heart, and gives all others the score 0."""
+    """Memorizes the labels of the training samples; the scores of other samples are 0."""
 
     def fit(self, X, Y):
-        self.seen_ = {tuple(x): y for x, y in zip(np.asarray(X), np.asarray(Y, dtype=float), strict=True)}
+        self.labels_ = {tuple(x): y for x, y in zip(np.asarray(X), np.asarray(Y, dtype=float), strict=True)}
         self.n_labels_ = np.shape(Y)[1]
         return self
 
     def decision_function(self, X):
-        unknown = np.zeros(self.n_labels_)
-        return np.array([2 * np.nan_to_num(self.seen_[tuple(x)]) - 1 if tuple(x) in self.seen_ else unknown for x in X])
+        zeros = np.zeros(self.n_labels_)
+        return np.array(
+            [2 * np.nan_to_num(self.labels_[tuple(x)]) - 1 if tuple(x) in self.labels_ else zeros for x in X]
+        )
 
 
 def make_data(n=400, l=4, missing=0.3, seed=0, noise=1.0):

@@ -1,4 +1,4 @@
-"""Each metric equals a slow twin that walks over the observed entries, and depends on nothing else."""
+"""Each metric agrees with a slow reference implementation that loops over the observed entries."""
 
 import math
 
@@ -108,59 +108,59 @@ def subset_accuracy(entries):
 hamming = mean_of(lambda y, p: float(y != p))
 brier = mean_of(lambda y, p: (y - p) ** 2)
 
-INSTANCES, LABELS, POOL = "samples", "labels", "pool"
+SAMPLES, LABELS, ENTRIES = "samples", "labels", "entries"
 
-SCORE_TWINS = [
-    (metrics.ranking_loss, {}, ranking_loss, INSTANCES),
-    (metrics.sample_auc, {}, auc, INSTANCES),
+SCORE_METRICS = [
+    (metrics.ranking_loss, {}, ranking_loss, SAMPLES),
+    (metrics.sample_auc, {}, auc, SAMPLES),
     (metrics.macro_auc, {}, auc, LABELS),
-    (metrics.micro_auc, {}, auc, POOL),
-    (metrics.coverage, {}, coverage, INSTANCES),
-    (metrics.coverage, {"normalised": True}, normalised_coverage, INSTANCES),
-    (metrics.label_ranking_average_precision, {}, average_precision, INSTANCES),
+    (metrics.micro_auc, {}, auc, ENTRIES),
+    (metrics.coverage, {}, coverage, SAMPLES),
+    (metrics.coverage, {"normalised": True}, normalised_coverage, SAMPLES),
+    (metrics.label_ranking_average_precision, {}, average_precision, SAMPLES),
     (metrics.macro_average_precision, {}, average_precision, LABELS),
-    (metrics.micro_average_precision, {}, average_precision, POOL),
-    (metrics.one_error, {}, one_error, INSTANCES),
+    (metrics.micro_average_precision, {}, average_precision, ENTRIES),
+    (metrics.one_error, {}, one_error, SAMPLES),
     *[
-        (metric, {"k": k}, twin(k), INSTANCES)
+        (metric, {"k": k}, reference(k), SAMPLES)
         for k in (1, 3, 9)
-        for metric, twin in (
+        for metric, reference in (
             (metrics.precision_at_k, precision_at),
             (metrics.recall_at_k, recall_at),
             (metrics.ndcg_at_k, ndcg_at),
         )
     ],
 ]
-PREDICTION_TWINS = [
-    (metrics.sample_f1, {}, f1, INSTANCES),
+PREDICTION_METRICS = [
+    (metrics.sample_f1, {}, f1, SAMPLES),
     (metrics.macro_f1, {}, f1, LABELS),
-    (metrics.micro_f1, {}, f1, POOL),
-    (metrics.subset_accuracy, {}, subset_accuracy, INSTANCES),
-    (metrics.hamming_loss, {}, hamming, POOL),
+    (metrics.micro_f1, {}, f1, ENTRIES),
+    (metrics.subset_accuracy, {}, subset_accuracy, SAMPLES),
+    (metrics.hamming_loss, {}, hamming, ENTRIES),
     (metrics.hamming_loss, {"over": "labels"}, hamming, LABELS),
-    (metrics.hamming_loss, {"over": "samples"}, hamming, INSTANCES),
+    (metrics.hamming_loss, {"over": "samples"}, hamming, SAMPLES),
 ]
-PROBABILITY_TWINS = [
-    (metric, options, twin, over)
-    for metric, twin in ((metrics.log_loss, mean_of(log_loss)), (metrics.brier_score, brier))
-    for options, over in (({}, POOL), ({"over": "labels"}, LABELS), ({"over": "samples"}, INSTANCES))
+PROBABILITY_METRICS = [
+    (metric, options, reference, over)
+    for metric, reference in ((metrics.log_loss, mean_of(log_loss)), (metrics.brier_score, brier))
+    for options, over in (({}, ENTRIES), ({"over": "labels"}, LABELS), ({"over": "samples"}, SAMPLES))
 ]
 
 
-def walk(twin, over, Y, values):
-    """The twin's values: of each row, of each column, or of everything."""
+def reference_values(reference, over, Y, values):
+    """Return the reference values: of each sample, of each label, or of all entries."""
     n, l = Y.shape
     units = {
-        INSTANCES: [[(i, j) for j in range(l)] for i in range(n)],
+        SAMPLES: [[(i, j) for j in range(l)] for i in range(n)],
         LABELS: [[(i, j) for i in range(n)] for j in range(l)],
-        POOL: [[(i, j) for i in range(n) for j in range(l)]],
+        ENTRIES: [[(i, j) for i in range(n) for j in range(l)]],
     }[over]
-    return [twin([(int(Y[i, j]), values[i, j]) for i, j in unit if not math.isnan(Y[i, j])]) for unit in units]
+    return [reference([(int(Y[i, j]), values[i, j]) for i, j in unit if not math.isnan(Y[i, j])]) for unit in units]
 
 
 @st.composite
 def cases(draw, values):
-    """Labels with missing entries, and values to judge drawn from few enough that ties are common."""
+    """Labels with missing entries, and values with many ties."""
     n, l = draw(st.integers(1, 6)), draw(st.integers(1, 7))
 
     def matrix(element):
@@ -177,16 +177,16 @@ prediction_cases = cases(st.sampled_from([0.0, 1.0]))
 probability_cases = cases(st.sampled_from([0.0, 1e-20, 0.1, 0.5, 0.9, 1.0]))
 
 
-def names(twins):
+def parametrize(references):
     return pytest.mark.parametrize(
-        ("metric", "options", "twin", "over"), twins, ids=[f"{t[0].__name__}-{t[1]}" for t in twins]
+        ("metric", "options", "reference", "over"), references, ids=[f"{t[0].__name__}-{t[1]}" for t in references]
     )
 
 
-def check_twin(metric, options, twin, over, Y, values):
-    expected = walk(twin, over, Y, values)
+def check(metric, options, reference, over, Y, values):
+    expected = reference_values(reference, over, Y, values)
     defined = [v for v in expected if not math.isnan(v)]
-    if over != POOL:
+    if over != ENTRIES:
         np.testing.assert_allclose(metric(Y, values, average=None, **options), expected, rtol=0, atol=1e-12)
     if defined:
         assert metric(Y, values, **options) == pytest.approx(sum(defined) / len(defined), abs=1e-12)
@@ -195,25 +195,25 @@ def check_twin(metric, options, twin, over, Y, values):
             assert math.isnan(metric(Y, values, **options))
 
 
-@names(SCORE_TWINS)
+@parametrize(SCORE_METRICS)
 @settings(max_examples=50, deadline=None)
 @given(case=score_cases)
-def test_a_measure_of_scores_equals_its_twin(metric, options, twin, over, case):
-    check_twin(metric, options, twin, over, *case)
+def test_score_metrics(metric, options, reference, over, case):
+    check(metric, options, reference, over, *case)
 
 
-@names(PREDICTION_TWINS)
+@parametrize(PREDICTION_METRICS)
 @settings(max_examples=50, deadline=None)
 @given(case=prediction_cases)
-def test_a_measure_of_predictions_equals_its_twin(metric, options, twin, over, case):
-    check_twin(metric, options, twin, over, *case)
+def test_prediction_metrics(metric, options, reference, over, case):
+    check(metric, options, reference, over, *case)
 
 
-@names(PROBABILITY_TWINS)
+@parametrize(PROBABILITY_METRICS)
 @settings(max_examples=50, deadline=None)
 @given(case=probability_cases)
-def test_a_measure_of_probabilities_equals_its_twin(metric, options, twin, over, case):
-    check_twin(metric, options, twin, over, *case)
+def test_probability_metrics(metric, options, reference, over, case):
+    check(metric, options, reference, over, *case)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_a_measure_of_probabilities_equals_its_twin(metric, options, twin, over,
 )
 @settings(max_examples=40, deadline=None)
 @given(case=prediction_cases)
-def test_losses_of_entries(metric, loss, case):
+def test_losses_of_single_entries(metric, loss, case):
     Y, P = case
     expected = [
         [NAN if math.isnan(y) else loss(y, p) for y, p in zip(*row, strict=True)] for row in zip(Y, P, strict=True)
@@ -237,23 +237,23 @@ def test_losses_of_entries(metric, loss, case):
 @pytest.mark.parametrize("k", [1, 3, 9])
 @settings(max_examples=50, deadline=None)
 @given(case=score_cases, seed=st.integers(0, 1000))
-def test_propensity_scored_precision_equals_its_twin(k, case, seed):
+def test_propensity_scored_precision(k, case, seed):
     Y, S = case
     weights = 1 / np.random.default_rng(seed).uniform(0.05, 1, Y.shape[1])
-    gained, best = [], []
+    achieved, best = [], []
     for row, scores in zip(Y, S, strict=True):
         columns = sorted(np.flatnonzero(~np.isnan(row)), key=lambda j: -scores[j])
         positives = sorted((weights[j] for j in columns if row[j] == 1), reverse=True)
-        gained.append(sum(weights[j] for j in columns[:k] if row[j] == 1))
+        achieved.append(sum(weights[j] for j in columns[:k] if row[j] == 1))
         best.append(sum(positives[:k]))
     options = {"k": k, "propensities": 1 / weights}
-    each = metrics.propensity_scored_precision_at_k(Y, S, average=None, **options)
-    np.testing.assert_array_equal(np.isnan(each), np.equal(best, 0))
+    terms = metrics.propensity_scored_precision_at_k(Y, S, average=None, **options)
+    np.testing.assert_array_equal(np.isnan(terms), np.equal(best, 0))
     if sum(best):
-        assert metrics.propensity_scored_precision_at_k(Y, S, **options) == pytest.approx(sum(gained) / sum(best))
-        assert np.nanmean(each) == pytest.approx(sum(gained) / sum(best))
+        assert metrics.propensity_scored_precision_at_k(Y, S, **options) == pytest.approx(sum(achieved) / sum(best))
+        assert np.nanmean(terms) == pytest.approx(sum(achieved) / sum(best))
 
 
-def test_no_measure_is_without_a_twin():
-    twins = {metric.__name__ for metric, *_ in SCORE_TWINS + PREDICTION_TWINS + PROBABILITY_TWINS}
-    assert twins | {"propensity_scored_precision_at_k"} == set(metrics.METRICS)
+def test_all_metrics_have_a_reference():
+    references = {metric.__name__ for metric, *_ in SCORE_METRICS + PREDICTION_METRICS + PROBABILITY_METRICS}
+    assert references | {"propensity_scored_precision_at_k"} == set(metrics.METRICS)

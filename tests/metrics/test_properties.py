@@ -1,4 +1,4 @@
-"""What must hold for every metric, whatever its formula."""
+"""Properties that hold for every metric."""
 
 import math
 
@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from spmld import metrics
-from spmld.metrics import METRICS, _base
+from spmld.metrics import METRICS, _averaging
 
 AT_K = [name for name, metric in METRICS.items() if "k" in metric.options]
 PROPENSITIES = np.array([0.9, 0.5, 0.3, 0.7, 0.2, 0.6])
 every_metric = pytest.mark.parametrize("name", METRICS)
 
 
-def judge(name, Y, values, mask=None, propensities=PROPENSITIES, **options):
+def compute(name, Y, values, mask=None, propensities=PROPENSITIES, **options):
     metric = METRICS[name]
     if "k" in metric.options:
         options["k"] = 3
@@ -23,7 +23,7 @@ def judge(name, Y, values, mask=None, propensities=PROPENSITIES, **options):
 
 
 def case(name, seed, n=40):
-    """Labels of which a third is missing, and tied values of the kind the metric judges."""
+    """Labels of which a third is missing, and tied scores, predictions or probabilities."""
     rng = np.random.default_rng(seed)
     Y = (rng.random((n, 6)) < 0.4).astype(float)
     Y[rng.random((n, 6)) < 0.35] = np.nan
@@ -32,27 +32,27 @@ def case(name, seed, n=40):
 
 
 @every_metric
-def test_what_stands_in_unobserved_places_does_not_matter(name):
+def test_values_of_missing_entries_are_ignored(name):
     Y, values = case(name, 0)
-    seen, expected = ~np.isnan(Y), judge(name, Y, values)
+    observed, expected = ~np.isnan(Y), compute(name, Y, values)
     rng = np.random.default_rng(1)
     for garbage in (np.zeros(Y.shape), np.ones(Y.shape), rng.normal(size=Y.shape), np.full(Y.shape, np.inf)):
-        assert judge(name, np.where(seen, Y, garbage), values, mask=seen) == expected
+        assert compute(name, np.where(observed, Y, garbage), values, mask=observed) == expected
     for other in (np.zeros(Y.shape, int), np.ones(Y.shape, int), 1 - values):
-        assert judge(name, Y, np.where(seen, values, other)) == expected
+        assert compute(name, Y, np.where(observed, values, other)) == expected
 
 
 @every_metric
-def test_what_stands_in_observed_places_does(name):
+def test_values_of_observed_entries_matter(name):
     Y, values = case(name, 0)
-    assert judge(name, np.where(np.isnan(Y), Y, 1 - Y), values) != judge(name, Y, values)
+    assert compute(name, np.where(np.isnan(Y), Y, 1 - Y), values) != compute(name, Y, values)
 
 
 @every_metric
-def test_the_order_of_instances_does_not_matter(name):
+def test_the_order_of_samples_does_not_matter(name):
     Y, values = case(name, 2)
     shuffled = np.random.default_rng(0).permutation(len(Y))
-    assert judge(name, Y[shuffled], values[shuffled]) == pytest.approx(judge(name, Y, values), abs=1e-12)
+    assert compute(name, Y[shuffled], values[shuffled]) == pytest.approx(compute(name, Y, values), abs=1e-12)
 
 
 @every_metric
@@ -61,18 +61,18 @@ def test_the_order_of_labels_does_not_matter(name):
     if name in (*AT_K, "one_error"):  # these break ties by column
         values = np.random.default_rng(5).normal(size=Y.shape)
     columns = np.random.default_rng(1).permutation(6)
-    expected = pytest.approx(judge(name, Y, values), abs=1e-12)
-    assert judge(name, Y[:, columns], values[:, columns], propensities=PROPENSITIES[columns]) == expected
+    expected = pytest.approx(compute(name, Y, values), abs=1e-12)
+    assert compute(name, Y[:, columns], values[:, columns], propensities=PROPENSITIES[columns]) == expected
 
 
 @pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.needs == "scores"])
 def test_only_the_order_of_scores_matters(name):
     Y, scores = case(name, 4)
-    assert judge(name, Y, np.exp(3 * scores) - 7) == judge(name, Y, scores)
+    assert compute(name, Y, np.exp(3 * scores) - 7) == compute(name, Y, scores)
 
 
 @every_metric
-def test_the_best_is_perfect_and_the_opposite_is_worst(name):
+def test_perfect_and_opposite_predictions_have_extreme_values(name):
     metric, Y = METRICS[name], np.array([[1, 0, 0, 0], [0, 1, 0, 0], [np.nan, 0, 1, 0]])
     truth = np.nan_to_num(Y)
     options = {"propensities": np.full(4, 0.5)} if "propensities" in metric.options else {}
@@ -80,7 +80,7 @@ def test_the_best_is_perfect_and_the_opposite_is_worst(name):
         options["k"] = 1
     best, worst = metric.function(Y, truth, **options), metric.function(Y, 1 - truth, **options)
     low, high = metric.range
-    if name == "coverage":  # the one positive of each row comes first, or after all others that are observed
+    if name == "coverage":  # the positive of each sample is ranked first, or last among the observed
         assert (best, worst) == (0, pytest.approx((3 + 3 + 2) / 3))
     elif name.endswith("average_precision"):
         assert best == high
@@ -91,25 +91,25 @@ def test_the_best_is_perfect_and_the_opposite_is_worst(name):
 
 
 @pytest.mark.parametrize("name", [name for name in METRICS if not name.startswith("micro")])
-def test_the_value_is_the_mean_of_what_is_defined(name):
+def test_the_value_is_the_mean_of_the_defined_terms(name):
     Y, values = case(name, 6, n=30)
     Y[:3], Y[3:6] = np.nan, 0
-    each = judge(name, Y, values, average=None)
+    terms = compute(name, Y, values, average=None)
     shape = {"samples": (30,), "labels": (6,), "entries": (30, 6)}[METRICS[name].over]
-    assert each.shape == shape
-    assert judge(name, Y, values) == pytest.approx(np.nanmean(each), abs=1e-12)
+    assert terms.shape == shape
+    assert compute(name, Y, values) == pytest.approx(np.nanmean(terms), abs=1e-12)
 
 
 @every_metric
-def test_blocks_do_not_show(name, monkeypatch):
+def test_the_block_size_does_not_matter(name, monkeypatch):
     Y, values = case(name, 7)
-    expected = judge(name, Y, values)
-    monkeypatch.setattr(_base, "_BLOCK", 25)
-    assert judge(name, Y, values) == pytest.approx(expected, abs=1e-14)
+    expected = compute(name, Y, values)
+    monkeypatch.setattr(_averaging, "CACHE", 25)
+    assert compute(name, Y, values) == pytest.approx(expected, abs=1e-14)
 
 
 def test_a_case_by_hand():
-    """One sample with labels + - + ? - and a tie between the second positive and the first negative."""
+    """A sample with labels + - + missing - and a tie between the second positive and the first negative."""
     Y, S = [[1, 0, 1, None, 0]], [[0.9, 0.4, 0.4, 1.0, 0.1]]
     assert metrics.ranking_loss(Y, S) == 1 / 4
     assert metrics.sample_auc(Y, S) == 1 - 0.5 / 4

@@ -1,4 +1,4 @@
-"""Scores of each row in order, with ties: one sort, then running counts."""
+"""Sorting the scores of each row, with ties, and what follows from the order: one sort, then running counts."""
 
 from __future__ import annotations
 
@@ -8,81 +8,84 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.metrics._base import Floats, Signs, ratio
+from spmld.metrics._averaging import ratio
+from spmld.metrics._inputs import Floats, Signs
 
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Order:
-    """Rows of labels sorted by ascending score.
-
-    Unobserved entries keep their place in the order, but are counted nowhere.
+class SortedLabels:
+    """Labels of each row, sorted by ascending score. Missing labels have a position but are not counted.
 
     Attributes
     ----------
     positive, negative : ndarray of bool
-        Which sorted entries are positive and which are negative; the unobserved ones are neither.
+        Which sorted entries are positive and which are negative; missing ones are neither.
     first : ndarray of bool or None
-        Which sorted entries begin a run of equal scores; None if no two scores of a row are equal.
+        Which sorted entries are the first of a run of equal scores; None if there are no ties.
     """
 
     positive: Bools
     negative: Bools
     first: Bools | None
 
+    @property
+    def n_pairs(self) -> Any:
+        """Number of pairs of a positive and a negative of each row."""
+        return self.positive.sum(axis=1) * self.negative.sum(axis=1)
+
     def below(self, counted: Bools) -> NDArray[np.int32]:
-        """For each sorted entry, how many of the counted ones in its row have a strictly lower score."""
+        """Return, for each sorted entry, the number of counted entries of its row with a strictly lower score."""
         counts = np.cumsum(counted, axis=1, dtype=np.int32) - counted
         if self.first is None:
             return counts
-        # Counts grow along a row, so a running maximum carries the count at the first of equals to all of them.
+        # Counts increase along a row, so the running maximum repeats the count of the first of equal scores.
         return np.maximum.accumulate(np.where(self.first, counts, 0), axis=1)
 
 
-def sort_rows(signs: Signs, scores: Floats) -> Order:
+def sort_rows(signs: Signs, scores: Floats) -> SortedLabels:
     """Sort each row of labels by its scores."""
     order = np.argsort(scores, axis=1)
     scores = np.take_along_axis(scores, order, axis=1)
     signs = np.take_along_axis(signs, order, axis=1)
     first = np.ones(scores.shape, dtype=bool)
     np.not_equal(scores[:, 1:], scores[:, :-1], out=first[:, 1:])
-    return Order(signs > 0, signs < 0, None if first.all() else first)
+    return SortedLabels(signs > 0, signs < 0, None if first.all() else first)
 
 
-def misordered(order: Order) -> tuple[Any, Any]:
-    """Pairs of a positive and a negative of each row: with the negative not below, and with it strictly above."""
-    pairs = order.positive.sum(axis=1) * order.negative.sum(axis=1)
-    not_below = pairs - _total(order.below(order.negative), order.positive)
+def count_misordered(order: SortedLabels) -> tuple[Any, Any]:
+    """Count the pairs of a positive and a negative of each row with the negative not below, and strictly above."""
+    not_below = order.n_pairs - _total(order.below(order.negative), order.positive)
     if order.first is None:
         return not_below, not_below
     return not_below, _total(order.below(order.positive), order.negative)
 
 
 def average_precision(signs: Signs, scores: Floats) -> Floats:
-    """Average precision of each row: at each positive, the share of positives among what scores as much or more."""
+    """Return the average precision of each row: the mean of the precisions at the scores of its positives."""
     order = sort_rows(signs, scores)
     observed = order.positive | order.negative
     n_positive = order.positive.sum(axis=1, keepdims=True)
     n_observed = observed.sum(axis=1, keepdims=True)
     rows, columns = np.nonzero(order.positive)
-    found = (n_positive - order.below(order.positive))[rows, columns]
-    listed = (n_observed - order.below(observed))[rows, columns]
-    total = np.bincount(rows, weights=found / listed, minlength=len(signs))
+    positives_above = (n_positive - order.below(order.positive))[rows, columns]
+    observed_above = (n_observed - order.below(observed))[rows, columns]
+    total = np.bincount(rows, weights=positives_above / observed_above, minlength=len(signs))
     return ratio(total, n_positive[:, 0])
 
 
-def top(signs: Signs, scores: Floats, k: int) -> tuple[Bools, NDArray[np.intp]]:
-    """Which of the k highest scores of each row belong to positives, and their columns.
+def top_k(signs: Signs, scores: Floats, k: int) -> tuple[Bools, NDArray[np.intp]]:
+    """Return which of the k highest-scored labels of each row are positive, and their columns.
 
-    Equal scores go by column. Unobserved entries come after all others and are never positive.
+    Ties are broken by column. Missing labels come last and are never positive.
     """
-    # NaN sorts behind everything, also behind an observed score of minus infinity.
+    # NaN is sorted last, also after an observed score of minus infinity.
     keys = np.where(signs != 0, -scores, np.nan)
     k = min(k, keys.shape[1])
     columns = np.sort(np.argpartition(keys, k - 1, axis=1)[:, :k], axis=1)
     chosen = np.take_along_axis(keys, columns, axis=1)
-    # Where the k-th highest score also stands outside the chosen, the partition chose at will: those rows are sorted.
+    # If labels that were not chosen tie with the k-th highest score, the choice was arbitrary: sort these rows.
     last = chosen.max(axis=1, keepdims=True)
     tied = (keys == last).sum(axis=1) > (chosen == last).sum(axis=1)
     columns[tied] = np.argsort(keys[tied], axis=1, kind="stable")[:, :k]

@@ -1,4 +1,4 @@
-"""The meta-estimators as scikit-learn citizens: all of its checks, with no exception."""
+"""All of scikit-learn's estimator checks, without an expected failure."""
 
 import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier

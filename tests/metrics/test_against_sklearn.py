@@ -1,17 +1,18 @@
-"""With nothing missing a metric equals scikit-learn's, wherever it is defined."""
+"""Without missing labels, metrics agree with scikit-learn's wherever they are defined."""
 
 import numpy as np
 import pytest
 import sklearn.metrics as sk
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.calibration import calibration_curve
 
 from spmld import metrics
 
 
 @st.composite
 def complete_cases(draw):
-    """Labels and tied scores in which every row and every column holds both a positive and a negative."""
+    """Labels and tied scores in which every sample and every label has a positive and a negative."""
     n, l = draw(st.integers(0, 6)), draw(st.integers(2, 7))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     Y = (rng.random((n, l)) < rng.uniform(0.1, 0.9)).astype(int)
@@ -31,7 +32,7 @@ RANKING = {
     "label_ranking_average_precision": sk.label_ranking_average_precision_score,
     "macro_average_precision": lambda Y, S: sk.average_precision_score(Y, S, average="macro"),
 }
-DECISIONS = {
+PREDICTIONS = {
     "sample_f1": lambda Y, P: sk.f1_score(Y, P, average="samples", zero_division=np.nan),
     "macro_f1": lambda Y, P: sk.f1_score(Y, P, average="macro", zero_division=np.nan),
     "micro_f1": lambda Y, P: sk.f1_score(Y, P, average="micro", zero_division=np.nan),
@@ -52,13 +53,13 @@ def test_ranking_metrics(name, case):
     assert getattr(metrics, name)(Y, S) == pytest.approx(RANKING[name](Y, S), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", DECISIONS)
+@pytest.mark.parametrize("name", PREDICTIONS)
 @settings(max_examples=60, deadline=None)
 @given(case=complete_cases(), threshold=st.sampled_from([-0.5, 0.0, 0.5, 2.0]))
-def test_decision_metrics(name, case, threshold):
+def test_prediction_metrics(name, case, threshold):
     Y, S = case
     P = (threshold < S).astype(int)
-    assert getattr(metrics, name)(Y, P) == pytest.approx(DECISIONS[name](Y, P), abs=1e-12)
+    assert getattr(metrics, name)(Y, P) == pytest.approx(PREDICTIONS[name](Y, P), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", PROBABILITIES)
@@ -71,23 +72,34 @@ def test_probability_metrics(name, case):
     assert getattr(metrics, name)(Y, P) == pytest.approx(np.mean(expected), abs=1e-12)
 
 
+@settings(max_examples=30, deadline=None)
+@given(case=complete_cases(), n_bins=st.integers(1, 7))
+def test_reliability_curve(case, n_bins):
+    Y, P = case[0], np.abs(case[1]) + 1e-9  # scikit-learn puts a probability at the edge of two bins into the lower one
+    P = np.minimum(P, 1)
+    mean_probability, positive_fraction, counts = metrics.reliability_curve(Y, P, n_bins=n_bins)
+    expected = calibration_curve(Y.ravel(), P.ravel(), n_bins=n_bins)
+    np.testing.assert_allclose([positive_fraction, mean_probability], expected)
+    assert counts.sum() == Y.size
+
+
 @pytest.mark.parametrize("k", [1, 3, 20])
 @settings(max_examples=60, deadline=None)
 @given(case=complete_cases(), seed=st.integers(0, 1000))
 def test_ndcg_without_ties(k, case, seed):
-    # With ties the two differ by design: scikit-learn averages over all orders, here equal scores go by column.
+    # With ties the two differ by design: scikit-learn averages over all orders, spmld breaks ties by column.
     Y = case[0]
     S = np.random.default_rng(seed).permuted(np.tile(np.arange(Y.shape[1]), (len(Y), 1)), axis=1)
     assert metrics.ndcg_at_k(Y, S, k=k) == pytest.approx(sk.ndcg_score(Y, S, k=k), abs=1e-12)
 
 
-def test_every_measure_that_scikit_learn_has_is_compared():
+def test_all_metrics_of_scikit_learn_are_compared():
     without = {"one_error", "precision_at_k", "recall_at_k", "propensity_scored_precision_at_k"}
-    assert {*RANKING, *DECISIONS, *PROBABILITIES, "ndcg_at_k"} == set(metrics.METRICS) - without
+    assert {*RANKING, *PREDICTIONS, *PROBABILITIES, "ndcg_at_k"} == set(metrics.METRICS) - without
 
 
 @pytest.mark.parametrize("name", [name for name in RANKING if not name.startswith("micro")])
-def test_undefined_rows_and_columns_do_not_change_the_others(name):
+def test_undefined_samples_and_labels_are_left_out(name):
     rng = np.random.default_rng(3)
     Y = np.vstack([np.eye(5, dtype=int), 1 - np.eye(5, dtype=int)])
     S = rng.normal(size=Y.shape)

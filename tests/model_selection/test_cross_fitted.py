@@ -1,4 +1,4 @@
-"""What both meta-estimators promise: nothing leaked, nothing unobserved read, labels in and out in one form."""
+"""Properties of both classifiers: no leakage, missing entries ignored, labels returned in the form of y."""
 
 import pickle
 import warnings
@@ -17,42 +17,42 @@ from sklearn.multioutput import MultiOutputClassifier
 
 from spmld import GLOCAL
 from spmld.model_selection import CalibratedClassifier, EntryKFold, MultilabelStratifiedKFold, ThresholdClassifier
-from spmld.model_selection.thresholds import f1_cuts
+from spmld.model_selection.thresholds import f1_thresholds
 
-from .meta_cases import NAN, Memory, Ridge, RidgeWithProbabilities, make_data
+from .classifier_cases import NAN, Memory, Ridge, RidgeWithProbabilities, make_data
 
 
-def test_a_memorising_estimator_leaks_nothing():
+def test_nothing_is_learned_from_a_memorizing_estimator():
     X, Y = make_data(missing=0.2)
     assert_allclose(ThresholdClassifier(Memory(), cv=5, random_state=0).fit(X, Y).thresholds_, 0, atol=1e-300)
     model = CalibratedClassifier(Memory(), cv=5, random_state=0).fit(X, Y)
     assert_allclose(model.slopes_, 0, atol=1e-9)
     assert_allclose(model.predict_proba(X), np.tile(np.nanmean(Y, axis=0), (len(X), 1)), atol=0.02)
-    # Scores of rows it knows would have said everything.
+    # Scores of training samples would reveal all labels.
     leaking = CalibratedClassifier(Memory().fit(X, Y), cv="prefit").fit(X, Y)
     assert (leaking.slopes_ > 1).all()
 
 
-def test_labels_that_cannot_be_tuned_are_named_and_keep_the_usual_threshold():
+def test_labels_that_cannot_be_tuned_are_named_and_keep_the_default_threshold():
     X, Y = make_data(200, 5, missing=0.1)
     Y[:, 1] = np.where(np.isnan(Y[:, 1]), NAN, 0)
     Y[:, 2] = np.where(np.isnan(Y[:, 2]), NAN, 1)
     Y[:, 3] = 0
     Y[7, 3] = 1  # in one fold no positive is left to fit on
     Y = pd.DataFrame(Y, columns=["a", "b", "c", "d", "e"])
-    with pytest.warns(UserWarning, match=r"Labels b, c, d: not tuned.*threshold of decision_function, 0.0, is kept"):
+    with pytest.warns(UserWarning, match=r"Labels b, c, d: not tuned.*threshold of decision_function, 0.0, is used"):
         model = ThresholdClassifier(Ridge(), random_state=0).fit(X, Y)
     assert_array_equal(model.tuned_, [True, False, False, False, True])
     assert_array_equal(model.thresholds_[[1, 2, 3]], 0)
     assert (model.thresholds_[[0, 4]] != 0).all()
-    with pytest.warns(UserWarning, match=r"threshold of predict_proba, 0.5, is kept"):
+    with pytest.warns(UserWarning, match=r"threshold of predict_proba, 0.5, is used"):
         model = ThresholdClassifier(RidgeWithProbabilities(), response_method="predict_proba", random_state=0).fit(X, Y)
     assert_array_equal(model.thresholds_[[1, 2, 3]], 0.5)
-    with pytest.warns(UserWarning, match=r"Labels b, c, d: .*the share of positives is the probability"):
+    with pytest.warns(UserWarning, match=r"Labels b, c, d: .*the smoothed fractions of positives are used"):
         model = CalibratedClassifier(Ridge(), random_state=0).fit(X, Y)
-    wanted = (np.nansum(Y["b"]) + 1) / (Y["b"].notna().sum() + 2)
-    assert_allclose(model.predict_proba(X)[:, 1], wanted)
-    with pytest.warns(UserWarning, match=r"the probabilities of the estimator are kept"):
+    expected = (np.nansum(Y["b"]) + 1) / (Y["b"].notna().sum() + 2)
+    assert_allclose(model.predict_proba(X)[:, 1], expected)
+    with pytest.warns(UserWarning, match=r"the probabilities of the base estimator are used"):
         model = CalibratedClassifier(RidgeWithProbabilities(), method="isotonic", random_state=0).fit(X, Y)
     assert_array_equal(model.predict_proba(X)[:, 1:4], model.estimator_.predict_proba(X)[:, 1:4])
     assert not np.allclose(model.predict_proba(X)[:, 0], model.estimator_.predict_proba(X)[:, 0])
@@ -68,7 +68,7 @@ def test_labels_that_cannot_be_tuned_are_named_and_keep_the_usual_threshold():
         CalibratedClassifier(Ridge(), method="isotonic", random_state=0),
     ],
 )
-def test_what_stands_in_unobserved_places_is_not_read(model):
+def test_missing_entries_of_y_are_ignored(model):
     X, Y = make_data(150, 3)
     mask = ~np.isnan(Y)
     poisoned = np.where(mask, Y, np.random.default_rng(0).choice([0.0, 1.0, 7.0, np.inf], size=Y.shape))
@@ -79,36 +79,36 @@ def test_what_stands_in_unobserved_places_is_not_read(model):
     assert clean.score(X, Y) == dirty.score(X, poisoned, mask)
 
 
-def test_prefit_does_not_fit_again_and_uses_the_rows_given():
+def test_prefit_does_not_fit_again_and_uses_the_samples_passed():
     X, Y = make_data()
     fitted = Ridge().fit(X[:200], Y[:200])
     model = ThresholdClassifier(fitted, cv="prefit").fit(X[200:], Y[200:])
     assert model.estimator_ is fitted
     assert fitted.fitted_on_ == 200
     signs = np.where(np.isnan(Y), 0, 2 * Y - 1).astype(np.int8)
-    assert_array_equal(model.thresholds_, f1_cuts(fitted.decision_function(X[200:]), signs[200:]))
+    assert_array_equal(model.thresholds_, f1_thresholds(fitted.decision_function(X[200:]), signs[200:]))
 
 
-def test_score_is_subset_accuracy_over_what_is_observed():
+def test_score_is_subset_accuracy_over_observed_labels():
     X, Y = make_data(300, 3, missing=0.0)
     model = ThresholdClassifier(Ridge(), random_state=0).fit(X, Y)
     assert model.score(X, Y) == accuracy_score(Y, model.predict(X))
     hidden = Y.copy()
     hidden[:100] = NAN
     hidden[:, 0] = NAN
-    right = (model.predict(X)[100:, 1:] == Y[100:, 1:]).all(axis=1)
-    assert model.score(X, hidden) == pytest.approx(right.mean())
+    correct = (model.predict(X)[100:, 1:] == Y[100:, 1:]).all(axis=1)
+    assert model.score(X, hidden) == pytest.approx(correct.mean())
 
 
 @pytest.mark.parametrize("write", [lambda Y: Y, lambda Y: 2 * Y - 1, lambda Y: Y.astype(bool), pd.DataFrame])
-def test_predictions_come_in_the_form_of_the_labels(write):
+def test_predictions_have_the_encoding_of_y(write):
     X, Y = make_data(200, 3, missing=0.0)
     plain = ThresholdClassifier(Ridge(), random_state=0).fit(X, Y).predict(X)
     written = ThresholdClassifier(Ridge(), random_state=0).fit(X, write(Y)).predict(X)
     assert_array_equal(written, np.asarray(write(plain)))
 
 
-def test_a_vector_of_two_words_is_one_label():
+def test_a_vector_of_two_strings_is_one_label():
     X, Y = make_data(200, 1, missing=0.0)
     y = np.array(["no", "yes"])[Y[:, 0].astype(int)]
     for model in (
@@ -129,18 +129,18 @@ MODELS = [ThresholdClassifier, CalibratedClassifier]
 
 @pytest.mark.parametrize("cls", MODELS)
 @pytest.mark.parametrize("classes", [("no", "yes"), (1, 2)])
-def test_words_with_a_mask_and_parts_of_one_class_are_read_as_fitted(cls, classes):
+def test_strings_with_a_mask_and_subsets_of_one_class_are_read_as_fitted(cls, classes):
     X, Y = make_data(200, 1, missing=0.0)
     y, mask = np.array(classes)[Y[:, 0].astype(int)], np.arange(200) % 3 > 0
     model = cls(GLOCAL(random_state=0), random_state=0).fit(X, y, mask)
-    right = model.predict(X) == y
-    assert right.mean() > 0.7
-    for rows in (Y[:, 0] == 0, Y[:, 0] == 1):
-        assert model.score(X[rows], y[rows]) == pytest.approx(right[rows].mean())
+    correct = model.predict(X) == y
+    assert correct.mean() > 0.7
+    for subset in (Y[:, 0] == 0, Y[:, 0] == 1):
+        assert model.score(X[subset], y[subset]) == pytest.approx(correct[subset].mean())
 
 
 @pytest.mark.parametrize("cls", MODELS)
-def test_words_in_a_column_are_read_from_probabilities_given_as_a_list(cls):
+def test_strings_in_a_column_work_with_probabilities_as_a_list(cls):
     X, Y = make_data(200, 1, missing=0.0)
     words = np.array(["no", "yes"])[Y.astype(int)]
     model = cls(MultiOutputClassifier(LogisticRegression()), random_state=0)
@@ -162,7 +162,7 @@ def test_a_vector_of_one_class_predicts_that_class(cls, inner, only):
 @pytest.mark.parametrize("cls", MODELS)
 def test_where_no_label_can_be_tuned_no_fold_is_fitted(cls):
     X, y = np.linspace(-1, 1, 20)[:, None], np.zeros(20, dtype=int)
-    y[-1] = 1  # a fold without it has one class, which this estimator would refuse
+    y[-1] = 1  # a fold without it has one class, for which this estimator raises
     with pytest.warns(UserWarning, match="Label 0: not tuned"):
         model = cls(LogisticRegression(), random_state=0).fit(X, y)
     assert_array_equal(model.predict(X), LogisticRegression().fit(X, y).predict(X))
@@ -170,19 +170,19 @@ def test_where_no_label_can_be_tuned_no_fold_is_fitted(cls):
 
 @pytest.mark.parametrize("cls", MODELS)
 @pytest.mark.parametrize("form", ["tensor", "sparse", "frame", "masked", "nullable"])
-def test_every_form_of_rows_and_labels_gives_the_same_answers(cls, form):
+def test_every_form_of_samples_and_labels_gives_the_same_predictions(cls, form):
     X, Y = make_data(80, 3)
-    known = ~np.isnan(Y)
+    observed = ~np.isnan(Y)
     expected = cls(GLOCAL(random_state=0), random_state=0).fit(X, Y).predict(X)
     X_, Y_, options = X, Y, {}
     if form == "tensor":
         X_ = pytest.importorskip("torch").asarray(X)
     elif form == "sparse":
-        X_, Y_, options = sp.csr_array(X), sp.csr_array(np.nan_to_num(Y)), {"mask": sp.csr_array(known)}
+        X_, Y_, options = sp.csr_array(X), sp.csr_array(np.nan_to_num(Y)), {"mask": sp.csr_array(observed)}
     elif form == "frame":
         X_, Y_ = pd.DataFrame(X).add_prefix("x"), pd.DataFrame(Y, index=np.arange(80) + 5)
     elif form == "masked":
-        Y_ = np.ma.MaskedArray(np.nan_to_num(Y, nan=7), mask=~known)
+        Y_ = np.ma.MaskedArray(np.nan_to_num(Y, nan=7), mask=~observed)
     elif form == "nullable":
         Y_ = pd.DataFrame(Y).astype("boolean")
     model = cls(GLOCAL(random_state=0), random_state=0).fit(X_, Y_, **options)
@@ -192,7 +192,7 @@ def test_every_form_of_rows_and_labels_gives_the_same_answers(cls, form):
 
 
 @pytest.mark.parametrize("cls", MODELS)
-def test_one_column_is_a_matrix_and_one_column_comes_back(cls):
+def test_a_single_column_returns_a_single_column(cls):
     X, Y = make_data(80, 1)
     model = cls(GLOCAL(random_state=0), random_state=0).fit(X, Y)
     vector = cls(GLOCAL(random_state=0), random_state=0).fit(X, Y[:, 0])
@@ -206,12 +206,12 @@ def test_one_column_is_a_matrix_and_one_column_comes_back(cls):
 @pytest.mark.parametrize(
     "inner", [MultiOutputClassifier(LogisticRegression()), RandomForestClassifier(10, random_state=0)]
 )
-def test_probabilities_given_as_a_list_are_read(inner):
+def test_probabilities_as_a_list_are_accepted(inner):
     X, Y = make_data(200, 3, missing=0.0)
     model = ThresholdClassifier(inner, cv="prefit").set_params(estimator=inner.fit(X, Y)).fit(X, Y)
     columns = np.column_stack([column[:, 1] for column in inner.predict_proba(X)])
-    assert_array_equal(model.thresholds_, f1_cuts(columns, (2 * Y - 1).astype(np.int8)))
-    Y[:, 0] = 1  # its probabilities have one column, and it means positive
+    assert_array_equal(model.thresholds_, f1_thresholds(columns, (2 * Y - 1).astype(np.int8)))
+    Y[:, 0] = 1  # its probabilities have one column, that of the positive class
     with pytest.warns(UserWarning, match="Label 0: not tuned"):
         forest = CalibratedClassifier(RandomForestClassifier(10, random_state=0), random_state=0).fit(X, Y)
     assert_array_equal(forest.predict_proba(X)[:, 0], 1)
@@ -237,22 +237,28 @@ X20, Y20 = make_data(20, 3, missing=0.0)
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (ThresholdClassifier(Ridge(), method="best"), 'method must be "f1", "proportional" or "top_k", got \'best\''),
+        (ThresholdClassifier(Ridge(), method="best"), "'method' parameter .* must be a str among .* Got 'best'"),
         (
             ThresholdClassifier(Ridge(), method="top_k", k=4),
-            "k must be None or an integer from 1 to the 3 labels, got 4",
+            "k must be at most the number of labels, 3, got 4",
         ),
-        (ThresholdClassifier(Ridge(), method="top_k", k=1.5), "k must be None or an integer .* got 1.5"),
-        (ThresholdClassifier(Ridge(), response_method="predict"), "response_method must be .* got 'predict'"),
+        (
+            ThresholdClassifier(Ridge(), method="top_k", k=1.5),
+            "'k' parameter .* must be an int in the range .* or None. Got 1.5",
+        ),
+        (
+            ThresholdClassifier(Ridge(), response_method="predict"),
+            "'response_method' parameter .* must be a str among .* Got 'predict'",
+        ),
         (ThresholdClassifier(Ridge(), response_method="predict_proba"), "estimator must have predict_proba"),
         (ThresholdClassifier(Ridge(), cv=1), "cv must be .* got 1"),
         (ThresholdClassifier(Ridge(), cv="all"), "cv must be .* got 'all'"),
-        (ThresholdClassifier(Ridge(), cv=EntryKFold(3)), "cv must be .* a splitter of rows .* got EntryKFold"),
+        (ThresholdClassifier(Ridge(), cv=EntryKFold(3)), "cv must be .* a splitter of samples .* got EntryKFold"),
         (ThresholdClassifier(Ridge(), cv=21), "cv asks for 21 folds, .* at most 20"),
-        (ThresholdClassifier(Ridge(shift=NAN)), "estimator must give finite scores"),
-        (CalibratedClassifier(Ridge(), method="beta"), 'method must be "sigmoid" or "isotonic", got \'beta\''),
+        (ThresholdClassifier(Ridge(shift=NAN)), "must return finite scores"),
+        (CalibratedClassifier(Ridge(), method="beta"), "'method' parameter .* must be a str among .* Got 'beta'"),
     ],
 )
-def test_refusals_name_the_argument_and_what_was_given(model, message):
+def test_arguments_are_validated(model, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X20, Y20)

@@ -1,0 +1,136 @@
+"""Metrics of predicted labels: Hamming loss, subset accuracy and F1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spmld.metrics._averaging import average_defined, average_entries, ratio
+from spmld.metrics._docs import documented
+from spmld.metrics._inputs import Floats, Signs, read_predictions
+
+
+@documented
+def hamming_loss(
+    Y_true: Any, predictions: Any, mask: Any = None, *, over: str = "entries", average: str | None = "mean"
+) -> Any:
+    r"""Compute the fraction of incorrectly predicted entries.
+
+    .. math:: [\hat y_{ij} \ne y_{ij}]
+
+    averaged over the observed entries.
+
+    Values are in [0, 1], lower is better. Samples or labels without an observed entry are left out.
+
+    {parameters and returns}
+
+    Examples
+    --------
+    >>> from spmld.metrics import hamming_loss
+    >>> hamming_loss([[1, 0], [None, 1]], [[1, 1], [0, 1]])
+    0.3333333333333333
+    """
+    signs, predicted = read_predictions(Y_true, predictions, mask)
+    return average_entries(_is_wrong, signs, predicted, over, average, "hamming_loss")
+
+
+def _is_wrong(signs: Signs, predicted: NDArray[np.bool_]) -> Any:
+    return predicted != (signs > 0)
+
+
+@documented
+def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+    r"""Compute the fraction of samples whose observed labels are all predicted correctly.
+
+    .. math:: [\hat y_{ij} = y_{ij} \text{ for all observed } j]
+
+    Values are in [0, 1], higher is better. Samples without an observed entry are left out.
+
+    {parameters and returns}
+
+    Examples
+    --------
+    >>> from spmld.metrics import subset_accuracy
+    >>> subset_accuracy([[1, 0], [None, 1]], [[1, 1], [0, 1]])
+    0.5
+    """
+    signs, predicted = read_predictions(Y_true, predictions, mask)
+    correct = ~(_is_wrong(signs, predicted) & (signs != 0)).any(axis=1)
+    return average_defined(np.where(signs.any(axis=1), correct, np.nan), average, "subset_accuracy")
+
+
+@documented
+def sample_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+    r"""Compute the F1 score of the predicted labels of a sample.
+
+    .. math:: \frac{2 \, TP_i}{2 \, TP_i + FP_i + FN_i}
+
+    over the observed entries of sample `i`.
+
+    Values are in [0, 1], higher is better. Samples with neither a positive nor a predicted positive among their
+    observed entries are left out.
+
+    {parameters and returns}
+
+    Examples
+    --------
+    >>> from spmld.metrics import sample_f1
+    >>> sample_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]], average=None)
+    array([0.66666667, 1.        ,        nan])
+    """
+    return average_defined(_f1(Y_true, predictions, mask, axis=1), average, "sample_f1")
+
+
+@documented
+def macro_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+    r"""Compute the F1 score of the predictions of a label.
+
+    .. math:: \frac{2 \, TP_j}{2 \, TP_j + FP_j + FN_j}
+
+    over the observed entries of label `j`.
+
+    Values are in [0, 1], higher is better. Labels with neither a positive nor a predicted positive among their
+    observed entries are left out.
+
+    {parameters and returns}
+
+    Examples
+    --------
+    >>> from spmld.metrics import macro_f1
+    >>> macro_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]], average=None)
+    array([1.        , 0.66666667, 1.        ])
+    """
+    return average_defined(_f1(Y_true, predictions, mask, axis=0), average, "macro_f1")
+
+
+@documented
+def micro_f1(Y_true: Any, predictions: Any, mask: Any = None) -> float:
+    r"""Compute the F1 score of all entries.
+
+    .. math:: \frac{2 \, TP}{2 \, TP + FP + FN}
+
+    over all observed entries.
+
+    The value is in [0, 1], higher is better. It is NaN, with a warning, if no observed entry is positive or
+    predicted positive.
+
+    {parameters and returns}
+
+    Examples
+    --------
+    >>> from spmld.metrics import micro_f1
+    >>> micro_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]])
+    0.8571428571428571
+    """
+    return float(average_defined(_f1(Y_true, predictions, mask, axis=None), "mean", "micro_f1"))
+
+
+def _f1(Y_true: Any, predictions: Any, mask: Any, axis: int | None) -> Floats:
+    """Return F1 of the observed entries of each row (axis=1), of each column (axis=0) or of all."""
+    signs, predicted = read_predictions(Y_true, predictions, mask)
+    positive = signs > 0
+    n_true_positive = np.count_nonzero(positive & predicted, axis=axis)
+    n_predicted = np.count_nonzero(predicted & (signs != 0), axis=axis)
+    return ratio(2 * n_true_positive, n_predicted + np.count_nonzero(positive, axis=axis))

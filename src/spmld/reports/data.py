@@ -1,0 +1,188 @@
+"""Data of a model report: the model, its predictions and metrics, the label audit and the completed labels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+
+from spmld._response import Predictions, as_frame, predict_all
+from spmld._validation import check_scalar_integer
+from spmld.audit import LabelIssues, find_label_issues
+from spmld.estimators import Completion
+from spmld.labels import read_labels
+from spmld.metrics import Evaluation, evaluate
+from spmld.persistence.names import label_names_of
+
+__all__ = ["ReportData", "collect_data", "find_model", "view_note"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReportData:
+    """Fitted model, samples that it is evaluated on, and samples whose labels are audited and completed.
+
+    Attributes
+    ----------
+    model : fitted estimator
+        Model.
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels that the model is evaluated on: 0, 1, NaN where missing.
+    predictions : Predictions
+        Predictions of the model for these samples.
+    X_audited, Y_audited
+        Samples whose labels are audited and completed: the training samples, if they are available.
+    label_names, sample_names, audited_names : list of str
+        Names of labels, evaluated samples and audited samples.
+    training : bool
+        Whether the audited samples are the training samples.
+    top : int
+        Maximum number of rows of lists.
+    audit : bool
+        Whether to audit the labels.
+    seed : int
+        Seed of the folds of the audit.
+    """
+
+    model: Any
+    Y: NDArray[np.float64]
+    predictions: Predictions
+    X_audited: Any
+    Y_audited: NDArray[np.float64]
+    label_names: list[str]
+    sample_names: list[str]
+    audited_names: list[str]
+    training: bool
+    top: int
+    audit: bool
+    seed: int
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """All metrics."""
+        return evaluate(self.Y, self.predictions.scores, self.predictions.positive, self.predictions.probabilities)
+
+    def values(self, metric: Any, predictions: Any) -> NDArray[np.float64]:
+        """Return a metric of each label or sample, NaN where it is undefined."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            return metric(self.Y, predictions, average=None)
+
+    @cached_property
+    def issues(self) -> LabelIssues | None:
+        """Result of the audit; None without an audit, or if there are too few samples for its folds."""
+        if not self.audit or len(self.Y_audited) < 10:
+            return None
+        names = self.label_names
+        return find_label_issues(None, self.X_audited, self.Y_audited, label_names=names, random_state=self.seed)
+
+    @cached_property
+    def completion(self) -> Completion | None:
+        """Completed labels; None if no labels are missing, or the model has no `complete`."""
+        if not np.isnan(self.Y_audited).any() or not hasattr(self.model, "complete"):
+            return None
+        return self.model.complete(as_frame(self.model, self.X_audited), _encode(self.model, self.Y_audited))
+
+    @property
+    def audited_samples(self) -> str:
+        """Audited samples in words."""
+        return "the training samples" if self.training else "these samples"
+
+
+def collect_data(
+    model: Any,
+    X: Any,
+    Y: Any,
+    X_train: Any,
+    Y_train: Any,
+    label_names: Sequence[Any] | None,
+    top: int,
+    audit: bool,
+    random_state: int,
+) -> ReportData:
+    """Validate the arguments of `model_report`, and predict."""
+    if not hasattr(model, "predict"):
+        raise ValueError(f"model must be a fitted estimator with predict, got {model!r}")
+    if (X_train is None) != (Y_train is None):
+        raise ValueError("X_train and Y_train must both be given or both be None, got one of them")
+    top = check_scalar_integer("top", top, minimum=1)
+    labels, samples = _read_labels(X, Y, "Y")
+    training = X_train is not None
+    audited, audited_names = _read_labels(X_train, Y_train, "Y_train") if training else (labels, samples)
+    names = _find_label_names(model, Y, Y_train, label_names, labels.shape[1])
+    if {len(names), audited.shape[1]} != {labels.shape[1]}:
+        raise ValueError(f"label_names must have one name for each of the {labels.shape[1]} labels, got {len(names)}")
+    predictions = predict_all(model, X)
+    n_labels = predictions.positive.shape[1]
+    if predictions.positive.shape != labels.shape:
+        raise ValueError(f"Y must have the {n_labels} labels of the model, got {labels.shape[1]}")
+    return ReportData(
+        model=model,
+        Y=labels,
+        predictions=predictions,
+        X_audited=X_train if training else X,
+        Y_audited=audited,
+        label_names=names,
+        sample_names=samples,
+        audited_names=audited_names,
+        training=training,
+        top=top,
+        audit=bool(audit),
+        seed=random_state,
+    )
+
+
+def find_model(model: Any, attribute: str) -> Any:
+    """Return the model, or the first one inside it, that has an attribute which is not None; None if there is none."""
+    if model is None or getattr(model, attribute, None) is not None:
+        return model
+    views, steps = getattr(model, "estimators_", None), getattr(model, "steps", None)
+    inner = list(views.values()) if isinstance(views, dict) else [getattr(model, "estimator_", None)]
+    if steps:
+        inner = [steps[-1][1]]
+    candidates = (find_model(candidate, attribute) for candidate in inner)
+    return next((candidate for candidate in candidates if candidate is not None), None)
+
+
+def view_note(model: Any, inner: Any) -> str:
+    """Return a sentence for figures that show one view of an ensemble, otherwise nothing."""
+    views = getattr(find_model(model, "view_weights_"), "estimators_", {})
+    name = next((view for view, fitted in views.items() if fitted is inner), None) if isinstance(views, dict) else None
+    return f" The figures show the view {name!r} of the ensemble." if name else ""
+
+
+def _find_label_names(model: Any, Y: Any, Y_train: Any, label_names: Sequence[Any] | None, n_labels: int) -> list[str]:
+    """Return the names of the labels, which must be those of the model if it has names."""
+    fitted, columns = label_names_of(model), {"Y": _column_names(Y), "Y_train": _column_names(Y_train)}
+    for argument, names in columns.items():
+        if fitted is not None and names is not None and names != fitted:
+            raise ValueError(f"{argument} must have the labels of the model in their order, {fitted}, got {names}")
+    known = [names for names in (label_names, fitted, *columns.values()) if names is not None]
+    return [str(name) for name in (known[0] if known else range(n_labels))]
+
+
+def _read_labels(X: Any, Y: Any, name: str) -> tuple[NDArray[np.float64], list[str]]:
+    """Return labels as 0, 1 and NaN, and the names of the samples."""
+    labels = read_labels(Y, name=name)
+    count = X.shape[0] if hasattr(X, "shape") else len(X)
+    if count != len(labels.signs):
+        raise ValueError(f"X and {name} must have the same number of samples, got {count} and {len(labels.signs)}")
+    index = getattr(Y, "index", None) if hasattr(Y, "iloc") else None
+    names = [str(sample) for sample in (range(count) if index is None else index)]
+    return np.where(labels.observed, labels.signs > 0, np.nan), names
+
+
+def _column_names(Y: Any) -> list[str] | None:
+    names = read_labels(Y).names if Y is not None else None
+    return None if names is None else [str(name) for name in names]
+
+
+def _encode(model: Any, Y: NDArray[np.float64]) -> Any:
+    """Return labels with the classes and the shape that the model was fitted on."""
+    encoded = np.where(np.isnan(Y), np.nan, np.where(Y > 0, *np.asarray(model.classes_, dtype=float)[::-1]))
+    return encoded[:, 0] if getattr(getattr(model, "_labels", None), "one_dimensional", False) else encoded

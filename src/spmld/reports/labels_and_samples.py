@@ -1,0 +1,94 @@
+"""Sections on single labels and samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spmld._table import TextTable
+from spmld.metrics import label_ranking_average_precision, macro_auc, macro_average_precision, macro_f1, ranking_loss
+from spmld.reports.data import ReportData, find_model
+from spmld.reports.parts import Section
+
+__all__ = ["labels", "samples"]
+
+_FEW = 5
+
+
+def labels(data: ReportData) -> Section:
+    """Return the metrics of each label, and the easiest and the hardest labels by AUC."""
+    rows = _label_rows(data)
+    parts = []
+    ordered = sorted((row for row in rows if not np.isnan(row["AUC"])), key=lambda row: -row["AUC"])
+    if len(ordered) > 2 * _FEW:
+        short = [{name: row[name] for name in ("label", "positives", "AUC", "F1")} for row in ordered]
+        for title, some in (("Easiest labels", short[:_FEW]), ("Hardest labels", short[: -_FEW - 1 : -1])):
+            parts.append(TextTable.from_records(some, title))
+    text = (
+        "AUC is the probability that a positive sample has a higher score than a negative sample. It is undefined (-) "
+        "without observed labels of both kinds."
+    )
+    return Section("labels", "Labels", text, [*parts, TextTable.from_records(rows, "All labels")])
+
+
+def _label_rows(data: ReportData) -> list[dict[str, Any]]:
+    observed, predictions = ~np.isnan(data.Y), data.predictions
+    columns: dict[str, Any] = {
+        "label": data.label_names,
+        "observed": observed.sum(axis=0).tolist(),
+        "positives": np.nansum(data.Y, axis=0).astype(int).tolist(),
+        "predicted positives": np.where(observed, predictions.positive, 0).sum(axis=0).tolist(),
+    }
+    if predictions.scores is not None:
+        columns["AUC"] = data.values(macro_auc, predictions.scores).tolist()
+        columns["average precision"] = data.values(macro_average_precision, predictions.scores).tolist()
+    else:
+        columns["AUC"] = [float("nan")] * len(data.label_names)
+    columns["F1"] = data.values(macro_f1, predictions.positive).tolist()
+    tuned = find_model(data.model, "thresholds_")
+    if tuned is not None:
+        columns["threshold"] = np.asarray(tuned.thresholds_).tolist()
+    if data.issues is not None:
+        columns["expected errors"] = [row["share"] for row in data.issues.label_rows()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def samples(data: ReportData) -> Section | None:
+    """Return the samples with the lowest and the highest ranking loss."""
+    scores = data.predictions.scores
+    if scores is None or data.Y.shape[1] < 2:
+        return None
+    loss = data.values(ranking_loss, scores)
+    precision = data.values(label_ranking_average_precision, scores)
+    positives = np.nansum(data.Y, axis=1)
+    defined = np.flatnonzero(~np.isnan(loss))
+    if len(defined) < 2:
+        return None
+
+    def row(i: int) -> dict[str, Any]:
+        return {
+            "sample": data.sample_names[i],
+            "ranking loss": float(loss[i]),
+            "average precision": float(precision[i]),
+            "labels": _join([data.label_names[j] for j in np.flatnonzero(data.Y[i] == 1)]),
+            "highest scores": _join([data.label_names[j] for j in np.argsort(-scores[i])[:_FEW]]),
+        }
+
+    # In case of ties, samples with more positives come first, as they are harder to rank.
+    best = defined[np.lexsort((-positives[defined], -precision[defined], loss[defined]))]
+    worst = defined[np.lexsort((-positives[defined], precision[defined], -loss[defined]))]
+    count = min(data.top // 2 or 1, len(defined))
+    tables = [
+        TextTable.from_records([row(i) for i in order[:count]], title)
+        for title, order in (("Hardest samples", worst), ("Easiest samples", best))
+    ]
+    text = (
+        "The ranking loss of a sample is the fraction of its pairs of a positive and a negative label that are ranked "
+        "incorrectly."
+    )
+    return Section("samples", "Samples", text, tables)
+
+
+def _join(names: list[str]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

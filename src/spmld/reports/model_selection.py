@@ -1,0 +1,60 @@
+"""Section on the model selection of `SelfPacedEnsemble`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spmld._table import TableCell, TextTable, format_number
+from spmld.plotting.style import metric_label
+from spmld.reports.data import ReportData, find_model
+from spmld.reports.parts import Facts, Figure, Section
+from spmld.reports.pictures import picture
+
+__all__ = ["model_selection"]
+
+
+def model_selection(data: ReportData) -> Section | None:
+    """Return the settings that were evaluated, and which were selected."""
+    model = find_model(data.model, "view_weights_")
+    if model is None:
+        return None
+    kept = model.keep_fraction_
+    facts = [(f"weight of the view {view}", f"{weight:.2f}") for view, weight in model.view_weights_.items()]
+    facts.append(("kept fraction of positives", f"{kept:g}" + (" (no trimming)" if kept == 1 else "")))
+    rows = []
+    for result in model.cv_results_:
+        selected = result["choice"] == model.params_.get(result["part"], kept)
+        row = {"part": result["part"], "setting": _setting(result["choice"]), "held-out loss": float(result["loss"])}
+        rows.append({**row, "selected": TableCell("selected", mark="good") if selected else TableCell("")})
+    text = f"Settings were selected by {metric_label(model.scoring)} on held-out labels of the training samples."
+    path = _path_figure(model.cv_results_)
+    parts: list[Any] = [Facts(facts), *([path] if path else []), TextTable.from_records(rows, "All settings")]
+    return Section("settings", "Model selection", text, parts)
+
+
+def _setting(choice: Any) -> str:
+    if not isinstance(choice, dict):
+        return f"kept fraction {choice:g}"
+    return ", ".join(f"{name}={value:g}" for name, value in choice.items()) or "default"
+
+
+def _path_figure(results: list[dict[str, Any]]) -> Figure | None:
+    """Return the held-out loss along each regularization path."""
+    paths: dict[str, list[tuple[float, float]]] = {}
+    for result in results:
+        if isinstance(result["choice"], dict) and "C" in result["choice"]:
+            name = f"{result['part']}, label graph penalty {result['choice']['label_graph_penalty']:g}"
+            paths.setdefault(name, []).append((result["choice"]["C"], result["loss"]))
+    if not paths:
+        return None
+    loss, name, C = min((loss, name, C) for name, points in paths.items() for C, loss in points)
+
+    def draw(ax: Any) -> None:
+        for name, points in paths.items():
+            ax.plot(*zip(*points, strict=True), marker="o", ms=4, lw=1.5, label=name)
+        ax.set(xscale="log", xlabel="C", ylabel="held-out loss")
+        ax.legend(frameon=False)
+
+    lowest = f"{format_number(loss)}, {name}, C={C:g}"
+    alt = f"Held-out loss by C for {len(paths)} regularization paths; the lowest loss is {lowest}."
+    return picture(draw, alt, "A path ends when the loss has increased twice in a row.", size=(6.8, 3.8))

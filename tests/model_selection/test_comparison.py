@@ -1,0 +1,183 @@
+"""Comparison of methods on the same folds."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import RidgeClassifier
+
+from spmld import LabelPrior, MaskedLogistic, MaskedRidge
+from spmld.metrics import macro_f1, precision_at_k, ranking_loss
+from spmld.model_selection import Comparison, MultilabelStratifiedKFold, compare
+from spmld.model_selection.statistics import Verdict
+
+ESTIMATORS = {"logistic": MaskedLogistic(), "prior": LabelPrior(), "ridge": MaskedRidge()}
+
+
+class Failing(MaskedLogistic):
+    """Raises in the second fold."""
+
+    fits = 0
+
+    def fit(self, X, y, **others):
+        type(self).fits += 1
+        if self.fits % 2 == 0:
+            raise ValueError("cannot be fitted")
+        return super().fit(X, y, **others)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    Y = (X[:, :3] + rng.normal(size=(120, 3)) > 0.3).astype(float)
+    Y[rng.uniform(size=Y.shape) < 0.1] = np.nan
+    return X, Y
+
+
+def records(comparison):
+    return {(record["method"], record["metric"]): record for record in comparison.results()}
+
+
+def test_all_methods_are_fitted_on_the_same_folds(data):
+    X, Y = data
+    metrics = ["ranking_loss", "macro_f1", "precision_at_2"]
+    comparison = compare(ESTIMATORS, X, Y, metrics=metrics, cv=4, random_state=0)
+    results = records(comparison)
+    folds = list(MultilabelStratifiedKFold(4, random_state=0).split(X, Y))
+    for name, estimator in ESTIMATORS.items():
+        models = [(clone(estimator).fit(X[train], Y[train]), test) for train, test in folds]
+        scores = [(Y[test], model.decision_function(X[test])) for model, test in models]
+        expected = {
+            "ranking_loss": [ranking_loss(*pair) for pair in scores],
+            "macro_f1": [macro_f1(Y[test], model.predict(X[test])) for model, test in models],
+            "precision_at_2": [precision_at_k(*pair, k=2) for pair in scores],
+        }
+        for metric, values in expected.items():
+            record = results[name, metric]
+            assert record["folds"] == pytest.approx(values)
+            assert (record["mean"], record["std"]) == pytest.approx((np.mean(values), np.std(values, ddof=1)))
+            assert record["better"] == ("lower" if metric == "ranking_loss" else "higher")
+    assert comparison.reference == "logistic"
+    assert "verdict" not in results["logistic", "ranking_loss"]
+    assert results["prior", "ranking_loss"]["verdict"] == "worse"
+    assert len(results["prior", "seconds"]["folds"]) == 4
+
+
+def test_a_mask_hides_labels_as_nan_does(data):
+    X, Y = data
+    complete = np.nan_to_num(Y)
+    options = {"metrics": ["ranking_loss"], "cv": 3, "random_state": 0}
+    hidden = compare(ESTIMATORS, X, complete, mask=~np.isnan(Y), **options)
+    assert hidden.values == compare(ESTIMATORS, X, Y, **options).values
+    assert hidden.values != compare(ESTIMATORS, X, complete, **options).values
+
+
+def test_parallel_folds_give_the_same_values(data):
+    calls = []
+    options = {"cv": 3, "random_state": 0}
+    parallel = compare(ESTIMATORS, *data, n_jobs=2, callback=lambda *call: calls.append(call), **options)
+    assert parallel.values == compare(ESTIMATORS, *data, **options).values
+    assert calls == [(name, fold, 3) for name in ESTIMATORS for fold in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("metric", "low", "high"), [("ranking_loss", "better", "worse"), ("micro_f1", "worse", "better")]
+)
+def test_verdicts_follow_the_direction_of_the_metric(metric, low, high):
+    noise = np.array([0.01, -0.01, 0.02, -0.02, 0.0])
+    shifts = {"base": 0.0, "low": -0.3, "high": 0.3, "near": 0.001}
+    values = {(name, metric): list(0.5 + shift + np.roll(noise, i)) for i, (name, shift) in enumerate(shifts.items())}
+    results = {key[0]: record for key, record in records(Comparison([metric], list(shifts), "base", 5, values)).items()}
+    assert {name: results[name]["verdict"] for name in ("low", "high", "near")} == {
+        "low": low,
+        "high": high,
+        "near": "no significant difference",
+    }
+    assert results["low"]["difference"] == pytest.approx(-0.3)
+    for name in ("low", "high"):
+        assert results[name]["p_corrected"] / results[name]["p"] >= 2
+    assert "verdict" not in results["base"]
+
+
+def test_holms_correction_can_change_a_verdict():
+    base, near = [0.50, 0.51, 0.52, 0.53, 0.54], [0.51, 0.51, 0.54, 0.54, 0.56]
+    one = {("base", "micro_f1"): base, ("a", "micro_f1"): near}
+    assert records(Comparison(["micro_f1"], ["base", "a"], "base", 5, one))["a", "micro_f1"]["verdict"] == "better"
+    many = {**one, **{(name, "micro_f1"): near for name in "bcdefgh"}}
+    results = Comparison(["micro_f1"], ["base", *"abcdefgh"], "base", 5, many).results()
+    assert {record.get("verdict") for record in results} == {None, Verdict.NO_DIFFERENCE}
+
+
+def test_a_method_that_fails_is_listed_and_left_out(data):
+    estimators = {"failing": Failing(), "prior": LabelPrior()}
+    comparison = compare(estimators, *data, metrics=["macro_auc"], cv=2, random_state=0)
+    assert comparison.failed == {"failing": "cannot be fitted"}
+    assert list(comparison.values) == [("prior", "macro_auc")]
+    assert [row[0] for row in comparison.to_table().rows] == ["prior"]
+    assert "verdict" not in records(comparison)["prior", "macro_auc"]  # the reference is the method that failed
+
+
+def test_a_metric_without_its_input_fails_the_method(data):
+    X, Y = data
+    comparison = compare({"ridge": RidgeClassifier()}, X, np.nan_to_num(Y), metrics=["log_loss"], cv=2, random_state=0)
+    assert comparison.failed == {"ridge": "log_loss needs probabilities, which ridge does not provide"}
+
+
+def test_the_table_shows_means_deviations_and_signs():
+    values = {
+        ("base", "macro_auc"): [0.5, 0.5, 0.5],
+        ("base", "ranking_loss"): [0.2, np.nan, 0.2],
+        ("better", "macro_auc"): [0.7, 0.71, 0.69],
+        ("better", "ranking_loss"): [np.nan] * 3,
+    }
+    seconds = {"base": [1.0] * 3, "better": [2.0] * 3}
+    table = Comparison(["macro_auc", "ranking_loss"], ["base", "better"], "base", 3, values, seconds).to_table()
+    assert [line.split("\t") for line in table.to_text().splitlines()] == [
+        ["method", "macro_auc (higher)", "ranking_loss (lower)", "seconds"],
+        ["base (reference)", "0.5000 ± 0.0000", "0.2000 ± 0.0000", "1.0000 ± 0.0000"],
+        ["better", "0.7000 ± 0.0100 +", "-", "2.0000 ± 0.0000"],
+    ]
+    assert table.cells[1][1].mark == "good"
+    assert "+ better, - worse, = no significant difference" in table.note
+
+
+def test_a_comparison_returns_from_json(data):
+    comparison = compare(ESTIMATORS, *data, metrics=["macro_auc", "ranking_loss"], cv=3, random_state=0)
+    comparison.values["ridge", "macro_auc"][1] = np.nan
+    text = json.dumps({"data": "songs.csv", **comparison.to_dict()}, allow_nan=False)
+    restored = Comparison.from_dict(json.loads(text))
+    np.testing.assert_equal(restored.values, comparison.values)
+    assert (restored.seconds, restored.reference) == (comparison.seconds, comparison.reference)
+    assert restored.to_dict() == comparison.to_dict()
+    assert restored._repr_html_() == comparison._repr_html_()
+
+
+@pytest.mark.parametrize("content", [{}, {"results": 3}, [], {"results": [{"method": "a"}]}])
+def test_from_dict_validates_its_content(content):
+    with pytest.raises(ValueError, match="content must be the dictionary that"):
+        Comparison.from_dict(content)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"estimators": {}}, "estimators must map names to unfitted estimators, got none"),
+        ({"reference": "svm"}, "reference must be one of the estimators, logistic, prior, ridge, got 'svm'"),
+        ({"metrics": []}, "metrics must be a sequence of names of metrics, got "),
+        ({"metrics": "macro_f1"}, "metrics must be a sequence of names of metrics, got 'macro_f1'"),
+        ({"metrics": ["luck"]}, "metric must be one of ranking_loss"),
+        ({"metrics": ["propensity_scored_precision_at_k"]}, "which needs propensities of the labels"),
+        ({"cv": 1}, "cv must be an integer of at least 2"),
+    ],
+)
+def test_arguments_are_validated(data, options, message):
+    X, Y = data
+    with pytest.raises(ValueError, match=message):
+        compare(**{"estimators": ESTIMATORS, "X": X, "Y": Y, **options})
+
+
+def test_names_at_k_stand_for_1_3_and_5(data):
+    comparison = compare(ESTIMATORS, *data, metrics=["precision_at_k", "precision_at_3"], cv=2, random_state=0)
+    assert comparison.metrics == ["precision_at_1", "precision_at_3", "precision_at_5"]
