@@ -73,6 +73,8 @@ def report(
     extension = Path(source).suffix.lower()
     if extension == ".skops":
         raise ValueError(f"{source} is a model file; pass the data to evaluate it on, and --model {source}")
+    if source.lower().endswith((".jsonl", ".jsonl.xz")):
+        raise ValueError(f"{source} contains records of a study; use: spmld reproduce html {source} -o {out}")
     if extension == ".json":
         if model is not None:
             raise ValueError(f"--model cannot be combined with {source}, which contains results; pass a data set")
@@ -90,10 +92,14 @@ def report(
 
 
 def _comparison_page(source: str, title: str | None) -> str:
+    from spmld.model_selection import Comparison
     from spmld.reports import comparison_report
 
     with reading(source, "the output of spmld compare --json") as file:
-        return comparison_report(json.loads(file.read_text(encoding="utf-8")), title=title)
+        content = json.loads(file.read_text(encoding="utf-8"))
+        facts = {name: content[name] for name in ("data", "seed") if name in content}
+        default = f"Comparison of methods on {facts['data']}" if "data" in facts else None
+        return comparison_report(Comparison.from_dict(content), title=title or default, facts=facts)
 
 
 def _model_page(

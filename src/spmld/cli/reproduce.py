@@ -1,7 +1,4 @@
-"""``spmld reproduce``: run studies, make their tables and figures, refit any one result.
-
-Exit status: as `spmld.cli.main` says, and 1 if trials failed or a refit differs.
-"""
+"""``spmld reproduce``: run studies, generate their tables and figures, and repeat recorded fits."""
 
 from __future__ import annotations
 
@@ -15,7 +12,8 @@ import click
 from click.exceptions import Exit
 
 from spmld._io import writing
-from spmld.cli.printing import print_json, print_message
+from spmld.cli.options import force_option
+from spmld.cli.printing import check_output_path, print_json, print_message
 from spmld.studies import (
     Outcome,
     RecordError,
@@ -27,17 +25,19 @@ from spmld.studies import (
     run_study,
     shipped_studies,
 )
-from spmld.studies.costs import costs
+from spmld.studies.comparison import compare_methods
+from spmld.studies.costs import compare_costs
 from spmld.studies.report import write_report
-from spmld.studies.standings import standings
 from spmld.studies.trial import attempt
 
 __all__ = ["reproduce"]
 
+_records = click.argument("records", type=click.Path(path_type=Path))
+
 
 @click.group()
 def reproduce() -> None:
-    """Run studies, make their tables and figures, refit any one result.
+    """Run studies, generate their tables and figures, and repeat recorded fits.
 
     \b
     Example:
@@ -66,11 +66,17 @@ def list_studies(as_json: bool) -> None:
 
 @reproduce.command()
 @click.argument("studies", nargs=-1, required=True)
-@click.option("--out", default="results.jsonl", show_default=True, type=click.Path(path_type=Path), help="Records.")
-@click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Trials at the same time.")
+@click.option(
+    "--out",
+    default="results.jsonl",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="File of records, compressed if its name ends in .xz.",
+)
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Number of parallel trials.")
 @click.option("--retry", is_flag=True, help="Run failed trials again.")
 def run(studies: tuple[str, ...], out: Path, jobs: int, retry: bool) -> None:
-    """Run STUDIES: names from `list`, or TOML files. Trials on record are not run again.
+    """Run STUDIES: names from `list`, or TOML files. Recorded trials are not run again.
 
     \b
     Examples:
@@ -83,42 +89,65 @@ def run(studies: tuple[str, ...], out: Path, jobs: int, retry: bool) -> None:
         try:
             outcome = run_study(study, out, n_jobs=jobs, retry=retry, progress=_progress_bar(study.name))
         except KeyboardInterrupt:
-            print_message("What is done is on record; the same command goes on.")
+            print_message("Interrupted. Finished trials are recorded; run the same command to resume.")
             raise
-        _tell(study.name, outcome)
+        _print_outcome(study.name, outcome)
         failed |= bool(outcome.failed)
     raise Exit(1 if failed else 0)
 
 
 @reproduce.command()
-@click.argument("records", type=click.Path(path_type=Path))
-@click.option("--out", default="results", show_default=True, type=click.Path(path_type=Path), help="Folder.")
+@_records
+@click.option(
+    "--out", default="results", show_default=True, type=click.Path(path_type=Path), help="Folder to write to."
+)
 def report(records: Path, out: Path) -> None:
-    """Make all tables and figures from RECORDS; nothing is fitted.
+    """Write all tables and figures of RECORDS to a folder. Nothing is fitted.
 
     \b
     Example:
       spmld reproduce report results.jsonl --out results
     """
-    found = read_records(records)
-    if not found.studies:
-        raise RecordError(f"{records} holds no study")
-    written = write_report(found, out)
+    content = read_records(records)
+    if not content.studies:
+        raise RecordError(f"{records} contains no study")
+    written = write_report(content, out)
     click.echo(f"{len(written)} files in {out}")
     if not any(path.suffix == ".png" for path in written):
-        click.echo('There are no figures: they need matplotlib, pip install "spmld[plot]", and results to show.')
+        click.echo('No figures were written: they require results, and matplotlib (pip install "spmld[plot]").')
 
 
 @reproduce.command()
-@click.argument("records", type=click.Path(path_type=Path))
-@click.option("--study", help="Study, where RECORDS hold several.")
-@click.option("--metric", help="Metric; the first of the study if not given.")
-@click.option("--reference", help="Method to look at; the study's reference if not given.")
-@click.option("--against", multiple=True, help="Competitor; all others if not given. May be repeated.")
-@click.option("--data", multiple=True, help="Data set; all if not given. May be repeated.")
-@click.option("--figure", type=click.Path(path_type=Path), help="Draw it too, into this file (PNG, SVG or PDF).")
-@click.option("--cost", is_flag=True, help="Processor seconds to choose settings and fit, in place of a metric.")
-@click.option("--brief", is_flag=True, help="Print who wins how often, without the table.")
+@_records
+@click.option("-o", "--out", required=True, metavar="FILE", help="HTML file to write, such as results.html.")
+@click.option("--title", help="Title of the page.")
+@force_option
+def html(records: Path, out: str, title: str | None, force: bool) -> None:
+    """Write a report on RECORDS as one HTML file without external resources. Nothing is fitted.
+
+    \b
+    Example:
+      spmld reproduce html results.jsonl -o results.html
+    """
+    from spmld.studies.html_report import study_report
+
+    check_output_path(out, force)
+    page = study_report(read_records(records), title=title)
+    with writing(out) as part:
+        part.write_text(page, encoding="utf-8")
+    print_message(f"{out}: {len(page.encode()) / 1000:,.0f} kB")
+
+
+@reproduce.command()
+@_records
+@click.option("--study", help="Study, if RECORDS contain several.")
+@click.option("--metric", help="Metric.  [default: the first of the study]")
+@click.option("--reference", help="Method to compare with its competitors.  [default: the reference of the study]")
+@click.option("--against", multiple=True, help="Competitor; may be repeated.  [default: all others except oracles]")
+@click.option("--data", multiple=True, help="Data set; may be repeated.  [default: all]")
+@click.option("--figure", type=click.Path(path_type=Path), help="Also plot the comparison to a file (PNG, SVG or PDF).")
+@click.option("--cost", is_flag=True, help="Print the CPU time of parameter search and fit instead of a metric.")
+@click.option("--brief", is_flag=True, help="Print the summary without the table.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def table(
     records: Path,
@@ -132,25 +161,25 @@ def table(
     brief: bool,
     as_json: bool,
 ) -> None:
-    """Print one table of RECORDS in Markdown: a row for each cell, and who wins how often.
+    """Print one table of RECORDS in Markdown: a row for each condition, and the number of wins and losses.
 
-    Bold is the best mean of the reference and its competitors; signs compare with the reference: + better, - worse, = not
-    told apart at 95 % by a paired t-test over the masks.
+    The best mean of the reference and its competitors is bold. Signs compare with the reference: + better, - worse,
+    = no significant difference, by a paired t-test over the masks at 95 %.
 
     \b
     Example:
       spmld reproduce table results.jsonl --metric coverage --against GLOCAL --data business --figure wins.png
     """
-    found = read_records(records)
-    if study is None and len(found.studies) == 1:
-        (study,) = found.studies
-    if study not in found.studies:
-        raise RecordError(f"--study must be one of {', '.join(found.studies) or 'none'} in {records}, got {study!r}")
-    standing = standings(found.study(study), found, metric, reference, against, data)
+    content = read_records(records)
+    if study is None and len(content.studies) == 1:
+        (study,) = content.studies
+    if study not in content.studies:
+        raise RecordError(f"--study must be one of {', '.join(content.studies) or 'none'} in {records}, got {study!r}")
+    comparison = compare_methods(content.study(study), content, metric, reference, against, data)
     if figure is not None:
         with writing(figure) as part:
-            standing.figure().savefig(part, dpi=130)
-    shown = costs(standing.study, found, standing.reference, data) if cost else standing
+            comparison.figure().savefig(part, dpi=130)
+    shown = compare_costs(comparison.study, content, comparison.reference, data) if cost else comparison
     if as_json:
         print_json(shown.to_dict())
     else:
@@ -158,13 +187,13 @@ def table(
 
 
 @reproduce.command()
-@click.argument("records", type=click.Path(path_type=Path))
+@_records
 @click.option("--data", help="Data set.")
-@click.option("--rate", type=float, help="Share of observed labels, such as 0.3.")
+@click.option("--rate", type=float, help="Observed fraction of the labels, such as 0.3.")
 @click.option("--method", help="Name of the method.")
 @click.option("--seed", type=int, help="Seed of the mask.")
-@click.option("--key", help="Key of the record, where the rest does not single one out.")
-@click.option("--tolerance", default=1e-6, show_default=True, type=click.FloatRange(min=0), help="Largest difference.")
+@click.option("--key", help="Key of the record, if the other options match several records.")
+@click.option("--tolerance", default=1e-6, show_default=True, type=click.FloatRange(min=0), help="Maximum difference.")
 def check(
     records: Path,
     data: str | None,
@@ -174,65 +203,64 @@ def check(
     key: str | None,
     tolerance: float,
 ) -> None:
-    """Refit one result of RECORDS and compare it with what is recorded.
+    """Repeat one fit of RECORDS and compare its metrics with the recorded ones.
 
     \b
     Example:
       spmld reproduce check results.jsonl --data planted --rate 0.3 --method SPMLD --seed 0
     """
-    wanted = {"data": data, "observed": rate, "method": method, "seed": seed}
-    stored = _single(read_records(records), {k: v for k, v in wanted.items() if v is not None}, key)
-    trial = Trial.from_dict(stored["trial"])
-    again = attempt(trial)
-    if again["status"] != "ok":
-        print_message(f"the refit failed: {again['error']}")
+    conditions = {"data": data, "observed": rate, "method": method, "seed": seed}
+    recorded = _find_record(read_records(records), {k: v for k, v in conditions.items() if v is not None}, key)
+    trial = Trial.from_dict(recorded["trial"])
+    repeated = attempt(trial)
+    if repeated["status"] != "ok":
+        print_message(f"the repeated fit failed: {repeated['error']}")
         raise Exit(1)
     click.echo(f"{trial.method} on {trial.data}, {trial.observed:.0%} observed, seed {trial.seed}, {trial.params}")
     differs = False
-    for name, value in stored["metrics"].items():
-        now = again["metrics"].get(name)
+    for name, value in recorded["metrics"].items():
+        now = repeated["metrics"].get(name)
         same = now == value or (now is not None and value is not None and abs(now - value) <= tolerance)
         differs |= not same
-        told = ["undefined" if v is None else f"{v:.6f}" for v in (value, now)]
-        click.echo(f"{name:<36} recorded {told[0]}  again {told[1]}  {'same' if same else 'DIFFERS'}")
-    click.echo(
-        f"{stored['cpu_seconds']} s then, {again['cpu_seconds']} s now; version {stored['version']}, {again['version']}"
-    )
+        texts = ["undefined" if v is None else f"{v:.6f}" for v in (value, now)]
+        click.echo(f"{name:<36} recorded {texts[0]}  repeated {texts[1]}  {'same' if same else 'DIFFERS'}")
+    for text, record in (("recorded", recorded), ("repeated", repeated)):
+        click.echo(f"{text}: {record['cpu_seconds']} CPU seconds, version {record['version']}")
     raise Exit(1 if differs else 0)
 
 
-def _single(records: Records, wanted: dict[str, Any], key: str | None) -> dict[str, Any]:
-    """The one record of a final trial that fits what is wanted, or of any trial by its key."""
-    fits = [
+def _find_record(records: Records, conditions: dict[str, Any], key: str | None) -> dict[str, Any]:
+    """Return the only record of a final trial that meets the conditions, or the record of any trial by its key."""
+    matches = [
         record
         for record in records.trials.values()
         if record["status"] == "ok"
         and (record["key"] == key if key else record["trial"]["kind"] != "held-out")
-        and all(record["trial"][name] == value for name, value in wanted.items())
+        and all(record["trial"][name] == value for name, value in conditions.items())
     ]
-    if len(fits) == 1:
-        return fits[0]
-    asked = ", ".join(f"{name}={value}" for name, value in {**wanted, **({"key": key} if key else {})}.items())
-    if fits:
-        some = ", ".join(record["key"] for record in fits[:3])
+    if len(matches) == 1:
+        return matches[0]
+    text = ", ".join(f"{name}={value}" for name, value in {**conditions, **({"key": key} if key else {})}.items())
+    if matches:
+        keys = ", ".join(record["key"] for record in matches[:3])
         raise RecordError(
-            f"{len(fits)} records fit {asked or 'no condition'}; say more, or give a --key such as {some}"
+            f"{len(matches)} records match {text or 'no condition'}; add conditions, or --key with a key such as {keys}"
         )
-    raise RecordError(f"no successful trial fits {asked}")
+    raise RecordError(f"no successful trial matches {text}")
 
 
-def _tell(name: str, outcome: Outcome) -> None:
-    click.echo(f"{name}: {outcome.done} trials run, {outcome.before} on record before, {len(outcome.failed)} failed")
+def _print_outcome(name: str, outcome: Outcome) -> None:
+    click.echo(f"{name}: {outcome.done} trials run, {outcome.before} already recorded, {len(outcome.failed)} failed")
     if len(outcome.versions) > 1:
-        print_message(f"{name}: trials of different versions: {', '.join(sorted(outcome.versions))}")
+        print_message(f"{name}: trials were run with different versions: {', '.join(sorted(outcome.versions))}")
     for error, count in Counter(f"{r['trial']['method']}: {r['error']}" for r in outcome.failed).most_common(5):
         print_message(f"{name}: {count} x {error}")
     for place in outcome.without_choice:
-        print_message(f"{name}: not judged, as no setting could be: {place}")
+        print_message(f"{name}: not evaluated, because all fits of the parameter search failed: {place}")
 
 
 def _progress_bar(study: str) -> Callable[[list[Trial], Iterable[dict[str, Any]]], Iterable[dict[str, Any]]] | None:
-    """A bar with the time left on a terminal, nothing where output goes elsewhere or rich is not there."""
+    """Return a progress bar for a terminal; None if standard error is not a terminal or rich is not installed."""
     if not sys.stderr.isatty():
         return None
     try:
@@ -244,14 +272,14 @@ def _progress_bar(study: str) -> Callable[[list[Trial], Iterable[dict[str, Any]]
 
     def show(trials: list[Trial], records: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeLeft())
-        # Fits differ in length, so the estimate rests on the last hour and not on the last moments.
+        # Fits differ in length, so that the estimate is based on the last hour.
         with Progress(*columns, console=Console(stderr=True), speed_estimate_period=3600) as bar:
             task = bar.add_task(study, total=len(trials))
             for record in records:
-                where = record["trial"]
+                trial = record["trial"]
                 failed = "" if record["status"] == "ok" else " failed"
-                told = f"{study}, {where['kind']}: {where['data']} {where['observed']:.0%} {where['method']}{failed}"
-                bar.update(task, advance=1, description=told)
+                text = f"{study}, {trial['kind']}: {trial['data']} {trial['observed']:.0%} {trial['method']}{failed}"
+                bar.update(task, advance=1, description=text)
                 yield record
 
     return show

@@ -60,7 +60,9 @@ class PacingDisplay(Display):
             weights = [record["mean_weight_per_component"] for record in records]
             names = [f"latent {i}" for i in range(len(weights[0]))]
         else:
-            raise ValueError(f"history_ of the estimator must have mean weights, got {type(estimator).__name__} without")
+            raise ValueError(
+                f"history_ of the estimator must have mean weights, got {type(estimator).__name__} without"
+            )
         return cls(weights, names).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> PacingDisplay:

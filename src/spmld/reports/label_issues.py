@@ -20,8 +20,8 @@ def likely_errors(data: ReportData) -> Section | None:
     rows = [{**row, "sample": data.audited_names[row["sample"]]} for row in data.issues.entries(data.top)]
     expected = sorted(data.issues.label_rows(), key=lambda row: -(row["share"] or 0))
     text = (
-        f"Labels of {data.audited_samples} that out-of-fold models flag as likely errors. The order is more reliable than "
-        "the probabilities."
+        f"Labels of {data.audited_samples} that out-of-fold models flag as likely errors. The order is more "
+        "reliable than the probabilities."
     )
     tables = [
         TextTable.from_records(rows, "Most likely errors"),

@@ -57,7 +57,9 @@ def dependencies(data: ReportData) -> Section | None:
         "Effect of the probability of a label on the scores of the others, estimated on held-out labels. Predictions "
         f"use it with weight {model.dependency_weight:g}."
     )
-    return Section("dependencies", "Label dependencies", text, [figure, TextTable.from_records(rows, "Strongest effects")])
+    return Section(
+        "dependencies", "Label dependencies", text, [figure, TextTable.from_records(rows, "Strongest effects")]
+    )
 
 
 def _map(correlation: NDArray[np.float64], names: list[str], samples: str) -> Figure:

@@ -91,7 +91,7 @@ def _inline(svg: str) -> str:
 
 
 def _text_colour(grey: int) -> str:
-    """Return a shade of grey relative to the text colour of the page: black is the text colour, white is transparent."""
+    """Return a shade of grey relative to the text: black is the colour of the text, white is transparent."""
     strength = round(100 * (1 - grey / 255))
     return "currentColor" if strength == 100 else f"color-mix(in srgb, currentColor {strength}%, transparent)"
 

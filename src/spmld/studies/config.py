@@ -5,19 +5,19 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
 from spmld.studies.schema import (
     StudyError,
+    accepts,
     are_choices,
     are_params,
     at_least,
     is_metric,
     is_number,
     is_text,
-    key,
     many,
     one_of,
 )
@@ -31,8 +31,14 @@ CORRUPTIONS = ("none", "permute", "swap", "drop", "flip")
 Params = dict[str, Any]
 
 
-def _choice_of(options: tuple[str, ...], **default: Any) -> Any:
-    return key(f"one of {', '.join(options)}", one_of(options), **default)
+def _options(values: tuple[str, ...]) -> dict[str, Any]:
+    return accepts(f"one of {', '.join(values)}", one_of(values))
+
+
+_PARAMS = accepts("a table of plain values or lists of them", are_params)
+_CHOICES = accepts("a table of lists of plain values", are_choices)
+_NAMES = accepts("a list of distinct names of data sets", many(is_text))
+_TABLES = accepts("a list of tables", lambda value: isinstance(value, list) and bool(value))
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,8 @@ class Corruption:
     permute 30%
     """
 
-    kind: str = _choice_of(CORRUPTIONS, default="none")
-    rate: float = key("a number in [0, 1]", lambda v: is_number(v, 0, 1), default=0.0)
+    kind: str = field(default="none", metadata=_options(CORRUPTIONS))
+    rate: float = field(default=0.0, metadata=accepts("a number in [0, 1]", lambda v: is_number(v, 0, 1)))
 
     def __post_init__(self) -> None:
         if (self.kind == "none") != (self.rate == 0):
@@ -110,15 +116,15 @@ class Method:
     [0.3, 1.0, 3.0]
     """
 
-    name: str = key("text", is_text)
-    estimator: str = key(
-        "the dotted path of an estimator, such as spmld.SPMLD", lambda value: is_text(value) and "." in value
+    name: str = field(metadata=accepts("text", is_text))
+    estimator: str = field(
+        metadata=accepts("the dotted path of an estimator, such as spmld.SPMLD", lambda v: is_text(v) and "." in v)
     )
-    published: str | None = key("the name of a method of the paper", is_text, default=None)
-    fixed: Params = key("a table of plain values or lists of them", are_params, default_factory=dict)
-    search: dict[str, list[Any]] = key("a table of lists of plain values", are_choices, default_factory=dict)
-    sweep: dict[str, list[Any]] = key("a table of lists of plain values", are_choices, default_factory=dict)
-    oracle: bool = key("true or false", lambda value: isinstance(value, bool), default=False)
+    published: str | None = field(default=None, metadata=accepts("the name of a method of the paper", is_text))
+    fixed: Params = field(default_factory=dict, metadata=_PARAMS)
+    search: dict[str, list[Any]] = field(default_factory=dict, metadata=_CHOICES)
+    sweep: dict[str, list[Any]] = field(default_factory=dict, metadata=_CHOICES)
+    oracle: bool = field(default=False, metadata=accepts("true or false", lambda v: isinstance(v, bool)))
 
     def __post_init__(self) -> None:
         names = [*self.fixed, *self.search, *self.sweep]
@@ -177,26 +183,24 @@ class Study:
     ('planted',)
     """
 
-    title: str = key("text", is_text)
-    report: str = _choice_of(REPORTS)
-    data: tuple[str, ...] = key("a list of distinct names of data sets", many(is_text))
-    observed: tuple[float, ...] = key(
-        "a list of distinct fractions in (0, 1]", many(lambda v: is_number(v, 0, 1) and v > 0)
+    title: str = field(metadata=accepts("text", is_text))
+    report: str = field(metadata=_options(REPORTS))
+    data: tuple[str, ...] = field(metadata=_NAMES)
+    observed: tuple[float, ...] = field(
+        metadata=accepts("a list of distinct fractions in (0, 1]", many(lambda v: is_number(v, 0, 1) and v > 0))
     )
-    seeds: tuple[int, ...] = key("a list of distinct integers of at least 0", many(at_least(0)))
-    metrics: tuple[str, ...] = key("a list of distinct names of metrics", many(is_metric))
-    methods: tuple[Method, ...] = key("a list of tables", lambda v: isinstance(v, list) and bool(v))
+    seeds: tuple[int, ...] = field(metadata=accepts("a list of distinct integers of at least 0", many(at_least(0))))
+    metrics: tuple[str, ...] = field(metadata=accepts("a list of distinct names of metrics", many(is_metric)))
+    methods: tuple[Method, ...] = field(metadata=_TABLES)
     name: str = ""
-    corruption: tuple[Corruption, ...] = key(
-        "a list of tables", lambda v: isinstance(v, list) and bool(v), default=(CLEAN,)
-    )
-    standardize: tuple[str, ...] = key("a list of distinct names of data sets", many(is_text), default=())
-    evaluated_on: str = _choice_of(EVALUATED_ON, default="test")
-    reference: str | None = key("the name of a method", is_text, default=None)
-    budget: int = key("an integer of at least 1", at_least(1), default=1)
-    folds: int = key("an integer of at least 2", at_least(2), default=3)
-    select_seed: int = key("an integer of at least 0", at_least(0), default=1000)
-    select_by: str = key("the name of a metric", is_metric, default="ranking_loss")
+    corruption: tuple[Corruption, ...] = field(default=(CLEAN,), metadata=_TABLES)
+    standardize: tuple[str, ...] = field(default=(), metadata=_NAMES)
+    evaluated_on: str = field(default="test", metadata=_options(EVALUATED_ON))
+    reference: str | None = field(default=None, metadata=accepts("the name of a method", is_text))
+    budget: int = field(default=1, metadata=accepts("an integer of at least 1", at_least(1)))
+    folds: int = field(default=3, metadata=accepts("an integer of at least 2", at_least(2)))
+    select_seed: int = field(default=1000, metadata=accepts("an integer of at least 0", at_least(0)))
+    select_by: str = field(default="ranking_loss", metadata=accepts("the name of a metric", is_metric))
 
     def __post_init__(self) -> None:
         names = [method.name for method in self.methods]

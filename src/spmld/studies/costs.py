@@ -44,7 +44,9 @@ class StudyCosts:
             for condition, times in self.seconds.items()
         ]
         table = TextTable(["data", "labels", "observed", *methods], rows).to_markdown()
-        return "\n".join([f"CPU seconds of parameter search and one fit: {self.study.title}", "", table, "", self.brief()])
+        return "\n".join(
+            [f"CPU seconds of parameter search and one fit: {self.study.title}", "", table, "", self.brief()]
+        )
 
     def brief(self) -> str:
         """Return the ratios of the reference's time to that of each method."""

@@ -25,9 +25,7 @@ _PAPER_UNITS = {"spmld.SPMLD.paper": 2.0}
 _SYMBOLS = {"threshold": r"$\lambda$", "diversity": r"$\gamma$"}
 
 
-def radar_displays(
-    results: Sequence[Result], records: Records, reference: str | None
-) -> dict[Condition, RadarDisplay]:
+def radar_displays(results: Sequence[Result], records: Records, reference: str | None) -> dict[Condition, RadarDisplay]:
     """Return a radar chart for each condition, of the methods that have all metrics.
 
     Coverage is divided by the number of labels, as in the paper.
@@ -103,12 +101,12 @@ def surfaces(study: Study, records: Records) -> list[Surface]:
             continue
         unit = _PAPER_UNITS.get(method.estimator, 1.0)
         rows, columns = ([unit * value for value in values] for values in method.sweep.values())
-        names = [_SYMBOLS.get(name := path.rsplit("__", 1)[-1], name) for path in method.sweep]
+        row_name, column_name = (_SYMBOLS.get(name := path.rsplit("__", 1)[-1], name) for path in method.sweep)
         means = _sweep_means(study, method, records)
         for condition, metric in product(study.conditions, study.metrics):
             if (condition, metric) in means:
                 title = f"{condition}: {metric_heading(metric)}"
-                display = SurfaceDisplay(means[condition, metric], rows, columns, *names, title)
+                display = SurfaceDisplay(means[condition, metric], rows, columns, row_name, column_name, title)
                 found.append(Surface(method, condition, metric, display))
     return found
 

@@ -94,8 +94,8 @@ def _results(results: Sequence[Result], evaluated_on: str, reference: str | None
     text = "Mean ± standard deviation over the masks."
     if any(result.test is not None for result in results):
         text += (
-            f" Against {reference}: + better, - worse, = no significant difference, by paired t-tests at 95 %. The masks "
-            "share training and test samples, so that these tests generalize to other masks, not to other data."
+            f" Against {reference}: + better, - worse, = no significant difference, by paired t-tests at 95 %. The "
+            "masks share training and test samples, so that these tests generalize to other masks, not to other data."
         )
     return Section(f"results-{evaluated_on}", f"Results{evaluation_phrase(evaluated_on)}", text, tables)
 
@@ -103,7 +103,7 @@ def _results(results: Sequence[Result], evaluated_on: str, reference: str | None
 def _cell(result: Result | None) -> TableCell | None:
     if result is None:
         return None
-    return verdict_cell(format_mean(result), result.mean, result.test and result.test.verdict)
+    return verdict_cell(format_mean(result), result.mean, result.test.verdict if result.test else None)
 
 
 def _agreement(results: Sequence[Result]) -> Section | None:
@@ -130,7 +130,9 @@ def _ranks(results: Sequence[Result], evaluated_on: str, reference: str | None) 
         order = ", ".join(f"{name} {mean:.2f}" for mean, name in sorted(zip(ranks.means, display.names, strict=True)))
         alt = f"{display.title}: mean ranks over {ranks.n} data sets: {order}; critical difference "
         figures.append(picture(plot(display), f"{alt}{ranks.difference:.2f}.", size=(8.6, display.height)))
-    text = "Mean ranks over data sets; 1 is best. Bars join methods without significant difference (Nemenyi's test, 95 %)."
+    text = (
+        "Mean ranks over data sets; 1 is best. Bars join methods without significant difference (Nemenyi's test, 95 %)."
+    )
     heading = f"Ranks{evaluation_phrase(evaluated_on)}"
     return Section(f"ranks-{evaluated_on}", heading, text, figures) if figures else None
 
@@ -176,4 +178,6 @@ def _failed(records: Records) -> Section | None:
         {**{name: record["trial"][name] for name in ("method", "data", "observed", "seed")}, "error": record["error"]}
         for record in records.failed()
     ]
-    return Section("failed", f"Failed fits: {len(rows)}", "", [TextTable.from_records(rows, "Errors")]) if rows else None
+    return (
+        Section("failed", f"Failed fits: {len(rows)}", "", [TextTable.from_records(rows, "Errors")]) if rows else None
+    )

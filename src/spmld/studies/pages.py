@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spmld._table import TextTable
+from spmld.model_selection.statistics import Verdict
 from spmld.studies.config import Study
 from spmld.studies.displays import Ranking
 from spmld.studies.published import contradictions, published
@@ -14,6 +15,8 @@ from spmld.studies.results import Result, agreement, is_better
 from spmld.studies.tables import evaluation_phrase, file_suffix, result_table, short_name
 
 __all__ = ["Findings", "index", "result_page"]
+
+_VERDICTS = (Verdict.BETTER, Verdict.NO_DIFFERENCE, Verdict.WORSE)
 
 _MARKS = (
     "Paired t-tests at 95 % against {reference}, as in the paper. Bold: significantly better than {reference}. Italic: "
@@ -114,15 +117,15 @@ def _against_reference(findings: Findings) -> str:
     tested = [(result.method.name, result.test) for result in findings.results if result.test is not None]
     for name in dict.fromkeys(name for name, _ in tested):
         verdicts = [test.verdict for other, test in tested if other == name]
-        rows.append([name, *(verdicts.count(v) for v in ("better", "no significant difference", "worse"))])
+        rows.append([name, *map(verdicts.count, _VERDICTS)])
     if not rows:
         return ""
-    table = TextTable(["method", "better", "no significant difference", "worse"], rows)
+    table = TextTable(["method", *_VERDICTS], rows)
     file = f"effects{file_suffix(findings.evaluated_on)}.csv"
     text = (
-        f"Paired t-tests at 95 % over masks. [{file}]({file}) has effect sizes, and p-values with Holm's correction over "
-        "all tests of a metric. The masks share training and test samples, so that these tests generalize to other "
-        "masks of the same data, not to other data."
+        f"Paired t-tests at 95 % over masks. [{file}]({file}) has effect sizes, and p-values with Holm's correction "
+        "over all tests of a metric. The masks share training and test samples, so that these tests generalize "
+        "to other masks of the same data, not to other data."
     )
     title = f"## Tests against {findings.reference}{evaluation_phrase(findings.evaluated_on)}"
     return f"{title}\n\n{text}\n\n{table.to_markdown()}"
@@ -163,9 +166,9 @@ def _protocol(studies: Sequence[Study]) -> str:
     searched = [study for study in studies if any(method.search for method in study.methods)]
     lines = [
         f"- **{study.name}**: {study.budget} settings for every method with a search "
-        f"({', '.join(method.name for method in study.methods if method.search)}), once for each condition, on the mask "
-        f"of seed {study.select_seed}, by {short_name(study.select_by)} of the observed labels in {study.folds} folds "
-        "of the training samples. [chosen.csv](chosen.csv) lists all settings and their scores."
+        f"({', '.join(method.name for method in study.methods if method.search)}), once for each condition, on the "
+        f"mask of seed {study.select_seed}, by {short_name(study.select_by)} of the observed labels in {study.folds} "
+        "folds of the training samples. [chosen.csv](chosen.csv) lists all settings and their scores."
         for study in searched
     ]
     return "\n".join(["## Parameter search", "", *lines]) if searched else ""

@@ -18,7 +18,7 @@ from spmld.studies.plan import choose
 from spmld.studies.published import published_data
 from spmld.studies.records import Records
 from spmld.studies.results import Result, agreement, by_evaluation, collect_results, find_reference
-from spmld.studies.tables import evaluation_phrase, file_suffix, long_table, metric_heading, result_table, tables_of
+from spmld.studies.tables import evaluation_phrase, file_suffix, long_table, metric_heading, tables_of
 
 __all__ = ["write_report"]
 
@@ -91,7 +91,9 @@ def _write_result_tables(
     for (data, corruption), group in tables_of(results).items():
         clean = corruption.kind == "none"
         number = numbers.get(data, "") if clean and evaluated_on == "test" else ""
-        title = f"Table {number}: {data}" if number else f"{data} {corruption}".strip() + evaluation_phrase(evaluated_on)
+        title = (
+            f"Table {number}: {data}" if number else f"{data} {corruption}".strip() + evaluation_phrase(evaluated_on)
+        )
         name = f"table{number}_{data}" + ("" if clean else f"_{corruption.kind}{corruption.rate * 100:.0f}")
         name += file_suffix(evaluated_on)
         out.write_csv(name, long_table(group))

@@ -27,6 +27,7 @@ __all__ = [
     "is_better",
 ]
 
+
 @dataclass(frozen=True)
 class Result:
     """Metric of a method in a condition, over masks.

@@ -8,12 +8,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
-from dataclasses import MISSING, field, fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from spmld.metrics import get_metric
 
-__all__ = ["StudyError", "check_table", "is_metric", "key", "many", "one_of"]
+__all__ = [
+    "StudyError",
+    "accepts",
+    "are_choices",
+    "are_params",
+    "at_least",
+    "check_table",
+    "is_metric",
+    "is_number",
+    "is_text",
+    "many",
+    "one_of",
+]
 
 
 class StudyError(ValueError):
@@ -28,18 +40,18 @@ class StudyError(ValueError):
     """
 
 
-def key(accepted: str, check: Callable[[Any], bool], **default: Any) -> Any:
-    """Return a dataclass field that is read from the file, with a test of its values and their description."""
-    return field(metadata={"accepted": accepted, "check": check}, **default)
+def accepts(description: str, check: Callable[[Any], bool]) -> dict[str, Any]:
+    """Return the metadata of a dataclass field that is read from the file: accepted values, and a test of them."""
+    return {"accepted": description, "check": check}
 
 
 def check_table(cls: type, content: Any, source: str) -> dict[str, Any]:
-    """Return the values of a table for the constructor of a dataclass, lists of keys with tuples as tuples.
+    """Validate a table, and return its values for the constructor of a dataclass, with tuples instead of lists.
 
     Parameters
     ----------
     cls : type
-        Dataclass with fields made by `key`.
+        Dataclass whose fields have the metadata of `accepts`.
     content : dict
         Table.
     source : str
