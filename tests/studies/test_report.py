@@ -4,11 +4,11 @@ import re
 import matplotlib
 import numpy as np
 import pytest
+from spmld.studies.charts import draw_surfaces
 
 from spmld.model_selection.statistics import FriedmanTest
 from spmld.studies import Records, figures, parse_study, read_records, run_study
 from spmld.studies import runner as runner_module
-from spmld.studies.charts import draw_surfaces
 from spmld.studies.figures import Surface, critical_differences, joined, radar, surfaces
 from spmld.studies.folder import Folder
 from spmld.studies.plan import final_trials

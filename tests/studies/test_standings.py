@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from spmld.studies.standings import standings
 
 from spmld.studies import Corruption, Records, StudyError
 from spmld.studies.plan import final_trials
-from spmld.studies.standings import standings
 from tests.studies.studies import linear, make
 
 SEEDS = list(range(6))
