@@ -12,7 +12,12 @@ from spmld.core.iteration import Status
 from spmld.core.mllrc import MapFit, regression, solve, targets
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._linear import pose, together
-from spmld.estimators.progress import PROGRESS_CONSTRAINTS, CallbackSupportMixin, report_progress, warn_not_converged
+from spmld.estimators.progress import (
+    PROGRESS_CONSTRAINTS,
+    CallbackSupportMixin,
+    report_progress,
+    warn_not_converged,
+)
 from spmld.labels import Labels
 
 __all__ = ["MLLRC"]
