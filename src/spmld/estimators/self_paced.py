@@ -185,13 +185,16 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         base = clone(self.estimator)
         return base if has_fit_parameter(base, "entry_weight") else PerLabelClassifier(base, n_jobs=self.n_jobs)
 
+    def _rule(self) -> PacingRule:
+        if self.pacing is not None:
+            return self.pacing
+        if self._by_polarity:
+            return HardPacing(schedule=QuantileSchedule(start=(0.9, 0.5), stop=(0.97, 0.8)))
+        return HardPacing(schedule=QuantileSchedule(start=0.5, stop=0.8))
+
     @property
     def _by_polarity(self) -> bool:
         return isinstance(self.groups, str) and self.groups == "label_polarity"
-
-    def _rule(self) -> PacingRule:
-        start, stop = ((0.9, 0.5), (0.97, 0.8)) if self._by_polarity else (0.5, 0.8)
-        return self.pacing if self.pacing is not None else HardPacing(schedule=QuantileSchedule(start=start, stop=stop))
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         rng = check_random_state(self.random_state)
@@ -224,9 +227,8 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
             result = iterate(update, initial, max_iter=self.max_iter, callback=report)
         final = result.state
         if result.status is Status.MAX_ITER and not final.ended:
-            warn_not_converged(
-                self, f"The pacing schedule did not end in max_iter={self.max_iter} iterations; increase it"
-            )
+            message = f"The pacing schedule did not end within max_iter={self.max_iter} iterations; increase max_iter"
+            warn_not_converged(self, message)
         self.estimator_ = self._fitted(final.estimator, X, labels, final.P * weights)
         self.self_paced_weights_ = final.P
         self.losses_ = np.where(observed, final.losses, np.nan)
