@@ -1,1 +1,1 @@
-"""Comparisons of speed and memory, which print ratios."""
+"""Benchmarks of speed, memory and predictive quality."""

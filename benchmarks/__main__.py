@@ -1,4 +1,4 @@
-"""Run the benchmarks, or those named: ``python -m benchmarks [name ...]``. Studies of minutes run by name alone."""
+"""Run all fast benchmarks, or the named ones: ``python -m benchmarks [name ...]``."""
 
 import importlib
 import pkgutil
@@ -6,11 +6,11 @@ import sys
 
 import benchmarks
 
-STUDIES = ("audit", "defaults", "flagship", "competitors", "shares", "wrong_labels")
+SLOW = ("audit", "competitors", "defaults", "flagship", "keep_fractions", "wrong_labels")
 
 names = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name != "__main__"]
-for name in sys.argv[1:] or [name for name in names if name not in STUDIES]:
+for name in sys.argv[1:] or [name for name in names if name not in SLOW]:
     if name not in names:
-        sys.exit(f"no benchmark {name!r}; there are {', '.join(names)}")
+        sys.exit(f"benchmark must be one of {', '.join(names)}, got {name!r}")
     print(f"\n== {name}", flush=True)
     importlib.import_module(f"benchmarks.{name}").main()

@@ -1,8 +1,8 @@
-"""How the defaults of GLOCAL and SPMLD were chosen: on training samples held out from the fit, never on test samples.
+"""Choice of the defaults of GLOCAL and SPMLD on held-out training samples.
 
-``python -m benchmarks.defaults`` takes some minutes and needs the paper's files below SPMLD_DATA. It fits on the first
-2,000 training samples of three data sets, with 30 % and 70 % of their labels, and prints the ranking loss on the other
-1,000 for every setting, best mean ratio to the best first.
+``python -m benchmarks.defaults`` takes a few minutes and requires the paper's files in SPMLD_DATA. Models are fitted on
+the first 2,000 training samples of three data sets, with 30 % and 70 % of the labels observed. The output is the
+ranking loss on the other 1,000 training samples for every setting, sorted by the mean ratio to the lowest loss.
 """
 
 import itertools
@@ -27,29 +27,29 @@ GRID = {
 
 
 def main():
-    choose(partial(GLOCAL, random_state=0), GRID)
+    evaluate_grid(partial(GLOCAL, random_state=0), GRID)
 
 
-def choose(make, grid):
-    """Print how `make(**setting)` does for every setting of a grid."""
+def evaluate_grid(make, grid):
+    """Print the ranking loss of `make(**setting)` for every setting of a grid."""
     try:
         data = [read_mat(find_file(f"{name}.mat")) for name in NAMES]
     except FileNotFoundError as error:
         return print(error)
-    cells = list(itertools.product(data, (0.3, 0.7)))
+    cases = list(itertools.product(data, (0.3, 0.7)))
     settings = list(ParameterGrid(grid))
-    losses = np.array(Parallel(n_jobs=2)(delayed(judge)(make(**s), cells) for s in settings))
-    quality = (losses / losses.min(axis=0)).mean(axis=1)
+    losses = np.array(Parallel(n_jobs=2)(delayed(ranking_losses)(make(**s), cases) for s in settings))
+    ratios = (losses / losses.min(axis=0)).mean(axis=1)
     print(f"{len(settings)} settings; {', '.join(f'{n} {r:.0%}' for n in NAMES for r in (0.3, 0.7))}")
-    for i in np.argsort(quality):
-        shown = ", ".join(f"{key}={value}" for key, value in settings[i].items())
-        print(f"{quality[i]:.4f}  " + " ".join(f"{loss:.4f}" for loss in losses[i]) + f"  {shown}")
+    for i in np.argsort(ratios):
+        setting = ", ".join(f"{key}={value}" for key, value in settings[i].items())
+        print(f"{ratios[i]:.4f}  " + " ".join(f"{loss:.4f}" for loss in losses[i]) + f"  {setting}")
 
 
-def judge(model, cells):
+def ranking_losses(model, cases):
     losses = []
-    for data, rate in cells:
-        Y = hide_labels(data.Y_train[:2000], rate, random_state=0)
+    for data, observed in cases:
+        Y = hide_labels(data.Y_train[:2000], observed, random_state=0)
         model.fit(data.X_train[:2000], Y)
         losses.append(ranking_loss(data.Y_train[2000:], model.decision_function(data.X_train[2000:])))
     return losses

@@ -1,7 +1,7 @@
-"""Fits on the paper's data: seconds and ranking loss of the defaults and presets, mean of three masks.
+"""Time and ranking loss of the defaults and presets on the paper's data, mean of three masks.
 
-``python -m benchmarks.fits [--released] [data set ...]`` needs the paper's files below SPMLD_DATA. The released
-presets take half a minute a fit and are left out unless asked for.
+``python -m benchmarks.fits [--released] [data set ...]`` requires the paper's files in SPMLD_DATA. The released code
+takes half a minute per fit and is left out by default.
 """
 
 import resource
@@ -14,38 +14,38 @@ from spmld import GLOCAL, SPMLD
 from spmld.datasets import find_file, read_mat
 from spmld.labels import hide_labels
 from spmld.metrics import ranking_loss
+from spmld.studies.released import ReleasedGLOCAL, ReleasedSPMLD
 
 METHODS = {"GLOCAL()": GLOCAL, "SPMLD()": SPMLD, "SPMLD.paper()": SPMLD.paper}
-RELEASED = {"GLOCAL.released()": GLOCAL.released, "SPMLD.released()": SPMLD.released}
+RELEASED = {"ReleasedGLOCAL()": ReleasedGLOCAL, "ReleasedSPMLD()": ReleasedSPMLD}
 
 
 def main(*arguments):
     names = [a for a in arguments if not a.startswith("-")] or ["Business", "Education"]
     methods = METHODS | (RELEASED if "--released" in arguments else {})
-    print(f"{'':<20}" + "".join(f"{f'{name} {rate:.0%}':>20}" for name in names for rate in (0.3, 0.7)))
+    print(f"{'':<20}" + "".join(f"{f'{name} {observed:.0%}':>20}" for name in names for observed in (0.3, 0.7)))
     for label, make in methods.items():
-        cells = []
+        columns = []
         for name in names:
             try:
                 data = read_mat(find_file(f"{name}.mat"))
             except FileNotFoundError as error:
                 return print(error)
-            for rate in (0.3, 0.7):
-                runs = [fit(make, data, rate, seed) for seed in range(3)]
-                loss, seconds = np.mean([run[0] for run in runs]), min(run[1] for run in runs)
-                cells.append(f"{loss:.4f} ({seconds:.2f} s)")
-        print(f"{label:<20}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
-    print(f"ranking loss (seconds of the fastest fit); peak memory {peak():.0f} MiB")
+            for observed in (0.3, 0.7):
+                losses, seconds = zip(*(fit(make, data, observed, seed) for seed in range(3)), strict=True)
+                columns.append(f"{np.mean(losses):.4f} ({min(seconds):.2f} s)")
+        print(f"{label:<20}" + "".join(f"{column:>20}" for column in columns), flush=True)
+    print(f"ranking loss (seconds of the fastest fit); peak memory {peak_memory():.0f} MiB")
 
 
-def fit(make, data, rate, seed):
-    Y = hide_labels(data.Y_train, rate, random_state=seed)
-    started = time.perf_counter()
+def fit(make, data, observed, seed):
+    Y = hide_labels(data.Y_train, observed, random_state=seed)
+    start = time.perf_counter()
     model = make(random_state=seed).fit(data.X_train, Y)
-    return ranking_loss(data.Y_test, model.decision_function(data.X_test)), time.perf_counter() - started
+    return ranking_loss(data.Y_test, model.decision_function(data.X_test)), time.perf_counter() - start
 
 
-def peak():
+def peak_memory():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -14,8 +14,8 @@ PUBLIC = {
     ),
     "spmld.pacing": (
         "Rules and schedules of self-paced weights",
-        "PacingRule HardPacing LinearPacing LogarithmicPacing GroupSparsePacing DiversePacing ReleasedPacing "
-        "QuantileSchedule GeometricSchedule FixedSchedule PacingParameters Columns Members",
+        "PacingRule HardPacing LinearPacing LogarithmicPacing GroupSparsePacing DiversePacing "
+        "QuantileSchedule GeometricSchedule FixedSchedule PacingParameters ColumnGroups EntryGroups",
     ),
     "spmld.metrics": (
         "Metrics that skip what was not observed",
@@ -26,10 +26,10 @@ PUBLIC = {
         "hamming_loss subset_accuracy sample_f1 macro_f1 micro_f1 log_loss brier_score reliability_curve",
     ),
     "spmld.model_selection": (
-        "Splits, thresholds, calibration and search",
+        "Splits, thresholds, calibration, search and comparison",
         "MultilabelStratifiedKFold RepeatedMultilabelStratifiedKFold MultilabelStratifiedShuffleSplit "
         "train_validation_test_split EntryKFold hold_out_entries "
-        "ThresholdClassifier CalibratedClassifier tune SearchResult SearchTrial",
+        "ThresholdClassifier CalibratedClassifier tune SearchResult SearchTrial compare Comparison",
     ),
     "spmld.audit": ("Labels that are likely to be wrong", "find_label_issues LabelIssues"),
     "spmld.datasets": (

@@ -1,9 +1,9 @@
 """
-Large and sparse
-================
+Large sparse data
+=================
 
-15,000 samples with 8,000 features, of which 40 are not zero, and 40 labels of which 70 % are missing: features stay
-sparse from the first to the last step. No estimator makes a dense matrix of their size, which would take 1 GB.
+15,000 samples with 8,000 features, 40 of them nonzero per sample, and 40 labels, 70 % of them missing. The features
+stay sparse: no estimator creates a dense matrix of this size, which would take 1 GB.
 """
 
 import time
@@ -16,7 +16,7 @@ from spmld.labels import hide_labels
 from spmld.metrics import evaluate
 
 # %%
-# Words with frequencies as in language, and labels that depend on some of them.
+# Word counts with a long-tailed distribution, and labels that depend on the words.
 n, d, l, words = 15_000, 8_000, 40, 40
 rng = np.random.default_rng(0)
 columns = (d * rng.uniform(size=(n, words)) ** 3).astype(np.int32).ravel()
@@ -29,8 +29,8 @@ dense = 8 * n * d / 2**20
 print(f"features: {(X.data.nbytes + X.indices.nbytes) / 2**20:.0f} MB sparse, {dense:,.0f} MB dense")
 
 # %%
-# One pass over the features serves all labels, so that 40 labels cost far less than 40 fits. LEML has few latent
-# labels, which here is how the labels were made.
+# All labels are fitted together, so 40 labels cost far less than 40 separate fits. LEML assumes a low-rank model, which
+# is how these labels were generated.
 print(f"{'':<16}{'seconds':>9}{'ranking loss':>14}{'precision at 3':>16}")
 for model in (
     LabelPrior(),
@@ -40,6 +40,6 @@ for model in (
     started = time.process_time()
     model.fit(X[train], Y)
     seconds = time.process_time() - started
-    found = evaluate(truth[test], model.decision_function(X[test]), k=3)
+    metrics = evaluate(truth[test], model.decision_function(X[test]), k=3)
     name = type(model).__name__
-    print(f"{name:<16}{seconds:>9.1f}{found['ranking_loss']:>14.4f}{found['precision_at_3']:>16.3f}")
+    print(f"{name:<16}{seconds:>9.1f}{metrics['ranking_loss']:>14.4f}{metrics['precision_at_3']:>16.3f}")

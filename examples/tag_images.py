@@ -1,9 +1,9 @@
 """
-Tags of images
-==============
+Tag images
+==========
 
-Handwritten digits with tags in place of a class: *even*, *has a loop*, *five or more*, *straight strokes only*. Half
-of the tags of the training images are missing. Any features of images do as well, such as those of a network.
+Images of handwritten digits, tagged with *even*, *loop*, *5 or more* and *straight* (strokes) instead of one class.
+Half of the training tags are missing. Other image features, such as embeddings of a neural network, work the same way.
 """
 
 import numpy as np
@@ -20,26 +20,26 @@ digits = load_digits()
 X = digits.data / 16
 Y = np.array([[digit in members for members in TAGS.values()] for digit in digits.target], dtype=float)
 train, test = slice(0, 1200), slice(1200, None)
-known = hide_labels(Y[train], observed_fraction=0.5, random_state=0)
+Y_train = hide_labels(Y[train], observed_fraction=0.5, random_state=0)
 
 # %%
-# Tags such as *even* are no linear function of the pixels: neighbours know more of them than a linear model does.
+# Tags such as *even* are not linear functions of the pixels, so nearest neighbours are better than a linear model.
 models = {"LabelPrior": LabelPrior(), "MaskedLogistic": MaskedLogistic(), "MLkNN": MLkNN(n_neighbors=5)}
 print(f"{'':<16}{'subset accuracy':>16}{'macro F1':>10}{'ranking loss':>14}")
 for name, model in models.items():
-    model.fit(X[train], known)
-    found = evaluate(Y[test], model.decision_function(X[test]), model.predict(X[test]))
-    print(f"{name:<16}{found['subset_accuracy']:>16.3f}{found['macro_f1']:>10.3f}{found['ranking_loss']:>14.3f}")
+    model.fit(X[train], Y_train)
+    metrics = evaluate(Y[test], model.decision_function(X[test]), model.predict(X[test]))
+    print(f"{name:<16}{metrics['subset_accuracy']:>16.3f}{metrics['macro_f1']:>10.3f}{metrics['ranking_loss']:>14.3f}")
 
 # %%
-# The first test images with the tags that MLkNN gives them. What is wrong stands in red.
+# The first test images with the tags predicted by MLkNN. Wrong predictions are red.
 predicted = models["MLkNN"].predict(X[test])
 figure, axes = plt.subplots(2, 6, figsize=(10, 4.6), layout="constrained")
-for axis, image, said, true in zip(axes.flat, digits.images[test], predicted, Y[test], strict=False):
+for axis, image, tags, true in zip(axes.flat, digits.images[test], predicted, Y[test], strict=False):
     axis.imshow(image, cmap="gray_r")
     axis.set(xticks=[], yticks=[])
     axis.spines[:].set_visible(False)
-    text = "\n".join(tag for tag, has in zip(TAGS, said, strict=True) if has) or "none"
-    axis.set_xlabel(text, color="black" if (said == true).all() else "#D55E00")
-figure.suptitle("Tags of images that were not trained on")
+    text = "\n".join(tag for tag, positive in zip(TAGS, tags, strict=True) if positive) or "none"
+    axis.set_xlabel(text, color="black" if (tags == true).all() else "#D55E00")
+figure.suptitle("Predicted tags of test images")
 plt.show()

@@ -1,9 +1,9 @@
 """
-Tags of raw text
-================
+Tag text
+========
 
-From strings to tags, with a vectorizer of scikit-learn before the estimator. Somebody tagged the reviews in passing: of
-the tags 60 % were never looked at, and those are missing, not "no".
+A pipeline from strings to tags, with a vectorizer of scikit-learn before the estimator. The reviews are partly
+annotated: 60 % of the tags were never checked, and are therefore missing instead of negative.
 """
 
 import numpy as np
@@ -15,8 +15,8 @@ from spmld.labels import hide_labels
 from spmld.metrics import evaluate
 
 # %%
-# Reviews of hotels, put together from parts. A review may have several tags or none.
-PARTS = {
+# Hotel reviews, generated from phrases. A review has any number of tags.
+PHRASES = {
     "breakfast": [
         "fresh bread in the morning",
         "the coffee was cold",
@@ -39,41 +39,44 @@ PARTS = {
     "price": ["cheap for what you get", "far too expensive", "fair rates", "we paid twice what the site had said"],
 }
 FILLERS = ["we stayed three nights", "our second visit", "a trip with the children", "booked on short notice"]
-TAGS = list(PARTS)
+TAGS = list(PHRASES)
 
 rng = np.random.default_rng(0)
 Y = (rng.uniform(size=(500, len(TAGS))) < 0.35).astype(float)
-said = Y * (rng.uniform(size=Y.shape) < 0.85)  # some tags are of what the text does not mention
+mentioned = Y * (rng.uniform(size=Y.shape) < 0.85)  # some tags are not mentioned in the text
 texts = [
     ". ".join(
         rng.permutation(
-            [rng.choice(FILLERS), *(rng.choice(PARTS[tag]) for tag, has in zip(TAGS, row, strict=True) if has)]
+            [
+                rng.choice(FILLERS),
+                *(rng.choice(PHRASES[tag]) for tag, positive in zip(TAGS, row, strict=True) if positive),
+            ]
         )
     )
-    for row in said
+    for row in mentioned
 ]
 print(texts[0])
 
 # %%
-# The gaps are NaN. Vectorizer and model are one pipeline, which takes strings and can be tuned and saved as a whole.
+# Missing tags are NaN. The vectorizer and the model form one pipeline, which can be tuned and saved as a whole.
 train, test = slice(0, 300), slice(300, None)
-known = hide_labels(Y[train], observed_fraction=0.4, random_state=0)
-model = make_pipeline(TfidfVectorizer(stop_words="english"), MaskedLogistic(C=3)).fit(texts[train], known)
-prior = make_pipeline(TfidfVectorizer(), LabelPrior()).fit(texts[train], known)
+Y_train = hide_labels(Y[train], observed_fraction=0.4, random_state=0)
+model = make_pipeline(TfidfVectorizer(stop_words="english"), MaskedLogistic(C=3)).fit(texts[train], Y_train)
+prior = make_pipeline(TfidfVectorizer(), LabelPrior()).fit(texts[train], Y_train)
 
 print(f"{'':<18}{'ranking loss':>14}{'macro F1':>10}")
-for name, each in (("prior", prior), ("MaskedLogistic", model)):
-    found = evaluate(Y[test], each.decision_function(texts[test]), each.predict(texts[test]))
-    print(f"{name:<18}{found['ranking_loss']:>14.3f}{found['macro_f1']:>10.3f}")
+for name, pipeline in (("prior", prior), ("MaskedLogistic", model)):
+    metrics = evaluate(Y[test], pipeline.decision_function(texts[test]), pipeline.predict(texts[test]))
+    print(f"{name:<18}{metrics['ranking_loss']:>14.3f}{metrics['macro_f1']:>10.3f}")
 
 # %%
-# What the model looks at: the words with the largest coefficients of each tag.
+# The words with the largest coefficients for each tag.
 words = model[0].get_feature_names_out()
 for tag, weights in zip(TAGS, model[-1].coef_, strict=True):
     print(f"{tag:<11}", ", ".join(words[np.argsort(weights)[::-1][:4]]))
 
 # %%
-# New text, with the probability of each tag.
+# The most likely tags of new texts, with their probabilities.
 for text in ("Great coffee, but the walls are thin.", "Fair rates, and close to the beach."):
     probabilities = zip(TAGS, model.predict_proba([text])[0], strict=True)
     print(text, {tag: round(float(p), 2) for tag, p in probabilities if p > 0.4})

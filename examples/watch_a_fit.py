@@ -1,9 +1,10 @@
 """
-Watch a fit, and end it
-=======================
+Monitor a fit and stop it early
+===============================
 
-``callback`` gets the record of each round while a fit runs, and ends it by returning True; ``verbose`` logs a line a
-round. Here a fit of 40 rounds is ended when three of them have gained less than a thousandth of the objective.
+``callback`` is called with a record after each iteration, and stops the fit by returning True. ``verbose`` logs one
+line per iteration. In this example a fit of 40 iterations stops once the objective has decreased by less than 0.1 % in
+three iterations.
 """
 
 import logging
@@ -20,31 +21,31 @@ data = make_planted(600, 20, 10, noise=0.3, random_state=0)
 Y = hide_labels(data.Y, observed_fraction=0.4, random_state=0)
 
 # %%
-# A callback is any function of a record. This one remembers objectives.
-values = []
+# The callback stores the objectives.
+objectives = []
 
 
-def enough(record):
-    """True when three rounds of the main stage together have gained little."""
+def has_converged(record):
+    """Return True if three iterations of the main stage have decreased the objective by less than 0.1 %."""
     if record["stage"] == "main" and record["mean_weight"] > 0.99:
-        values.append(record["objective"])
-    return len(values) > 3 and values[-4] - values[-1] < 1e-3 * abs(values[-1])
+        objectives.append(record["objective"])
+    return len(objectives) > 3 and objectives[-4] - objectives[-1] < 1e-3 * abs(objectives[-1])
 
 
 full = SPMLD(tol=None, max_iter=40, random_state=0).fit(data.X, Y)
-ended = SPMLD(tol=None, max_iter=40, random_state=0, callback=enough).fit(data.X, Y)
-for name, model in (("to the end", full), ("ended early", ended)):
-    print(f"{name:<12} {model.n_iter_:>3} rounds, objective {model.history_[-1]['objective']:.2f}")
+stopped = SPMLD(tol=None, max_iter=40, random_state=0, callback=has_converged).fit(data.X, Y)
+for name, model in (("all iterations", full), ("stopped early", stopped)):
+    print(f"{name:<15} {model.n_iter_:>3} iterations, objective {model.history_[-1]['objective']:.2f}")
 
 # %%
-# Lines go to the logger "spmld", so that an application decides where they end up.
+# Lines are sent to the logger "spmld", which the application configures.
 logging.basicConfig(stream=sys.stdout, format="%(message)s", level=logging.WARNING)
 logging.getLogger("spmld").setLevel(logging.INFO)
 logged = SPMLD(n_components=4, max_iter=3, tol=None, verbose=True, random_state=0).fit(data.X, Y)
 
 # %%
-# The same records drawn: the objective by its terms, and how much of each latent label is in use.
+# The terms of the objective and the mean weight of each latent label, plotted from the same records.
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-ObjectiveDisplay.from_estimator(ended, ax=axes[0])
-PacingDisplay.from_estimator(ended, ax=axes[1])
+ObjectiveDisplay.from_estimator(stopped, ax=axes[0])
+PacingDisplay.from_estimator(stopped, ax=axes[1])
 plt.show()

@@ -1,4 +1,4 @@
-"""The demo: a table in which learning shows, and a figure."""
+"""The demo: both methods are better than the label frequencies, and a figure is drawn."""
 
 import subprocess
 import sys

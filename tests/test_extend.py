@@ -36,7 +36,7 @@ def test_the_host_passes_the_checks_of_scikit_learn(load_block):
 def test_the_pace_works_on_torch(load_block):
     module = load_block(0, "pace_of_the_docs")
     rule, losses = module.EntropyPace(), torch.tensor([[0.0, 1.0], [2.0, 3.0]], dtype=torch.float64)
-    groups, parameters = module.Columns(), module.PacingParameters(2.0)
+    groups, parameters = module.ColumnGroups(), module.PacingParameters(2.0)
     (expected,), (found,) = (rule.weights([L], parameters, groups) for L in (losses.numpy(), losses))
     assert found.numpy() == pytest.approx(expected)
     assert float(rule.penalty([found], parameters, groups)) == pytest.approx(

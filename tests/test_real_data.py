@@ -1,4 +1,4 @@
-"""On real data: as good as promised. Labels of test samples are read after the fit, to judge."""
+"""Predictive quality on real data. Test labels are used for the evaluation only."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from spmld import GLOCAL, SPMLD, MaskedLogistic, SelfPacedClassifier
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import coverage, ranking_loss, sample_auc
+from spmld.studies.released import ReleasedSPMLD
 
 PUBLISHED = {  # ranking loss, AUC and coverage of SPMLD in the paper's tables
     ("Business", 0.3): (0.044, 0.956, 2.361),
@@ -15,18 +16,18 @@ PUBLISHED = {  # ranking loss, AUC and coverage of SPMLD in the paper's tables
 }
 
 
-@pytest.mark.parametrize(("name", "most"), [("Business", 0.037), ("Education", 0.086)])
-def test_glocal_as_it_stands_ranks_well(name, most, real):
+@pytest.mark.parametrize(("name", "max_loss"), [("Business", 0.037), ("Education", 0.086)])
+def test_default_glocal_has_a_low_ranking_loss(name, max_loss, real):
     data = real(name)
     losses = []
     for seed in range(3):
         model = GLOCAL(random_state=seed).fit(data.X_train, hide_labels(data.Y_train, 0.3, random_state=seed))
         losses.append(ranking_loss(data.Y_test, model.decision_function(data.X_test)))
-    assert np.mean(losses) <= most
+    assert np.mean(losses) <= max_loss
 
 
 @pytest.mark.parametrize(("name", "observed"), PUBLISHED)
-def test_spmld_as_it_stands_is_better_than_published(name, observed, real):
+def test_default_spmld_is_better_than_published(name, observed, real):
     data = real(name)
     model = SPMLD(random_state=0).fit(data.X_train, hide_labels(data.Y_train, observed, random_state=0))
     scores = model.decision_function(data.X_test)
@@ -36,9 +37,9 @@ def test_spmld_as_it_stands_is_better_than_published(name, observed, real):
     assert coverage(data.Y_test, scores) < depth
 
 
-def test_released_preset_lies_within_two_standard_deviations_of_the_paper(real):
+def test_released_code_is_within_two_standard_deviations_of_the_paper(real):
     data = real("Business")
-    model = SPMLD.released(random_state=0).fit(data.X_train, hide_labels(data.Y_train, 0.7, random_state=0))
+    model = ReleasedSPMLD(random_state=0).fit(data.X_train, hide_labels(data.Y_train, 0.7, random_state=0))
     scores = model.decision_function(data.X_test)
     for metric, mean, deviation in (
         (ranking_loss, 0.043, 0.0018),
@@ -50,7 +51,7 @@ def test_released_preset_lies_within_two_standard_deviations_of_the_paper(real):
 
 @pytest.fixture(scope="module")
 def noisy(load):
-    """Medical, and three times its training labels, 30 % of the rows permuted and 70 % of the labels observed."""
+    """Medical with training labels of three seeds: 30 % of the samples permuted, 70 % of the labels observed."""
     data = load("medical")
 
     def labels(seed):
@@ -65,30 +66,30 @@ def paced(noisy):
     return [SelfPacedClassifier(MaskedLogistic(C=3, warm_start=True)).fit(data.X_train, Y) for Y in labels]
 
 
-def test_pacing_pays_where_labels_are_wrong(noisy, paced):
+def test_self_paced_learning_lowers_the_loss_if_labels_are_wrong(noisy, paced):
     data, labels = noisy
 
     def loss(model):
         return ranking_loss(data.Y_test, model.decision_function(data.X_test))
 
-    # The plain host gets, each time, the C that is best on the test labels themselves; the paced one does not.
+    # The plain base estimator has the C that is best on the test labels, the self-paced one does not.
     plain = [min(loss(MaskedLogistic(C=C).fit(data.X_train, Y)) for C in (0.3, 1, 3, 10)) for Y in labels]
     assert np.mean([loss(model) for model in paced]) < 0.92 * np.mean(plain)
 
 
-def test_pacing_leaves_wrong_positives_out(noisy, paced):
+def test_self_paced_learning_leaves_out_wrong_positives(noisy, paced):
     data, labels = noisy
-    right, wrong = [], []
+    correct, wrong = [], []
     for Y, model in zip(labels, paced, strict=True):
-        # Four fifths of fewer than five positives, rounded up, are all of them.
-        judged = (Y == 1) & ((Y == 1).sum(axis=0) >= 5)
-        right.append(model.self_paced_weights_[judged & (data.Y_train == 1)].mean())
-        wrong.append(model.self_paced_weights_[judged & (data.Y_train == 0)].mean())
-    assert np.mean(wrong) < 0.5 * np.mean(right)
+        # The schedule keeps four fifths of the positives, rounded up, which is all of them if there are fewer than 5.
+        positive = (Y == 1) & ((Y == 1).sum(axis=0) >= 5)
+        correct.append(model.self_paced_weights_[positive & (data.Y_train == 1)].mean())
+        wrong.append(model.self_paced_weights_[positive & (data.Y_train == 0)].mean())
+    assert np.mean(wrong) < 0.5 * np.mean(correct)
 
 
 @pytest.mark.parametrize("name", ["Business", "Computers", "Education", "Health", "Science", "Social", "Corel5k"])
-def test_readers_give_the_sizes_of_the_papers_first_table(name, real):
+def test_data_sets_have_the_sizes_of_table_1(name, real):
     sizes = {  # features, labels, labels per sample
         "Business": (438, 30, 1.59),
         "Computers": (681, 33, 1.5),

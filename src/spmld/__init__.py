@@ -1,4 +1,4 @@
-"""Multi-label learning when labels are missing or wrong."""
+"""Multi-label learning with missing and wrong labels."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -41,16 +41,16 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-_FILES = {"ModelInfo", "export_npz", "export_onnx", "load", "model_info", "save"}
+_PERSISTENCE = {"ModelInfo", "export_npz", "export_onnx", "load", "model_info", "save"}
 
 
 def __getattr__(name: str) -> Any:
-    """Estimators and model files, imported when they are first asked for, so that the command line answers at once."""
+    """Import a name on first access, so that the command line starts fast."""
     if name not in __all__:
         raise AttributeError(f"module 'spmld' has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module("spmld.persistence" if name in _FILES else "spmld.estimators"), name)
+    return getattr(importlib.import_module("spmld.persistence" if name in _PERSISTENCE else "spmld.estimators"), name)
 
 
 def __dir__() -> list[str]:

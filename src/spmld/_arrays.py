@@ -12,14 +12,14 @@ import scipy.sparse as sp
 
 __all__ = ["CACHE", "MEMORY", "features_to_numpy", "move", "namespace", "numpy_dtype", "row_slices", "to_numpy"]
 
-CACHE = 2**18
-"""Numbers in a slice whose temporaries should stay near the processor's cache."""
+CACHE = 200_000
+"""Maximum size of a slice whose temporary arrays should fit into the processor's cache."""
 MEMORY = 2**22
-"""Numbers in a slice whose temporaries should only not fill the memory."""
+"""Maximum size of a slice whose temporary arrays should fit into memory."""
 
 
 def namespace(X: Any) -> Any:
-    """Return the array library of X. The library of SciPy's sparse matrices is NumPy."""
+    """Return the array-API namespace of X; NumPy's for sparse matrices of SciPy."""
     return numpy_namespace if sp.issparse(X) else array_api_compat.array_namespace(X)
 
 
@@ -34,7 +34,7 @@ def features_to_numpy(X: Any) -> Any:
 
 
 def move(values: Any, X: Any) -> Any:
-    """Return a NumPy array in the library and on the device of X. The dtype is kept; strings stay in NumPy."""
+    """Convert a NumPy array to the library and device of X, with the same dtype. Strings and objects stay in NumPy."""
     if sp.issparse(X) or isinstance(X, np.ndarray) or values.dtype.kind in "OUS":
         return values
     return namespace(X).asarray(values, device=array_api_compat.device(X))
@@ -46,16 +46,7 @@ def numpy_dtype(X: Any) -> Any:
 
 
 def row_slices(n_rows: int, n_columns: int, budget: int = MEMORY) -> Iterator[slice]:
-    """Yield slices of rows with at most `budget` numbers each, but at least one row.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    n_columns : int
-        Numbers per row.
-    budget : int, default=MEMORY
-        Maximum numbers per slice.
+    """Yield slices of rows with at most `budget` elements each, but at least one row.
 
     Examples
     --------

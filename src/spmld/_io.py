@@ -1,4 +1,4 @@
-"""What all readers and writers share: errors that name the file, extras, and files that are whole or absent."""
+"""Helpers of all readers and writers: optional dependencies, errors that name the file, and complete files only."""
 
 from __future__ import annotations
 
@@ -9,34 +9,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["need", "number", "reading", "writing"]
-
-_WORDS = {"false": 0.0, "true": 1.0, "no": 0.0, "yes": 1.0}
+__all__ = ["need", "reading", "writing"]
 
 
 def need(module: str, extra: str = "data") -> Any:
-    """A module that comes with an extra, or an error that names it."""
+    """Import an optional dependency, or raise an ImportError that names the extra to install."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(f'{module} is not installed; it comes with: pip install "spmld[{extra}]"') from error
-
-
-def number(value: Any) -> float:
-    """A number for a number, a truth value or a word for one, NaN for None or an empty text; ValueError for others."""
-    if value is None:
-        return float("nan")
-    if not isinstance(value, str):
-        return float(value)
-    word = value.strip().lower()
-    if not word:
-        return float("nan")
-    return _WORDS[word] if word in _WORDS else float(word)
+        raise ImportError(f'{module} is not installed; install it with: pip install "spmld[{extra}]"') from error
 
 
 @contextmanager
 def reading(path: str | os.PathLike[str], kind: str) -> Iterator[Path]:
-    """The file, if it is there and not empty. What goes wrong inside becomes a ValueError that names it."""
+    """Yield the path of an existing file that is not empty. Errors in the block become a ValueError that names it."""
     file = Path(path)
     if file.is_dir():
         raise ValueError(f"{file} is a folder, expected {kind}")
@@ -50,7 +36,7 @@ def reading(path: str | os.PathLike[str], kind: str) -> Iterator[Path]:
         raise
     except UnicodeDecodeError as error:
         byte = f"byte 0x{error.object[error.start]:02x} at position {error.start}"
-        hint = "save it as UTF-8, or give the encoding it has, such as latin-1"
+        hint = "save it as UTF-8, or pass its encoding, such as latin-1"
         raise ValueError(f"{file} is not {error.encoding} text ({byte}): {hint}") from error
     except Exception as error:  # the libraries below raise many kinds, from KeyError to zlib.error
         raise ValueError(f"{file} cannot be read as {kind}: {error}") from error
@@ -58,11 +44,11 @@ def reading(path: str | os.PathLike[str], kind: str) -> Iterator[Path]:
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file in the same folder, which takes the name `path` once it is complete."""
+    """Yield a temporary file in the same folder. It is renamed to `path` if the block succeeds, and deleted if not."""
     file = Path(path)
     if not file.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {file.parent} to write {file.name} into")
-    # The ending stays the last part of the name: some libraries go by it or append their own.
+    # The temporary name has the same extension: some libraries choose the format by it, or append their own.
     part = file.with_name(f".{os.getpid()}-part-{file.name}")
     try:
         yield part

@@ -1,7 +1,7 @@
-"""Validation of parameters, in the words of scikit-learn.
+"""Validation of parameters by scikit-learn's constraints.
 
-Estimators declare what they accept in ``_parameter_constraints`` and call ``self._validate_params()``; functions use
-`validate_params`. Both come from scikit-learn, and this module is the only one that imports them.
+Estimators declare the accepted values in ``_parameter_constraints`` and call ``self._validate_params()``; functions
+use `validate_params`. Only this module imports the constraints from scikit-learn.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, validate_params
+from sklearn.utils import _param_validation
+from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions, validate_params
 
 __all__ = [
     "FRACTION",
@@ -17,19 +18,39 @@ __all__ = [
     "NON_NEGATIVE_INT",
     "POSITIVE",
     "POSITIVE_INT",
+    "UNIT_INTERVAL",
     "HasMethods",
     "Interval",
     "Options",
+    "RealNotInt",
     "StrOptions",
     "check_scalar_integer",
     "validate_params",
 ]
 
+
+class HasMethods(_param_validation.HasMethods):
+    """An object with given methods; unlike in scikit-learn, not a class with them."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether `val` is accepted."""
+        return not isinstance(val, type) and bool(super().is_satisfied_by(val))
+
+
+class _Count(Interval):
+    """An interval of integers; unlike in scikit-learn, True and False are not integers."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether `val` is accepted."""
+        return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
+
+
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")
-POSITIVE_INT = Interval(Integral, 1, None, closed="left")
-NON_NEGATIVE_INT = Interval(Integral, 0, None, closed="left")
+POSITIVE_INT = _Count(Integral, 1, None, closed="left")
+NON_NEGATIVE_INT = _Count(Integral, 0, None, closed="left")
 FRACTION = Interval(Real, 0, 1, closed="right")
+UNIT_INTERVAL = Interval(Real, 0, 1, closed="both")
 
 
 def check_scalar_integer(name: str, value: Any, *, minimum: int) -> int:

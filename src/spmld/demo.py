@@ -1,7 +1,7 @@
-"""The main job on generated data: ``python -m spmld.demo [figure.png]``.
+"""Demo on generated data: ``python -m spmld.demo [figure.png]``.
 
-Labels come from a planted truth, most of them are hidden, GLOCAL and SPMLD learn from the rest, and both are judged on
-samples they have not seen, beside the plain frequency of the labels.
+GLOCAL and SPMLD are fitted on data with most labels missing and evaluated on test samples. The baseline predicts the
+frequency of the labels.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ F1 = {"sample F1 +": sample_f1, "macro F1 +": macro_f1, "micro F1 +": micro_f1}
 
 
 def main(figure: str = "demo.png") -> None:
-    """Fit, print a table, draw a figure."""
+    """Fit both methods, print a table and draw a figure."""
     data = make_planted(n_samples=3000, n_features=60, n_labels=20, n_components=6, random_state=SEED)
     train, test = np.arange(0, 3000, 2), np.arange(1, 3000, 2)
     Y = hide_labels(data.Y[train], observed_fraction=OBSERVED, random_state=SEED)
@@ -50,34 +50,33 @@ def main(figure: str = "demo.png") -> None:
         f"{1 - OBSERVED:.0%} of the training labels are missing.\n"
     )
     prior = np.broadcast_to(np.nanmean(Y, axis=0), data.Y[test].shape)
-    table = {"label frequency": _judge(data.Y[test], prior, (prior > 0.5).astype(int)) | {"seconds": 0.0}}
+    table = {"label frequency": _evaluate(data.Y[test], prior, (prior > 0.5).astype(int)) | {"seconds": 0.0}}
     models: dict[str, Any] = {}
     for cls in (GLOCAL, SPMLD):
         started = time.perf_counter()
         model = models[cls.__name__] = cls(random_state=SEED).fit(data.X[train], Y)
         seconds = time.perf_counter() - started
         scores, labels = model.decision_function(data.X[test]), model.predict(data.X[test])
-        table[cls.__name__] = _judge(data.Y[test], scores, labels) | {"seconds": seconds}
+        table[cls.__name__] = _evaluate(data.Y[test], scores, labels) | {"seconds": seconds}
     _print(table)
-    completed = models["SPMLD"].complete(data.X[train], Y)
-    missing = np.isnan(Y)
-    right = (completed.labels == data.Y[train])[missing]
-    sure = completed.confidences[missing] > 0.9
+    completion, missing = models["SPMLD"].complete(data.X[train], Y), np.isnan(Y)
+    correct = (completion.labels == data.Y[train])[missing]
+    confident = completion.confidences[missing] > 0.9
     print(
-        f"\nOf the missing training labels SPMLD recovers {right.mean():.1%}; "
-        f"of the {sure.mean():.0%} it is more than 90 % sure of, {right[sure].mean():.1%}."
+        f"\nSPMLD recovers {correct.mean():.1%} of the missing training labels, and {correct[confident].mean():.1%} of "
+        f"the {confident.mean():.0%} with a confidence above 90 %."
     )
     if _draw(models["SPMLD"], data, figure):
         print(f"Figure: {figure}")
 
 
-def _judge(truth: Any, scores: Any, labels: Any) -> dict[str, float]:
-    ranks = {name: float(metric(truth, scores)) for name, metric in METRICS.items()}
-    return ranks | {name: float(metric(truth, labels)) for name, metric in F1.items()}
+def _evaluate(truth: Any, scores: Any, labels: Any) -> dict[str, float]:
+    ranking = {name: float(metric(truth, scores)) for name, metric in METRICS.items()}
+    return ranking | {name: float(metric(truth, labels)) for name, metric in F1.items()}
 
 
 def _print(table: dict[str, dict[str, float]]) -> None:
-    """One row per metric: - is better low, + is better high."""
+    """Print one row per metric; "-" marks metrics for which lower is better, "+" those for which higher is better."""
     width = max(map(len, table)) + 2
     print(" " * 16 + "".join(f"{name:>{width}}" for name in table))
     for metric in next(iter(table.values())):
@@ -92,21 +91,21 @@ def _draw(model: Any, data: Any, path: str) -> bool:
         from matplotlib import pyplot as plt
         from matplotlib.ticker import MaxNLocator
     except ImportError:
-        print("No figure: it needs matplotlib, which comes with spmld[plot].")
+        print('No figure: matplotlib is not installed; install it with: pip install "spmld[plot]"')
         return False
     figure, (pacing, terms, learned, planted) = plt.subplots(1, 4, figsize=(17, 4.2), layout="constrained")
-    rounds = np.arange(1, model.n_iter_ + 1)
     history = model.history_
-    shares = np.array([record["mean_weight_per_component"] for record in history])
-    warm = sum(record["stage"] == "warm-up" for record in history)
+    iterations = np.arange(1, len(history) + 1)
+    weights = [np.mean(record["mean_weight_per_component"]) for record in history]
+    warmup = sum(record["stage"] == "warm-up" for record in history)
     for axis in (pacing, terms):
-        axis.axvspan(0.5, warm + 0.5, color="0.92", label="warm-up")
+        axis.axvspan(0.5, warmup + 0.5, color="0.92", label="warm-up")
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    pacing.plot(rounds, shares.mean(axis=1), color="tab:blue", lw=2.5, marker="o", label="mean of the latent labels")
-    pacing.set(title="PacingRule", xlabel="iteration", ylabel="share of latent entries in use", ylim=(0, 1.05))
+    pacing.plot(iterations, weights, color="tab:blue", lw=2.5, marker="o", label="mean over latent labels")
+    pacing.set(title="Self-paced weights", xlabel="iteration", ylabel="mean weight", ylim=(0, 1.05))
     pacing.legend(loc="lower right")
     for name in ("fit", "coupling", "ridge", "correlation"):
-        terms.plot(rounds, [record[name] or np.nan for record in history], marker="o", ms=3, label=name)
+        terms.plot(iterations, [record[name] or np.nan for record in history], marker="o", ms=3, label=name)
     terms.set(title="Objective by term", xlabel="iteration", yscale="log")
     terms.legend()
     scores = data.X @ model.coef_.T

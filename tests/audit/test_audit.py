@@ -1,4 +1,4 @@
-"""The audit: it finds planted errors, reads nothing that is unobserved, and carries names."""
+"""The audit: it finds planted errors, ignores missing labels, and keeps names."""
 
 import numpy as np
 import pandas as pd
@@ -20,13 +20,14 @@ TRUTH = DATA.Y
 RATES = {"permute": 0.3, "swap": 0.4, "drop": 0.4, "flip": 0.05}
 
 
-def plant(kind, seed=0, observed=0.7):
-    Y = hide_labels(corrupt_labels(TRUTH, kind, RATES[kind], random_state=seed), observed, random_state=seed)
+def plant(kind, seed=0, observed_fraction=0.7):
+    Y = corrupt_labels(TRUTH, kind, RATES[kind], random_state=seed)
+    Y = hide_labels(Y, observed_fraction, random_state=seed)
     return Y, ~np.isnan(Y), (TRUTH != Y) & ~np.isnan(Y)
 
 
-def precision(wrong, error_probability, known):
-    return average_precision_score(wrong[known], error_probability[known])
+def precision(wrong, error_probability, observed):
+    return average_precision_score(wrong[observed], error_probability[observed])
 
 
 @pytest.fixture(scope="module")
@@ -37,28 +38,28 @@ def swapped():
 
 @pytest.mark.parametrize("kind", RATES)
 def test_planted_errors_are_found_far_above_chance_and_above_the_training_loss(kind):
-    Y, known, wrong = plant(kind)
+    Y, observed, wrong = plant(kind)
     issues = find_label_issues(None, DATA.X, Y, random_state=0)
-    found = precision(wrong, issues.error_probability, known)
-    assert found > 3 * wrong[known].mean()
+    average_precision = precision(wrong, issues.error_probability, observed)
+    assert average_precision > 3 * wrong[observed].mean()
     model = MaskedLogistic(C=1).fit(DATA.X, Y)  # C=30 on the common scale of 30 features with variance 1
-    assert found > precision(wrong, np.where(Y == 1, -1, 1) * model.decision_function(DATA.X), known)
+    assert average_precision > precision(wrong, np.where(Y == 1, -1, 1) * model.decision_function(DATA.X), observed)
 
 
-def test_no_sample_is_judged_by_a_model_that_has_seen_it():
-    """The nearest neighbour of a seen sample is itself, whose labels it would find right without exception."""
-    Y, known, wrong = plant("flip")
+def test_scores_come_from_models_not_fitted_on_the_sample():
+    """The nearest neighbor of a training sample is itself: its labels would all be predicted as observed."""
+    Y, observed, wrong = plant("flip")
     issues = find_label_issues(KNeighborsClassifier(1), DATA.X, Y, n_iter=1, random_state=0)
-    assert ((issues.probabilities > 0.5) != (Y == 1))[known].mean() > wrong[known].mean()
-    assert precision(wrong, issues.error_probability, known) > 1.5 * wrong[known].mean()
+    assert ((issues.probabilities > 0.5) != (Y == 1))[observed].mean() > wrong[observed].mean()
+    assert precision(wrong, issues.error_probability, observed) > 1.5 * wrong[observed].mean()
 
 
-def test_a_second_round_sees_clearer():
+def test_a_second_iteration_improves_the_ranking():
     gains = []
     for seed in range(3):
-        Y, known, wrong = plant("swap", seed)
-        found = [find_label_issues(None, DATA.X, Y, n_iter=rounds, random_state=0) for rounds in (1, 2)]
-        once, twice = (precision(wrong, issues.error_probability, known) for issues in found)
+        Y, observed, wrong = plant("swap", seed)
+        audits = [find_label_issues(None, DATA.X, Y, n_iter=n_iter, random_state=0) for n_iter in (1, 2)]
+        once, twice = (precision(wrong, issues.error_probability, observed) for issues in audits)
         gains.append(twice - once)
     assert np.mean(gains) > 0.01
 
@@ -67,15 +68,15 @@ def test_expected_numbers_are_near_the_planted_ones(swapped):
     Y, issues = swapped
     wrong = (TRUTH != Y) & ~np.isnan(Y)
     rows = issues.per_label()
-    assert rows["wrong positives"].sum() == pytest.approx((wrong & (Y == 1)).sum(), rel=0.5)
-    assert rows["missed positives"].sum() == pytest.approx((wrong & (Y == 0)).sum(), rel=0.5)
+    assert rows["false positives"].sum() == pytest.approx((wrong & (Y == 1)).sum(), rel=0.5)
+    assert rows["false negatives"].sum() == pytest.approx((wrong & (Y == 0)).sum(), rel=0.5)
     by_sample = issues.per_sample()
-    np.testing.assert_allclose(by_sample["wrong positives"].sum(), rows["wrong positives"].sum())
+    np.testing.assert_allclose(by_sample["false positives"].sum(), rows["false positives"].sum())
     assert rows["observed"].sum() == by_sample["observed"].sum() == (~np.isnan(Y)).sum()
-    np.testing.assert_allclose((rows["share"] * rows["observed"]).sum(), np.nansum(issues.error_probability))
+    np.testing.assert_allclose((rows["error_rate"] * rows["observed"]).sum(), np.nansum(issues.error_probability))
 
 
-def test_unobserved_entries_are_never_read(swapped):
+def test_missing_entries_are_never_read(swapped):
     Y, issues = swapped
     assert np.isnan(issues.error_probability[np.isnan(Y)]).all()
     assert not np.isnan(issues.error_probability[~np.isnan(Y)]).any()
@@ -91,10 +92,10 @@ def test_order_of_samples_and_labels_does_not_matter():
     rng = np.random.default_rng(0)
     rows, columns = rng.permutation(len(Y)), rng.permutation(Y.shape[1])
     place = np.argsort(rows)
-    host = MaskedLogistic(C=3, tol=1e-10)
-    issues = find_label_issues(host, DATA.X, Y, cv=folds)
+    estimator = MaskedLogistic(C=3, tol=1e-10)
+    issues = find_label_issues(estimator, DATA.X, Y, cv=folds)
     moved = find_label_issues(
-        host, DATA.X[rows], Y[rows][:, columns], cv=[(place[train], place[test]) for train, test in folds]
+        estimator, DATA.X[rows], Y[rows][:, columns], cv=[(place[train], place[test]) for train, test in folds]
     )
     np.testing.assert_allclose(
         moved.error_probability, issues.error_probability[rows][:, columns], rtol=1e-2, atol=1e-4
@@ -115,7 +116,7 @@ def test_the_same_seed_gives_the_same(swapped):
     )
 
 
-def test_names_are_carried():
+def test_names_are_kept():
     Y, _, _ = plant("flip")
     names, index = list("abcdef"), [f"song {i}" for i in range(len(Y))]
     issues = find_label_issues(None, DATA.X, pd.DataFrame(Y, index=index, columns=names), random_state=0)
@@ -125,7 +126,7 @@ def test_names_are_carried():
         i, j = index.index(row.sample), names.index(row.label)
         assert row.error_probability == issues.error_probability[i, j]
         assert row.given == Y[i, j]
-        assert row.kind == ("wrong positive" if row.given else "missed positive")
+        assert row.kind == ("false positive" if row.given else "false negative")
     assert top["error_probability"].is_monotonic_decreasing
     assert list(issues.per_label()["label"]) == names
     assert list(issues.per_sample()["sample"]) == index
@@ -139,11 +140,11 @@ def test_table_by_threshold(swapped):
     assert len(issues.table(top=2, threshold=0.5)) == 2
 
 
-@pytest.mark.parametrize("host", [LogisticRegression(), GLOCAL(random_state=0)], ids=["per label", "GLOCAL"])
-def test_other_estimators(host):
-    Y, known, wrong = plant("flip")
-    issues = find_label_issues(host, sp.csr_array(DATA.X), Y, cv=3, random_state=0)
-    assert precision(wrong, issues.error_probability, known) > 3 * wrong[known].mean()
+@pytest.mark.parametrize("estimator", [LogisticRegression(), GLOCAL(random_state=0)], ids=["per label", "GLOCAL"])
+def test_other_estimators(estimator):
+    Y, observed, wrong = plant("flip")
+    issues = find_label_issues(estimator, sp.csr_array(DATA.X), Y, cv=3, random_state=0)
+    assert precision(wrong, issues.error_probability, observed) > 3 * wrong[observed].mean()
 
 
 def test_repeated_folds_are_averaged():
@@ -165,34 +166,34 @@ def test_a_vector_of_words():
     ("change", "message"),
     [
         ({"estimator": "logistic"}, "estimator must be None or an estimator with fit, got 'logistic'"),
-        ({"estimator": KNeighborsClassifier()}, "estimator must have a fit that takes .* KNeighborsClassifier"),
-        ({"X": DATA.X[:-1]}, "X and Y must have as many samples, got 599 and 600"),
-        ({"Y": None}, "Y must be given"),
+        ({"estimator": KNeighborsClassifier()}, "estimator must have a fit that accepts .* KNeighborsClassifier"),
+        ({"X": DATA.X[:-1]}, "X and Y must have the same number of samples, got 599 and 600"),
+        ({"Y": None}, "Y must be a label matrix, got None"),
         ({"Y": np.full(TRUTH.shape, 7)}, "Y "),
-        ({"rounds": 0}, "rounds must be an integer of 1 or more, got 0"),
-        ({"strength": -1}, "strength must be 0 or more, got -1"),
+        ({"n_iter": 0}, "n_iter must be an integer of at least 1, got 0"),
+        ({"shrinkage": -1}, "shrinkage must be a non-negative number, got -1"),
         ({"cv": 1}, "cv must be an integer of at least 2.*got 1"),
         ({"cv": [(np.arange(300), np.arange(300, 599))]}, "cv must test each sample, but leaves out 301 of 600, got "),
         ({"label_names": ["a"]}, "label_names must have one name for each of the 6 labels, got \\['a'\\]"),
     ],
 )
-def test_bad_input_is_named(change, message):
-    given = {"estimator": None, "X": DATA.X, "Y": TRUTH, **change}
+def test_invalid_input_is_named(change, message):
+    arguments = {"estimator": None, "X": DATA.X, "Y": TRUTH, **change}
     with pytest.raises(ValueError, match=message):
-        find_label_issues(given.pop("estimator"), given.pop("X"), given.pop("Y"), **given)
+        find_label_issues(**arguments)
 
 
-def test_bad_questions_are_named(swapped):
+def test_invalid_arguments_of_tables_are_named(swapped):
     _, issues = swapped
-    with pytest.raises(ValueError, match=r"threshold must be from 0 to 1, got 2"):
+    with pytest.raises(ValueError, match=r"threshold must be in \[0, 1\], got 2"):
         issues.table(threshold=2)
-    with pytest.raises(ValueError, match=r"top must be an integer of 0 or more, got -1"):
+    with pytest.raises(ValueError, match=r"top must be an integer of at least 0, got -1"):
         issues.table(top=-1)
-    with pytest.raises(ValueError, match=r'missing must be "refuse" or "predict", got 0'):
+    with pytest.raises(ValueError, match=r'missing must be "raise" or "predict", got 0'):
         issues.to_cleanlab(missing=0)
 
 
-def test_csv_is_read_back(swapped, tmp_path):
+def test_csv_files_can_be_read_back(swapped, tmp_path):
     _, issues = swapped
     issues.to_csv(tmp_path / "issues.csv")
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "issues.csv"), issues.table(), check_dtype=False)
@@ -201,21 +202,21 @@ def test_csv_is_read_back(swapped, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["issues.csv"]
 
 
-def test_cleanlab_takes_the_export(swapped):
+def test_cleanlab_accepts_the_export(swapped):
     Y, issues = swapped
-    with pytest.raises(ValueError, match=r"cleanlab takes no missing labels, and \d+ of 3600 are missing"):
+    with pytest.raises(ValueError, match=r"cleanlab does not support missing labels, got \d+ of 3600"):
         issues.to_cleanlab()
     labels, probabilities = issues.to_cleanlab(missing="predict")
     assert all(Y[i, j] != 0 for i, row in enumerate(labels) for j in row)
     assert all(j in labels[i] for i, j in zip(*np.nonzero(Y == 1), strict=True))
     rank = pytest.importorskip("cleanlab.multilabel_classification.rank", reason="cleanlab is not installed")
     quality = rank.get_label_quality_scores_per_class(labels, probabilities)
-    known = ~np.isnan(Y)
+    observed = ~np.isnan(Y)
     expected = np.where(Y == 1, probabilities, 1 - probabilities)
-    np.testing.assert_allclose(np.reshape(quality, Y.shape)[known], expected[known], atol=1e-6)
+    np.testing.assert_allclose(np.reshape(quality, Y.shape)[observed], expected[observed], atol=1e-6)
 
 
-def test_it_says_what_it_found(swapped):
+def test_the_representation_summarizes_the_result(swapped):
     _, issues = swapped
     assert repr(issues).startswith("LabelIssues: 2524 observed entries of 600 samples and 6 labels, about ")
     assert issues._repr_html_().count("<tr>") == 11

@@ -37,7 +37,7 @@ def test_tab_separated_tables_and_csv_file(folder):
     assert status == 0, err
     lines = [line.split("\t") for line in out.splitlines()]
     assert lines[0] == ["sample", "label", "given", "probability", "error_probability", "kind"]
-    assert all(line[1] in NAMES and line[5] in ("wrong positive", "missed positive") for line in lines[1:4])
+    assert all(line[1] in NAMES and line[5] in ("false positive", "false negative") for line in lines[1:4])
     assert lines[4] == [""]
     assert lines[5][:2] == ["label", "observed"]
     assert {line[0]: line[1] for line in lines[6:]} == {"sad": "180", "calm": "200", "loud": "200", "quiet": "200"}

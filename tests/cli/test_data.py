@@ -38,7 +38,7 @@ def test_list_prints_lines_or_json(spmld):
     lines = [line.split("\t") for line in out.splitlines()]
     assert (status, err) == (0, "")
     assert lines[0] == ["name", "train", "test", "features", "labels", "task"]
-    assert ["emotions", "391", "202", "72", "6", "songs with the moods they raise"] in lines
+    assert ["emotions", "391", "202", "72", "6", "songs with the emotions they evoke"] in lines
     status, out, err = spmld("list", "--json")
     entries = {entry["name"]: entry for entry in json.loads(out)}
     assert entries["yeast"]["files"][0]["sha256"] is None
@@ -83,10 +83,10 @@ def test_convert_overwrites_only_with_force(spmld):
         (["describe", "empty.arff"], 2, "spmld: empty.arff is empty, expected an ARFF file"),
         (["describe", "bytes.csv"], 2, "spmld: bytes.csv is not utf-8 text"),
         (["describe", "wrong.mat"], 2, "spmld: wrong.mat cannot be read as a MATLAB file"),
-        (["describe", "songs.npz", "--prefix", "y"], 2, "spmld: songs.npz is read as npz, which takes no options"),
-        (["describe", "songs.npz", "--figure", "songs.doc"], 2, "spmld: a figure can be written as png, pdf or svg"),
-        (["convert", "songs.npz", "songs.svm"], 2, "spmld: LIBSVM cannot keep the label 'calm'"),
-        (["convert", "songs.npz", "songs.xyz"], 2, "spmld: the ending of songs.xyz is none that is known"),
+        (["describe", "songs.npz", "--prefix", "y"], 2, "spmld: songs.npz is read as npz, which accepts no options"),
+        (["describe", "songs.npz", "--figure", "songs.doc"], 2, 'spmld: unknown file extension ".doc" of songs.doc'),
+        (["convert", "songs.npz", "songs.svm"], 2, "spmld: LIBSVM cannot store the label 'calm'"),
+        (["convert", "songs.npz", "songs.xyz"], 2, 'spmld: unknown file extension ".xyz" of songs.xyz'),
         (
             ["convert", "songs.npz", "absent/songs.csv"],
             2,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from spmld.core.correlation import normalise
+from spmld.core.correlation import normalize_rows
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Rows, State, make_problem, set_W
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
@@ -14,7 +14,7 @@ SIZES = {"n": 23, "d": 5, "l": 6, "k": 3, "r": 4, "g": 2}
 
 
 def make_case(seed=0, loss="squared", block_rows=10, sparse=False, weighted=False, fit_intercept=True, **changes):
-    """A problem in several blocks, an objective with every term, and a random state."""
+    """A problem in several row blocks, an objective with every term, and a random state."""
     rng = np.random.default_rng(seed)
     n, d, l, k, r, g = (SIZES[name] for name in "ndlkrg")
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
@@ -33,7 +33,7 @@ def make_case(seed=0, loss="squared", block_rows=10, sparse=False, weighted=Fals
         U=rng.normal(size=(l, k)),
         b=rng.normal(size=l) if fit_intercept else np.zeros(l),
         W=np.zeros((d, k)),
-        Z=normalise(rng.normal(size=(g, l, r))),
+        Z=normalize_rows(rng.normal(size=(g, l, r))),
         rows=rows,
     )
     state = set_W(problem, state, rng.normal(size=(d, k)))

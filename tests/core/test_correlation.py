@@ -7,20 +7,20 @@ import pytest
 from pymanopt.manifolds import Oblique
 from pymanopt.optimizers import ConjugateGradient
 
-from spmld.core.correlation import _sweep, mix, normalise
+from spmld.core.correlation import _sweep, mix, normalize_rows
 
 
 def random_case(l, k, r, g=1, seed=0):
     rng = np.random.default_rng(seed)
     T = rng.normal(size=(g, 4 * k, k))
-    return np.swapaxes(T, 1, 2) @ T, rng.normal(size=(l, k)), normalise(rng.normal(size=(g, l, r)))
+    return np.swapaxes(T, 1, 2) @ T, rng.normal(size=(l, k)), normalize_rows(rng.normal(size=(g, l, r)))
 
 
 def trace(H, U, Z):
     return sum(np.trace(z.T @ U @ h @ U.T @ z) for h, z in zip(H, Z, strict=True))
 
 
-def test_rows_stay_on_the_sphere_and_every_sweep_lowers_the_trace():
+def test_rows_keep_unit_length_and_every_sweep_lowers_the_trace():
     H, U, Z = random_case(12, 5, 3, g=2)
     values = [trace(H, U, Z)]
     for _ in range(20):
@@ -31,7 +31,7 @@ def test_rows_stay_on_the_sphere_and_every_sweep_lowers_the_trace():
     assert values[-1] < 0.5 * values[0]
 
 
-def test_a_sweep_is_the_row_by_row_rule_written_out():
+def test_a_sweep_is_the_row_by_row_rule():
     H, U, Z = random_case(7, 3, 4)
     A, z = U @ H[0] @ U.T, Z[0].copy()
     for i in range(7):
@@ -42,7 +42,7 @@ def test_a_sweep_is_the_row_by_row_rule_written_out():
     assert trace(H, U, mix(H, U, Z, sweeps=1)) <= trace(H, U, z[None])
 
 
-def test_input_is_not_changed_and_rows_without_pull_stay():
+def test_input_is_not_modified_and_rows_without_gradient_stay():
     H, U, Z = random_case(6, 3, 4)
     U[2] = 0
     before = Z.copy()
@@ -52,7 +52,7 @@ def test_input_is_not_changed_and_rows_without_pull_stay():
 
 
 @pytest.mark.parametrize(("l", "k", "r"), [(8, 8, 8), (15, 20, 10), (40, 10, 6)])
-def test_no_higher_than_a_riemannian_method_run_to_convergence(l, k, r):
+def test_trace_is_no_higher_than_that_of_a_converged_riemannian_method(l, k, r):
     H, U, Z = random_case(l, k, r)
     A = U @ H[0] @ U.T
     manifold = Oblique(r, l)  # unit columns

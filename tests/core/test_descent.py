@@ -1,4 +1,4 @@
-"""Steepest descent: its step lengths and stopping, as the released code has them."""
+"""Steepest descent: step lengths and stopping as in the released code."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ CURVATURE = np.array([1.0, 10.0])
 
 
 class Recorder:
-    """1/2 x^T diag(c) x, remembering where it was asked for."""
+    """1/2 x^T diag(c) x, recording the points of evaluation."""
 
     def __init__(self):
         self.points = []
@@ -32,18 +32,18 @@ def test_first_trial_has_length_one_and_later_ones_follow_the_last_decrease():
     np.testing.assert_allclose(x, x0 - g0 / np.linalg.norm(g0))
     cost = 0.5 * np.sum(CURVATURE * x0**2)
     first = 0.5 * np.sum(CURVATURE * x**2)
-    assert first < cost  # taken as it was
+    assert first < cost  # the first trial is accepted
     g1 = CURVATURE * x
     np.testing.assert_allclose(next(trials), x - 4 * (cost - first) / (g1 @ g1) * g1)
 
 
-def test_trials_are_halved_until_the_decrease_is_what_the_slope_promises():
+def test_trials_are_halved_until_the_decrease_is_sufficient():
     tried = []
 
     def value(x):
         (s,) = x[0]
         tried.append(s)
-        # Falls by a hair at a full step, which is not enough, and properly at a quarter.
+        # A full step decreases the value too little, a quarter step enough.
         return {0.0: 1.0, -1.0: 1 - 1e-6, -0.5: 1 + 1e-3}.get(s, 1 + s / 10)
 
     (x,) = descend((np.zeros(1),), value, lambda x: (np.ones(1),), max_iter=1)
@@ -63,7 +63,7 @@ def test_after_25_trials_a_step_that_does_not_lower_the_value_is_rejected():
     assert len(tried) == 26
 
 
-def test_stops_where_there_is_no_slope_or_no_change():
+def test_stops_where_the_gradient_or_the_change_is_zero():
     f = Recorder()
     descend((np.full(2, 1e-9),), f.value, f.gradient)
     assert len(f.points) == 1
@@ -80,7 +80,7 @@ def test_stops_where_there_is_no_slope_or_no_change():
     assert len(taken) == 5
 
 
-def test_long_run_reaches_the_minimum_and_products_that_move_along_stay_products():
+def test_many_iterations_reach_the_minimum_and_keep_the_products_consistent():
     f = Recorder()
     A = np.array([[1.0, 2.0], [0.5, -1.0]])
 
@@ -88,7 +88,9 @@ def test_long_run_reaches_the_minimum_and_products_that_move_along_stay_products
         g = CURVATURE * x[0]
         return g, A @ g
 
-    x, product = descend((np.array([4.0, 3.0]), A @ np.array([4.0, 3.0])), f.value, gradient, own=1, max_iter=500)
+    x, product = descend(
+        (np.array([4.0, 3.0]), A @ np.array([4.0, 3.0])), f.value, gradient, n_variables=1, max_iter=500
+    )
     assert np.abs(x).max() < 0.01
     np.testing.assert_allclose(product, A @ x, atol=1e-12)
 

@@ -1,4 +1,4 @@
-"""LEML's half-rounds: they lower the objective, end where its gradient is zero, and find known minima."""
+"""LEML: both updates lower the objective and end where its gradient is zero; known minima are reached."""
 
 from dataclasses import replace
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from spmld.core.iteration import Status
 from spmld.core.leml import Factors, latent, solve, update_H, update_W, value
 from spmld.core.linear import Factored, Features, Penalty
 from spmld.core.losses import LOSSES
@@ -52,38 +53,38 @@ def test_objective_is_the_formula(name):
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", LOSSES)
-def test_every_half_round_lowers_the_objective(name, seed, intercept):
+def test_every_update_lowers_the_objective(name, seed, intercept):
     problem, factors = make_factors(k=3, seed=seed, intercept=intercept)
     before = objective(problem, LOSSES[name], factors)
-    _, history, _ = solve(problem, LOSSES[name], RIDGE, factors, max_iter=15, tol=None)
-    assert [record["step"] for record in history] == ["W", "H"] * 15
-    values = np.array([before, *(record["objective"] for record in history)])
+    history = solve(problem, LOSSES[name], RIDGE, factors, max_iter=15, tol=None).history
+    assert [record["iteration"] for record in history] == list(range(1, 16))
+    values = np.array([before, *(record[name] for record in history for name in ("objective_after_W", "objective"))])
     assert (np.diff(values) <= 1e-12 * values[0]).all()
     assert values[1] < 0.99 * values[0]
 
 
 @pytest.mark.parametrize("name", ["logistic", "squared_hinge"])
 def test_gradients_are_those_of_the_objective(name):
-    """What Newton's method takes for the gradient of a half-round is the slope of the whole objective."""
+    """The gradient in Newton's method for each update is that of the whole objective."""
     problem, factors = make_factors()
     loss = LOSSES[name]
     fit = _Fit(problem, loss, Factored(factors.H), Penalty(RIDGE), problem.map(lambda block: factors.b), False)
-    found = fit.derivatives(factors.W, fit.scores(factors.W))[0]
+    gradient = fit.derivatives(factors.W, fit.scores(factors.W))[0]
     expected = difference(lambda W: objective(problem, loss, replace(factors, W=W)), factors.W)
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    np.testing.assert_allclose(gradient, expected, atol=1e-5)
     fit = _Fit(
         latent(problem, factors.W), loss, Features(True), Penalty(RIDGE, True), problem.map(lambda block: 0.0), True
     )
     B = np.vstack([factors.H.T, factors.b])
-    found = fit.derivatives(B, fit.scores(B))[0]
+    gradient = fit.derivatives(B, fit.scores(B))[0]
     expected_H = difference(lambda H: objective(problem, loss, replace(factors, H=H)), factors.H)
     expected_b = difference(lambda b: objective(problem, loss, replace(factors, b=b)), factors.b)
-    np.testing.assert_allclose(found, np.vstack([expected_H.T, expected_b]), atol=1e-5)
+    np.testing.assert_allclose(gradient, np.vstack([expected_H.T, expected_b]), atol=1e-5)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("name", LOSSES)
-def test_half_rounds_run_long_end_where_the_gradient_of_their_block_is_zero(name, sparse):
+def test_accurate_updates_end_where_the_gradient_of_their_block_is_zero(name, sparse):
     problem, factors = make_factors(sparse=sparse)
     loss = LOSSES[name]
     factors = update_W(problem, loss, RIDGE, factors, tol=1e-10, max_iter=50, cg_iter=200)
@@ -98,8 +99,8 @@ def test_half_rounds_run_long_end_where_the_gradient_of_their_block_is_zero(name
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_rank_one_fit_is_as_low_as_that_of_a_general_optimiser(name):
-    """Not convex: the lowest of a few starts is compared, and where a fit ends the optimiser finds nothing lower."""
+def test_rank_one_fit_is_as_low_as_that_of_a_general_optimizer(name):
+    """Not convex: compares the lowest of a few initializations; the optimizer finds nothing lower from the end of a fit."""
     problem, factors = make_factors(k=1, intercept=False, block_rows=100)
     loss, (d, l) = LOSSES[name], (len(factors.W), len(factors.H))
     rng = np.random.default_rng(1)
@@ -108,14 +109,14 @@ def test_rank_one_fit_is_as_low_as_that_of_a_general_optimiser(name):
     def unpack(x):
         return Factors(x[:d, None], x[d:, None], factors.b)
 
-    def twin(x):
+    def reference(x):
         return minimize(lambda x: objective(problem, loss, unpack(x)), x, method="L-BFGS-B").fun
 
     ends = [solve(problem, loss, RIDGE, unpack(x), max_iter=300, tol=1e-11) for x in starts]
-    values = [history[-1]["objective"] for _, history, _ in ends]
-    assert min(values) == pytest.approx(min(twin(x) for x in starts), abs=1e-5)
-    for (found, _, _), reached in zip(ends, values, strict=True):
-        assert twin(np.concatenate([found.W[:, 0], found.H[:, 0]])) >= reached - 1e-6
+    values = [end.history[-1]["objective"] for end in ends]
+    assert min(values) == pytest.approx(min(reference(x) for x in starts), abs=1e-5)
+    for end, reached in zip(ends, values, strict=True):
+        assert reference(np.concatenate([end.state.W[:, 0], end.state.H[:, 0]])) >= reached - 1e-6
 
 
 @pytest.mark.parametrize("k", [2, 4])
@@ -131,26 +132,26 @@ def test_orthonormal_features_give_thresholded_singular_values(k):
     t = 0.5 * (s[2] + s[3])
     expected = (U[:, :k] * np.maximum(s - t, 0)[:k]) @ Vt[:k]
     start = Factors(rng.uniform(size=(5, k)), rng.uniform(size=(4, k)), np.zeros(4))
-    factors, _, _ = solve(full_labels(X, Y), LOSSES["squared"], t, start, max_iter=3000, tol=1e-15)
+    factors = solve(full_labels(X, Y), LOSSES["squared"], t, start, max_iter=3000, tol=1e-15).state
     np.testing.assert_allclose(factors.W @ factors.H.T, expected, atol=1e-3)
     assert np.linalg.matrix_rank(factors.W @ factors.H.T, tol=1e-3) == min(k, 3)
-    # At the minimum both factors carry the same half of the penalty.
+    # At the minimum both factors have the same penalty.
     np.testing.assert_allclose(factors.W.T @ factors.W, factors.H.T @ factors.H, atol=1e-2)
 
 
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("side", [0.9, 1.1])
-def test_ridge_beyond_the_slopes_at_zero_leaves_nothing(name, side):
+def test_penalty_above_the_slopes_at_zero_gives_zero_factors(name, side):
     problem, start = make_factors(k=3, intercept=False)
     loss = LOSSES[name]
     slopes = problem.sum(lambda block: block.X.T @ (block.J * loss.slope(block.Y, np.zeros(block.Y.shape))))
     t = side * np.linalg.norm(slopes, 2)
-    factors, _, _ = solve(problem, loss, t, start, max_iter=150, tol=None)
+    factors = solve(problem, loss, t, start, max_iter=150, tol=None).state
     size = np.abs(factors.W @ factors.H.T).max()
     assert size < 1e-5 if side > 1 else size > 1e-3
 
 
-def test_planted_low_rank_model_is_found():
+def test_planted_low_rank_model_is_recovered():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 8))
     truth = rng.normal(size=(8, 2)) @ rng.normal(size=(2, 10))
@@ -159,7 +160,7 @@ def test_planted_low_rank_model_is_found():
         X, np.where(J, Y, np.nan), J, np.zeros(300, dtype=int), 1, fit_intercept=False, block_rows=70
     )
     start = Factors(rng.uniform(size=(8, 2)), rng.uniform(size=(10, 2)), np.zeros(10))
-    factors, _, _ = solve(problem, LOSSES["squared"], 1e-6, start, max_iter=100, tol=1e-9)
+    factors = solve(problem, LOSSES["squared"], 1e-6, start, max_iter=100, tol=1e-9).state
     np.testing.assert_allclose(factors.W @ factors.H.T, truth, atol=1e-3)
 
 
@@ -172,7 +173,7 @@ def test_permuting_rows_features_and_labels_permutes_the_factors(name):
 
     def fitted(X, Y, J, start, block_rows):
         problem = make_problem(X, Y, J, np.zeros(30, dtype=int), 1, block_rows=block_rows)
-        return solve(problem, LOSSES[name], RIDGE, start, max_iter=6, tol=None)[0]
+        return solve(problem, LOSSES[name], RIDGE, start, max_iter=6, tol=None).state
 
     expected = fitted(X, Y, J, start, 7)
     moved = fitted(
@@ -187,11 +188,11 @@ def test_permuting_rows_features_and_labels_permutes_the_factors(name):
     np.testing.assert_allclose(moved.b, expected.b[labels], atol=1e-6)
 
 
-def test_fit_ends_when_a_round_gains_too_little():
+def test_fit_ends_when_an_iteration_lowers_the_objective_too_little():
     problem, factors = make_factors()
-    _, history, settled = solve(problem, LOSSES["squared"], RIDGE, factors, max_iter=100, tol=1e-2)
-    assert settled
-    ends = np.array([record["objective"] for record in history[1::2]])
+    result = solve(problem, LOSSES["squared"], RIDGE, factors, max_iter=100, tol=1e-2)
+    assert result.status is Status.CONVERGED
+    ends = np.array([record["objective"] for record in result.history])
     gains = -np.diff(ends) / ends[1:]
     assert gains[-1] <= 1e-2
     assert (gains[:-1] > 1e-2).all()

@@ -1,4 +1,4 @@
-"""Losses: slopes against differences, majorisers above and touching."""
+"""Losses: slopes equal finite differences, and majorizers touch the losses from above."""
 
 import numpy as np
 import pytest
@@ -29,9 +29,9 @@ class TestLoss:
         assert slope == loss.slope(y, f)
 
     @given(y=signs, f=scores, other=scores)
-    def test_majoriser_lies_above_and_touches(self, loss, y, f, other):
+    def test_majorizer_lies_above_and_touches(self, loss, y, f, other):
         y, f, other = (np.asarray(v) for v in (y, f, other))
-        c, r = loss.majoriser(y, f)
+        c, r = loss.majorizer(y, f)
 
         def parabola(x):
             return loss.value(y, f) + c / 2 * ((x - r) ** 2 - (f - r) ** 2)
@@ -44,12 +44,12 @@ class TestLoss:
         y, f = np.asarray(y), np.asarray(f)
         c, r = loss.model(y, f)
         assert c * (f - r) == pytest.approx(loss.slope(y, f), abs=1e-8)
-        assert 0 < c <= loss.majoriser(y, f)[0] + 1e-4
+        assert 0 < c <= loss.majorizer(y, f)[0] + 1e-4
 
 
 @pytest.mark.parametrize("f", [0.0, 1e-9, 1e-5, 9.9e-5, 1.1e-4])
 def test_logistic_weight_is_continuous_at_zero(f):
-    c, _ = LOSSES["logistic"].majoriser(np.asarray(1.0), np.asarray(f))
+    c, _ = LOSSES["logistic"].majorizer(np.asarray(1.0), np.asarray(f))
     assert c == pytest.approx(0.25 - f**2 / 48, abs=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""ML-LRC's steps: thresholding is the proximal map, steps lower the objective, and known minima are found."""
+"""ML-LRC: thresholding is the proximal map, steps lower the objective, and known minima are reached."""
 
 from dataclasses import replace
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from spmld.core.iteration import Status
 from spmld.core.mllrc import MapFit, regression, solve, targets, threshold
 from spmld.core.problem import make_problem
 
@@ -58,7 +59,7 @@ def test_thresholding_is_the_proximal_map_of_the_nuclear_norm(t):
     for size in (1e-6, 1e-3, 0.1, 1.0):
         for _ in range(50):
             assert value(S + size * rng.normal(size=S.shape)) >= value(S)
-    # A general optimiser, for the norm smoothed so little that the minimum moves by less than is asked for.
+    # A general optimizer, with the norm smoothed so little that the minimum moves by less than the tolerance.
     smooth = minimize(
         lambda x: (
             0.5 * ((x.reshape(3, 3) - matrix) ** 2).sum()
@@ -79,7 +80,7 @@ def test_regression_times_the_map_is_the_best_regression(intercept):
     for _ in range(3):
         S = rng.normal(size=(6, 6))
         best = objective(problem, B @ S, S, 0.0)
-        assert float(fit.at(S)[0]) == pytest.approx(best)
+        assert float(fit.value_and_gradient(S)[0]) == pytest.approx(best)
         for size in (1e-4, 1e-2, 1.0):
             W = B @ S + size * rng.normal(size=B.shape)
             assert objective(problem, W, S, 0.0) > best
@@ -90,8 +91,8 @@ def test_gradient_is_the_slope_of_the_value():
     _, fit = pose(problem)
     rng = np.random.default_rng(0)
     S, D = rng.normal(size=(6, 6)), rng.normal(size=(6, 6))
-    up, down = (float(fit.at(S + step * D)[0]) for step in (1e-5, -1e-5))
-    assert (fit.at(S)[1] * D).sum() == pytest.approx((up - down) / 2e-5)
+    up, down = (float(fit.value_and_gradient(S + step * D)[0]) for step in (1e-5, -1e-5))
+    assert (fit.value_and_gradient(S)[1] * D).sum() == pytest.approx((up - down) / 2e-5)
 
 
 def test_curvature_bounds_the_smooth_part_tightly():
@@ -99,14 +100,14 @@ def test_curvature_bounds_the_smooth_part_tightly():
     problem = random_case(observed=0.5, fit_intercept=False)
     _, fit = pose(problem)
     _, Y, _ = whole(problem)
-    zero = fit.at(np.zeros((5, 5)))[1]
-    columns = [(fit.at(e.reshape(5, 5))[1] - zero).ravel() for e in np.eye(25)]
+    zero = fit.value_and_gradient(np.zeros((5, 5)))[1]
+    columns = [(fit.value_and_gradient(e.reshape(5, 5))[1] - zero).ravel() for e in np.eye(25)]
     top = np.linalg.eigvalsh(np.array(columns)).max()
     assert top <= fit.curvature() <= (1 + A) * np.linalg.norm(Y, 2) ** 2 * 1.001
     heavy = replace(problem, blocks=tuple(replace(block, J=9 * block.J) for block in problem.blocks))
     _, fit = pose(heavy)
-    zero = fit.at(np.zeros((5, 5)))[1]
-    columns = [(fit.at(e.reshape(5, 5))[1] - zero).ravel() for e in np.eye(25)]
+    zero = fit.value_and_gradient(np.zeros((5, 5)))[1]
+    columns = [(fit.value_and_gradient(e.reshape(5, 5))[1] - zero).ravel() for e in np.eye(25)]
     assert np.linalg.eigvalsh(np.array(columns)).max() <= fit.curvature()
 
 
@@ -115,8 +116,9 @@ def test_curvature_bounds_the_smooth_part_tightly():
 def test_no_step_raises_the_objective(seed, c):
     problem, _, _ = make_case(seed=seed, weighted=True)
     B, fit = pose(problem)
-    S, history, settled = solve(fit, c, max_iter=3000, tol=1e-9)
-    assert settled
+    result = solve(fit, c, max_iter=3000, tol=1e-9)
+    S, history = result.state, result.history
+    assert result.status is Status.CONVERGED
     values = np.array([objective(problem, B, np.eye(6), c), *(record["objective"] for record in history)])
     assert (np.diff(values) <= 0).all()
     assert history[-1]["objective"] == pytest.approx(objective(problem, B @ S, S, c))
@@ -126,9 +128,9 @@ def test_no_step_raises_the_objective(seed, c):
 def test_fit_ends_at_a_fixed_point_and_nothing_near_is_lower(c):
     problem, _, _ = make_case(weighted=True)
     B, fit = pose(problem)
-    S, _, _ = solve(fit, c, max_iter=20000, tol=1e-12)
-    for step in (0.1, 0.01):  # the fixed points are the same for all lengths of step
-        again, _ = threshold(S - step * fit.at(S)[1], step * c)
+    S = solve(fit, c, max_iter=20000, tol=1e-12).state
+    for step in (0.1, 0.01):  # fixed points do not depend on the step length
+        again, _ = threshold(S - step * fit.value_and_gradient(S)[1], step * c)
         np.testing.assert_allclose(again, S, atol=1e-6)
     rng = np.random.default_rng(0)
     lowest = objective(problem, B @ S, S, c)
@@ -144,18 +146,18 @@ def test_steps_are_those_of_accelerated_proximal_gradient():
     _, fit = pose(problem)
     step, S, Z, t = 1 / fit.curvature(), np.eye(6), np.eye(6), 1.0
     for _ in range(8):
-        new, _ = threshold(Z - step * fit.at(Z)[1], 0.5 * step)
+        new, _ = threshold(Z - step * fit.value_and_gradient(Z)[1], 0.5 * step)
         faster = (1 + np.sqrt(1 + 4 * t**2)) / 2
         S, Z, t = new, new + (t - 1) / faster * (new - S), faster
-    found, history, _ = solve(fit, 0.5, max_iter=8, tol=1e-12)
-    np.testing.assert_allclose(found, S, atol=1e-10)
-    assert len(history) == 8
+    result = solve(fit, 0.5, max_iter=8, tol=1e-12)
+    np.testing.assert_allclose(result.state, S, atol=1e-10)
+    assert len(result.history) == 8
 
 
-def test_nuclear_norm_and_rank_fall_with_their_price():
+def test_nuclear_norm_and_rank_decrease_with_the_penalty():
     problem = random_case(observed=0.6)
     _, fit = pose(problem)
-    maps = [solve(fit, c, max_iter=5000, tol=1e-10)[0] for c in (0, 0.1, 0.5, 1, 2, 5, 10, 20, 50)]
+    maps = [solve(fit, c, max_iter=5000, tol=1e-10).state for c in (0, 0.1, 0.5, 1, 2, 5, 10, 20, 50)]
     norms = [np.linalg.svd(S)[1].sum() for S in maps]
     ranks = [np.linalg.matrix_rank(S, tol=1e-8) for S in maps]
     assert (np.diff(norms) < 1e-9).all()
@@ -171,7 +173,7 @@ def test_without_nuclear_norm_the_map_is_a_linear_system_per_label(observed):
     problem = random_case(observed=observed)
     _, fit = pose(problem)
     _, Y, J = whole(problem)
-    S, _, _ = solve(fit, 0.0, max_iter=20000, tol=1e-12)
+    S = solve(fit, 0.0, max_iter=20000, tol=1e-12).state
     for i in range(5):
         G = (Y.T * J[:, i]) @ Y
         np.testing.assert_allclose(S[:, i], np.linalg.solve(fit.M + A * G, A * G[:, i]), atol=1e-6)
@@ -183,14 +185,14 @@ def test_close_completion_of_full_labels_leaves_them_as_they_are():
     distances = []
     for a in (1e2, 1e3, 1e4):
         _, fit = pose(problem, a=a)
-        S, _, _ = solve(fit, 0.0, max_iter=5000, tol=1e-13)
+        S = solve(fit, 0.0, max_iter=5000, tol=1e-13).state
         distances.append(np.abs(S - np.eye(5)).max())
     np.testing.assert_allclose(distances[:2], [10 * distances[1], 10 * distances[2]], rtol=0.02)
     assert distances[-1] < 1e-3
 
 
-def test_completed_labels_say_more_than_zeros():
-    """Labels of few kinds of samples: what is hidden follows from what is seen."""
+def test_completed_labels_are_better_than_zeros():
+    """Samples of two kinds: hidden labels follow from observed ones."""
     rng = np.random.default_rng(0)
     kinds = rng.choice([-1.0, 1.0], size=(2, 12))
     Y = rng.choice([-1.0, 1.0], size=(400, 1)) * kinds[rng.integers(2, size=400)]
@@ -198,12 +200,12 @@ def test_completed_labels_say_more_than_zeros():
     X = np.hstack([Y[:, :2], rng.normal(size=(400, 3))])
     problem = make_problem(X, np.where(J > 0, Y, np.nan), J, np.zeros(400, dtype=int), 1, block_rows=90)
     _, fit = pose(problem, a=10.0, t=1.0)
-    S, history, _ = solve(fit, 600.0, max_iter=500, tol=1e-6)
-    completed = (J * Y) @ S
+    result = solve(fit, 600.0, max_iter=500, tol=1e-6)
+    completed = (J * Y) @ result.state
     hidden = J == 0
-    assert (np.sign(completed) == Y)[hidden].mean() > 0.93  # half of them, for guesses
-    assert ((completed - Y) ** 2)[hidden].mean() < 0.4  # 1, for zeros
-    assert history[-1]["rank"] == 2
+    assert (np.sign(completed) == Y)[hidden].mean() > 0.93  # 0.5 by chance
+    assert ((completed - Y) ** 2)[hidden].mean() < 0.4  # 1 for zeros
+    assert result.history[-1]["rank"] == 2
 
 
 def test_weights_and_penalties_scale_together():
@@ -212,16 +214,16 @@ def test_weights_and_penalties_scale_together():
     scaled = replace(problem, blocks=tuple(replace(block, J=3.0 * block.J) for block in problem.blocks))
     B, fit = pose(problem)
     B3, fit3 = pose(scaled, a=A / 3)
-    S, _, _ = solve(fit, 0.7, max_iter=5000, tol=1e-11)
-    S3, _, _ = solve(fit3, 0.7 * 9, max_iter=5000, tol=1e-11)
+    S = solve(fit, 0.7, max_iter=5000, tol=1e-11).state
+    S3 = solve(fit3, 0.7 * 9, max_iter=5000, tol=1e-11).state
     np.testing.assert_allclose(S3, S, atol=1e-6)
     np.testing.assert_allclose(B3 @ S3, 3 * B @ S, atol=1e-6)
 
 
-def test_labels_never_observed_get_nothing():
+def test_labels_never_observed_have_zero_coefficients():
     problem, _, _ = make_case()
-    seen = np.array([0, 1, 1, 1, 1, 1])
-    blocks = tuple(replace(b, J=b.J * seen, Y=np.where(seen, b.Y, 0)) for b in problem.blocks)
+    observed = np.array([0, 1, 1, 1, 1, 1])
+    blocks = tuple(replace(b, J=b.J * observed, Y=np.where(observed, b.Y, 0)) for b in problem.blocks)
     B, fit = pose(replace(problem, blocks=blocks))
-    S, _, _ = solve(fit, 0.5, max_iter=5000, tol=1e-10)
+    S = solve(fit, 0.5, max_iter=5000, tol=1e-10).state
     np.testing.assert_allclose((B @ S)[:, 0], 0, atol=1e-9)

@@ -1,4 +1,4 @@
-"""Linear models: the derivatives, the minimum, and what it does not depend on."""
+"""Linear models: derivatives, the minimum, and its invariances."""
 
 import numpy as np
 import pytest
@@ -36,12 +36,12 @@ def problem(X=X, J=J, block_rows=100_000):
 
 
 def objective(loss, design, penalty, B, offset=0.0):
-    """The formula, written out."""
+    """The formula."""
     if isinstance(design, Factored):
         scores, W, free = X @ B @ H.T, B, 0.0
     elif isinstance(design, Others):
-        own = np.diag(np.diag(B[:-1]))
-        scores, W, free = X[:, :l] @ (B[:-1] - own) + X[:, l:] @ own, B, B[-1]
+        diagonal = np.diag(np.diag(B[:-1]))
+        scores, W, free = X[:, :l] @ (B[:-1] - diagonal) + X[:, l:] @ diagonal, B, B[-1]
     else:
         W, free = (B[:-1], B[-1]) if design.intercept else (B, 0.0)
         scores = X @ W
@@ -68,14 +68,14 @@ def test_value_and_gradient_are_those_of_the_formula(loss, design, penalty, shap
 
 @each_model
 @each_loss
-def test_a_general_solver_finds_nothing_lower(loss, design, penalty, shape):
-    found = minimise(problem(), loss, design, penalty, np.zeros(shape), tol=1e-10)
-    assert found.converged
+def test_a_general_optimizer_finds_nothing_lower(loss, design, penalty, shape):
+    result = minimise(problem(), loss, design, penalty, np.zeros(shape), tol=1e-10)
+    assert result.converged
     other = minimize(
         lambda b: objective(loss, design, penalty, b.reshape(shape)), np.zeros(shape).ravel(), options={"gtol": 1e-7}
     )
-    assert objective(loss, design, penalty, found.B) == pytest.approx(other.fun, rel=1e-9)
-    np.testing.assert_allclose(found.B, other.x.reshape(shape), atol=2e-4)
+    assert objective(loss, design, penalty, result.B) == pytest.approx(other.fun, rel=1e-9)
+    np.testing.assert_allclose(result.B, other.x.reshape(shape), atol=2e-4)
 
 
 @each_model
@@ -91,7 +91,7 @@ def test_every_step_lowers_the_objective(loss, design, penalty, shape):
 
 
 @each_model
-def test_the_diagonal_of_the_curvature(design, penalty, shape):
+def test_diagonal_of_the_curvature(design, penalty, shape):
     C = RNG.random((n, l))
     (block,) = problem().blocks
     exact = np.empty(shape)
@@ -103,7 +103,7 @@ def test_the_diagonal_of_the_curvature(design, penalty, shape):
 
 
 @each_model
-def test_blocks_sparse_and_torch_give_the_same(design, penalty, shape):
+def test_row_blocks_sparse_and_torch_have_the_same_minimum(design, penalty, shape):
     loss, B = LOSSES["logistic"], np.zeros(shape)
     expected = minimise(problem(), loss, design, penalty, B, tol=1e-9).B
     for other in (problem(block_rows=11), problem(sp.csr_array(X)), problem(sp.csr_array(X), block_rows=17)):
@@ -113,51 +113,51 @@ def test_blocks_sparse_and_torch_give_the_same(design, penalty, shape):
     in_torch = {Factored: lambda: Factored(t(H)), Others: lambda: Others(torch.arange(l))}
     design = in_torch.get(type(design), lambda: design)()
     L = None if penalty.L is None else t(LAPLACIAN)
-    found = minimise(tensors, loss, design, Penalty(penalty.t, penalty.intercept, L, penalty.g), t(B), tol=1e-9)
-    np.testing.assert_allclose(found.B.numpy(), expected, atol=1e-6)
+    result = minimise(tensors, loss, design, Penalty(penalty.t, penalty.intercept, L, penalty.g), t(B), tol=1e-9)
+    np.testing.assert_allclose(result.B.numpy(), expected, atol=1e-6)
 
 
 def test_a_column_does_not_depend_on_the_others():
-    """Nor on where they stop, or on the groups they are solved in."""
+    """Nor on their stopping, or on the groups in which columns are solved."""
     loss, (design, penalty, shape) = LOSSES["logistic"], MODELS["features"]
     many = np.tile(np.arange(l), 12)
     big = make_problem(X, Y[:, many], J[:, many], np.zeros(n, dtype=int), 1, dtype=np.float64)
-    found = minimise(big, loss, design, penalty, np.zeros((d + 1, len(many))), tol=1e-9).B
+    B = minimise(big, loss, design, penalty, np.zeros((d + 1, len(many))), tol=1e-9).B
     expected = minimise(problem(), loss, design, penalty, np.zeros(shape), tol=1e-9).B
-    np.testing.assert_allclose(found, expected[:, many], atol=1e-9)
+    np.testing.assert_allclose(B, expected[:, many], atol=1e-9)
 
 
-def test_an_offset_is_where_scores_begin():
-    """One for each label, or for each entry; labels on their own or together."""
+def test_an_offset_is_added_to_the_scores():
+    """One per label, or one per entry; with independent or coupled labels."""
     loss, per_label, per_entry = LOSSES["logistic"], RNG.normal(size=l), RNG.normal(size=(n, l))
     for design, penalty, shape in (MODELS["features"], MODELS["label graph"], MODELS["others"]):
         for offset, data in ((per_label, problem()), (per_entry, problem()), (per_entry, problem(block_rows=7))):
-            given = offset if offset.ndim == 1 else data.split(offset)
-            B = minimise(data, loss, design, penalty, np.zeros(shape), offset=given, tol=1e-10).B
+            blocks = offset if offset.ndim == 1 else data.split(offset)
+            B = minimise(data, loss, design, penalty, np.zeros(shape), offset=blocks, tol=1e-10).B
             least = objective(loss, design, penalty, B, offset)
             for _ in range(20):
                 assert objective(loss, design, penalty, B + 1e-3 * RNG.normal(size=shape), offset) > least
 
 
-def test_in_single_precision_offsets_stay_with_their_labels():
-    """Scores are worked out anew there, after some of the labels have come to an end."""
+def test_offsets_belong_to_their_labels_in_single_precision():
+    """Scores are recomputed there after some labels have converged."""
     loss, offset = LOSSES["logistic"], RNG.normal(size=(n, l))
-    weights = J * np.array([0, 1, 1, 1, 1])  # the first label has nothing to learn from
+    weights = J * np.array([0, 1, 1, 1, 1])  # the first label has no observed entry
     for design, penalty, shape in (MODELS["features"], MODELS["others"]):
-        found = []
+        results = []
         for dtype in (np.float64, np.float32):
             data = make_problem(X.astype(dtype), Y, weights.astype(dtype), np.zeros(n, dtype=int), 1)
             start = np.zeros(shape, dtype=dtype)
-            found.append(minimise(data, loss, design, penalty, start, offset=(offset.astype(dtype),), tol=1e-4).B)
-        np.testing.assert_allclose(*found, atol=1e-3)
+            results.append(minimise(data, loss, design, penalty, start, offset=(offset.astype(dtype),), tol=1e-4).B)
+        np.testing.assert_allclose(*results, atol=1e-3)
 
 
-def test_the_graph_joins_labels_that_occur_together():
+def test_label_graph_connects_labels_that_occur_together():
     Y = np.array([[1, 1, -1], [1, 1, -1], [-1, 1, 1], [-1, -1, 1]], dtype=np.int8)
     J = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1], [1, 1, 1]], dtype=float)
     L = label_laplacian(make_problem(np.zeros((4, 1)), Y, J, np.zeros(4, dtype=int), 1), np.zeros(3))
     np.testing.assert_allclose(L.sum(axis=0), 0, atol=1e-12)
-    # Labels 0 and 1 are both seen in samples 0, 2 and 3: one of them has both, label 0 has one there and label 1 two.
+    # Labels 0 and 1 are both observed in samples 0, 2 and 3: one positive in common, one of label 0, two of label 1.
     assert L[0, 1] == pytest.approx(-1 / np.sqrt(1 * 2))
     assert L[0, 2] == 0
     strong = minimise(

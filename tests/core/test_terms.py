@@ -1,4 +1,4 @@
-"""Each term: its value from the formula written out, its gradients from differences of the value."""
+"""Terms of the objective: values equal the formulas, gradients equal finite differences."""
 
 from dataclasses import replace
 
@@ -8,14 +8,15 @@ import pytest
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Problem, set_rows, set_W
 from spmld.core.terms import Correlation, Coupling, Ridge
+from spmld.studies.released import ReleasedCorrelation, ReleasedCoupling, RowNormRidge
 
 from .cases import difference, make_case
 
-RELEASED = {"correlation": Correlation(0.3, 0.2, paced=True), "coupling": Coupling(0.7, power=2)}
+RELEASED = {"correlation": ReleasedCorrelation(0.3, 0.2), "coupling": ReleasedCoupling(0.7)}
 
 
 def whole(problem: Problem, state):
-    """Everything in one piece, for formulas typed as in the paper."""
+    """All arrays without blocks, for formulas as in the paper."""
     X = np.concatenate([b.X for b in problem.blocks])
     Y, J, group = (np.concatenate([getattr(b, name) for b in problem.blocks]) for name in ("Y", "J", "group"))
     V, T, P = (np.concatenate([getattr(r, name) for r in state.rows]) for name in "VTP")
@@ -63,7 +64,7 @@ def test_gradients_of_the_fit(loss):
     np.testing.assert_allclose(D.sum(axis=0), by_b, atol=1e-7)
 
 
-@pytest.mark.parametrize("coupling", [Coupling(0.7), Coupling(0.7, power=2)])
+@pytest.mark.parametrize("coupling", [Coupling(0.7), ReleasedCoupling(0.7)])
 def test_gradients_of_the_coupling(coupling):
     _, _, state = make_case()
     V, T, P = state.rows[0].V, state.rows[0].T, state.rows[0].P
@@ -72,15 +73,15 @@ def test_gradients_of_the_coupling(coupling):
     np.testing.assert_allclose(-slope, difference(lambda T: coupling.value(V, T, P), T), atol=1e-7)
 
 
-def test_losses_of_the_pace_are_the_coupling_at_weight_one():
+def test_losses_of_the_pacing_are_the_coupling_at_weight_one():
     _, objective, state = make_case()
     V, T = state.rows[0].V, state.rows[0].T
     assert objective.coupling.losses(V, T).sum() == pytest.approx(objective.coupling.value(V, T, np.ones_like(V)))
 
 
-@pytest.mark.parametrize("paced", [False, True])
-def test_gradients_of_the_correlation(paced):
-    problem, objective, state = make_case(correlation=Correlation(0.3, 0.2, paced=paced))
+@pytest.mark.parametrize("correlation", [Correlation(0.3, 0.2), ReleasedCorrelation(0.3, 0.2)])
+def test_gradients_of_the_correlation(correlation):
+    problem, objective, state = make_case(correlation=correlation)
     term = objective.correlation
     H = term.moments(problem, state)
     by_U = difference(lambda U: term.value(H, U, state.Z), state.U)
@@ -94,17 +95,17 @@ def test_gradients_of_the_correlation(paced):
 
     rows = state.rows[0]
     N = term.couplings(problem, state.U, state.Z)
-    gradient = term.gradient_T(problem.blocks[0], rows.T, rows.P, N)
+    gradient = term.gradient_T(problem.blocks[0], rows, N)
     np.testing.assert_allclose(gradient, difference(of_first_rows, rows.T), atol=1e-6)
 
 
-@pytest.mark.parametrize("row_sparse", [False, True])
-def test_slope_and_majoriser_of_the_penalty_on_features(row_sparse):
+@pytest.mark.parametrize("ridge", [Ridge(tW=0.5), RowNormRidge(tW=0.5)])
+def test_slope_and_majorizer_of_the_penalty_on_features(ridge):
     rng = np.random.default_rng(0)
     W, other = rng.normal(size=(5, 3)), rng.normal(size=(5, 3))
-    ridge = Ridge(tW=0.5, row_sparse=row_sparse)
     c = ridge.curvature_W(W)
     np.testing.assert_allclose(c * W, difference(ridge.value_W, W), atol=1e-7)
+    np.testing.assert_allclose(ridge.slope_W(W), difference(ridge.value_W, W), atol=1e-7)
     above = ridge.value_W(W) + np.sum(c / 2 * (other**2 - W**2))
     assert above >= ridge.value_W(other) - 1e-12
 
@@ -123,7 +124,7 @@ def test_blocks_do_not_change_the_objective(sparse):
     assert many[1].values(many[0], split) == pytest.approx(one[1].values(one[0], state), rel=1e-12)
 
 
-def test_predicted_latent_labels_follow_the_weights():
+def test_predicted_latent_labels_change_with_the_weights():
     problem, _, state = make_case()
     W = np.random.default_rng(1).normal(size=state.W.shape)
     state = set_W(problem, state, W)

@@ -1,4 +1,4 @@
-"""ARFF: what is a label, what a sparse row leaves out, and words for numbers."""
+"""ARFF files: names of labels, omitted values of sparse rows, and nominal values."""
 
 import numpy as np
 import pytest
@@ -38,16 +38,16 @@ def test_dense_files_with_the_header_of_meka(tmp_path):
     assert first.label_names == ["pitch", "loud"]
 
 
-def test_labels_may_be_named_and_stand_anywhere(tmp_path):
+def test_labels_can_be_named_and_have_any_position(tmp_path):
     file = write(tmp_path, DENSE.replace(": -C -2", ""))
     data = read_arff(file, labels=["sad", "loud"])
     assert data.label_names == ["loud", "sad"]
     np.testing.assert_array_equal(data.Y, [[1, 1], [0, np.nan]])
-    with pytest.raises(ValueError, match="nothing says which attributes are labels"):
+    with pytest.raises(ValueError, match="unknown labels: pass labels= or xml="):
         read_arff(file)
 
 
-def test_the_list_of_mulan_wins_over_the_header_and_is_found_beside_the_file(tmp_path):
+def test_the_xml_file_of_mulan_has_priority_over_the_header_and_is_found_by_name(tmp_path):
     nested = '<label name="sad"><label name="loud"></label></label>'
     write(tmp_path, XML.format(nested), "songs.xml")
     for name in ("songs.arff", "songs-train.arff", "songs-test-sparse.arff"):
@@ -56,13 +56,13 @@ def test_the_list_of_mulan_wins_over_the_header_and_is_found_beside_the_file(tmp
     assert read_arff(tmp_path / "songs.arff", xml=other).label_names == ["sad"]
 
 
-def test_a_header_older_than_the_attributes_is_not_trusted(tmp_path):
+def test_an_outdated_header_raises(tmp_path):
     relation = "'songs: -C 2-weka.filters.unsupervised.attribute.Remove-R1-2'"
     with pytest.raises(ValueError, match="attributes were moved or removed after that"):
         read_arff(write(tmp_path, DENSE.replace("'songs: -C -2'", relation)))
 
 
-def test_sparse_rows_leave_out_zeros_and_first_values(tmp_path):
+def test_sparse_rows_omit_zeros_and_first_values(tmp_path):
     head = (
         "@relation 'a: -C -2'\n@attribute x numeric\n@attribute z real\n@attribute a {0,1}\n@attribute b {1,0}\n@data\n"
     )
@@ -74,7 +74,7 @@ def test_sparse_rows_leave_out_zeros_and_first_values(tmp_path):
     np.testing.assert_array_equal(read_arff(write(tmp_path, flipped + "{1 3}\n{0 0}\n")).X, [[5, 3], [0, 0]])
 
 
-def test_other_encodings_are_read_if_named(tmp_path):
+def test_other_encodings_can_be_passed(tmp_path):
     file = tmp_path / "file.arff"
     file.write_bytes(DENSE.replace("sad", "mélancolique").encode("latin-1"))
     with pytest.raises(ValueError, match=r"file\.arff is not utf-8 text \(byte 0xe9 .*latin-1"):
@@ -91,18 +91,18 @@ def test_other_encodings_are_read_if_named(tmp_path):
         ("?,no,?,1\n", "?,no,?", "line 10"),
         ("-C -2", "-C 7", "says -C 7, but there are 4 attributes"),
         ("-C -2", "-C 4", "says -C 4, but there are 4 attributes"),
-        ("pitch numeric", "pitch string", "attribute 'pitch' is text"),
+        ("pitch numeric", "pitch string", "attribute 'pitch' is a string"),
         ("{no,yes}", "{no,yes,red}", "attribute 'loud' has the values no, yes, red, which are not numbers"),
         ("0.5,yes,1,0\n?,no,?,1\n", "", "no samples"),
         ("sad {0,1}", "sad {0,1,2}", None),
         ("@data", "", "cannot be read as an ARFF file"),
     ],
 )
-def test_broken_files_are_named_with_the_reason(old, new, message, tmp_path):
+def test_invalid_files_raise_with_the_reason(old, new, message, tmp_path):
     assert old in DENSE
     file = write(tmp_path, DENSE.replace(old, new))
     if message is None:
-        assert read_arff(file).Y[0, 0] == 1  # a third value that no row has does no harm
+        assert read_arff(file).Y[0, 0] == 1  # a third value that does not occur is ignored
         return
     with pytest.raises(ValueError, match=rf"file\.arff .*{message}"):
         read_arff(file)
@@ -111,13 +111,16 @@ def test_broken_files_are_named_with_the_reason(old, new, message, tmp_path):
 @pytest.mark.parametrize(
     ("xml", "message"),
     [
-        (XML.format('<label name="sad"/><label name="glad"/>'), "2 labels were named .*'glad' is not among"),
-        (XML.format(""), "0 labels were named .*the list is empty"),
-        (XML.format("<label"), r"file\.xml cannot be read as MULAN's list of labels"),
+        (
+            XML.format('<label name="sad"/><label name="glad"/>'),
+            "2 labels are named in .*'glad' is not among",
+        ),
+        (XML.format(""), "0 labels are named in .*the list is empty"),
+        (XML.format("<label"), r"file\.xml cannot be read as MULAN's XML file of labels"),
         ("", r"file\.xml is empty"),
     ],
 )
-def test_broken_lists_of_labels_are_named(xml, message, tmp_path):
+def test_invalid_xml_files_raise(xml, message, tmp_path):
     write(tmp_path, xml, "file.xml")
     with pytest.raises(ValueError, match=message):
         read_arff(write(tmp_path, DENSE))

@@ -1,4 +1,4 @@
-"""A data set checks itself and has one form, whatever it was made from."""
+"""Dataset validates its arguments and converts them to one form."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_missing_labels_become_nan_and_sparse_features_stay_sparse():
     np.testing.assert_array_equal(data.X.toarray(), X)
 
 
-def test_the_split_picks_rows_in_its_own_order():
+def test_the_split_keeps_its_order():
     data = Dataset(X, [[1], [0], [1]], train=[2, 0], test=[1])
     np.testing.assert_array_equal(data.X_train, X[[2, 0]])
     np.testing.assert_array_equal(data.Y_test, [[0]])
@@ -44,7 +44,7 @@ def test_the_split_picks_rows_in_its_own_order():
         data.part("valid")
 
 
-def test_joined_parts_are_what_they_were():
+def test_joined_parts_do_not_change():
     first, second = Dataset(X, [[1], [0], [1]]), Dataset(sp.csr_array(X[:1] + 1), [[1]])
     data = join_split(first, second, "both")
     np.testing.assert_array_equal(data.X_train.toarray(), X)
@@ -53,30 +53,30 @@ def test_joined_parts_are_what_they_were():
     assert data.name == "both"
 
 
-def test_parts_that_do_not_fit_are_refused():
+def test_joining_different_features_or_labels_raises():
     part = Dataset(X, [[1], [0], [1]], label_names=["sad"])
-    with pytest.raises(ValueError, match="training part has 1 labels but the test part 2"):
+    with pytest.raises(ValueError, match="training data has 1 labels but the test data 2"):
         join_split(part, Dataset(X, [[1, 0]] * 3))
-    with pytest.raises(ValueError, match="call a label differently: 'sad' and 'y0'"):
+    with pytest.raises(ValueError, match="a label is 'sad' in the training data but 'y0' in the test data"):
         join_split(part, Dataset(X, [[1], [0], [1]]))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"Y": [[1], [0]]}, "3 samples but 2 rows of labels"),
+        ({"Y": [[1], [0]]}, "X and Y must have the same number of samples, got 3 and 2"),
         ({"Y": [1, 0, 1]}, r"Y must have shape \(n_samples, n_labels\)"),
         ({"Y": [[-1, 0]] * 2 + [[1, 1]]}, "ambiguous"),
         ({"X": [[]] * 0}, "X must have shape"),
         ({"X": np.empty((0, 2)), "Y": np.empty((0, 1))}, "no samples"),
-        ({"feature_names": ["a"]}, "2 features but 1 feature names"),
-        ({"label_names": ["a", "b"]}, "1 labels but 2 label names"),
-        ({"feature_names": ["a", "a"]}, "two features are called 'a'"),
+        ({"feature_names": ["a"]}, "feature_names must have 2 names, one for each feature, got 1"),
+        ({"label_names": ["a", "b"]}, "label_names must have 1 names, one for each label, got 2"),
+        ({"feature_names": ["a", "a"]}, "feature_names must be unique, got 'a' more than once"),
         ({"train": [0]}, "both or neither"),
-        ({"train": [0], "test": [3]}, "test must be a list of rows from 0 to 2"),
-        ({"train": [0, 1], "test": [1]}, "no row in common"),
+        ({"train": [0], "test": [3]}, "test must be a list of indices from 0 to 2"),
+        ({"train": [0, 1], "test": [1]}, "no sample in common"),
     ],
 )
-def test_what_cannot_be_is_refused(options, message):
+def test_invalid_arguments_raise(options, message):
     with pytest.raises(ValueError, match=message):
         Dataset(**{"X": X, "Y": [[1], [0], [1]], **options})

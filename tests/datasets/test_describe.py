@@ -1,4 +1,4 @@
-"""Statistics against counts made by hand, and what hiding labels does to them."""
+"""Statistics agree with counts by hand, with and without missing labels."""
 
 import numpy as np
 import pytest
@@ -10,35 +10,41 @@ from spmld.labels import hide_labels
 Y = [[1, 0, 0], [1, 1, 0], [1, 0, 0], [0, 1, 0]]
 
 
-def test_counts_made_by_hand():
-    found = describe(Dataset([[1, 0], [0, 0], [2, 0], [0, 3]], Y, label_names=["a", "b", "c"], train=[0], test=[1]))
-    assert (found.n_samples, found.n_train, found.n_test, found.n_features, found.n_labels) == (4, 1, 1, 2, 3)
-    assert found.feature_density == 3 / 8
-    assert found.cardinality == 5 / 4
-    assert found.density == 5 / 12
-    assert found.label_sets == 3
-    assert found.missing == 0
-    np.testing.assert_array_equal(found.frequencies, [3 / 4, 2 / 4, 0])
-    np.testing.assert_array_equal(found.imbalance, [1, 1.5, np.inf])
-    assert found.mean_imbalance == 1.25
-    np.testing.assert_array_equal(found.positives_per_sample, [1, 2, 1, 1])
-    assert [row["label"] for row in found.per_label()] == ["a", "b", "c"]
+def test_counts_by_hand():
+    stats = describe(Dataset([[1, 0], [0, 0], [2, 0], [0, 3]], Y, label_names=["a", "b", "c"], train=[0], test=[1]))
+    assert (
+        stats.n_samples,
+        stats.n_train,
+        stats.n_test,
+        stats.n_features,
+        stats.n_labels,
+    ) == (4, 1, 1, 2, 3)
+    assert stats.feature_density == 3 / 8
+    assert stats.cardinality == 5 / 4
+    assert stats.density == 5 / 12
+    assert stats.label_sets == 3
+    assert stats.missing == 0
+    np.testing.assert_array_equal(stats.frequencies, [3 / 4, 2 / 4, 0])
+    np.testing.assert_array_equal(stats.imbalance, [1, 1.5, np.inf])
+    assert stats.mean_imbalance == 1.25
+    np.testing.assert_array_equal(stats.positives_per_sample, [1, 2, 1, 1])
+    assert [row["label"] for row in stats.per_label()] == ["a", "b", "c"]
 
 
-def test_unobserved_entries_count_as_nothing():
-    gaps = np.array(Y, dtype=float)
-    gaps[2:, 0] = gaps[:, 2] = np.nan
-    found = describe(Dataset(sp.csr_array(np.eye(4)), gaps))
-    np.testing.assert_array_equal(found.frequencies, [1, 0.5, np.nan])
-    np.testing.assert_array_equal(found.imbalance, [1, 2, np.nan])
-    np.testing.assert_array_equal(found.missing_per_label, [0.5, 0, 1])
-    assert found.missing == 0.5
-    assert found.cardinality == 1.5
-    assert found.per_label()[-1]["label"] == "y2"
-    assert "missing                   0.5" in str(found)
+def test_missing_entries_are_not_counted():
+    hidden = np.array(Y, dtype=float)
+    hidden[2:, 0] = hidden[:, 2] = np.nan
+    stats = describe(Dataset(sp.csr_array(np.eye(4)), hidden))
+    np.testing.assert_array_equal(stats.frequencies, [1, 0.5, np.nan])
+    np.testing.assert_array_equal(stats.imbalance, [1, 2, np.nan])
+    np.testing.assert_array_equal(stats.missing_per_label, [0.5, 0, 1])
+    assert stats.missing == 0.5
+    assert stats.cardinality == 1.5
+    assert stats.per_label()[-1]["label"] == "y2"
+    assert "missing                   0.5" in str(stats)
 
 
-def test_hiding_labels_at_random_hardly_moves_the_cardinality():
+def test_hiding_labels_at_random_hardly_changes_the_cardinality():
     data = make_planted(n_samples=4000, random_state=0)
     whole = describe(Dataset(data.X, data.Y))
     part = describe(Dataset(data.X, hide_labels(data.Y, observed_fraction=0.3, random_state=0)))
@@ -48,7 +54,7 @@ def test_hiding_labels_at_random_hardly_moves_the_cardinality():
     assert part.positives_per_sample.mean() < 0.4 * whole.cardinality
 
 
-def test_permuting_labels_permutes_the_answer():
+def test_permuting_labels_permutes_the_statistics():
     data = make_planted(n_samples=200, random_state=0)
     order = np.random.default_rng(0).permutation(data.Y.shape[1])
     one, other = describe(Dataset(data.X, data.Y)), describe(Dataset(data.X, data.Y[:, order]))
@@ -57,30 +63,30 @@ def test_permuting_labels_permutes_the_answer():
     assert one.label_sets == other.label_sets
 
 
-def test_a_set_without_positives_can_be_described_and_drawn():
-    found = describe(Dataset([[1.0], [2.0]], [[0, 0], [0, None]]))
-    assert found.cardinality == 0
-    assert np.isinf(found.imbalance).all()
-    assert np.isnan(found.mean_imbalance)
-    assert [bar.get_height() for bar in found.plot().axes[3].patches] == [2]
+def test_a_data_set_without_positives_can_be_described_and_plotted():
+    stats = describe(Dataset([[1.0], [2.0]], [[0, 0], [0, None]]))
+    assert stats.cardinality == 0
+    assert np.isinf(stats.imbalance).all()
+    assert np.isnan(stats.mean_imbalance)
+    assert [bar.get_height() for bar in stats.plot().axes[3].patches] == [2]
 
 
-def test_the_figure_shows_the_numbers(tmp_path):
-    found = describe(Dataset(np.eye(4), Y, label_names=["a", "b", "c"], name="songs"))
-    figure = found.plot(tmp_path / "figure.png")
-    often, rare, gaps, each = figure.axes
-    assert [bar.get_height() for bar in often.patches] == [0.75, 0.5, 0]
-    assert [text.get_text() for text in often.get_xticklabels()] == ["a", "b", "c"]
-    np.testing.assert_array_equal(rare.lines[0].get_ydata(), [1, 1.5, np.nan])
-    assert [bar.get_height() for bar in gaps.patches] == [0, 0, 0]
-    assert [bar.get_height() for bar in each.patches] == [0, 3, 1]
+def test_the_figure_shows_the_statistics(tmp_path):
+    stats = describe(Dataset(np.eye(4), Y, label_names=["a", "b", "c"], name="songs"))
+    figure = stats.plot(tmp_path / "figure.png")
+    frequency, imbalance, missing, counts = figure.axes
+    assert [bar.get_height() for bar in frequency.patches] == [0.75, 0.5, 0]
+    assert [text.get_text() for text in frequency.get_xticklabels()] == ["a", "b", "c"]
+    np.testing.assert_array_equal(imbalance.lines[0].get_ydata(), [1, 1.5, np.nan])
+    assert [bar.get_height() for bar in missing.patches] == [0, 0, 0]
+    assert [bar.get_height() for bar in counts.patches] == [0, 3, 1]
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(ValueError, match="png, pdf or svg"):
-        found.plot(tmp_path / "figure.xyz")
+    with pytest.raises(ValueError, match=r"unknown file extension \"\.xyz\" of .*; supported: \.png, \.pdf, \.svg"):
+        stats.plot(tmp_path / "figure.xyz")
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_names_are_no_formulas(tmp_path):
+def test_names_with_dollar_signs_are_not_formulas(tmp_path):
     names = [r"$\frac", "a$b", r"$\no$"]
     figure = describe(Dataset(np.eye(4), Y, label_names=names, name=r"$\no$")).plot(tmp_path / "figure.svg")
     assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == names

@@ -1,4 +1,4 @@
-"""By name: the folder first, then the cache, then a download whose checksum is right; or an error that helps."""
+"""Data sets by name: from the folder, from the cache, or by a download with verified checksum; helpful errors."""
 
 import http.server
 import sys
@@ -28,7 +28,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def songs(tmp_path, monkeypatch):
-    """A small entry of the registry, whose files a server on this machine gives out until `stop` is called."""
+    """A small entry of the registry, whose files are served on this machine until `stop` is called."""
     served = tmp_path / "served"
     served.mkdir()
     for name, text in FILES.items():
@@ -56,7 +56,7 @@ def songs(tmp_path, monkeypatch):
     stop()
 
 
-def test_a_download_is_checked_read_and_kept(songs, tmp_path):
+def test_a_download_is_verified_read_and_cached(songs, tmp_path):
     _, _, stop = songs
     data = fetch_dataset("Songs")
     np.testing.assert_array_equal(data.X_train, [[0.5], [0.25]])
@@ -66,11 +66,11 @@ def test_a_download_is_checked_read_and_kept(songs, tmp_path):
     np.testing.assert_array_equal(fetch_dataset("songs").X, data.X)
     assert sorted(path.name for path in (tmp_path / "cache" / "songs").iterdir()) == sorted(FILES)
     assert load_dataset("songs").name == "songs"
-    with pytest.raises(ValueError, match="takes no labels"):
+    with pytest.raises(ValueError, match="accepts no options, got labels"):
         load_dataset("songs", labels=["sad"])
 
 
-def test_the_folder_goes_before_cache_and_network(songs, tmp_path, monkeypatch):
+def test_the_folder_has_priority_over_cache_and_network(songs, tmp_path, monkeypatch):
     _, served, stop = songs
     stop()
     monkeypatch.setenv("SPMLD_DATA", str(tmp_path))
@@ -82,12 +82,12 @@ def test_the_folder_goes_before_cache_and_network(songs, tmp_path, monkeypatch):
     (served / "songs-test.arff").write_text(FILES["songs-test.arff"] + "0.5,1,0\n")
     with (
         pytest.warns(UserWarning, match="differs"),
-        pytest.raises(ValueError, match=r"songs has 2 training and 1 test samples.*but found 2 training and 2 test"),
+        pytest.raises(ValueError, match=r"songs should have 2 training and 1 test .*, got 2 training and 2 test"),
     ):
         fetch_dataset("songs")
 
 
-def test_without_network_and_file_the_error_says_what_to_do(songs, tmp_path):
+def test_without_network_the_error_says_what_to_do(songs, tmp_path):
     info, _, stop = songs
     stop()
     with pytest.raises(ConnectionError) as caught:
@@ -102,14 +102,14 @@ def test_without_network_and_file_the_error_says_what_to_do(songs, tmp_path):
         assert part in str(caught.value)
 
 
-def test_a_file_that_is_gone_from_the_server_says_so(songs):
+def test_a_file_missing_on_the_server_raises(songs):
     _, served, _ = songs
     (served / "songs.xml").unlink()
     with pytest.raises(ConnectionError, match=r"songs\.xml .*the server answered 404"):
         fetch_dataset("songs")
 
 
-def test_a_download_with_another_checksum_is_refused_and_not_kept(songs, tmp_path):
+def test_a_download_with_a_different_checksum_raises_and_is_not_cached(songs, tmp_path):
     _, served, _ = songs
     (served / "songs.xml").write_text("something else")
     with pytest.raises(ValueError, match=r"songs\.xml is not the file of the registry"):
@@ -124,9 +124,9 @@ def test_without_a_recorded_checksum_the_download_is_used(songs, monkeypatch):
     assert len(fetch_dataset("songs").Y) == 3
 
 
-def test_names_and_files_that_are_not_there(tmp_path, monkeypatch):
+def test_unknown_names_and_files_raise(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=r"no data set 'songs'; there are business, .*corel5k-mulan"):
+    with pytest.raises(ValueError, match=r"no data set 'songs'; available: business, .*corel5k-mulan"):
         fetch_dataset("songs")
     with pytest.raises(FileNotFoundError, match="no file songs, nor a data set of that name"):
         load_dataset("songs")
@@ -134,20 +134,20 @@ def test_names_and_files_that_are_not_there(tmp_path, monkeypatch):
         load_dataset("songs.csv")
     with pytest.raises(ValueError, match="is a folder"):
         load_dataset(tmp_path, format="csv")
-    with pytest.raises(ValueError, match="read from OpenML, which takes version, labels, drop, cache, not xml"):
+    with pytest.raises(ValueError, match="read from OpenML, which accepts version, labels, drop, cache, got xml"):
         load_dataset("openml:yeast", xml="a.xml")
 
 
-def test_a_file_goes_before_a_name(tmp_path, monkeypatch):
+def test_a_file_has_priority_over_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_csv(Dataset([[1.0]], [[1]]), "emotions")
     assert load_dataset("emotions", format="csv").Y.shape == (1, 1)
 
 
-def test_a_missing_extra_is_named(tmp_path, monkeypatch):
+def test_a_missing_dependency_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "file.arff").write_text(FILES["songs-train.arff"])
     monkeypatch.setitem(sys.modules, "arff", None)
-    with pytest.raises(ImportError, match=r'arff is not installed; it comes with: pip install "spmld\[data\]"'):
+    with pytest.raises(ImportError, match=r'arff is not installed; install it with: pip install "spmld\[data\]"'):
         load_dataset(tmp_path / "file.arff")
 
 
@@ -165,12 +165,12 @@ def test_the_registry_is_complete():
     assert dataset_info("bibtex").n_samples == 7395
 
 
-def test_files_are_found_below_the_folder_of_the_environment(tmp_path, monkeypatch):
+def test_files_are_found_in_subfolders(tmp_path, monkeypatch):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "Some.mat").write_bytes(b"")
     monkeypatch.setenv("SPMLD_DATA", str(tmp_path))
     assert find_file("some.MAT") == tmp_path / "deep" / "Some.mat"
-    with pytest.raises(FileNotFoundError, match=r"other\.mat is not below SPMLD_DATA="):
+    with pytest.raises(FileNotFoundError, match=r"cannot find other\.mat in SPMLD_DATA="):
         find_file("other.mat")
     monkeypatch.delenv("SPMLD_DATA")
     with pytest.raises(FileNotFoundError, match="set the environment variable SPMLD_DATA"):

@@ -1,4 +1,4 @@
-"""LIBSVM and the extreme-classification repository's files, to the entry."""
+"""Files of LIBSVM and of the extreme-classification repository."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def test_labels_keep_their_numbers_as_names(tmp_path):
     np.testing.assert_array_equal(data.X.toarray(), [[0.5, 0, -1e-3], [0, 4, 0], [1, 0, 0]])
 
 
-def test_a_first_line_of_sizes_fixes_them(tmp_path):
+def test_the_first_line_can_have_the_sizes(tmp_path):
     data = read_libsvm(write(tmp_path, "4 4 5\n0,3 0:1.5 2:2\n 1:1\n\n2\n"))
     np.testing.assert_array_equal(data.Y, [[1, 0, 0, 1, 0], [0] * 5, [0] * 5, [0, 0, 1, 0, 0]])
     np.testing.assert_array_equal(data.X.toarray(), [[1.5, 0, 2, 0], [0, 1, 0, 0], [0] * 4, [0] * 4])
@@ -28,18 +28,18 @@ def test_a_first_line_of_sizes_fixes_them(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("3 4 5\n0,3 0:1.5\n 1:1\n", "promises 3 samples, but 2 follow"),
-        ("1 4 5\n0,5 0:1.5\n", "promises 5 labels, from 0 to 4, but there is a label 5"),
+        ("3 4 5\n0,3 0:1.5\n 1:1\n", "says 3 samples, but there are 2"),
+        ("1 4 5\n0,5 0:1.5\n", "says 5 labels, from 0 to 4, but there is a label 5"),
         ("1 4 5\n0 4:1.5\n", "n_features was set to 4"),
         ("1 4 5\n0 0:", "cannot be read"),
         ("1 2:3 4", "cannot be read"),
         ("1 2:x\n", "cannot be read"),
         ("# nothing\n", "no samples"),
-        (" 1:2\n", "no line names a label"),
+        (" 1:2\n", "there are no labels"),
         (b"\xe9t\xe9 1:2\n", "cannot be read"),
     ],
 )
-def test_broken_files_are_named_with_the_reason(text, message, tmp_path):
+def test_invalid_files_raise_with_the_reason(text, message, tmp_path):
     with pytest.raises(ValueError, match=rf"file\.txt.*{message}"):
         read_libsvm(write(tmp_path, text))
 
@@ -47,15 +47,15 @@ def test_broken_files_are_named_with_the_reason(text, message, tmp_path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (Dataset([[1.0]], [[1, 0]], label_names=["sad", "calm"]), "cannot keep the label 'calm'.*format xc"),
+        (Dataset([[1.0]], [[1, 0]], label_names=["sad", "calm"]), "cannot store the label 'calm'.*format xc"),
         (
             Dataset([[1.0, 0.0]], [[1]], feature_names=["pitch", "loud"]),
-            "cannot keep the last feature 'loud'.*format xc",
+            "cannot store the last feature 'loud'.*format xc",
         ),
-        (Dataset([[1.0], [1.0]], [[1], [None]]), "cannot say that a label is missing"),
+        (Dataset([[1.0], [1.0]], [[1], [None]]), "cannot store missing labels"),
     ],
 )
-def test_what_libsvm_cannot_hold_is_refused(data, message, tmp_path):
+def test_what_libsvm_cannot_store_raises(data, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         write_libsvm(data, tmp_path / "file.svm")
     assert list(tmp_path.iterdir()) == []

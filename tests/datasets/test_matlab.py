@@ -1,4 +1,4 @@
-"""MATLAB files: the layouts of the paper's authors, and a clear error for others."""
+"""MATLAB files: the layouts of the paper's authors, and errors for others."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def cell(features, labels):
 X, Y = np.arange(6.0).reshape(2, 3), np.array([[1, -1, 1]])
 
 
-def test_signs_bytes_and_nested_structs_are_read_alike(tmp_path):
+def test_all_layouts_are_read_alike(tmp_path):
     plain = {"train": cell(X, Y), "test": cell(X, Y)}
     layouts = {"plain": plain, "nested": {"data": plain}}
     layouts["bytes"] = {part: cell(X, (Y > 0).astype(np.uint8)) for part in ("train", "test")}
@@ -29,7 +29,7 @@ def test_signs_bytes_and_nested_structs_are_read_alike(tmp_path):
         np.testing.assert_array_equal(data.Y_test, [[1], [0], [1]])
 
 
-def test_broken_files_are_refused(tmp_path):
+def test_invalid_files_raise(tmp_path):
     file = tmp_path / "file.mat"
     scipy.io.savemat(file, {"train": cell(X, Y), "test": cell(X, Y)})
     content = file.read_bytes()
@@ -41,16 +41,16 @@ def test_broken_files_are_refused(tmp_path):
     with pytest.raises(ValueError, match="no variable 'test'"):
         read_mat(file)
     scipy.io.savemat(file, {"train": cell(X, Y[:, :2]), "test": cell(X, Y)})
-    with pytest.raises(ValueError, match="train has 3 samples but 2 rows of labels"):
+    with pytest.raises(ValueError, match="train has 3 samples in X but 2 in Y"):
         read_mat(file)
     with pytest.raises(FileNotFoundError):
         read_mat(tmp_path / "absent.mat")
 
 
-def test_parts_with_different_labels_are_refused(tmp_path):
+def test_parts_with_different_labels_raise(tmp_path):
     file = tmp_path / "file.mat"
     scipy.io.savemat(file, {"train": cell(X, Y), "test": cell(X, np.vstack([Y, Y]))})
-    with pytest.raises(ValueError, match=r"file\.mat .*training part has 1 labels but the test part 2"):
+    with pytest.raises(ValueError, match=r"file\.mat .*training data has 1 labels but the test data 2"):
         read_mat(file)
 
 

@@ -1,4 +1,4 @@
-"""The planted data set is what it says."""
+"""The planted data set has the documented properties."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_without_noise_labels_are_thresholded_scores():
         assert score[label == 1].min() > score[label == 0].max()
 
 
-def test_groups_differ_only_if_asked():
+def test_groups_differ_only_if_local_is_positive():
     same, other = (make_planted(50, 10, 6, local=local, random_state=0) for local in (0.0, 1.0))
     np.testing.assert_array_equal(same.label_factors[0], same.label_factors[1])
     assert np.abs(other.label_correlation[0] - other.label_correlation[1]).max() > 0.1
@@ -47,13 +47,13 @@ def test_same_seed_same_data():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_samples": 0}, "n_samples must be 1 or more, got 0"),
-        ({"n_groups": 0}, "n_groups must be 1 or more"),
-        ({"noise": -1}, "noise and local must be 0 or more"),
-        ({"frequencies": [0.5]}, "frequencies must be 12 shares between 0 and 1"),
-        ({"n_labels": 2, "frequencies": [0.5, 1.0]}, "frequencies must be 2 shares"),
+        ({"n_samples": 0}, "'n_samples' parameter of make_planted must be an int in the range .1, inf.. Got 0"),
+        ({"n_groups": 0}, "'n_groups' parameter"),
+        ({"noise": -1}, "'noise' parameter of make_planted must be a float in the range .0.0, inf.. Got -1"),
+        ({"frequencies": [0.5]}, "frequencies must be 12 numbers between 0 and 1"),
+        ({"n_labels": 2, "frequencies": [0.5, 1.0]}, "frequencies must be 2 numbers"),
     ],
 )
-def test_wrong_arguments_are_named(options, message):
+def test_invalid_arguments_raise(options, message):
     with pytest.raises(ValueError, match=message):
         make_planted(**options)

@@ -1,4 +1,4 @@
-"""All readers on the public files: sizes, counts known from the literature, and the way through every format."""
+"""Public data sets: sizes, statistics published in the literature, and round trips through every format."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ RECORDED = [info.name for info in list_datasets() if all(file.sha256 for file in
 
 
 @pytest.mark.parametrize("name", RECORDED)
-def test_files_are_those_recorded_and_have_the_promised_size(name, load):
+def test_files_have_the_recorded_checksums_and_sizes(name, load):
     data = load(name)
     assert data.name == name
     assert set(np.unique(data.Y)) == {0, 1}
@@ -28,15 +28,15 @@ def test_files_are_those_recorded_and_have_the_promised_size(name, load):
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_statistics_are_those_of_the_literature(name, load):
-    found = describe(load(name))
+def test_statistics_agree_with_the_literature(name, load):
+    description = describe(load(name))
     cardinality, density, label_sets = PUBLISHED[name]
-    assert found.cardinality == pytest.approx(cardinality, abs=6e-4)
-    assert found.density == pytest.approx(density, abs=6e-4)
-    assert found.label_sets == label_sets
+    assert description.cardinality == pytest.approx(cardinality, abs=6e-4)
+    assert description.density == pytest.approx(density, abs=6e-4)
+    assert description.label_sets == label_sets
 
 
-def test_known_values_stand_where_they_should(load):
+def test_some_values_of_the_files(load):
     data = load("emotions")
     assert data.label_names[0] == "amazed-suprised"
     assert data.feature_names[0] == "Mean_Acc1298_Mean_Mem40_Centroid"
@@ -48,7 +48,7 @@ def test_known_values_stand_where_they_should(load):
     assert np.flatnonzero(data.Y_train[0]).tolist() == [1493 - 1449]
 
 
-def test_both_splits_of_corel5k_hold_the_same_images(load):
+def test_both_splits_of_corel5k_have_the_same_samples(load):
     paper, mulan = load("corel5k"), load("corel5k-mulan")
     rows = []
     for data in (paper, mulan):
@@ -58,33 +58,33 @@ def test_both_splits_of_corel5k_hold_the_same_images(load):
     np.testing.assert_array_equal(*rows)
 
 
-def test_the_old_header_of_medical_is_not_believed(load, tmp_path):
+def test_the_outdated_header_of_medical_raises(load, tmp_path):
     load("medical")
     (tmp_path / "medical.arff").write_bytes(find_file("medical-train.arff").read_bytes())
     with pytest.raises(ValueError, match="says -C 45, but attributes were moved or removed"):
         read_arff(tmp_path / "medical.arff")
 
 
-@pytest.mark.parametrize("share", [0.2, 0.6, 0.999])
+@pytest.mark.parametrize("fraction", [0.2, 0.6, 0.999])
 @pytest.mark.parametrize("name", ["Business.mat", "emotions-train.arff", "enron-train.arff"])
-def test_files_cut_short_are_refused(name, share, tmp_path):
+def test_truncated_files_raise(name, fraction, tmp_path):
     try:
         content = find_file(name).read_bytes()
         xml = None if name.endswith("mat") else find_file(name.replace("-train.arff", ".xml"))
     except FileNotFoundError as error:
         pytest.skip(f"real data: {error}")
-    (tmp_path / name).write_bytes(content[: int(share * len(content))])
+    (tmp_path / name).write_bytes(content[: int(fraction * len(content))])
     with pytest.raises(ValueError, match=f"{name} cannot be read"):
         read_dataset(tmp_path / name, **({"xml": xml} if xml else {}))
 
 
-@pytest.mark.parametrize("ending", ["arff", "csv", "npz", "parquet", "svm", "txt"])
+@pytest.mark.parametrize("extension", ["arff", "csv", "npz", "parquet", "svm", "txt"])
 @pytest.mark.parametrize("name", ["emotions", "medical"])
-def test_every_format_gives_back_what_was_written(name, ending, load, tmp_path):
-    data = load(name).part("train" if ending in ("csv", "parquet") else "all")  # wide tables are slow
-    write(data, tmp_path / f"file.{ending}")
-    read = read_dataset(tmp_path / f"file.{ending}")
+def test_every_format_reads_what_was_written(name, extension, load, tmp_path):
+    data = load(name).part("train" if extension in ("csv", "parquet") else "all")  # wide tables are slow
+    write(data, tmp_path / f"file.{extension}")
+    read = read_dataset(tmp_path / f"file.{extension}")
     assert abs(read.X - data.X).max() == 0
     np.testing.assert_array_equal(read.Y, data.Y)
-    if ending not in ("svm", "txt"):
+    if extension not in ("svm", "txt"):
         assert (read.feature_names, read.label_names) == (data.feature_names, data.label_names)

@@ -1,4 +1,4 @@
-"""CSV, Parquet, NumPy archives and OpenML's frames."""
+"""CSV, Parquet, NumPy archives, DataFrames and OpenML."""
 
 import numpy as np
 import pandas as pd
@@ -47,7 +47,7 @@ def test_labels_by_prefix_and_by_list(tmp_path):
         (TEXT, {"drop": ["id"], "prefix": "y_"}, "no column starts with 'y_'"),
         (TEXT, {"drop": ["id"], "labels": ["sad"]}, "no column 'sad'"),
         (TEXT, {"drop": ["id", "pitch"]}, "there are no features"),
-        (TEXT[:-3], {"drop": ["id"]}, "line 3 has 3 values, but 4 columns are named"),
+        (TEXT[:-3], {"drop": ["id"]}, "line 3 has 3 values, but there are 4 columns"),
         (TEXT.replace("0.5,1,0", "0.5,2,0"), {"drop": ["id"]}, "values other than labels: 0.0, 1.0, 2.0"),
         (TEXT.replace("0.5,1,0", "0.5,maybe,0"), {"drop": ["id"]}, "column 'label_sad' holds 'maybe'"),
         (TEXT.splitlines()[0] + "\n", {"drop": ["id"]}, "no samples"),
@@ -55,17 +55,17 @@ def test_labels_by_prefix_and_by_list(tmp_path):
         (TEXT.replace("pitch", "Tonhöhe").encode("latin-1"), {}, r"byte 0xf6 .*latin-1"),
     ],
 )
-def test_broken_tables_are_named_with_the_reason(text, options, message, tmp_path):
+def test_invalid_tables_raise_with_the_reason(text, options, message, tmp_path):
     with pytest.raises(ValueError, match=rf"file\.csv.*{message}"):
         read_csv(write(tmp_path, text), **options)
 
 
-def test_other_encodings_are_read_if_named(tmp_path):
+def test_other_encodings_can_be_passed(tmp_path):
     file = write(tmp_path, TEXT.replace("pitch", "Tonhöhe").encode("latin-1"))
     assert read_csv(file, drop=["id"], encoding="latin-1").feature_names == ["Tonhöhe"]
 
 
-def test_frames_hold_truth_in_several_ways_and_no_dates():
+def test_frames_with_truth_values_in_several_forms():
     frame = pd.DataFrame(
         {
             0: pd.array([1, None], dtype="Int64"),
@@ -82,23 +82,23 @@ def test_frames_hold_truth_in_several_ways_and_no_dates():
         from_frame(dated)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.95])
-def test_broken_archives_are_named(share, tmp_path):
+@pytest.mark.parametrize("fraction", [0.0, 0.5, 0.95])
+def test_truncated_archives_raise(fraction, tmp_path):
     for name in ("file.parquet", "file.npz"):
         file = tmp_path / name
         write_dataset(Dataset(np.ones((50, 3)), np.ones((50, 2))), file)
         content = file.read_bytes()
-        file.write_bytes(content[: int(share * len(content))])
+        file.write_bytes(content[: int(fraction * len(content))])
         with pytest.raises(ValueError, match=r"file\.(parquet|npz)"):
             read_dataset(file)
 
 
-def test_archives_of_something_else_are_refused(tmp_path):
+def test_other_archives_raise(tmp_path):
     np.savez(tmp_path / "file.npz", X=[[1.0]], labels=[[1]])
     with pytest.raises(ValueError, match="has no array 'Y', only X, labels"):
         read_npz(tmp_path / "file.npz")
     np.savez(tmp_path / "file.npz", X=[[1.0]], Y=[[1], [0]])
-    with pytest.raises(ValueError, match="1 samples but 2 rows of labels"):
+    with pytest.raises(ValueError, match="X and Y must have the same number of samples, got 1 and 2"):
         read_npz(tmp_path / "file.npz")
     np.savez(tmp_path / "file.npz", X=np.array([[print]], dtype=object), Y=[[1]])
     with pytest.raises(ValueError, match="allow_pickle=False"):
@@ -107,13 +107,13 @@ def test_archives_of_something_else_are_refused(tmp_path):
         read_parquet(tmp_path / "file.npz")
 
 
-def test_a_feature_that_would_come_back_as_a_label_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="the feature 'label_x' would be read back as a label"):
+def test_a_feature_that_would_be_read_as_a_label_raises(tmp_path):
+    with pytest.raises(ValueError, match="the feature 'label_x' would be read as a label"):
         write_csv(Dataset([[1.0]], [[1]], feature_names=["label_x"]), tmp_path / "file.csv")
 
 
 def test_openml_frames_and_sparse_matrices(monkeypatch):
-    asked = {}
+    arguments = {}
     frame = pd.DataFrame({"x": [1.0, 2.0], "a": pd.Categorical(["TRUE", "FALSE"]), "b": pd.Categorical(["0", "1"])})
     dense = Bunch(frame=frame, target_names=["a", "b"], feature_names=["x"], details={"name": "songs"})
     target = np.array([["TRUE", "FALSE"], ["FALSE", None]], dtype=object)
@@ -127,12 +127,12 @@ def test_openml_frames_and_sparse_matrices(monkeypatch):
     )
 
     def fetch_openml(**options):
-        asked.update(options)
+        arguments.update(options)
         return sparse if options.get("data_id") == 7 else dense
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
     data = read_openml("songs", version=4)
-    assert (asked["name"], asked["version"]) == ("songs", 4)
+    assert (arguments["name"], arguments["version"]) == ("songs", 4)
     np.testing.assert_array_equal(data.Y, [[1, 0], [0, 1]])
     np.testing.assert_array_equal(data.X, [[1], [2]])
     data = read_openml(7, drop=["id"])

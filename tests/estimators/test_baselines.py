@@ -1,4 +1,4 @@
-"""LabelPrior counts, and features of any library go through the estimators that compute in NumPy."""
+"""LabelPrior counts, and the estimators that compute in NumPy accept features of any library."""
 
 import warnings
 
@@ -26,7 +26,7 @@ def data():
     return planted
 
 
-def test_prior_is_the_smoothed_share_of_observed_positives():
+def test_prior_is_the_smoothed_frequency_of_observed_positives():
     model = LabelPrior().fit(X, Y)
     expected = [4 / 5, 1 / 5, 1 / 2, 2 / 5]
     assert_allclose(model.prior_, expected)
@@ -35,13 +35,13 @@ def test_prior_is_the_smoothed_share_of_observed_positives():
     assert_allclose(LabelPrior(smoothing=0.5).fit(X, Y).prior_, [3.5 / 4, 0.5 / 4, 1 / 2, 1.5 / 4])
 
 
-def test_label_never_observed_is_left_open_and_not_predicted():
+def test_label_without_observed_entries_has_score_0_and_is_not_predicted():
     model = LabelPrior().fit(X, Y)
     assert_array_equal(model.decision_function(X)[:, 2], 0)
     assert_array_equal(model.predict(X), [[1, 0, 0, 0]] * 4)
 
 
-def test_weight_of_an_entry_is_how_often_it_counts():
+def test_weights_equal_repeated_samples():
     weight = np.array([3, 1, 2, 0])
     repeated = LabelPrior().fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0))
     assert_allclose(LabelPrior().fit(X, Y, entry_weight=weight).prior_, repeated.prior_)
@@ -50,7 +50,7 @@ def test_weight_of_an_entry_is_how_often_it_counts():
     assert_allclose(LabelPrior().fit(X, Y, entry_weight=weights).prior_[3], 1.5 / 4.5)
 
 
-def test_neighbours_rank_far_better_than_the_prior(data):
+def test_neighbors_rank_far_better_than_the_prior(data):
     losses = [
         ranking_loss(data.Y, cls().fit(data.X, data.hidden).decision_function(data.X)) for cls in (LabelPrior, MLkNN)
     ]
@@ -58,14 +58,14 @@ def test_neighbours_rank_far_better_than_the_prior(data):
 
 
 @pytest.mark.parametrize("cls", BASELINES)
-def test_tensors_give_the_answers_of_arrays_as_tensors(cls, data):
+def test_tensors_give_the_same_results_as_arrays(cls, data):
     expected = cls().fit(data.X, data.hidden)
     features, labels = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
     model = cls().fit(features, labels)
     for method in ("decision_function", "predict_proba", "predict"):
-        answer = getattr(model, method)(features)
-        assert isinstance(answer, torch.Tensor)
-        assert_allclose(answer.numpy(), getattr(expected, method)(data.X), atol=1e-12)
+        result = getattr(model, method)(features)
+        assert isinstance(result, torch.Tensor)
+        assert_allclose(result.numpy(), getattr(expected, method)(data.X), atol=1e-12)
         assert_allclose(getattr(model, method)(data.X), getattr(expected, method)(data.X), atol=1e-12)
     assert_array_equal(model.complete(features, labels).labels, expected.complete(data.X, data.hidden).labels)
     assert model.score(features, labels) == expected.score(data.X, data.hidden)
@@ -73,7 +73,7 @@ def test_tensors_give_the_answers_of_arrays_as_tensors(cls, data):
 
 @pytest.mark.parametrize("cls", BASELINES)
 @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_matrix, sp.coo_array])
-def test_sparse_features_give_the_answers_of_dense_ones(cls, container, data):
+def test_sparse_features_give_the_same_results_as_dense_ones(cls, container, data):
     features = data.X * (np.random.default_rng(0).random(data.X.shape) < 0.8)
     sparse = container(features)
     dense = cls().fit(features, data.hidden)
@@ -84,38 +84,38 @@ def test_sparse_features_give_the_answers_of_dense_ones(cls, container, data):
 
 
 @pytest.mark.parametrize("cls", BASELINES)
-def test_unobserved_entries_are_never_read(cls, data):
-    known = ~np.isnan(data.hidden)
+def test_missing_entries_are_never_read(cls, data):
+    observed = ~np.isnan(data.hidden)
     expected = cls().fit(data.X, data.hidden)
     for poison in (0.0, 1.0, np.inf, 99.0):
-        model = cls().fit(data.X, np.where(known, data.Y, poison), mask=known)
+        model = cls().fit(data.X, np.where(observed, data.Y, poison), mask=observed)
         assert_array_equal(model.decision_function(data.X), expected.decision_function(data.X))
-    # Labels of weight 0 are as good as missing, and what their weights are elsewhere does not matter.
-    weighted = cls().fit(data.X, data.Y, entry_weight=known.astype(float))
+    # Labels of weight 0 are missing, and the weights of missing labels are ignored.
+    weighted = cls().fit(data.X, data.Y, entry_weight=observed.astype(float))
     assert_allclose(weighted.decision_function(data.X), expected.decision_function(data.X), atol=1e-10)
-    weights = np.where(known, 1.0, -7.0)
+    weights = np.where(observed, 1.0, -7.0)
     weighted = cls().fit(data.X, data.hidden, entry_weight=weights)
     assert_allclose(weighted.decision_function(data.X), expected.decision_function(data.X), atol=1e-10)
 
 
 @pytest.mark.parametrize("cls", BASELINES)
-def test_permuting_samples_or_labels_permutes_the_answer(cls, data):
+def test_permuting_samples_or_labels_permutes_the_scores(cls, data):
     expected = cls().fit(data.X, data.hidden).decision_function(data.X)
-    rows, labels = np.random.default_rng(0).permutation(120), [2, 0, 3, 1]
-    moved = cls().fit(data.X[rows], data.hidden[rows][:, labels])
+    order, labels = np.random.default_rng(0).permutation(120), [2, 0, 3, 1]
+    moved = cls().fit(data.X[order], data.hidden[order][:, labels])
     assert_allclose(moved.decision_function(data.X), expected[:, labels], atol=1e-3 if cls is PerLabelClassifier else 0)
 
 
 @pytest.mark.parametrize("cls", BASELINES)
 def test_float32_follows_float64(cls, data):
     features = data.X.astype(np.float32)
-    half = cls().fit(features, data.hidden).predict_proba(features)
-    full = cls().fit(features.astype(float), data.hidden).predict_proba(features.astype(float))
-    assert_allclose(half, full, atol=1e-3)
+    single = cls().fit(features, data.hidden).predict_proba(features)
+    double = cls().fit(features.astype(float), data.hidden).predict_proba(features.astype(float))
+    assert_allclose(single, double, atol=1e-3)
 
 
 @pytest.mark.parametrize("cls", BASELINES)
-def test_odd_data_works(cls, data):
+def test_degenerate_data(cls, data):
     labels = data.hidden.copy()
     labels[:, 0], labels[:, 1], labels[:, 2], labels[7] = 1, 0, NAN, NAN
     with warnings.catch_warnings():
@@ -131,7 +131,9 @@ def test_odd_data_works(cls, data):
     assert (np.ptp(thin, axis=0) > 0).all() == (cls is not LabelPrior)
 
 
-def test_smoothing_that_is_not_positive_is_refused():
+def test_smoothing_must_be_positive():
     for value in (0, -1, np.nan, "some"):
-        with pytest.raises(ValueError, match="smoothing of LabelPrior must be positive, got"):
+        with pytest.raises(
+            ValueError, match=r"The 'smoothing' parameter of LabelPrior must be a float in the range \(0"
+        ):
             LabelPrior(smoothing=value).fit(X, Y)

@@ -1,15 +1,18 @@
-"""SelfPacedEnsemble: what it chooses, from what, and what it never looks at."""
+"""SelfPacedEnsemble and its parts: what they choose, from which data, and what they never read."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from spmld import MaskedLogistic, SelfPacedEnsemble
+from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedEnsemble
 from spmld.datasets import make_planted
-from spmld.estimators._scaling import Landmarks, Scale
+from spmld.estimators import FeatureScaler, LandmarkFeatures, View
+from spmld.estimators.ensemble import HeldOutLoss, TrainingData, linear_view, search_path, view_weights
+from spmld.estimators.ensemble.keep_fraction import first_near_best, nested_scores, trimmed_scores
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import evaluate, ranking_loss
+from spmld.model_selection import make_folds
 from spmld.pacing.noise import correct_probability, noise_rates
 from spmld.pacing.trimming import estimate_keep_fraction, trim
 
@@ -22,25 +25,30 @@ def model(**changes):
     return SelfPacedEnsemble(**{**SMALL, **changes})
 
 
-def scores_of(part, fitted):
+def losses_of(part, fitted):
     return {repr(r["choice"]): r["loss"] for r in fitted.cv_results_ if r["part"] == part}
 
 
-def test_one_view_without_pace_and_correlation_is_the_best_masked_logistic_on_scaled_features():
+def training_data(Y=Y, X=DATA.X, n_folds=3):
+    signs = 2 * Y - 1
+    return TrainingData(X, signs, (~np.isnan(signs)).astype(float), make_folds(n_folds, X, signs, random_state=0))
+
+
+def test_one_view_without_trimming_and_correction_is_the_best_masked_logistic_on_scaled_features():
     fitted = model(views=("linear",), keep_fractions=(1.0,), dependency_weight=0.0).fit(DATA.X, Y)
-    X = Scale(DATA.X)(DATA.X)
+    X = FeatureScaler().fit_transform(DATA.X)
     plain = MaskedLogistic(**fitted.params_["linear"], tol=1e-8).fit(X, Y)
     np.testing.assert_allclose(fitted.decision_function(DATA.X), plain.decision_function(X), atol=2e-2)
     assert fitted.params_["linear"]["C"] == min(
-        (3.0, 30.0), key=lambda C: scores_of("linear", fitted)[repr({"C": C, "label_graph_penalty": 1.0})]
+        (3.0, 30.0), key=lambda C: losses_of("linear", fitted)[repr({"C": C, "label_graph_penalty": 1.0})]
     )
 
 
-def test_choices_are_on_record_with_their_held_out_loss():
+def test_choices_are_recorded_with_their_held_out_loss():
     fitted = model(views=("linear", "latent")).fit(DATA.X, Y)
-    assert {r["part"] for r in fitted.cv_results_} == {"linear", "latent", "pacing"}
+    assert {r["part"] for r in fitted.cv_results_} == {"linear", "latent", "trimming"}
     alone = model(views=("linear",), keep_fractions=(1.0,)).fit(DATA.X, Y)
-    assert min(scores_of("linear", alone).values()) == pytest.approx(ranking_loss(Y, alone.out_of_fold_scores_))
+    assert min(losses_of("linear", alone).values()) == pytest.approx(ranking_loss(Y, alone.out_of_fold_scores_))
 
 
 def test_a_path_is_left_when_the_loss_has_risen_twice():
@@ -48,36 +56,71 @@ def test_a_path_is_left_when_the_loss_has_risen_twice():
     Cs = (1000.0, 1e-3, 1.0, 10.0, 100.0)
     fitted = model(views=("linear",), Cs=Cs, label_graph_penalties=(0.0, 1.0), keep_fractions=(1.0,)).fit(DATA.X, noise)
     tried = [(r["choice"]["label_graph_penalty"], r["choice"]["C"]) for r in fitted.cv_results_]
-    assert tried == [(0.0, 1e-3), (0.0, 1.0), (0.0, 10.0), (1.0, 1e-3)]  # the other graph with the best C alone
+    assert tried == [(0.0, 1e-3), (0.0, 1.0), (0.0, 10.0), (1.0, 1e-3)]  # the other penalty with the best C only
 
 
-def test_the_records_there_can_be_at_most():
+def test_a_path_search_returns_the_setting_with_the_lowest_loss():
+    view, data, records = linear_view((3.0, 30.0), (1.0, 0.0)), training_data(), []
+    result = search_path(view, data, records.append)
+    assert result.loss == min(record["loss"] for record in records)
+    assert result.loss == pytest.approx(ranking_loss(Y, result.scores))
+    assert result.params == next(record["choice"] for record in records if record["loss"] == result.loss)
+    assert len(records) == view.n_settings == 3
+    stopped = []
+    assert search_path(view, data, lambda record: stopped.append(record) or True).params == view.path[0]
+    assert len(stopped) == 1
+
+
+def test_a_path_search_works_with_any_estimator():
+    view = View("ridge", FeatureScaler(), MaskedRidge(), [{"alpha": alpha} for alpha in (1e4, 1.0)])
+    result = search_path(view, training_data())
+    assert result.params == {"alpha": 1.0}
+    folds = training_data().folds
+    expected = np.zeros(Y.shape)
+    for train, test in folds:
+        expected[test] = MaskedRidge(alpha=1.0).fit(DATA.X[train], Y[train]).decision_function(DATA.X[test])
+    np.testing.assert_allclose(result.scores, expected, atol=1e-10)
+
+
+def test_the_maximum_number_of_records():
     rising = model(Cs=(3.0, 30.0), label_graph_penalties=(1.0, 0.0)).fit(DATA.X, Y)  # too short a path to be left
-    assert len(rising.cv_results_) == rising._most_rounds() == (2 + 1) + 2 + 1 + 2
+    assert len(rising.cv_results_) == rising._max_iterations() == (2 + 1) + 2 + 1 + 2
     alone = model(views=("linear",), keep_fractions=(1.0,), Cs=(3.0,)).fit(DATA.X, Y)
-    assert len(alone.cv_results_) == alone._most_rounds() == 1
+    assert len(alone.cv_results_) == alone._max_iterations() == 1
 
 
-def test_views_count_by_the_eighth_power_of_their_loss():
+def test_weights_of_views_are_proportional_to_the_inverse_eighth_power_of_their_loss():
     fitted = model(dependency_weight=0.0).fit(DATA.X, Y)
-    losses = {view: min(scores_of(view, fitted).values()) for view in ("linear", "kernel", "latent")}
+    losses = {view: min(losses_of(view, fitted).values()) for view in ("linear", "kernel", "latent")}
     powers = np.array([losses[view] ** -8.0 for view in fitted.view_weights_])
     np.testing.assert_allclose(list(fitted.view_weights_.values()), powers / powers.sum())
-    parts = [m.decision_function(fitted._designs[view](DATA.X)) for view, m in fitted.estimators_.items()]
-    expected = np.tensordot(powers / powers.sum(), parts, axes=1)
+    np.testing.assert_allclose(list(view_weights(losses).values()), powers / powers.sum())
+    scores = [
+        m.decision_function(fitted.transformers_[view].transform(DATA.X)) for view, m in fitted.estimators_.items()
+    ]
+    expected = np.tensordot(powers / powers.sum(), scores, axes=1)
     np.testing.assert_allclose(fitted.decision_function(DATA.X), expected, atol=1e-10)
 
 
+def test_views_can_be_added():
+    neighbors = View("neighbors", FeatureScaler(), MLkNN(), [{"n_neighbors": k} for k in (3, 10)])
+    fitted = clone(model(views=(neighbors, "linear"))).fit(DATA.X, Y)
+    assert list(fitted.view_weights_) == ["linear", "neighbors"]
+    assert fitted.params_["neighbors"] in neighbors.path
+    assert set(losses_of("neighbors", fitted)) == {repr(params) for params in neighbors.path}
+    assert not hasattr(neighbors.transformer, "factor_")
+
+
 @pytest.mark.parametrize("metric", ["label_ranking_average_precision", "coverage", "macro_auc", "ndcg_at_3"])
-def test_any_measure_of_scores_can_choose(metric):
+def test_any_metric_of_scores_can_choose(metric):
     fitted = model(scoring=metric, views=("linear",)).fit(DATA.X, Y)
     value = evaluate(Y, scores=fitted.out_of_fold_scores_).to_dict()[metric]
     expected = value if metric == "coverage" else 1 - value
-    assert min(scores_of("linear", fitted).values()) == pytest.approx(expected)
+    assert min(losses_of("linear", fitted).values()) == pytest.approx(expected)
 
 
-def test_held_out_scores_are_held_out():
-    # Features that tell the sample apart, and labels that are noise: only a model that has seen a sample can know it.
+def test_out_of_fold_scores_come_from_models_not_fitted_on_the_sample():
+    # Features that identify the sample, and labels that are noise: only a model fitted on a sample can predict it.
     X, noise = np.eye(90), (np.random.default_rng(0).random((90, 4)) < 0.5).astype(float)
     fitted = model(views=("linear",), keep_fractions=(1.0,), Cs=(100.0,)).fit(X, noise)
     assert ranking_loss(noise, fitted.decision_function(X)) < 0.05
@@ -85,47 +128,47 @@ def test_held_out_scores_are_held_out():
 
 
 def test_the_first_choice_within_two_standard_errors_of_the_best_is_taken():
-    chooser = model()
     best, rng = np.full(100, 0.5), np.random.default_rng(0)
     near, far = best + 0.001 + 0.1 * rng.standard_normal(100), best + 0.1 + 0.1 * rng.standard_normal(100)
     near += 0.001 - (near - best).mean()
-    assert chooser._choose("pacing", "ab", [near, best], lambda *_: False) == 0
-    assert chooser._choose("pacing", "ab", [far, best], lambda *_: False) == 1
+    assert first_near_best([near, best]) == 0
+    assert first_near_best([far, best]) == 1
 
 
-def test_wrong_labels_are_left_out_and_new_samples_gain():
+def test_wrong_labels_are_trimmed_and_predictions_improve():
     data = make_planted(n_samples=1300, random_state=0)
     X, truth, new = data.X[:800], data.Y[:800], data.X[800:]
     labels = corrupt_labels(truth, "permute", 0.3, random_state=0)
-    paced, plain = (model(keep_fractions=(q,), views=("linear",)).fit(X, labels) for q in (0.9, 1.0))
+    trimmed, plain = (model(keep_fractions=(q,), views=("linear",)).fit(X, labels) for q in (0.9, 1.0))
     wrong = np.asarray(labels) != np.asarray(truth)
-    assert 1 - paced.self_paced_weights_[wrong].mean() > 5 * (1 - paced.self_paced_weights_[~wrong].mean())
-    losses = [ranking_loss(data.Y[800:], each.decision_function(new)) for each in (paced, plain)]
+    assert 1 - trimmed.self_paced_weights_[wrong].mean() > 5 * (1 - trimmed.self_paced_weights_[~wrong].mean())
+    losses = [ranking_loss(data.Y[800:], fitted.decision_function(new)) for fitted in (trimmed, plain)]
     assert losses[0] < 0.95 * losses[1]
 
 
-@pytest.mark.parametrize("share", [0.8, 0.9, 0.95])
-def test_a_share_of_the_positives_and_a_larger_one_of_the_negatives_of_each_label_count(share):
+@pytest.mark.parametrize("fraction", [0.8, 0.9, 0.95])
+def test_trim_keeps_a_fraction_of_the_positives_and_a_larger_one_of_the_negatives_of_each_label(fraction):
     rng = np.random.default_rng(0)
-    scores = rng.standard_normal((400, 3)) + np.array([3.0, 0.0, -3.0])  # what is easy differs from label to label
+    scores = rng.standard_normal((400, 3)) + np.array([3.0, 0.0, -3.0])  # labels differ in how easy they are
     Y = rng.choice([1.0, -1.0, np.nan], size=(400, 3))
-    P = trim(scores, Y, share)
+    P = trim(scores, Y, fraction)
     np.testing.assert_array_equal(P[np.isnan(Y)], 0)
+    np.testing.assert_array_equal(trim(scores, np.where(Y == -1, 0, Y), fraction), P)
     for j, sign in [(j, sign) for j in range(3) for sign in (1, -1)]:
         chosen = Y[:, j] == sign
         weights, losses = P[chosen, j], -sign * scores[chosen, j]
-        assert weights.mean() == pytest.approx(share if sign > 0 else 1 - 0.3 * (1 - share), abs=0.01)
+        assert weights.mean() == pytest.approx(fraction if sign > 0 else 1 - 0.3 * (1 - fraction), abs=0.01)
         assert losses[weights == 0].min() > losses[weights == 1].max()
     np.testing.assert_array_equal(trim(scores, Y, 1.0), ~np.isnan(Y))
 
 
-def test_the_only_positive_of_a_label_counts():
+def test_the_only_positive_of_a_label_is_kept():
     scores, Y = np.random.default_rng(0).standard_normal((30, 2)), np.full((30, 2), -1.0)
     Y[4] = 1
     assert (trim(scores, Y, 0.8)[4] == 1).all()
 
 
-def test_the_share_comes_from_how_many_positives_seem_to_be_wrong():
+def test_the_estimated_fraction_follows_from_the_estimated_rate_of_wrong_positives():
     rng = np.random.default_rng(0)
     scores = 3 * rng.standard_normal((3000, 4))
     Y = np.where(rng.random(scores.shape) < 1 / (1 + np.exp(-scores)), 1.0, -1.0)
@@ -139,27 +182,28 @@ def test_the_share_comes_from_how_many_positives_seem_to_be_wrong():
     assert estimate_keep_fraction(scores, np.full(Y.shape, -1.0)) == 0.95
 
 
-def test_the_weights_of_a_training_fold_come_from_models_that_have_not_seen_the_held_out_one():
-    fitted = model(views=("linear",))
-    host = MaskedLogistic(C=10.0)
-    folds = [(np.setdiff1d(np.arange(60), part), part) for part in np.split(np.arange(60), 3)]
-    signs = 2 * np.asarray(DATA.Y)[:60] - 1.0
-    other = signs.copy()
-    other[folds[0][1]] *= -1
-    arguments = (np.ones(signs.shape), folds, [0.8, 1.0], np.zeros(signs.shape))
-    one, plain = fitted._paced_scores(host, DATA.X[:60], signs, *arguments)
-    two, _ = fitted._paced_scores(host, DATA.X[:60], other, *arguments)
-    np.testing.assert_array_equal(plain, 0)
-    np.testing.assert_array_equal(one[folds[0][1]], two[folds[0][1]])
-    assert np.abs(one[folds[1][1]] - two[folds[1][1]]).max() > 0.1
+def test_the_weights_of_a_training_fold_do_not_depend_on_the_test_labels():
+    estimator = MaskedLogistic(C=10.0)
+    data = training_data(np.asarray(DATA.Y, dtype=float)[:60], DATA.X[:60])
+    (train, test), (_, other_test), *_ = data.folds
+    flipped = data.Y.copy()
+    flipped[test] *= -1
+    changed = TrainingData(data.X, flipped, data.entry_weight, data.folds)
+    nested, changed_nested = (nested_scores(estimator, d) for d in (data, changed))
+    np.testing.assert_array_equal(nested[0][train], changed_nested[0][train])
+    assert np.isnan(nested[0][test]).all()
+    one = trimmed_scores(estimator, data, 0.8, nested)
+    two = trimmed_scores(estimator, changed, 0.8, changed_nested)
+    np.testing.assert_array_equal(one[test], two[test])
+    assert np.abs(one[other_test] - two[other_test]).max() > 0.1
 
 
 def test_sparse_and_dense_features_agree():
     X = np.where(np.random.default_rng(0).random(DATA.X.shape) < 0.3, DATA.X, 0)
     dense, sparse = model().fit(X, Y), model().fit(sp.csr_array(X), Y)
     assert dense.params_ == sparse.params_
-    views = [m.fit(Xd, Y).decision_function(Xd) for m, Xd in ((clone(dense), X), (clone(sparse), sp.csr_array(X)))]
-    assert np.abs(views[0] - views[1]).max() < 0.5 * np.abs(views[0]).max()
+    scores = [m.fit(Xd, Y).decision_function(Xd) for m, Xd in ((clone(dense), X), (clone(sparse), sp.csr_array(X)))]
+    assert np.abs(scores[0] - scores[1]).max() < 0.5 * np.abs(scores[0]).max()
 
 
 def test_the_scale_of_features_does_not_matter():
@@ -169,46 +213,51 @@ def test_the_scale_of_features_does_not_matter():
 
 def test_all_samples_as_landmarks_give_the_kernel():
     X = DATA.X[:60]
-    marks = Landmarks(X, 60, np.random.RandomState(0))
-    F = marks(X)
+    landmarks = LandmarkFeatures(60, random_state=0)
+    F = landmarks.fit_transform(X)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-    expected = np.exp(-marks.kernel.gamma * ((Z[:, None] - Z[None]) ** 2).sum(axis=2))
+    expected = np.exp(-landmarks.kernel_.gamma * ((Z[:, None] - Z[None]) ** 2).sum(axis=2))
     np.testing.assert_allclose(F @ F.T, expected, atol=1e-6)
 
 
-def test_unobserved_labels_are_not_read():
+def test_missing_labels_are_never_read():
     mask = ~np.isnan(Y)
     poisoned = np.where(mask, Y, 7.0)
     a, b = model().fit(DATA.X, Y), model().fit(DATA.X, poisoned, mask=mask)
     np.testing.assert_array_equal(a.decision_function(DATA.X), b.decision_function(DATA.X))
 
 
-def test_a_single_label_is_chosen_for_by_its_loss():
+def test_choices_for_a_single_label_are_based_on_its_logistic_loss():
     fitted = model().fit(DATA.X, Y[:, 0])
     assert fitted.decision_function(DATA.X).shape == (240,)
     assert all(np.isfinite(r["loss"]) for r in fitted.cv_results_)
+    signs, scores = 2 * DATA.Y[:, :1] - 1.0, np.linspace(-2, 2, 240)[:, None]
+    np.testing.assert_allclose(HeldOutLoss()(signs, scores), np.logaddexp(0, -signs * scores).ravel())
+
+
+TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(121))]
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("changes", "message"),
     [
-        ({"Cs": ()}, "Cs of SelfPacedEnsemble must be a sequence of positive numbers, got \\(\\)"),
-        ({"Cs": (1.0, -1.0)}, "Cs of SelfPacedEnsemble"),
-        ({"label_graph_penalties": 1.0}, "label_graph_penalties of SelfPacedEnsemble"),
-        ({"views": ("linear", "far")}, "views of SelfPacedEnsemble"),
-        ({"keep_fractions": (2.0,)}, "keep_fractions of SelfPacedEnsemble"),
-        ({"keep_fractions": (0.0,)}, "keep_fractions of SelfPacedEnsemble"),
-        (
-            {"keep_fractions": ("half",)},
-            "keep_fractions of SelfPacedEnsemble must be a sequence of numbers above 0, up to 1, or 'auto'",
-        ),
-        ({"n_landmarks": 0}, "n_landmarks of SelfPacedEnsemble"),
-        ({"scoring": "hamming_loss"}, "scoring of SelfPacedEnsemble must be a metric of scores"),
-        ({"scoring": "best"}, "scoring of SelfPacedEnsemble must be the name of a metric, got 'best'"),
-        ({"cv": [(np.arange(200), np.arange(200, 240))]}, "cv of SelfPacedEnsemble must test each sample once"),
+        ({"Cs": ()}, "Cs must be a non-empty sequence of positive numbers, got \\(\\)"),
+        ({"Cs": (1.0, -1.0)}, "Cs must be a non-empty sequence of positive numbers, got \\(1.0, -1.0\\)"),
+        ({"label_graph_penalties": 1.0}, "The 'label_graph_penalties' parameter of SelfPacedEnsemble must be"),
+        ({"views": ("linear", "far")}, "views must be a non-empty sequence of 'linear', 'kernel', 'latent' or View"),
+        ({"views": (View("linear", FeatureScaler(), MLkNN()),)}, "views must have distinct names other than 'linear'"),
+        ({"keep_fractions": (2.0,)}, "keep_fractions must be .* numbers in \\(0, 1\\] or 'auto', got \\(2.0,\\)"),
+        ({"keep_fractions": (0.0,)}, "keep_fractions must be"),
+        ({"keep_fractions": ("half",)}, "keep_fractions must be"),
+        ({"n_landmarks": 0}, "The 'n_landmarks' parameter of SelfPacedEnsemble must be an int in the range \\[1"),
+        ({"dependency_weight": 1.1}, "The 'dependency_weight' parameter of SelfPacedEnsemble must be"),
+        ({"scoring": "hamming_loss"}, "scoring must be a metric of scores, got 'hamming_loss'"),
+        ({"scoring": "best"}, "scoring must be the name of a metric of scores, got 'best'"),
+        ({"cv": [(np.arange(200), np.arange(200, 240))]}, "cv must test each sample, but leaves out 200 of 240"),
+        ({"cv": TWICE}, "cv must test each sample exactly once, but tests 1 more than once"),
     ],
 )
-def test_bad_parameters_are_named(changes, says):
-    with pytest.raises(ValueError, match=says):
+def test_invalid_parameters_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
         model(**changes).fit(DATA.X, Y)

@@ -12,11 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 
 from spmld import GLOCAL, SPMLD
-from spmld.core.descent import descent_steps
-from spmld.core.outer import solve
+from spmld.core.latent import solve
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
-from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule, ReleasedPacing
+from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
 
 ESTIMATORS = [GLOCAL, SPMLD]
 LOSSES = ["squared", "logistic"]
@@ -40,7 +39,7 @@ def test_spmld_with_all_weights_one_is_glocal(loss, solver, data):
     np.testing.assert_allclose(paced.decision_function(data.X), plain.decision_function(data.X), atol=1e-8)
 
 
-def test_full_labels_and_a_latent_label_each_approach_least_squares(data):
+def test_one_latent_label_per_label_approaches_least_squares(data):
     """Without correlation, with k = l and next to no penalty, the model is a linear regression for each label."""
     options = {"global_correlation": 0, "local_correlation": 0, "ridge": 1e-3, "feature_ridge": 1e-6, "coupling": 10}
     model = GLOCAL(n_components=6, rescale=False, loss="squared", tol=1e-10, max_iter=3000, random_state=0, **options)
@@ -52,18 +51,18 @@ def test_full_labels_and_a_latent_label_each_approach_least_squares(data):
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_unobserved_entries_are_never_read(cls, loss, data):
-    known = ~np.isnan(data.hidden)
+def test_missing_entries_are_ignored(cls, loss, data):
+    observed = ~np.isnan(data.hidden)
     clean = cls(loss=loss, random_state=0).fit(data.X, data.hidden)
     for poison in (0.0, 1.0, np.inf, 99.0):
-        poisoned = cls(loss=loss, random_state=0).fit(data.X, np.where(known, data.Y, poison), mask=known)
+        poisoned = cls(loss=loss, random_state=0).fit(data.X, np.where(observed, data.Y, poison), mask=observed)
         np.testing.assert_array_equal(poisoned.coef_, clean.coef_)
         np.testing.assert_array_equal(poisoned.intercept_, clean.intercept_)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("cls", ESTIMATORS)
-def test_permuting_samples_or_labels_permutes_the_answer(cls, loss, data):
+def test_permuting_samples_or_labels_permutes_the_scores(cls, loss, data):
     options = {"loss": loss, "n_groups": 1, "global_correlation": 0, "max_iter": 8, "tol": None, "random_state": 0}
     expected = cls(**options).fit(data.X, data.hidden).decision_function(data.X)
     rows = np.random.default_rng(0).permutation(len(data.X))
@@ -84,7 +83,7 @@ def test_sparse_features_give_the_fit_of_dense_ones(cls, container, data):
     np.testing.assert_allclose(completed.confidences, dense.complete(X, data.hidden).confidences, atol=1e-6)
 
 
-def test_dense_matrix_of_zeros_mostly_is_worked_on_as_sparse():
+def test_mostly_zero_dense_matrix_is_converted_to_sparse():
     data = make_planted(n_samples=600, n_features=200, n_labels=4, random_state=0)
     X = data.X * (np.random.default_rng(0).random(data.X.shape) < 0.05)
     dense, sparse = (GLOCAL(random_state=0).fit(x, data.Y) for x in (X, sp.csr_array(X)))
@@ -103,25 +102,13 @@ def test_torch_gives_the_fit_of_numpy(cls, data):
     np.testing.assert_allclose(model.decision_function(X).numpy(), expected.decision_function(data.X), atol=1e-6)
     np.testing.assert_allclose(model.self_paced_weights_.numpy(), expected.self_paced_weights_, atol=1e-6)
     np.testing.assert_allclose(model.complete(X, Y).confidences, expected.complete(data.X, data.hidden)[1], atol=1e-6)
-    # A model learned in one library answers in the other.
+    # A model fitted in one library predicts in the other.
     np.testing.assert_allclose(model.decision_function(data.X), expected.decision_function(data.X), atol=1e-6)
     np.testing.assert_allclose(expected.decision_function(X).numpy(), expected.decision_function(data.X), atol=1e-12)
     assert model.score(X, Y) == expected.score(data.X, data.hidden)
 
 
-@pytest.mark.parametrize("preset", [GLOCAL.released, SPMLD.released])
-def test_torch_descends_as_numpy_does(preset, data):
-    """Guessed step lengths let differences in rounding grow from step to step: close, but not to the digit."""
-    X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
-    found, expected = (
-        preset(n_warmup_iter=2, max_iter=1, random_state=0).fit(*pair) for pair in ((X, Y), (data.X, data.hidden))
-    )
-    for a, b in zip(found.history_, expected.history_, strict=True):
-        assert a["objective"] == pytest.approx(b["objective"], rel=0.01)
-    np.testing.assert_allclose(found.decision_function(data.X), expected.decision_function(data.X), atol=0.05)
-
-
-def test_odd_tensors_work(data):
+def test_half_precision_and_tracked_tensors_are_accepted(data):
     X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
     half = GLOCAL(random_state=0).fit(X.half(), Y)
     assert half.label_factors_.dtype == torch.float32
@@ -134,7 +121,7 @@ def test_odd_tensors_work(data):
     assert not hasattr(named.fit(X[:, :5], Y), "feature_names_in_")
 
 
-def test_bad_tensors_are_refused(data):
+def test_invalid_tensors_raise(data):
     X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
     with pytest.raises(ValueError, match="X as a torch tensor must be dense"):
         GLOCAL().fit(X.to_sparse(), Y)
@@ -161,7 +148,7 @@ def test_float32_follows_float64(cls, loss, data):
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_solvers_agree_when_run_long(cls, loss, data):
+def test_solvers_agree_after_many_iterations(cls, loss, data):
     X, Y = data.X[:60], data.hidden[:60]
     options = {"loss": loss, "global_correlation": 0, "local_correlation": 0, "random_state": 0, "n_components": 3}
     exact = cls(tol=1e-7, max_iter=2000, **options).fit(X, Y)
@@ -173,7 +160,7 @@ def test_solvers_agree_when_run_long(cls, loss, data):
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
-def test_same_seed_same_fit_and_rows_in_blocks_do_not_matter(cls, data, monkeypatch):
+def test_same_seed_gives_the_same_fit_for_any_row_blocks(cls, data, monkeypatch):
     expected = cls(random_state=3).fit(data.X, data.hidden).coef_
     np.testing.assert_array_equal(cls(random_state=3).fit(data.X, data.hidden).coef_, expected)
     from spmld.core import problem
@@ -187,11 +174,11 @@ def test_same_seed_same_fit_and_rows_in_blocks_do_not_matter(cls, data, monkeypa
         warnings.simplefilter("ignore", ConvergenceWarning)
         expected = cls(**close).fit(data.X, data.hidden).coef_
         monkeypatch.setattr(_latent, "make_problem", in_small_blocks)
-        found = cls(**close).fit(data.X, data.hidden).coef_
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+        coef = cls(**close).fit(data.X, data.hidden).coef_
+    np.testing.assert_allclose(coef, expected, atol=1e-6)
 
 
-def test_pace_leaves_the_hardest_latent_entries_out(data):
+def test_the_hardest_latent_entries_have_weight_zero(data):
     pacing = GroupSparsePacing(schedule=QuantileSchedule(start=0.3, stop=0.7, n_iter=3))
     model = SPMLD(pacing=pacing, coupling=0.3, random_state=0).fit(data.X, data.hidden)
     P = model.self_paced_weights_
@@ -201,7 +188,7 @@ def test_pace_leaves_the_hardest_latent_entries_out(data):
         assert column[weight == 0].min() >= column[weight == 1].max()
 
 
-def test_history_tells_the_curriculum(data):
+def test_history_records_warm_up_and_pacing(data):
     model = SPMLD(random_state=0).fit(data.X, data.hidden)
     warm = [r for r in model.history_ if r["stage"] == "warm-up"]
     main = [r for r in model.history_ if r["stage"] == "main"]
@@ -212,8 +199,8 @@ def test_history_tells_the_curriculum(data):
     assert model.converged_
 
 
-def test_correlation_of_planted_labels_is_found():
-    """Labels that always come together are found to be alike, labels that exclude each other to be opposite."""
+def test_correlation_of_planted_labels_is_recovered():
+    """Labels that always occur together have positive, labels that exclude each other negative correlation."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 6))
     a, b = X[:, 0] > 0, X[:, 1] > 0
@@ -235,12 +222,12 @@ def test_global_correlation_is_the_mean_over_groups_by_size(data):
     weights = model.group_sizes_ / len(data.X)
     expected = sum(w * model.label_correlation(m) for m, w in enumerate(weights))
     np.testing.assert_allclose(model.label_correlation(), expected, atol=1e-12)
-    with pytest.raises(ValueError, match="group must be None or a number from 0 to 2, got 3"):
+    with pytest.raises(ValueError, match="group must be None or an integer from 0 to 2, got 3"):
         model.label_correlation(3)
 
 
-def test_strong_correlation_pulls_alike_labels_together():
-    """Scores of two labels that go together come closer as the weight of the correlation grows."""
+def test_strong_correlation_penalty_draws_correlated_labels_together():
+    """The scores of two correlated labels become more similar as the penalty grows."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 5))
     Y = np.column_stack([X[:, 0] > 0, X[:, 0] + rng.normal(size=400) > 0, X[:, 1] > 0])
@@ -250,29 +237,20 @@ def test_strong_correlation_pulls_alike_labels_together():
     assert gap[1] < gap[0]
 
 
-def test_presets_are_what_they_say_and_every_keyword_can_be_changed():
-    released = SPMLD.released()
-    assert isinstance(released.pacing, ReleasedPacing)
-    assert (released.solver, released.fit_intercept, released.loss) == ("descent", False, "squared")
-    assert (released.pacing.schedule.threshold, released.pacing.schedule.growth) == (1e-4, 1.3)
-    assert (released.pacing.schedule.diversity, released.pacing.schedule.decay) == (1.0, 0.6)
+def test_the_preset_of_the_paper_accepts_every_parameter():
     paper = SPMLD.paper()
     assert isinstance(paper.pacing.schedule, GeometricSchedule)
-    assert paper.solver == "exact"
-    assert paper.convention == "paper"
-    assert GLOCAL.released().convention == "released"
-    for preset in (SPMLD.paper, SPMLD.released, GLOCAL.released):
-        for name in preset().get_params(deep=False):
-            mark = object()
-            assert getattr(preset(**{name: mark}), name) is mark
+    assert (paper.solver, paper.fit_intercept, paper.loss) == ("exact", False, "squared")
+    for name in paper.get_params(deep=False):
+        mark = object()
+        assert getattr(SPMLD.paper(**{name: mark}), name) is mark
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
-@pytest.mark.parametrize("convention", ["paper", "released"])
 @pytest.mark.parametrize("rescale", [False, True])
-def test_terms_have_the_documented_weights(cls, convention, rescale, data):
+def test_terms_have_the_documented_weights(cls, rescale, data):
     values = {"coupling": 2.0, "global_correlation": 3.0, "local_correlation": 5.0, "ridge": 7.0, "feature_ridge": 11.0}
-    model = cls(convention=convention, rescale=rescale, n_components=4, n_groups=2, max_iter=1, tol=None, **values)
+    model = cls(rescale=rescale, n_components=4, n_groups=2, max_iter=1, tol=None, **values)
     objective = model.fit(data.X, data.hidden)._fitted_objective
     N, n, d, l, k, g = (~np.isnan(data.hidden)).sum(), *data.X.shape, 6, 4, 2
     sizes = {"a": n * k, "b1": n**2, "b2": (n / g) ** 2, "tU": l * k, "tV": n * k, "tW": d * k}
@@ -283,65 +261,24 @@ def test_terms_have_the_documented_weights(cls, convention, rescale, data):
     assert objective.ridge.tU == pytest.approx(7 * factor["tU"])
     assert objective.ridge.tV == pytest.approx(7 * factor["tV"])
     assert objective.ridge.tW == pytest.approx(11 * factor["tW"])
-    released = convention == "released"
-    assert objective.coupling.power == (2 if released else 1)
-    assert objective.correlation.paced is released
-    assert objective.ridge.row_sparse is (released and cls is SPMLD)
 
 
-def test_rounds_go_through_the_blocks_in_the_order_of_the_released_code(data, monkeypatch):
-    from spmld.estimators import _latent
-
-    seen = []
-
-    def recorder(name):
-        def step(problem, objective, state, safe):
-            seen.append(name)
-            return state
-
-        return step
-
-    def recorded(released):
-        assert released
-        return tuple(recorder(name) for name in "ZVUW")
-
-    monkeypatch.setattr(_latent, "descent_steps", recorded)
-    GLOCAL.released(n_warmup_iter=2, max_iter=1).fit(data.X, data.hidden)
-    assert "".join(seen) == "UVWUVWZVUW"
-
-
-def test_released_line_search_counts_the_correlation_twice():
-    counts = [[step.keywords["counted"] for step in descent_steps(released)[2:]] for released in (False, True)]
-    assert counts == [[1, 1], [2, 2]]
-
-
-def test_paper_ends_when_all_weights_are_one(data):
+def test_paper_converges_when_all_weights_are_one(data):
     model = SPMLD.paper(random_state=0).fit(data.X, data.hidden)
     assert model.converged_
     assert model.history_[-1]["mean_weight"] == 1
     assert any(record["mean_weight"] < 0.9 for record in model.history_)
 
 
-@pytest.mark.parametrize("options", [{}, {"n_warmup_iter": 0}, {"init": "random"}])
-def test_exact_solver_learns_with_the_penalty_of_the_released_code(options, data):
-    model = SPMLD(convention="released", random_state=0, **options).fit(data.X, data.Y)
-    scores = model.decision_function(data.X)
-    assert np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(scores.T, data.Y.T, strict=True)]) > 0.3
-
-
-@pytest.mark.parametrize(
-    ("preset", "options"),
-    [(SPMLD.paper, {"tol": None}), (SPMLD.released, {"max_iter": 3}), (GLOCAL.released, {"max_iter": 3})],
-)
-def test_presets_learn(preset, options, data):
-    model = preset(random_state=0, n_warmup_iter=5, **options).fit(data.X, data.Y)
+def test_the_preset_of_the_paper_learns(data):
+    model = SPMLD.paper(random_state=0, n_warmup_iter=5, tol=None).fit(data.X, data.Y)
     scores = model.decision_function(data.X)
     correlation = [np.corrcoef(a, b)[0, 1] for a, b in zip(scores.T, data.Y.T, strict=True)]
     assert np.mean(correlation) > 0.1
     assert (model.intercept_ == 0).all()
 
 
-def test_leaps_come_closer_in_as_many_rounds(monkeypatch):
+def test_extrapolation_speeds_up_convergence(monkeypatch):
     from spmld.estimators import _latent
 
     data = make_planted(n_samples=600, n_features=30, n_labels=15, random_state=0)
@@ -350,13 +287,13 @@ def test_leaps_come_closer_in_as_many_rounds(monkeypatch):
     def objective(**options):
         return GLOCAL(random_state=0, **options).fit(data.X, Y).history_[-1]["objective"]
 
-    best, leaping = objective(tol=1e-7, max_iter=2000), objective(tol=None, max_iter=12)
-    monkeypatch.setattr(_latent, "solve", lambda *args, **options: solve(*args, **{**options, "leap": False}))
+    best, extrapolated = objective(tol=1e-7, max_iter=2000), objective(tol=None, max_iter=12)
+    monkeypatch.setattr(_latent, "solve", lambda *args, **options: solve(*args, **{**options, "extrapolate": False}))
     plain = objective(tol=None, max_iter=12)
-    assert leaping - best < 0.5 * (plain - best)
+    assert extrapolated - best < 0.5 * (plain - best)
 
 
-def test_parts_are_left_out_by_name(data):
+def test_without_removes_parts_of_the_model(data):
     unpaced = SPMLD(random_state=0).without("pacing").fit(data.X, data.hidden)
     assert all(record["mean_weight"] == 1 for record in unpaced.history_)
     plain = SPMLD.paper().without("diversity", "local_correlation")
@@ -364,5 +301,5 @@ def test_parts_are_left_out_by_name(data):
     assert plain.global_correlation == SPMLD.paper().global_correlation > 0
     assert SPMLD().without("global_correlation").get_params()["local_correlation"] > 0
     assert SPMLD().without("global_correlation").global_correlation == 0
-    with pytest.raises(ValueError, match=r"parts must be of .* got 'pacing'"):
-        SPMLD().without("pacing")
+    with pytest.raises(ValueError, match=r"parts must be among .* got 'pace'"):
+        SPMLD().without("pace")

@@ -1,4 +1,4 @@
-"""Masked linear models beside scikit-learn's, label by label."""
+"""Masked linear models agree with those of scikit-learn, label by label."""
 
 import numpy as np
 import pytest
@@ -17,18 +17,18 @@ from spmld.metrics import ranking_loss
 def data():
     planted = make_planted(n_samples=200, n_features=8, n_labels=6, random_state=0)
     planted.hidden = hide_labels(planted.Y, observed_fraction=0.6, random_state=0)
-    planted.known = ~np.isnan(planted.hidden)
+    planted.observed = ~np.isnan(planted.hidden)
     return planted
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
-def test_logistic_is_that_of_scikit_learn_for_each_label(C, fit_intercept, container, data):
+def test_logistic_agrees_with_scikit_learn_for_each_label(C, fit_intercept, container, data):
     model = MaskedLogistic(C=C, fit_intercept=fit_intercept, tol=1e-8).fit(container(data.X), data.hidden)
-    for j, rows in enumerate(data.known.T):
+    for j, observed in enumerate(data.observed.T):
         one = LogisticRegression(C=C, fit_intercept=fit_intercept, solver="newton-cholesky", tol=1e-10)
-        one.fit(data.X[rows], data.Y[rows, j])
+        one.fit(data.X[observed], data.Y[observed, j])
         np.testing.assert_allclose(model.coef_[j], one.coef_[0], atol=1e-5)
         np.testing.assert_allclose(model.intercept_[j], one.intercept_ if fit_intercept else 0, atol=1e-5)
         np.testing.assert_allclose(model.predict_proba(data.X)[:, j], one.predict_proba(data.X)[:, 1], atol=1e-5)
@@ -36,10 +36,10 @@ def test_logistic_is_that_of_scikit_learn_for_each_label(C, fit_intercept, conta
 
 @pytest.mark.parametrize("alpha", [0.1, 10.0])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_ridge_is_that_of_scikit_learn_for_each_label(alpha, fit_intercept, data):
+def test_ridge_agrees_with_scikit_learn_for_each_label(alpha, fit_intercept, data):
     model = MaskedRidge(alpha=alpha, fit_intercept=fit_intercept, tol=1e-10).fit(data.X, data.hidden)
-    for j, rows in enumerate(data.known.T):
-        one = Ridge(alpha=alpha, fit_intercept=fit_intercept).fit(data.X[rows], 2.0 * data.Y[rows, j] - 1)
+    for j, observed in enumerate(data.observed.T):
+        one = Ridge(alpha=alpha, fit_intercept=fit_intercept).fit(data.X[observed], 2.0 * data.Y[observed, j] - 1)
         np.testing.assert_allclose(model.coef_[j], one.coef_, atol=1e-7)
         np.testing.assert_allclose(model.decision_function(data.X)[:, j], one.predict(data.X), atol=1e-7)
 
@@ -47,7 +47,7 @@ def test_ridge_is_that_of_scikit_learn_for_each_label(alpha, fit_intercept, data
 @pytest.mark.parametrize("model", [MaskedLogistic(tol=1e-9), MaskedRidge(tol=1e-9)], ids=["logistic", "ridge"])
 class TestBoth:
     @pytest.mark.parametrize("graph", [0.0, 5.0])
-    def test_weights_are_repeated_samples(self, model, graph, data):
+    def test_weights_equal_repeated_samples(self, model, graph, data):
         model = clone(model).set_params(label_graph_penalty=graph)
         counts = np.random.default_rng(0).integers(0, 4, len(data.X))
         weighted = model.fit(data.X, data.hidden, entry_weight=counts).decision_function(data.X)
@@ -60,7 +60,7 @@ class TestBoth:
         missing = model.fit(data.X, np.where(weight > 0, data.Y, np.nan)).decision_function(data.X)
         np.testing.assert_allclose(missing, weighted, atol=1e-9)
 
-    def test_entries_of_one_label_do_not_move_another(self, model, data):
+    def test_weights_of_one_label_do_not_affect_another(self, model, data):
         weight = np.ones(data.Y.shape)
         weight[:, 2] = np.random.default_rng(0).random(len(weight))
         plain = model.fit(data.X, data.hidden).coef_
@@ -69,13 +69,13 @@ class TestBoth:
         np.testing.assert_allclose(moved[others], plain[others], atol=1e-9)
         assert np.abs(moved[2] - plain[2]).max() > 1e-3
 
-    def test_unobserved_entries_are_never_read(self, model, data):
+    def test_missing_entries_are_never_read(self, model, data):
         clean = model.fit(data.X, data.hidden).coef_
         for poison in (0.0, 1.0, np.inf, 99.0):
-            poisoned = model.fit(data.X, np.where(data.known, data.Y, poison), mask=data.known)
+            poisoned = model.fit(data.X, np.where(data.observed, data.Y, poison), mask=data.observed)
             np.testing.assert_array_equal(poisoned.coef_, clean)
 
-    def test_permuting_samples_or_labels_permutes_the_answer(self, model, data):
+    def test_permuting_samples_or_labels_permutes_the_coefficients(self, model, data):
         expected = model.fit(data.X, data.hidden).coef_
         rows, labels = np.random.default_rng(0).permutation(200), np.random.default_rng(1).permutation(6)
         moved = model.fit(data.X[rows], data.hidden[rows][:, labels])
@@ -86,16 +86,16 @@ class TestBoth:
             model.set_params(label_graph_penalty=graph)
             expected = model.fit(data.X, data.hidden).decision_function(data.X)
             tensor = torch.from_numpy(data.X)
-            found = model.fit(tensor, data.hidden).decision_function(tensor)
-            assert isinstance(found, torch.Tensor)
-            np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
+            scores = model.fit(tensor, data.hidden).decision_function(tensor)
+            assert isinstance(scores, torch.Tensor)
+            np.testing.assert_allclose(scores.numpy(), expected, atol=1e-5)
             single = model.fit(data.X.astype(np.float32), data.hidden).decision_function(data.X.astype(np.float32))
             assert single.dtype == np.float32
             np.testing.assert_allclose(single, expected, atol=5e-3)
         threads = model.set_params(label_graph_penalty=0.0, n_jobs=2).fit(data.X, data.hidden).coef_
         np.testing.assert_array_equal(model.set_params(n_jobs=None).fit(data.X, data.hidden).coef_, threads)
 
-    def test_a_warm_start_goes_on_from_the_last_fit(self, model, data):
+    def test_a_warm_start_continues_from_the_last_fit(self, model, data):
         model = type(model)(warm_start=True, tol=1e-6)
         first = model.fit(data.X, data.hidden).n_iter_
         coef = model.coef_.copy()
@@ -117,7 +117,7 @@ def test_a_label_of_one_sign_or_none_gets_a_finite_score_of_its_sign(data):
         assert (scores[:, 2] == 0).all()
 
 
-def test_the_label_graph_helps_where_labels_share_their_causes_and_few_are_seen():
+def test_the_label_graph_helps_if_labels_have_common_causes_and_few_are_observed():
     gains = []
     for seed in range(4):
         data = make_planted(1200, 60, 10, n_components=2, local=0.0, noise=0.2, random_state=seed)
@@ -134,40 +134,57 @@ def test_the_label_graph_helps_where_labels_share_their_causes_and_few_are_seen(
     assert np.mean(gains) > 0
 
 
-def test_too_few_steps_are_told():
+def test_too_few_steps_give_a_warning():
     data = make_planted(n_samples=100, random_state=0)
     with pytest.warns(UserWarning, match="max_iter=1 Newton steps were not enough"):
         MaskedLogistic(max_iter=1, tol=1e-8).fit(data.X, data.Y)
 
 
 @pytest.mark.parametrize("C", [0.5, 4.0])
-def test_the_graph_counts_relative_to_the_ridge(C, data):
+def test_the_label_graph_penalty_is_relative_to_the_ridge(C, data):
     """The gradient of the objective in the docstring is zero."""
     model = MaskedLogistic(C=C, label_graph_penalty=3.0, tol=1e-10).fit(data.X, data.hidden)
-    positive, seen = np.where(data.known, data.hidden, 0), data.known.astype(float)
-    both, own = positive.T @ positive, positive.T @ seen
-    A = both / np.sqrt(own * own.T)
+    positive, observed = np.where(data.observed, data.hidden, 0), data.observed.astype(float)
+    both, single = positive.T @ positive, positive.T @ observed
+    A = both / np.sqrt(single * single.T)
     np.fill_diagonal(A, 0)
     L = np.diag(A.sum(axis=0)) - A
     signs = 2 * data.Y - 1
-    slope = -signs / (1 + np.exp(signs * model.decision_function(data.X))) * data.known
+    slope = -signs / (1 + np.exp(signs * model.decision_function(data.X))) * data.observed
     W = model.coef_.T
     np.testing.assert_allclose(C * data.X.T @ slope + W + 3.0 * W @ L, 0, atol=1e-5)
 
 
-def test_groups_of_labels_come_back_in_order_from_threads(data, monkeypatch):
+def test_threads_keep_the_order_of_groups_of_labels(data, monkeypatch):
     monkeypatch.setattr("spmld.core.newton.CACHE", 0)  # groups of 16 labels
     Y = np.tile(data.hidden, 7)[:, :40]
     expected = MaskedLogistic().fit(data.X, data.hidden).coef_
     for n_jobs in (None, 2):
-        found = MaskedLogistic(n_jobs=n_jobs).fit(data.X, Y).coef_
-        np.testing.assert_allclose(found, np.tile(expected, (7, 1))[:40], atol=1e-6)
+        coef = MaskedLogistic(n_jobs=n_jobs).fit(data.X, Y).coef_
+        np.testing.assert_allclose(coef, np.tile(expected, (7, 1))[:40], atol=1e-6)
 
 
-def test_a_far_warm_start_ends_where_a_cold_one_does(data):
+def test_a_distant_warm_start_converges_to_the_same_solution(data):
     X = data.X.astype(np.float32)
     cold = MaskedLogistic(tol=1e-4).fit(X, data.hidden)
     warm = MaskedLogistic(tol=1e-4, warm_start=True).fit(X, data.hidden)
     warm.coef_ = warm.coef_ * 1e3
     warm.fit(X, data.hidden)
     np.testing.assert_allclose(warm.coef_, cold.coef_, atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("cls", "name", "values"),
+    [
+        (MaskedLogistic, "C", [0, -1, np.nan, "x"]),
+        (MaskedRidge, "alpha", [0, np.inf]),
+        (MaskedRidge, "label_graph_penalty", [-1, None]),
+        (MaskedLogistic, "tol", [0]),
+        (MaskedLogistic, "max_iter", [0, 1.5, True]),
+        (MaskedLogistic, "fit_intercept", ["no", 2]),
+    ],
+)
+def test_invalid_parameters_are_named(cls, name, values, data):
+    for value in values:
+        with pytest.raises(ValueError, match=f"The '{name}' parameter of {cls.__name__} must be"):
+            cls(**{name: value}).fit(data.X, data.Y)

@@ -1,4 +1,4 @@
-"""MLkNN against a slow twin of the published method, and what missing labels and weights mean to it."""
+"""MLkNN agrees with a slow implementation of the published method, with missing labels and weights."""
 
 import numpy as np
 import pytest
@@ -12,43 +12,43 @@ from spmld.datasets import make_planted
 from spmld.estimators import mlknn
 
 
-def positive_neighbours(x, others, y, weight, k):
-    """How many of the k nearest of the others have the label; None if there are no others."""
+def positive_neighbors(x, others, y, weight, k):
+    """The number of positives among the k nearest of the others; None if there are no others."""
     nearest = np.argsort(np.linalg.norm(others - x, axis=1))[:k]
     if len(nearest) == 0:
         return None
-    share = sum(weight[i] for i in nearest if y[i] == 1) / sum(weight[i] for i in nearest)
-    return int(np.floor(k * share + 0.5 + 1e-9))
+    fraction = sum(weight[i] for i in nearest if y[i] == 1) / sum(weight[i] for i in nearest)
+    return int(np.floor(k * fraction + 0.5 + 1e-9))
 
 
-def twin_for_one_label(X, y, weight, new, k, s):
-    """Posterior probabilities of one label: all samples have it observed."""
+def reference_for_one_label(X, y, weight, new, k, s):
+    """Posterior probabilities of one label that is observed for all samples."""
     weight = weight / np.mean(weight)
     total = {b: sum(weight[i] for i in range(len(y)) if y[i] == b) for b in (0, 1)}
     prior = {b: (s + total[b]) / (2 * s + total[0] + total[1]) for b in (0, 1)}
     table = {b: np.zeros(k + 1) for b in (0, 1)}
     for i in range(len(y)):
         rest = [j for j in range(len(y)) if j != i]
-        c = positive_neighbours(X[i], X[rest], y[rest], weight[rest], k)
+        c = positive_neighbors(X[i], X[rest], y[rest], weight[rest], k)
         if c is not None:
             table[y[i]][c] += weight[i]
     likelihood = {b: [(s + count) / (s * (k + 1) + sum(table[b])) for count in table[b]] for b in (0, 1)}
-    answers = []
+    probabilities = []
     for x in new:
-        c = positive_neighbours(x, X, y, weight, k)
+        c = positive_neighbors(x, X, y, weight, k)
         joint = [prior[b] * likelihood[b][c] for b in (0, 1)]
-        answers.append(joint[1] / sum(joint))
-    return np.array(answers)
+        probabilities.append(joint[1] / sum(joint))
+    return np.array(probabilities)
 
 
-def twin(X, Y, new, k=10, s=1.0, weights=None):
-    """ML-kNN for each label on the samples where it is observed; 1/2 where it is nowhere observed."""
+def reference(X, Y, new, k=10, s=1.0, weights=None):
+    """ML-kNN for each label on the samples where it is observed; 1/2 if it is never observed."""
     weights = np.ones(Y.shape) if weights is None else weights
     columns = []
     for y, weight in zip(Y.T, weights.T, strict=True):
-        known = ~np.isnan(y) & (weight > 0)
-        if known.any():
-            columns.append(twin_for_one_label(X[known], y[known].astype(int), weight[known], new, k, s))
+        observed = ~np.isnan(y) & (weight > 0)
+        if observed.any():
+            columns.append(reference_for_one_label(X[observed], y[observed].astype(int), weight[observed], new, k, s))
         else:
             columns.append(np.full(len(new), 0.5))
     return np.column_stack(columns)
@@ -67,17 +67,17 @@ def data():
 @pytest.mark.parametrize(("k", "s"), [(10, 1.0), (1, 1.0), (5, 0.2), (80, 1.0)])
 def test_full_labels_give_the_published_method(k, s, data):
     model = MLkNN(n_neighbors=k, smoothing=s).fit(data.X, data.Y)
-    expected = twin(data.X, data.Y, data.new, k, s)
+    expected = reference(data.X, data.Y, data.new, k, s)
     assert_allclose(model.predict_proba(data.new), expected, atol=1e-12)
     assert_allclose(model.decision_function(data.new), np.log(expected / (1 - expected)), atol=1e-11)
     assert_array_equal(model.predict(data.new), expected > 0.5)
 
 
 @pytest.mark.parametrize("k", [3, 10])
-def test_missing_and_weighted_labels_give_those_of_the_twin(k, data):
+def test_missing_and_weighted_labels_give_the_scores_of_the_reference(k, data):
     for Y, weights in ((data.hidden, None), (data.Y, data.weights), (data.hidden, data.weights)):
         model = MLkNN(n_neighbors=k).fit(data.X, Y, entry_weight=weights)
-        assert_allclose(model.predict_proba(data.new), twin(data.X, Y, data.new, k, weights=weights), atol=1e-12)
+        assert_allclose(model.predict_proba(data.new), reference(data.X, Y, data.new, k, weights=weights), atol=1e-12)
 
 
 @settings(max_examples=60, deadline=None)
@@ -86,46 +86,46 @@ def test_missing_and_weighted_labels_give_those_of_the_twin(k, data):
     n=st.integers(2, 20),
     l=st.integers(1, 4),
     k=st.integers(1, 7),
-    share=st.floats(0.05, 1),
-    cells=st.sampled_from([1, 50, 10_000]),
+    observed_fraction=st.floats(0.05, 1),
+    budget=st.sampled_from([1, 50, 10_000]),
     weighted=st.booleans(),
 )
-def test_small_cases_give_those_of_the_twin(seed, n, l, k, share, cells, weighted):
+def test_small_cases_give_the_scores_of_the_reference(seed, n, l, k, observed_fraction, budget, weighted):
     rng = np.random.default_rng(seed)
     X, new = rng.normal(size=(n, 2)), rng.normal(size=(3, 2))
-    Y = np.where(rng.random((n, l)) < share, rng.integers(0, 2, (n, l)), np.nan)
+    Y = np.where(rng.random((n, l)) < observed_fraction, rng.integers(0, 2, (n, l)), np.nan)
     Y[0, 0], Y[1, 0] = 0, 1
     weights = rng.integers(0, 4, (n, l)).astype(float) if weighted else None
     if weighted:
         weights[0, 0] = 2
-    before, mlknn._CELLS = mlknn._CELLS, cells
+    default, mlknn.MEMORY = mlknn.MEMORY, budget
     try:
-        found = MLkNN(n_neighbors=k).fit(X, Y, entry_weight=weights).predict_proba(new)
+        probabilities = MLkNN(n_neighbors=k).fit(X, Y, entry_weight=weights).predict_proba(new)
     finally:
-        mlknn._CELLS = before
-    assert_allclose(found, twin(X, Y, new, k, weights=weights), atol=1e-12)
+        mlknn.MEMORY = default
+    assert_allclose(probabilities, reference(X, Y, new, k, weights=weights), atol=1e-12)
 
 
-def test_labels_learn_from_no_other_label(data):
+def test_labels_do_not_affect_each_other(data):
     together = MLkNN().fit(data.X, data.hidden, entry_weight=data.weights).decision_function(data.new)
     for j in range(5):
         alone = MLkNN().fit(data.X, data.hidden[:, [j]], entry_weight=data.weights[:, [j]])
         assert_allclose(alone.decision_function(data.new), together[:, [j]], atol=1e-12)
 
 
-def test_label_seldom_observed_finds_its_few_samples(data):
+def test_rarely_observed_label_finds_its_few_samples(data):
     Y = data.Y.copy()
     Y[3:, 0] = np.nan
     Y[:3, 0] = 1, 0, 1
     model = MLkNN(n_neighbors=5).fit(data.X, Y)
-    assert_allclose(model.predict_proba(data.new), twin(data.X, Y, data.new, 5), atol=1e-12)
-    Y[1:, 0] = np.nan  # one sample alone: it has no neighbour, and the prior is all there is
+    assert_allclose(model.predict_proba(data.new), reference(data.X, Y, data.new, 5), atol=1e-12)
+    Y[1:, 0] = np.nan  # a single sample: it has no neighbor, and the prior decides
     model = MLkNN(n_neighbors=5).fit(data.X, Y)
     assert_allclose(model.likelihood_[0], 1 / 6)
     assert_allclose(model.predict_proba(data.new)[:, 0], 2 / 3)
 
 
-def test_label_never_observed_has_score_0(data):
+def test_label_without_observed_entries_has_score_0(data):
     Y = data.hidden.copy()
     Y[:, 2] = np.nan
     model = MLkNN().fit(data.X, Y)
@@ -143,8 +143,8 @@ def test_only_ratios_of_weights_within_a_label_matter(data):
     assert np.abs(weighted - expected).max() > 0.1
 
 
-def test_sample_is_not_its_own_neighbour():
-    """Pairs of samples close together with different labels: with one neighbour, that of a positive is negative."""
+def test_sample_is_not_its_own_neighbor():
+    """Pairs of close samples with different labels: the only neighbor of a positive is negative."""
     rng = np.random.default_rng(0)
     X = np.repeat(np.arange(20.0)[:, None], 2, axis=0) + 0.01 * rng.normal(size=(40, 1))
     y = np.tile([0, 1], 20)
@@ -153,13 +153,13 @@ def test_sample_is_not_its_own_neighbour():
     assert (model.predict(X) == 1 - y).all()
 
 
-def test_distance_is_that_of_the_metric(data):
+def test_the_metric_defines_the_distance(data):
     scaled = data.X / np.linalg.norm(data.X, axis=1, keepdims=True)
     expected = MLkNN().fit(scaled, data.hidden).decision_function(scaled)
     assert_array_equal(MLkNN(metric="cosine").fit(data.X, data.hidden).decision_function(data.X), expected)
     manhattan = MLkNN(metric="manhattan").fit(data.X, data.hidden).decision_function(data.X)
-    own = MLkNN(metric=lambda a, b: np.abs(a - b).sum()).fit(data.X, data.hidden).decision_function(data.X)
-    assert_array_equal(own, manhattan)
+    custom = MLkNN(metric=lambda a, b: np.abs(a - b).sum()).fit(data.X, data.hidden).decision_function(data.X)
+    assert_array_equal(custom, manhattan)
     assert (manhattan != MLkNN().fit(data.X, data.hidden).decision_function(data.X)).any()
 
 
@@ -170,7 +170,7 @@ def test_sparse_features_with_long_indices(data):
     assert_array_equal(MLkNN().fit(sparse, data.hidden).decision_function(sparse), expected)
 
 
-def test_parameters_changed_after_a_fit_wait_for_the_next(data):
+def test_parameters_changed_after_a_fit_take_effect_in_the_next(data):
     model = MLkNN(n_neighbors=5).fit(data.X, data.hidden)
     expected = model.decision_function(data.new)
     model.set_params(n_neighbors=9)
@@ -180,20 +180,21 @@ def test_parameters_changed_after_a_fit_wait_for_the_next(data):
 @pytest.mark.parametrize(
     ("name", "values", "accepted"),
     [
-        ("n_neighbors", [0, 2.5, "many", True], "an integer of 1 or more"),
-        ("smoothing", [0, -1, np.inf, None], "positive"),
-        ("metric", ["precomputed", 3, None], "the name of a distance or a function of two samples"),
+        ("n_neighbors", [0, 2.5, "many", True], "an int in the range \\[1, inf\\)"),
+        ("smoothing", [0, -1, np.inf, None], "a float in the range \\(0.0, inf\\)"),
+        ("metric", [3, None], "an instance of 'str' or a callable"),
     ],
 )
-def test_wrong_parameters_are_named(name, values, accepted, data):
+def test_invalid_parameters_are_named(name, values, accepted, data):
     for value in values:
-        with pytest.raises(ValueError, match=f"{name} of MLkNN must be {accepted}, got"):
+        with pytest.raises(ValueError, match=f"The '{name}' parameter of MLkNN must be {accepted}. Got"):
             MLkNN(**{name: value}).fit(data.X, data.Y)
-    with pytest.raises(ValueError, match=r"metric.*'unheard'"):
-        MLkNN(metric="unheard").fit(data.X, data.Y)
+    for metric in ("precomputed", "unknown"):
+        with pytest.raises(ValueError, match=f"metric.*'{metric}'"):
+            MLkNN(metric=metric).fit(data.X, data.Y)
 
 
-def test_features_beyond_the_range_of_floating_point_are_refused(data):
+def test_features_that_overflow_raise(data):
     model = MLkNN().fit(data.X, data.Y)
     for method in (lambda X: MLkNN().fit(X, data.Y), model.predict):
         with pytest.raises(ValueError, match="values of X are too large for float"):

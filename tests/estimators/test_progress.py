@@ -1,4 +1,4 @@
-"""Callbacks and log lines: what is told of a fit while it runs, and how it is ended."""
+"""Progress of a fit: callbacks, log lines, early stopping and convergence warnings."""
 
 import logging
 import pickle
@@ -18,7 +18,7 @@ from spmld.metrics import scorer
 
 from .cases import make
 
-ROUNDS = [GLOCAL, SPMLD, LEML, MLLRC, SelfPacedClassifier]
+ITERATIVE = [GLOCAL, SPMLD, LEML, MLLRC, SelfPacedClassifier]
 
 
 @pytest.fixture(scope="module")
@@ -28,63 +28,58 @@ def data():
     return planted
 
 
-def told(model):
-    """The records that a callback should have got: the last of each round."""
-    return model.history_[1::2] if isinstance(model, LEML) else model.history_
-
-
-@pytest.mark.parametrize("cls", ROUNDS)
-def test_callback_gets_the_records_and_changes_nothing(cls, data):
-    seen = []
-    model = make(cls, callback=seen.append).fit(data.X, data.hidden)
-    assert len(seen) == model.n_iter_ > 1
-    assert all(a is b for a, b in zip(seen, told(model), strict=True))
+@pytest.mark.parametrize("cls", ITERATIVE)
+def test_callback_receives_the_records_and_does_not_change_the_fit(cls, data):
+    records = []
+    model = make(cls, callback=records.append).fit(data.X, data.hidden)
+    assert len(records) == model.n_iter_ > 1
+    assert all(a is b for a, b in zip(records, model.history_, strict=True))
     plain = make(cls).fit(data.X, data.hidden)
     np.testing.assert_array_equal(model.decision_function(data.X), plain.decision_function(data.X))
 
 
-@pytest.mark.parametrize("cls", ROUNDS)
-def test_true_ends_the_fit_after_that_round(cls, data, recwarn):
-    seen = []
+@pytest.mark.parametrize("cls", ITERATIVE)
+def test_fit_stops_if_the_callback_returns_true(cls, data, recwarn):
+    records = []
 
     def stop(record):
-        seen.append(record)
-        return len(seen) == 2
+        records.append(record)
+        return len(records) == 2
 
     model = make(cls, callback=stop).fit(data.X, data.hidden)
-    assert len(seen) == model.n_iter_ == 2
-    assert not recwarn.list  # ending was asked for
-    if cls is not SPMLD:  # whose first two rounds are warm
+    assert len(records) == model.n_iter_ == 2
+    assert not recwarn.list  # stopping was requested
+    if cls is not SPMLD:  # whose first two iterations are warm-up
         limited = make(cls, max_iter=2).fit(data.X, data.hidden)
         np.testing.assert_array_equal(model.decision_function(data.X), limited.decision_function(data.X))
 
 
-def test_ending_among_the_warm_rounds_leaves_the_others_out(data):
+def test_stopping_during_warm_up_skips_the_main_iterations(data):
     model = SPMLD(random_state=0, n_warmup_iter=3, callback=lambda record: True).fit(data.X, data.hidden)
     assert [record["stage"] for record in model.history_] == ["warm-up"]
     assert not model.converged_
     assert model.predict(data.X).shape == data.Y.shape
 
 
-def test_the_searcher_leaves_a_view_with_the_best_so_far(data):
-    seen = []
-    everything = SelfPacedEnsemble(random_state=0, callback=seen.append).fit(data.X, data.hidden)
-    assert all(a is b for a, b in zip(seen, everything.cv_results_, strict=True))
+def test_stopping_the_ensemble_keeps_the_best_setting_so_far(data):
+    records = []
+    everything = SelfPacedEnsemble(random_state=0, callback=records.append).fit(data.X, data.hidden)
+    assert all(a is b for a, b in zip(records, everything.cv_results_, strict=True))
     model = SelfPacedEnsemble(random_state=0, callback=lambda record: True).fit(data.X, data.hidden)
     tried = [record["part"] for record in model.cv_results_]
-    assert [part for part in tried if part != "pacing"] == ["own", "local", "latent"]
-    assert model.params_["own"] == {"C": 1.0, "label_graph_penalty": 1.0}
+    assert [part for part in tried if part != "pacing"] == ["linear", "kernel", "latent"]
+    assert model.params_["linear"] == {"C": 1.0, "label_graph_penalty": 1.0}
 
 
-@pytest.mark.parametrize("cls", [*ROUNDS, SelfPacedEnsemble])
-def test_verbose_logs_a_line_a_round(cls, data, caplog, capsys):
+@pytest.mark.parametrize("cls", [*ITERATIVE, SelfPacedEnsemble])
+def test_verbose_logs_a_line_per_iteration(cls, data, caplog, capsys):
     caplog.set_level(logging.INFO, logger="spmld")
     make(cls).fit(data.X, data.hidden)
     assert not caplog.records
     model = make(cls, verbose=1).fit(data.X, data.hidden)
-    records = model.cv_results_ if cls is SelfPacedEnsemble else told(model)
+    records = model.cv_results_ if cls is SelfPacedEnsemble else model.history_
     assert len(caplog.records) == len(records)
-    assert {(each.name, each.levelname) for each in caplog.records} == {("spmld", "INFO")}
+    assert {(record.name, record.levelname) for record in caplog.records} == {("spmld", "INFO")}
     value = records[-1]["loss" if cls is SelfPacedEnsemble else "objective"]
     assert caplog.messages[-1].startswith(f"{cls.__name__}: ")
     assert f" {value:.4g}" in caplog.messages[-1]
@@ -92,9 +87,9 @@ def test_verbose_logs_a_line_a_round(cls, data, caplog, capsys):
 
 
 @pytest.mark.parametrize(("name", "value"), [("callback", "print"), ("verbose", -1), ("verbose", "yes")])
-@pytest.mark.parametrize("cls", [*ROUNDS, SelfPacedEnsemble])
-def test_what_is_no_callback_is_refused(cls, name, value, data):
-    with pytest.raises(ValueError, match=f"{name} of {cls.__name__} must be .*, got {value!r}"):
+@pytest.mark.parametrize("cls", [*ITERATIVE, SelfPacedEnsemble])
+def test_invalid_callback_or_verbose_raises(cls, name, value, data):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of {cls.__name__} must be .* Got {value!r}"):
         make(cls, **{name: value}).fit(data.X, data.hidden)
 
 
@@ -126,7 +121,7 @@ def test_callbacks_are_not_written_to_files(data, tmp_path):
 
 
 class Recorder:
-    """A callback of scikit-learn 1.9."""
+    """A callback in the interface of scikit-learn 1.9."""
 
     def __init__(self, stop_after=None):
         self.events, self.stop_after = [], stop_after
@@ -145,19 +140,19 @@ class Recorder:
         return self.events.count("iteration") == self.stop_after
 
 
-@pytest.mark.parametrize("cls", [*ROUNDS, SelfPacedEnsemble])
-def test_scikit_learns_callbacks_follow_the_rounds(cls, data, tmp_path):
+@pytest.mark.parametrize("cls", [*ITERATIVE, SelfPacedEnsemble])
+def test_scikit_learn_callbacks_are_called_in_every_iteration(cls, data, tmp_path):
     pytest.importorskip("sklearn.callback")
     recorder = Recorder()
     model = make(cls).set_callbacks(recorder).fit(data.X, data.hidden)
-    count = len(model.cv_results_ if cls is SelfPacedEnsemble else told(model))
+    count = len(model.cv_results_ if cls is SelfPacedEnsemble else model.history_)
     assert recorder.events == ["setup", *["iteration"] * count, "fit", "teardown"]
     with pytest.warns(UserWarning, match="callback"):
         spmld.save(model, tmp_path / "model.skops")
     spmld.load(tmp_path / "model.skops").fit(data.X, data.hidden)
 
 
-def test_scikit_learns_callbacks_end_a_fit_and_are_torn_down_after_an_error(data):
+def test_scikit_learn_callbacks_stop_a_fit_and_are_torn_down_after_an_error(data):
     pytest.importorskip("sklearn.callback")
     recorder = Recorder(stop_after=3)
     assert GLOCAL(random_state=0).set_callbacks(recorder).fit(data.X, data.hidden).n_iter_ == 3
@@ -184,7 +179,7 @@ LIMITED = [
 
 
 @pytest.mark.parametrize("model", LIMITED, ids=repr)
-def test_the_warning_of_a_fit_cut_short_points_at_the_line_that_called_it(model, data):
+def test_convergence_warning_points_at_the_line_that_called_fit(model, data):
     with pytest.warns(ConvergenceWarning) as caught:
         clone(model).fit(data.X, data.hidden)
     assert {warning.filename for warning in caught} == {__file__}

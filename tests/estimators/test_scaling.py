@@ -1,4 +1,4 @@
-"""Features on a common scale, and models that undo it."""
+"""FeatureScaler, and models whose coefficients are converted back to the original features."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,9 @@ import scipy.sparse as sp
 
 from spmld import GLOCAL, SPMLD
 from spmld.datasets import make_planted
-from spmld.estimators._scaling import Scale
+from spmld.estimators import FeatureScaler, LandmarkFeatures
 from spmld.labels import hide_labels
+from spmld.studies.released import ReleasedGLOCAL, ReleasedSPMLD
 
 torch = pytest.importorskip("torch", reason="needs the extra torch")
 
@@ -24,48 +25,50 @@ def square_norm(X):
 
 @pytest.mark.parametrize("X", [DENSE, SPARSE, SPARSE.toarray(), sp.csr_array(DENSE)])
 @pytest.mark.parametrize("center", [True, False])
-def test_rows_have_mean_square_norm_one(X, center):
-    assert square_norm(Scale(X, center=center)(X)) == pytest.approx(1)
+def test_samples_have_mean_square_norm_one(X, center):
+    assert square_norm(FeatureScaler(center=center).fit_transform(X)) == pytest.approx(1)
 
 
-def test_columns_of_dense_features_have_mean_0_and_equal_variance():
-    scaled = Scale(DENSE)(DENSE)
+def test_dense_features_have_mean_0_and_equal_variance():
+    scaled = FeatureScaler().fit_transform(DENSE)
     np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(scaled.var(axis=0), 1 / 7)
-    uncentred = Scale(DENSE, center=False)(DENSE)
+    uncentred = FeatureScaler(center=False).fit_transform(DENSE)
     np.testing.assert_allclose(uncentred / DENSE, np.broadcast_to(uncentred[0] / DENSE[0], DENSE.shape))
 
 
 @pytest.mark.parametrize("X", [DENSE, SPARSE.toarray()])
-def test_how_features_are_stored_does_not_matter(X):
-    expected = Scale(X)(X)
-    sparse = Scale(sp.csr_array(X))(sp.csr_array(X))
+def test_the_storage_format_does_not_matter(X):
+    expected = FeatureScaler().fit_transform(X)
+    sparse = FeatureScaler().fit_transform(sp.csr_array(X))
     np.testing.assert_allclose(sparse.toarray() if sp.issparse(sparse) else sparse, expected)
-    np.testing.assert_allclose(Scale(torch.from_numpy(X))(torch.from_numpy(X)).numpy(), expected)
+    np.testing.assert_allclose(FeatureScaler().fit_transform(torch.from_numpy(X)).numpy(), expected)
 
 
-def test_zeros_stay_zeros_and_new_samples_get_the_scale_of_the_fit():
-    scaled = Scale(SPARSE)(SPARSE)
+def test_zeros_stay_zeros_and_new_samples_are_scaled_as_in_the_fit():
+    scaled = FeatureScaler().fit_transform(SPARSE)
     np.testing.assert_array_equal(scaled.toarray() == 0, SPARSE.toarray() == 0)
-    np.testing.assert_allclose(Scale(DENSE)(DENSE[:3]), Scale(DENSE)(DENSE)[:3])
+    np.testing.assert_allclose(
+        FeatureScaler().fit(DENSE).transform(DENSE[:3]), FeatureScaler().fit_transform(DENSE)[:3]
+    )
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e6 / 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_constant_column_is_left_out(value, dtype):
-    """Rounding gives it a variance above 0, which must not be blown up."""
+def test_a_constant_feature_becomes_zero(value, dtype):
+    """Rounding gives it a variance above 0, which must not be amplified."""
     X = np.column_stack([DENSE, np.full(60, value)]).astype(dtype)
-    scaled = Scale(X)(X)
+    scaled = FeatureScaler().fit_transform(X)
     assert scaled.dtype == dtype
     np.testing.assert_allclose(scaled[:, -1], 0, atol=1e-3)
 
 
 @pytest.mark.parametrize("X", [DENSE, SPARSE])
 @pytest.mark.parametrize("center", [True, False])
-def test_weights_for_scaled_samples_and_for_samples_as_given_agree(X, center):
-    scale, W = Scale(X, center=center), RNG.normal(size=(X.shape[1], 3))
-    weights, offsets = scale.on_features(W)
-    np.testing.assert_allclose(X @ weights - offsets, scale(X) @ W, atol=1e-10)
+def test_weights_of_scaled_and_of_original_features_agree(X, center):
+    scaler, W = FeatureScaler(center=center).fit(X), RNG.normal(size=(X.shape[1], 3))
+    weights, offsets = scaler.unscale(W)
+    np.testing.assert_allclose(X @ weights - offsets, scaler.transform(X) @ W, atol=1e-10)
 
 
 @pytest.mark.parametrize("cls", [GLOCAL, SPMLD])
@@ -78,7 +81,7 @@ def test_units_and_origins_of_features_do_not_matter(cls):
 
 
 @pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"standardize": False}])
-def test_predictor_and_latent_labels_are_for_features_as_given(options):
+def test_coefficients_and_latent_labels_refer_to_the_original_features(options):
     X = DATA.X * [1, 10, 1e-3, 5, 1, 2] + 3
     model = SPMLD(random_state=0, coupling=100.0, **options).fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X), X @ model.coef_.T + model.intercept_, atol=1e-9)
@@ -88,9 +91,29 @@ def test_predictor_and_latent_labels_are_for_features_as_given(options):
         np.testing.assert_array_equal(model.intercept_, 0)
 
 
-def test_presets_leave_features_as_they_are():
+def test_the_preset_of_the_paper_does_not_standardize():
     assert not SPMLD.paper().standardize
-    assert not SPMLD.released().standardize
-    assert not GLOCAL.released().standardize
+    assert not ReleasedSPMLD().standardize
+    assert not ReleasedGLOCAL().standardize
     scores = [SPMLD.paper(random_state=0).fit(size * DATA.X, Y).decision_function(size * DATA.X) for size in (1, 0.1)]
     assert np.abs(scores[0] - scores[1]).max() > 0.01
+
+
+def test_frames_and_lists_are_accepted_and_the_number_of_features_is_checked():
+    pd = pytest.importorskip("pandas")
+    scaler = FeatureScaler().fit(pd.DataFrame(DENSE, columns=list("abcdefg")))
+    assert list(scaler.feature_names_in_) == list("abcdefg")
+    np.testing.assert_allclose(FeatureScaler().fit_transform(DENSE.tolist()), FeatureScaler().fit_transform(DENSE))
+    with pytest.raises(ValueError, match="features"):
+        FeatureScaler().fit(DENSE).transform(DENSE[:, :3])
+
+
+@pytest.mark.parametrize("n_landmarks", [0, 2.5, True])
+def test_invalid_parameters_are_named(n_landmarks):
+    with pytest.raises(ValueError, match="The 'n_landmarks' parameter of LandmarkFeatures must be an int in the range"):
+        LandmarkFeatures(n_landmarks).fit(DENSE)
+
+
+@pytest.mark.parametrize("X", [DENSE, SPARSE])
+def test_no_more_landmarks_than_samples(X):
+    assert LandmarkFeatures(1000, random_state=0).fit_transform(X).shape == (X.shape[0], X.shape[0])

@@ -1,4 +1,4 @@
-"""SelfPacedClassifier: any host, exact reductions, and wrong labels left out."""
+"""SelfPacedClassifier: any base estimator, exact reductions, and low weights for wrong labels."""
 
 import warnings
 
@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from spmld import GLOCAL, LabelPrior, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier, SelfPacedClassifier
 from spmld.datasets import make_planted
+from spmld.estimators._entry_groups import entry_groups
 from spmld.labels import corrupt_labels, hide_labels, read_labels
 from spmld.metrics import ranking_loss
 from spmld.pacing import (
@@ -29,12 +30,11 @@ from spmld.pacing import (
     LinearPacing,
     LogarithmicPacing,
     QuantileSchedule,
-    ReleasedPacing,
 )
 
 FULL = QuantileSchedule(start=0.5, stop=1.0, n_iter=3)
-PACES = [cls(schedule=FULL) for cls in (HardPacing, LinearPacing, LogarithmicPacing, GroupSparsePacing, DiversePacing)]
-HOSTS = [
+RULES = [cls(schedule=FULL) for cls in (HardPacing, LinearPacing, LogarithmicPacing, GroupSparsePacing, DiversePacing)]
+BASE_ESTIMATORS = [
     MaskedLogistic(),
     MaskedRidge(),
     GLOCAL(n_components=3, random_state=0),
@@ -57,77 +57,77 @@ def data():
     planted = make_planted(n_samples=240, n_features=10, n_labels=5, noise=0.1, random_state=0)
     planted.wrong = corrupt_labels(planted.Y, "permute", 0.3, random_state=0)
     planted.hidden = hide_labels(planted.wrong, observed_fraction=0.8, random_state=0)
-    planted.known = ~np.isnan(planted.hidden)
-    planted.error = planted.known & (planted.wrong != planted.Y)
+    planted.observed = ~np.isnan(planted.hidden)
+    planted.error = planted.observed & (planted.wrong != planted.Y)
     return planted
 
 
-@pytest.mark.parametrize("pacing", PACES, ids=name)
+@pytest.mark.parametrize("pacing", RULES, ids=name)
 @pytest.mark.parametrize(
-    "host", [MaskedLogistic(tol=1e-8), MaskedRidge(tol=1e-8), LogisticRegression(tol=1e-9)], ids=name
+    "base", [MaskedLogistic(tol=1e-8), MaskedRidge(tol=1e-8), LogisticRegression(tol=1e-9)], ids=name
 )
-def test_a_pace_that_ends_at_full_weights_gives_the_hosts_own_solution(host, pacing, data):
-    paced = SelfPacedClassifier(host, pacing=pacing).fit(data.X, data.hidden)
-    assert (paced.self_paced_weights_[data.known] == 1).all()
-    alone = host if hasattr(host, "complete") else PerLabelClassifier(host)
+def test_pacing_that_ends_at_full_weights_gives_the_solution_of_the_base_estimator(base, pacing, data):
+    paced = SelfPacedClassifier(base, pacing=pacing).fit(data.X, data.hidden)
+    assert (paced.self_paced_weights_[data.observed] == 1).all()
+    alone = base if hasattr(base, "complete") else PerLabelClassifier(base)
     expected = clone(alone).fit(data.X, data.hidden).decision_function(data.X)
     np.testing.assert_allclose(paced.decision_function(data.X), expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("host", HOSTS, ids=name)
-def test_every_host_learns_what_is_easy_and_answers_as_itself(host, data):
-    model = SelfPacedClassifier(host).fit(data.X, data.hidden)
+@pytest.mark.parametrize("base", BASE_ESTIMATORS, ids=name)
+def test_every_base_estimator_is_fitted_with_the_final_weights(base, data):
+    model = SelfPacedClassifier(base).fit(data.X, data.hidden)
     P = model.self_paced_weights_
-    assert (P[~data.known] == 0).all()
-    shares = [record["mean_weight_positive"] for record in model.history_]
-    assert min(shares) >= 0.5
-    if not isinstance(host, (MLkNN, LabelPrior, RandomForestClassifier)):  # ties at the threshold are taken together
-        assert shares[-1] == pytest.approx(0.8, abs=0.05)
+    assert (P[~data.observed] == 0).all()
+    means = [record["mean_weight_positive"] for record in model.history_]
+    assert min(means) >= 0.5
+    if not isinstance(base, (MLkNN, LabelPrior, RandomForestClassifier)):  # ties at the threshold are all selected
+        assert means[-1] == pytest.approx(0.8, abs=0.05)
     np.testing.assert_array_equal(model.decision_function(data.X), model.estimator_.decision_function(data.X))
     np.testing.assert_array_equal(model.predict_proba(data.X), model.estimator_.predict_proba(data.X))
     again = clone(model.estimator_)
     if getattr(again, "warm_start", False) is False:
-        again.fit(data.X, np.where(data.known, 2 * data.wrong - 1, np.nan), entry_weight=P)
+        again.fit(data.X, np.where(data.observed, 2 * data.wrong - 1, np.nan), entry_weight=P)
         np.testing.assert_allclose(again.decision_function(data.X), model.decision_function(data.X), atol=1e-8)
 
 
 @pytest.mark.parametrize(
-    "host", [MaskedLogistic(C=3.0), LogisticRegression(C=3.0), SGDClassifier(random_state=0)], ids=name
+    "base", [MaskedLogistic(C=3.0), LogisticRegression(C=3.0), SGDClassifier(random_state=0)], ids=name
 )
-def test_wrong_labels_lose_their_weight_and_the_fit_gains(host, data):
-    model = SelfPacedClassifier(host)
+def test_wrong_labels_have_low_weights_and_the_fit_improves(base, data):
+    model = SelfPacedClassifier(base)
     P = model.fit(data.X, data.hidden).self_paced_weights_
-    right, positive = data.known & ~data.error, data.wrong > 0
+    right, positive = data.observed & ~data.error, data.wrong > 0
     assert P[data.error & positive].mean() < 0.6 * P[right & positive].mean()
     assert P[data.error & ~positive].mean() < 0.8 * P[right & ~positive].mean()
-    plain = PerLabelClassifier(host) if not hasattr(host, "complete") else host
+    plain = PerLabelClassifier(base) if not hasattr(base, "complete") else base
     loss = ranking_loss(data.Y, clone(plain).fit(data.X, data.hidden).decision_function(data.X))
     assert ranking_loss(data.Y, model.decision_function(data.X)) < loss
 
 
 @pytest.mark.parametrize(
     "pacing",
-    [*PACES, HardPacing(schedule=FixedSchedule(threshold=1e-6)), GroupSparsePacing(schedule=GeometricSchedule())],
+    [*RULES, HardPacing(schedule=FixedSchedule(threshold=1e-6)), GroupSparsePacing(schedule=GeometricSchedule())],
     ids=repr,
 )
-def test_polarity_groups_keep_a_positive_of_every_label_in_every_round(pacing, data, monkeypatch):
+def test_polarity_groups_keep_a_positive_of_every_label_in_every_iteration(pacing, data, monkeypatch):
     Y = data.hidden.copy()
     Y[:, 0] = np.where(np.arange(len(Y)) == 3, 1, 0)  # a single positive, and not an easy one
-    seen = []
+    used = []
     fitted = SelfPacedClassifier._fitted
     monkeypatch.setattr(
-        SelfPacedClassifier, "_fitted", lambda self, h, X, labels, w: (seen.append(w), fitted(self, h, X, labels, w))[1]
+        SelfPacedClassifier, "_fitted", lambda self, h, X, labels, w: (used.append(w), fitted(self, h, X, labels, w))[1]
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         SelfPacedClassifier(pacing=pacing, max_iter=5).fit(data.X, Y)
-    assert len(seen) > 3
-    for weights in seen:
+    assert len(used) > 3
+    for weights in used:
         assert (np.where(Y == 1, weights, 0).sum(axis=0) >= 1 - 1e-12).all()
         assert (np.where(Y == 0, weights, 0).sum(axis=0) >= 1 - 1e-12).all()
 
 
-def test_one_threshold_for_all_deletes_positives_where_polarity_keeps_them(data):
+def test_one_threshold_for_all_entries_drops_positives_that_polarity_groups_keep(data):
     for groups, low in (("all", True), ("label", True), ("label_polarity", False)):
         model = SelfPacedClassifier(groups=groups, pacing=HardPacing(schedule=QuantileSchedule(stop=0.6))).fit(
             data.X, data.hidden
@@ -136,17 +136,17 @@ def test_one_threshold_for_all_deletes_positives_where_polarity_keeps_them(data)
         assert (last["mean_weight_positive"] < 0.9 * last["mean_weight_negative"]) == low
 
 
-def test_groups_by_cluster_and_by_the_user(data):
+def test_groups_by_cluster_and_given_by_the_user(data):
     pacing = HardPacing(schedule=QuantileSchedule(start=0.5, stop=0.5))
     rows = np.arange(len(data.X)) % 3
     by_row = SelfPacedClassifier(groups=rows, pacing=pacing).fit(data.X, data.hidden).self_paced_weights_
     for g in range(3):
-        entries = data.known & (rows == g)[:, None]
+        entries = data.observed & (rows == g)[:, None]
         assert by_row[entries].mean() == pytest.approx(0.5, abs=0.01)
     words = np.where(data.wrong > 0, "positive", "negative")
     by_entry = SelfPacedClassifier(groups=words, pacing=pacing).fit(data.X, data.hidden).self_paced_weights_
     for word in ("positive", "negative"):
-        assert by_entry[data.known & (words == word)].mean() == pytest.approx(0.5, abs=0.03)
+        assert by_entry[data.observed & (words == word)].mean() == pytest.approx(0.5, abs=0.03)
     clusters = SelfPacedClassifier(groups="cluster", n_clusters=2, pacing=pacing, random_state=0).fit(
         data.X, data.hidden
     )
@@ -155,39 +155,39 @@ def test_groups_by_cluster_and_by_the_user(data):
     assert (clusters.self_paced_weights_ != everything.self_paced_weights_).any()
 
 
-def test_cross_fitted_losses_are_of_learners_that_have_not_seen_the_sample(data):
-    """A tree learns its training labels by heart, wrong ones included; held-out samples show its mistakes."""
-    host = DecisionTreeClassifier(random_state=0)
+def test_losses_with_cv_are_out_of_fold(data):
+    """A tree memorizes its training labels, including wrong ones; out-of-fold losses reveal them."""
+    base = DecisionTreeClassifier(random_state=0)
     pacing = HardPacing(schedule=QuantileSchedule(start=0.7, stop=0.7, n_iter=1))
     weights = {}
     for cv in (None, KFold(3)):
-        model = SelfPacedClassifier(host, pacing=pacing, cv=cv, max_iter=1).fit(data.X, data.hidden)
+        model = SelfPacedClassifier(base, pacing=pacing, cv=cv, max_iter=1).fit(data.X, data.hidden)
         P = model.self_paced_weights_
-        weights[cv is None] = P[data.error].mean() / P[data.known & ~data.error].mean()
+        weights[cv is None] = P[data.error].mean() / P[data.observed & ~data.error].mean()
     assert weights[True] == 1
     assert weights[False] < 0.97
-    seen = model.losses_
+    losses = model.losses_
     train, test = next(KFold(3).split(data.X))
-    fold = PerLabelClassifier(host).fit(data.X[train], data.hidden[train])
+    fold = PerLabelClassifier(base).fit(data.X[train], data.hidden[train])
     expected = np.logaddexp(0, -(2 * data.wrong[test] - 1) * fold.decision_function(data.X[test]))
-    known = data.known[test]
-    np.testing.assert_allclose(seen[test][known], expected[known], rtol=1e-6)
+    observed = data.observed[test]
+    np.testing.assert_allclose(losses[test][observed], expected[observed], rtol=1e-6)
 
 
-def test_losses_come_from_scores_or_from_probabilities(data):
-    one_round = {"pacing": HardPacing(schedule=FixedSchedule(threshold=100.0)), "max_iter": 1}
-    scores = SelfPacedClassifier(LogisticRegression(), **one_round).fit(data.X, data.hidden)
-    chances = SelfPacedClassifier(LogisticRegression(), response_method="predict_proba", **one_round).fit(
+def test_losses_are_computed_from_scores_or_probabilities(data):
+    once = {"pacing": HardPacing(schedule=FixedSchedule(threshold=100.0)), "max_iter": 1}
+    scores = SelfPacedClassifier(LogisticRegression(), **once).fit(data.X, data.hidden)
+    probabilities = SelfPacedClassifier(LogisticRegression(), response_method="predict_proba", **once).fit(
         data.X, data.hidden
     )
-    np.testing.assert_allclose(scores.losses_, chances.losses_, rtol=1e-6)
-    assert np.isnan(scores.losses_[~data.known]).all()
-    squared = SelfPacedClassifier(MaskedRidge(), **one_round).fit(data.X, data.hidden)
+    np.testing.assert_allclose(scores.losses_, probabilities.losses_, rtol=1e-6)
+    assert np.isnan(scores.losses_[~data.observed]).all()
+    squared = SelfPacedClassifier(MaskedRidge(), **once).fit(data.X, data.hidden)
     residual = 2 * data.wrong - 1 - squared.decision_function(data.X)
-    np.testing.assert_allclose(squared.losses_[data.known], residual[data.known] ** 2 / 2)
+    np.testing.assert_allclose(squared.losses_[data.observed], residual[data.observed] ** 2 / 2)
 
 
-def test_history_adds_up(data):
+def test_records_sum_to_the_objective(data):
     model = SelfPacedClassifier(pacing=LinearPacing(schedule=QuantileSchedule(start=0.4, stop=0.8))).fit(
         data.X, data.hidden
     )
@@ -195,29 +195,29 @@ def test_history_adds_up(data):
     assert [record["iteration"] for record in model.history_] == list(range(1, model.n_iter_ + 1))
     assert last["fit"] == pytest.approx(np.nansum(P * model.losses_))
     assert last["objective"] == pytest.approx(last["fit"] + last["pacing"])
-    assert last["mean_weight"] == pytest.approx(P[data.known].mean())
-    np.testing.assert_allclose(last["mean_weight_per_label"], P.sum(axis=0) / data.known.sum(axis=0))
-    assert last["mean_weight_positive"] == pytest.approx(P[data.known & (data.wrong > 0)].mean())
+    assert last["mean_weight"] == pytest.approx(P[data.observed].mean())
+    np.testing.assert_allclose(last["mean_weight_per_label"], P.sum(axis=0) / data.observed.sum(axis=0))
+    assert last["mean_weight_positive"] == pytest.approx(P[data.observed & (data.wrong > 0)].mean())
 
 
-def test_the_schedule_runs_to_its_end_and_a_short_one_is_told(data):
+def test_a_schedule_that_does_not_end_warns(data):
     model = SelfPacedClassifier(pacing=HardPacing(schedule=QuantileSchedule(start=0.2, stop=0.6, n_iter=5)))
-    shares = [record["mean_weight_positive"] for record in model.fit(data.X, data.hidden).history_]
-    np.testing.assert_allclose(shares[:5], [0.2, 0.3, 0.4, 0.5, 0.6], atol=0.03)
+    means = [record["mean_weight_positive"] for record in model.fit(data.X, data.hidden).history_]
+    np.testing.assert_allclose(means[:5], [0.2, 0.3, 0.4, 0.5, 0.6], atol=0.03)
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
         model.set_params(max_iter=2).fit(data.X, data.hidden)
 
 
-def test_unobserved_entries_are_never_read(data):
+def test_missing_entries_are_ignored(data):
     clean = SelfPacedClassifier(cv=3, random_state=0).fit(data.X, data.hidden)
     for poison in (0.0, 1.0, np.inf):
         poisoned = SelfPacedClassifier(cv=3, random_state=0)
-        poisoned.fit(data.X, np.where(data.known, data.wrong, poison), mask=data.known)
+        poisoned.fit(data.X, np.where(data.observed, data.wrong, poison), mask=data.observed)
         np.testing.assert_array_equal(poisoned.self_paced_weights_, clean.self_paced_weights_)
         np.testing.assert_array_equal(poisoned.decision_function(data.X), clean.decision_function(data.X))
 
 
-def test_permuting_samples_or_labels_permutes_weights_and_answers(data):
+def test_permuting_samples_or_labels_permutes_weights_and_scores(data):
     rows, labels = np.random.default_rng(0).permutation(240), np.random.default_rng(1).permutation(5)
     model = SelfPacedClassifier(MaskedLogistic(tol=1e-9)).fit(data.X, data.hidden)
     moved = SelfPacedClassifier(MaskedLogistic(tol=1e-9)).fit(data.X[rows], data.hidden[rows][:, labels])
@@ -237,7 +237,7 @@ def test_clusters_of_sparse_features_with_long_indices(data):
 
 
 class OnlyProbabilities(BaseEstimator):
-    """A learner of somebody else's, with entry weights and no scores."""
+    """A third-party estimator with entry weights and without scores."""
 
     def fit(self, X, y, entry_weight=None):
         self.model_ = MaskedLogistic().fit(X, y, entry_weight=entry_weight)
@@ -248,90 +248,87 @@ class OnlyProbabilities(BaseEstimator):
         return self.model_.predict_proba(X)
 
 
-def test_a_learner_with_probabilities_alone_is_paced_as_with_scores(data):
-    mine = SelfPacedClassifier(MaskedLogistic()).fit(data.X, data.hidden)
-    theirs = SelfPacedClassifier(OnlyProbabilities()).fit(data.X, data.hidden)
-    np.testing.assert_array_equal(theirs.self_paced_weights_, mine.self_paced_weights_)
-    np.testing.assert_allclose(theirs.decision_function(data.X), mine.decision_function(data.X), atol=1e-6)
-    np.testing.assert_allclose(theirs.predict_proba(data.X), mine.predict_proba(data.X), atol=1e-12)
+def test_an_estimator_without_scores_is_weighted_by_its_probabilities(data):
+    scores = SelfPacedClassifier(MaskedLogistic()).fit(data.X, data.hidden)
+    probabilities = SelfPacedClassifier(OnlyProbabilities()).fit(data.X, data.hidden)
+    np.testing.assert_array_equal(probabilities.self_paced_weights_, scores.self_paced_weights_)
+    np.testing.assert_allclose(probabilities.decision_function(data.X), scores.decision_function(data.X), atol=1e-6)
+    np.testing.assert_allclose(probabilities.predict_proba(data.X), scores.predict_proba(data.X), atol=1e-12)
 
 
-def test_sparse_and_torch_features_give_the_same(data):
-    host = MaskedLogistic(tol=1e-9)
-    expected = SelfPacedClassifier(host).fit(data.X, data.hidden)
-    sparse = SelfPacedClassifier(host).fit(sp.csr_array(data.X), data.hidden)
+def test_sparse_and_torch_features_give_the_same_weights(data):
+    base = MaskedLogistic(tol=1e-9)
+    expected = SelfPacedClassifier(base).fit(data.X, data.hidden)
+    sparse = SelfPacedClassifier(base).fit(sp.csr_array(data.X), data.hidden)
     np.testing.assert_array_equal(sparse.self_paced_weights_, expected.self_paced_weights_)
     tensor = torch.from_numpy(data.X)
-    found = SelfPacedClassifier(host).fit(tensor, data.hidden)
-    np.testing.assert_array_equal(found.self_paced_weights_, expected.self_paced_weights_)
-    assert isinstance(found.decision_function(tensor), torch.Tensor)
+    in_torch = SelfPacedClassifier(base).fit(tensor, data.hidden)
+    np.testing.assert_array_equal(in_torch.self_paced_weights_, expected.self_paced_weights_)
+    assert isinstance(in_torch.decision_function(tensor), torch.Tensor)
 
 
-def test_given_weights_stay_in_force(data):
-    given = np.random.default_rng(0).uniform(0.1, 2, data.Y.shape)
-    model = SelfPacedClassifier(MaskedLogistic(tol=1e-9)).fit(data.X, data.hidden, entry_weight=given)
-    host = MaskedLogistic(tol=1e-9).fit(data.X, data.hidden, entry_weight=given * model.self_paced_weights_)
-    np.testing.assert_allclose(model.decision_function(data.X), host.decision_function(data.X), atol=1e-6)
+def test_entry_weights_multiply_the_self_paced_weights(data):
+    weights = np.random.default_rng(0).uniform(0.1, 2, data.Y.shape)
+    model = SelfPacedClassifier(MaskedLogistic(tol=1e-9)).fit(data.X, data.hidden, entry_weight=weights)
+    base = MaskedLogistic(tol=1e-9).fit(data.X, data.hidden, entry_weight=weights * model.self_paced_weights_)
+    np.testing.assert_allclose(model.decision_function(data.X), base.decision_function(data.X), atol=1e-6)
+
+
+def hard(**params):
+    return HardPacing(schedule=QuantileSchedule(**params))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"estimator": MLkNN}, "estimator of SelfPacedClassifier must be None or an estimator"),
-        ({"estimator": KFold(3)}, "estimator of SelfPacedClassifier must be None or an estimator"),
-        ({"groups": "labels"}, "groups of SelfPacedClassifier must be 'label_polarity' or 'label'"),
-        ({"groups": np.zeros(7)}, r"groups of SelfPacedClassifier must have shape \(240,\) or \(240, 5\), got \(7,\)"),
-        ({"groups": np.array(["a", None] * 120)}, "groups of SelfPacedClassifier must be of one type"),
-        ({"estimator": make_pipeline(LogisticRegression())}, "a Pipeline does not: put this one at its end"),
-        ({"pacing": ReleasedPacing()}, "the released rule has columns for groups"),
-        (
-            {"pacing": HardPacing(schedule=QuantileSchedule(stop=()))},
-            r"stop of QuantileSchedule must be in \(0, 1\], got \(\)",
-        ),
-        ({"response_method": "proba"}, "response of SelfPacedClassifier must be 'auto'"),
-        ({"pacing": HardPacing}, "pacing of SelfPacedClassifier must be None or a pacing"),
-        (
-            {"pacing": HardPacing(schedule=QuantileSchedule(stop=1.5))},
-            r"stop of QuantileSchedule must be in \(0, 1\], got 1.5",
-        ),
-        (
-            {"pacing": HardPacing(schedule=QuantileSchedule(stop=(0.5, 0.0)))},
-            r"stop of QuantileSchedule must be in \(0, 1\], got \(0.5",
-        ),
-        ({"pacing": LogarithmicPacing(softness=1.0)}, r"softness of LogarithmicPacing must be in \(0, 1\)"),
+        ({"estimator": MLkNN}, "'estimator' parameter of SelfPacedClassifier must be an object implementing 'fit'"),
+        ({"estimator": KFold(3)}, "'estimator' parameter of SelfPacedClassifier must be an object implementing 'fit'"),
+        ({"estimator": make_pipeline(LogisticRegression())}, "A Pipeline does not: make SelfPacedClassifier its last"),
+        ({"groups": "labels"}, "'groups' parameter of SelfPacedClassifier must be a str among .*'label_polarity'"),
+        ({"groups": np.zeros(7)}, r"groups must have shape \(240,\) or \(240, 5\), got \(7,\)"),
+        ({"groups": np.array(["a", None] * 120)}, "groups must contain values of one type"),
+        ({"response_method": "proba"}, "'response_method' parameter of SelfPacedClassifier must be a str among"),
+        ({"pacing": HardPacing}, "'pacing' parameter of SelfPacedClassifier must be an instance of"),
+        ({"pacing": hard(stop=())}, r"'stop' parameter of QuantileSchedule must be .*\(0, 1\]. Got \(\)"),
+        ({"pacing": hard(stop=1.5)}, r"'stop' parameter of QuantileSchedule must be .*\(0.0, 1.0\] .* Got 1.5"),
+        ({"pacing": hard(stop=(0.5, 0.0))}, r"'stop' parameter of QuantileSchedule must be .*\(0, 1\]. Got \(0.5"),
+        ({"pacing": LogarithmicPacing(softness=1.0)}, "'softness' parameter of LogarithmicPacing must be a float"),
         ({"cv": ShuffleSplit(2)}, "cv of SelfPacedClassifier must test each sample once"),
-        ({"max_iter": 0}, "max_iter of SelfPacedClassifier must be an integer of 1 or more"),
-        ({"tol": -1.0}, "tol of SelfPacedClassifier must be 0 or more"),
+        ({"max_iter": 0}, "'max_iter' parameter of SelfPacedClassifier must be an int"),
+        ({"tol": -1.0}, "'tol' parameter of SelfPacedClassifier must be a float"),
     ],
 )
-def test_wrong_parameters_are_named(options, message, data):
+def test_invalid_parameters_raise(options, message, data):
     with pytest.raises(ValueError, match=message):
         SelfPacedClassifier(**options).fit(data.X, data.hidden)
 
 
-def test_a_host_without_weights_is_refused(data):
+def test_a_base_estimator_without_weights_raises(data):
     from sklearn.neighbors import KNeighborsClassifier
 
-    with pytest.raises(ValueError, match="fit takes entry_weight or sample_weight"):
+    with pytest.raises(ValueError, match="fit accepts entry_weight or sample_weight"):
         SelfPacedClassifier(KNeighborsClassifier()).fit(data.X, data.hidden)
 
 
-def test_rounds_and_folds_see_the_given_weights(data, monkeypatch):
-    given, seen = np.random.default_rng(0).uniform(0.5, 2, data.Y.shape), []
-    fitted = SelfPacedClassifier._fitted
-    monkeypatch.setattr(
-        SelfPacedClassifier, "_fitted", lambda self, h, X, labels, w: (seen.append(w), fitted(self, h, X, labels, w))[1]
-    )
+def test_iterations_and_folds_use_the_given_weights(data, monkeypatch):
+    entry_weight, weights = np.random.default_rng(0).uniform(0.5, 2, data.Y.shape), []
+    fit = MaskedLogistic.fit
+
+    def spy(self, X, y, mask=None, entry_weight=None):
+        weights.append(entry_weight)
+        return fit(self, X, y, mask, entry_weight)
+
+    monkeypatch.setattr(MaskedLogistic, "fit", spy)
     SelfPacedClassifier(cv=KFold(2), max_iter=1, pacing=HardPacing(schedule=FixedSchedule())).fit(
-        data.X, data.hidden, entry_weight=given
+        data.X, data.hidden, entry_weight=entry_weight
     )
-    whole = np.where(data.known, given, 0)
-    train = [rows for rows, _ in KFold(2).split(data.X)]
-    for found, expected in zip(seen, (whole, whole[train[0]], whole[train[1]]), strict=False):
-        np.testing.assert_array_equal(found, expected)
+    whole = np.where(data.observed, entry_weight, 0)
+    train = [samples for samples, _ in KFold(2).split(data.X)]
+    for actual, expected in zip(weights, (whole, whole[train[0]], whole[train[1]]), strict=False):
+        np.testing.assert_array_equal(actual, expected)
 
 
-def test_it_stops_when_the_schedule_has_ended_and_the_weights_stand(data):
+def test_iteration_stops_when_the_schedule_has_ended_and_the_weights_are_constant(data):
     model = SelfPacedClassifier(
         MaskedLogistic(), pacing=HardPacing(schedule=QuantileSchedule(start=0.9, stop=1.0, n_iter=6))
     )
@@ -344,24 +341,25 @@ def test_it_stops_when_the_schedule_has_ended_and_the_weights_stand(data):
     assert steady.n_iter_ == 1
 
 
-def test_without_polarity_the_default_leaves_out_a_fifth(data):
+def test_default_pacing_without_polarity_excludes_a_fifth(data):
     model = SelfPacedClassifier(groups="label").fit(data.X, data.hidden)
     assert [record["mean_weight"] for record in model.history_][:4] == pytest.approx([0.5, 0.6, 0.7, 0.8], abs=0.02)
 
 
-def test_clusters_are_as_many_as_asked_for_and_hold_whole_samples(data):
+def test_clusters_are_groups_of_samples(data):
     labels = read_labels(data.hidden)
     for count in (2, 5):
-        model = SelfPacedClassifier(groups="cluster", n_clusters=count)
-        numbers = [model._members(data.X, labels, np.random.RandomState(seed)).numbers[0] for seed in (0, 0)]
-        assert len(np.unique(numbers[0][data.known])) == count
-        np.testing.assert_array_equal(numbers[0], numbers[1])
-        for row in np.where(data.known, numbers[0], -1):
+        index, again = (
+            entry_groups("cluster", data.X, labels, count, np.random.RandomState(0)).indices[0] for _ in range(2)
+        )
+        assert len(np.unique(index[data.observed])) == count
+        np.testing.assert_array_equal(index, again)
+        for row in np.where(data.observed, index, -1):
             assert len(np.unique(row[row >= 0])) <= 1
 
 
-def test_completion_is_the_hosts(data):
+def test_completion_is_that_of_the_base_estimator(data):
     model = SelfPacedClassifier(GLOCAL(random_state=0)).fit(data.X, data.hidden)
-    found = model.complete(data.X, data.hidden).confidences
-    expected = model.estimator_.complete(data.X, np.where(data.known, 2 * data.wrong - 1, np.nan)).confidences
-    np.testing.assert_allclose(found, expected)
+    confidences = model.complete(data.X, data.hidden).confidences
+    expected = model.estimator_.complete(data.X, np.where(data.observed, 2 * data.wrong - 1, np.nan)).confidences
+    np.testing.assert_allclose(confidences, expected)

@@ -1,4 +1,4 @@
-"""The estimators as scikit-learn citizens."""
+"""The estimators in scikit-learn: its checks, searches, pipelines and encodings."""
 
 import pickle
 
@@ -38,7 +38,7 @@ def test_scikit_learn_checks(estimator, check):
     ("cls", "name", "good", "bad"),
     [(GLOCAL, "feature_ridge", 0.1, 1e3), (SPMLD, "feature_ridge", 0.1, 1e3), (MLkNN, "n_neighbors", 10, 80)],
 )
-def test_grid_search_chooses_by_observed_labels_alone(cls, name, good, bad, data):
+def test_grid_search_uses_only_observed_labels(cls, name, good, bad, data):
     search = GridSearchCV(make(cls), {name: [good, bad]}, cv=KFold(3), scoring=scorer("ranking_loss"))
     search.fit(data.X, data.hidden)
     assert search.best_params_ == {name: good}
@@ -56,7 +56,7 @@ def test_cross_validate_in_a_pipeline_beats_chance(cls, data):
     assert scores["test_score"].min() > 0.7
 
 
-def test_parameters_of_the_pace_are_searchable(data):
+def test_parameters_of_the_pacing_can_be_searched(data):
     model = SPMLD(pacing=GroupSparsePacing(schedule=QuantileSchedule()), random_state=0)
     copy = clone(model).set_params(pacing__schedule__stop=0.6)
     assert model.pacing.schedule.stop == 1.0
@@ -65,7 +65,7 @@ def test_parameters_of_the_pace_are_searchable(data):
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
-def test_pickled_model_gives_the_same_answers(cls, data):
+def test_pickled_model_gives_the_same_predictions(cls, data):
     model = make(cls).fit(data.X, data.hidden)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.decision_function(data.X), model.decision_function(data.X))
@@ -90,28 +90,28 @@ def test_frames_keep_names_and_give_the_same_fit(cls, data):
 @pytest.mark.parametrize("cls", ESTIMATORS)
 @pytest.mark.parametrize("encode", ["sign", "bool", "nullable", "masked", "mask", "sparse"])
 def test_every_encoding_gives_the_same_fit(cls, encode, data):
-    known = ~np.isnan(data.hidden)
+    observed = ~np.isnan(data.hidden)
     expected = make(cls).fit(data.X, data.hidden).decision_function(data.X)
     options = {}
     Y = data.hidden
     if encode == "sign":
         Y = 2 * Y - 1
     elif encode == "bool":
-        Y, options = data.Y.astype(bool), {"mask": known}
+        Y, options = data.Y.astype(bool), {"mask": observed}
     elif encode == "nullable":
         Y = pd.DataFrame(Y).astype("boolean")
     elif encode == "masked":
-        Y = np.ma.MaskedArray(data.Y, mask=~known)
+        Y = np.ma.MaskedArray(data.Y, mask=~observed)
     elif encode == "mask":
-        Y, options = np.where(known, data.Y, 77), {"mask": known}
+        Y, options = np.where(observed, data.Y, 77), {"mask": observed}
     elif encode == "sparse":
-        Y, options = sp.csr_array(data.Y), {"mask": sp.csr_array(known)}
+        Y, options = sp.csr_array(data.Y), {"mask": sp.csr_array(observed)}
     model = make(cls).fit(data.X, Y, **options)
     np.testing.assert_array_equal(model.decision_function(data.X), expected)
 
 
 @pytest.mark.parametrize("cls", LEARNERS)
-def test_answers_come_in_the_form_of_the_labels(cls, data):
+def test_predictions_have_the_encoding_of_the_labels(cls, data):
     signs = make(cls).fit(data.X, 2 * data.Y - 1).predict(data.X)
     bools = make(cls).fit(data.X, data.Y.astype(bool)).predict(data.X)
     assert set(np.unique(signs)) == {-1, 1}
@@ -124,12 +124,14 @@ def test_answers_come_in_the_form_of_the_labels(cls, data):
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
-def test_score_skips_what_is_not_observed(cls, data):
+def test_score_ignores_missing_labels(cls, data):
     model = make(cls).fit(data.X, data.hidden)
-    known = ~np.isnan(data.hidden)
-    right = (model.predict(data.X) == data.Y) | ~known
-    assert model.score(data.X, data.hidden) == pytest.approx(right[known.any(axis=1)].all(axis=1).mean())
-    assert model.score(data.X, np.where(known, data.Y, 1 - data.Y), mask=known) == model.score(data.X, data.hidden)
+    observed = ~np.isnan(data.hidden)
+    correct = (model.predict(data.X) == data.Y) | ~observed
+    assert model.score(data.X, data.hidden) == pytest.approx(correct[observed.any(axis=1)].all(axis=1).mean())
+    assert model.score(data.X, np.where(observed, data.Y, 1 - data.Y), mask=observed) == model.score(
+        data.X, data.hidden
+    )
 
 
 @pytest.mark.parametrize(
@@ -139,52 +141,52 @@ def test_score_skips_what_is_not_observed(cls, data):
         *((cls, {}) for cls in LEARNERS if cls not in LATENT),
     ],
 )
-def test_completion_keeps_the_known_and_recovers_the_hidden(cls, options, data):
+def test_completion_keeps_observed_labels_and_recovers_hidden_ones(cls, options, data):
     model = make(cls, **options).fit(data.X, data.hidden)
-    known = ~np.isnan(data.hidden)
+    observed = ~np.isnan(data.hidden)
     completed = model.complete(data.X, data.hidden)
-    np.testing.assert_array_equal(completed.labels[known], data.Y[known])
-    against = np.where(known, 1 - data.hidden, np.nan)  # labels the model would not give are kept all the same
-    np.testing.assert_array_equal(model.complete(data.X, against).labels[known], 1 - data.Y[known])
-    assert (completed.confidences[known] == 1).all()
-    recovered = (completed.labels == data.Y)[~known]
-    sure = completed.confidences[~known] > 0.9
+    np.testing.assert_array_equal(completed.labels[observed], data.Y[observed])
+    against = np.where(observed, 1 - data.hidden, np.nan)  # observed labels are kept even if they contradict the model
+    np.testing.assert_array_equal(model.complete(data.X, against).labels[observed], 1 - data.Y[observed])
+    assert (completed.confidences[observed] == 1).all()
+    recovered = (completed.labels == data.Y)[~observed]
+    confident = completed.confidences[~observed] > 0.9
     assert recovered.mean() > 0.8
-    assert recovered[sure].mean() > recovered.mean()
+    assert recovered[confident].mean() > recovered.mean()
 
 
-def test_completion_learns_from_the_known_labels_of_a_row(data):
+def test_completion_uses_the_observed_labels_of_a_sample(data):
     model = GLOCAL(random_state=0).fit(data.X, data.hidden)
     nothing = np.full_like(data.hidden, np.nan)
     nothing[0, 0] = data.Y[0, 0]
     with_labels = model.complete(data.X, data.hidden)
     without = model.complete(data.X, nothing)
-    differences = np.abs(with_labels.confidences - without.confidences)[1:]  # row 0 has the one known label
+    differences = np.abs(with_labels.confidences - without.confidences)[1:]  # sample 0 has the one observed label
     assert differences[np.isnan(data.hidden)[1:]].max() > 1e-3
     scores = model.decision_function(data.X)
     p = 1 / (1 + np.exp(-scores))
-    # Without a known label in a row, the latent labels shrink towards what the features say.
+    # Without observed labels of a sample, the latent labels are close to those predicted from the features.
     assert np.corrcoef(np.maximum(p, 1 - p)[1:].ravel(), without.confidences[1:].ravel())[0, 1] > 0.95
 
 
 @pytest.mark.parametrize("cls", [*LATENT, PerLabelClassifier])
-def test_model_learns_what_was_planted(cls):
+def test_model_recovers_planted_scores(cls):
     frequencies = np.linspace(0.5, 0.15, 10)
     data = make_planted(3000, 20, 10, local=0.0, noise=0.1, frequencies=frequencies, random_state=1)
     train, test = slice(0, None, 2), slice(1, None, 2)
     model = make(cls).fit(data.X[train], hide_labels(data.Y[train], 0.3, random_state=0))
     scores = model.decision_function(data.X[test])
-    found = [np.corrcoef(a, b)[0, 1] for a, b in zip(scores.T, data.scores[test].T, strict=True)]
-    assert min(found) > 0.88
+    correlations = [np.corrcoef(a, b)[0, 1] for a, b in zip(scores.T, data.scores[test].T, strict=True)]
+    assert min(correlations) > 0.88
     prior = np.broadcast_to(data.Y[train].mean(axis=0), scores.shape)
     assert ranking_loss(data.Y[test], scores) < 0.5 * ranking_loss(data.Y[test], prior)
 
 
 @pytest.mark.parametrize("classes", [("no", "yes"), (1, 2)])
-def test_rows_of_one_class_alone_are_read_as_the_fit_learned_it(classes, data):
+def test_samples_of_a_single_class_are_read_in_the_encoding_of_the_fit(classes, data):
     y = np.array(classes)[data.Y[:, 0]]
     model = GLOCAL(random_state=0).fit(data.X, y)
-    right = model.predict(data.X) == y
-    for rows in (data.Y[:, 0] == 0, data.Y[:, 0] == 1):
-        assert model.score(data.X[rows], y[rows]) == pytest.approx(right[rows].mean())
-        assert (model.complete(data.X[rows], y[rows]).labels == y[rows]).all()
+    correct = model.predict(data.X) == y
+    for samples in (data.Y[:, 0] == 0, data.Y[:, 0] == 1):
+        assert model.score(data.X[samples], y[samples]) == pytest.approx(correct[samples].mean())
+        assert (model.complete(data.X[samples], y[samples]).labels == y[samples]).all()

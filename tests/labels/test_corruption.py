@@ -1,4 +1,4 @@
-"""Hiding and corrupting labels: exact shares, nothing else touched."""
+"""Hiding and corrupting labels: exact fractions, and nothing else changes."""
 
 import math
 
@@ -17,64 +17,64 @@ def Y():
     return (rng.random((200, 6)) < np.linspace(0.05, 0.6, 6)).astype(int)
 
 
-@given(share=st.floats(0.01, 1.0), seed=st.integers(0, 5))
-def test_stratified_keeps_the_same_share_of_both_signs_of_each_label(share, seed):
+@given(fraction=st.floats(0.01, 1.0), seed=st.integers(0, 5))
+def test_stratified_keeps_the_same_fraction_of_both_classes_of_each_label(fraction, seed):
     Y = (np.random.default_rng(seed).random((60, 4)) < [0.1, 0.3, 0.5, 0.0]).astype(int)
-    kept = hide_labels(Y, observed_fraction=share, random_state=seed)
+    kept = hide_labels(Y, observed_fraction=fraction, random_state=seed)
     for label, column in zip(Y.T, kept.T, strict=True):
         for value in (0, 1):
-            assert (column == value).sum() == math.ceil(share * (label == value).sum() - 1e-9)
-    known = ~np.isnan(kept)
-    np.testing.assert_array_equal(kept[known], Y[known])
+            assert (column == value).sum() == math.ceil(fraction * (label == value).sum() - 1e-9)
+    observed = ~np.isnan(kept)
+    np.testing.assert_array_equal(kept[observed], Y[observed])
 
 
-@pytest.mark.parametrize(("share", "kept"), [(0.07, 7), (0.14, 14), (0.28, 28), (0.55, 55), (0.551, 56)])
-def test_shares_of_a_hundred_are_not_lost_to_rounding(share, kept):
+@pytest.mark.parametrize(("fraction", "kept"), [(0.07, 7), (0.14, 14), (0.28, 28), (0.55, 55), (0.551, 56)])
+def test_fractions_of_a_hundred_are_not_lost_to_rounding(fraction, kept):
     Y = np.repeat([[1], [0]], 100, axis=0)
-    hidden = hide_labels(Y, observed_fraction=share, random_state=0)
+    hidden = hide_labels(Y, observed_fraction=fraction, random_state=0)
     assert (hidden == 1).sum() == (hidden == 0).sum() == kept
 
 
-def test_uniform_keeps_a_share_of_all_entries_whatever_their_label(Y):
+def test_uniform_keeps_a_fraction_of_all_entries(Y):
     kept = hide_labels(Y, observed_fraction=0.25, kind="uniform", random_state=0)
-    known = ~np.isnan(kept)
-    assert known.sum() == math.ceil(0.25 * Y.size)
-    np.testing.assert_array_equal(kept[known], Y[known])
-    per_label = [(known[:, i] & (Y[:, i] == 1)).sum() / (Y[:, i] == 1).sum() for i in range(6)]
+    observed = ~np.isnan(kept)
+    assert observed.sum() == math.ceil(0.25 * Y.size)
+    np.testing.assert_array_equal(kept[observed], Y[observed])
+    per_label = [(observed[:, i] & (Y[:, i] == 1)).sum() / (Y[:, i] == 1).sum() for i in range(6)]
     assert np.std(per_label) > 0.01  # not stratified
 
 
-def test_what_is_missing_stays_missing_and_names_are_kept(Y):
-    gaps = pd.DataFrame(Y.astype(float), columns=list("abcdef"), index=np.arange(1000, 1200))
-    gaps.iloc[:50] = np.nan
-    for result in (hide_labels(gaps, 0.5, random_state=0), corrupt_labels(gaps, "flip", 0.1, random_state=0)):
+def test_missing_entries_stay_missing_and_names_are_kept(Y):
+    labels = pd.DataFrame(Y.astype(float), columns=list("abcdef"), index=np.arange(1000, 1200))
+    labels.iloc[:50] = np.nan
+    for result in (hide_labels(labels, 0.5, random_state=0), corrupt_labels(labels, "flip", 0.1, random_state=0)):
         assert list(result.columns) == list("abcdef")
         assert result.index[0] == 1000
         assert result.iloc[:50].isna().all().all()
-    assert corrupt_labels(gaps, "flip", 0.1, random_state=0).iloc[50:].notna().all().all()
-    assert (corrupt_labels(gaps, "flip", 0.1, random_state=0) != gaps).iloc[50:].sum().sum() == 90
+    assert corrupt_labels(labels, "flip", 0.1, random_state=0).iloc[50:].notna().all().all()
+    assert (corrupt_labels(labels, "flip", 0.1, random_state=0) != labels).iloc[50:].sum().sum() == 90
 
 
-def test_signs_stay_signs_and_vectors_vectors():
+def test_the_encoding_and_the_shape_are_kept():
     assert set(np.unique(corrupt_labels([[1, -1], [-1, 1]], "flip", 1.0))) == {-1.0, 1.0}
     assert hide_labels([1, 0, 1, 0], 0.5, random_state=0).shape == (4,)
 
 
-def test_permuted_rows_get_the_labels_of_others():
-    labels = np.eye(40, dtype=int)  # every row differs
-    wrong = corrupt_labels(labels, "permute", 0.3, random_state=0)
-    changed = (wrong != labels).any(axis=1)
+def test_permuted_samples_get_the_labels_of_others():
+    Y = np.eye(40, dtype=int)  # all samples differ
+    wrong = corrupt_labels(Y, "permute", 0.3, random_state=0)
+    changed = (wrong != Y).any(axis=1)
     assert changed.sum() == 12
-    np.testing.assert_array_equal(np.sort(wrong.argmax(axis=1)), np.arange(40))  # labels moved, none was lost
+    np.testing.assert_array_equal(np.sort(wrong.argmax(axis=1)), np.arange(40))  # labels moved, and none was lost
 
 
-def test_swapped_positives_move_within_their_row(Y):
+def test_swapped_positives_move_within_their_sample(Y):
     wrong = corrupt_labels(Y, "swap", 0.4, random_state=0)
     np.testing.assert_array_equal(wrong.sum(axis=1), Y.sum(axis=1))
     full = Y.all(axis=1)
-    gone = ((Y == 1) & (wrong == 0)).sum()
-    assert gone == pytest.approx(0.4 * Y.sum(), abs=0.02 * Y.sum())
-    assert ((Y == 0) & (wrong == 1)).sum() == gone
+    n_moved = ((Y == 1) & (wrong == 0)).sum()
+    assert n_moved == pytest.approx(0.4 * Y.sum(), abs=0.02 * Y.sum())
+    assert ((Y == 0) & (wrong == 1)).sum() == n_moved
     np.testing.assert_array_equal(wrong[full], Y[full])
 
 
@@ -85,7 +85,7 @@ def test_dropped_positives_become_negative(Y):
 
 
 @pytest.mark.parametrize("kind", ["permute", "swap", "drop", "flip"])
-def test_seeds_repeat_and_a_rate_of_zero_does_nothing(kind, Y):
+def test_same_seed_same_result_and_a_rate_of_zero_changes_nothing(kind, Y):
     one, two = (corrupt_labels(Y, kind, 0.2, random_state=5) for _ in range(2))
     np.testing.assert_array_equal(one, two)
     assert (one != Y).any()
@@ -95,14 +95,17 @@ def test_seeds_repeat_and_a_rate_of_zero_does_nothing(kind, Y):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda Y: hide_labels(Y, observed_fraction=0), r"observed must be in \(0, 1\], got 0"),
-        (lambda Y: hide_labels(Y, observed_fraction=1.5), r"observed must be in \(0, 1\], got 1.5"),
-        (lambda Y: hide_labels(Y, kind="some"), 'how must be "stratified" or "uniform", got'),
+        (lambda Y: hide_labels(Y, observed_fraction=0), r"observed_fraction must be in \(0, 1\], got 0"),
+        (lambda Y: hide_labels(Y, observed_fraction=1.5), r"observed_fraction must be in \(0, 1\], got 1.5"),
+        (lambda Y: hide_labels(Y, kind="some"), 'kind must be "stratified" or "uniform", got'),
         (lambda Y: corrupt_labels(Y, "flip", -0.1), r"rate must be in \[0, 1\], got -0.1"),
-        (lambda Y: corrupt_labels(Y[:10], "permute", 0.1), "needs two rows or more to exchange, got rate=0.1 of 10"),
-        (lambda Y: corrupt_labels(Y, "shuffle", 0.1), 'how must be "permute", "swap", "drop" or "flip", got'),
+        (
+            lambda Y: corrupt_labels(Y[:10], "permute", 0.1),
+            "needs at least two samples to exchange, got rate=0.1 of 10",
+        ),
+        (lambda Y: corrupt_labels(Y, "shuffle", 0.1), 'kind must be "permute", "swap", "drop" or "flip", got'),
     ],
 )
-def test_wrong_arguments_are_named(call, message, Y):
+def test_invalid_arguments_raise(call, message, Y):
     with pytest.raises(ValueError, match=message):
         call(Y)

@@ -1,4 +1,4 @@
-"""Every accepted form of labels, and the forms that are refused."""
+"""Accepted forms of labels, and errors for the others."""
 
 import numpy as np
 import pandas as pd
@@ -40,46 +40,46 @@ NUMBERS = np.array([[1, 0, np.nan], [np.nan, 1, 0]])
         (torch.from_numpy(NUMBERS), None),
     ],
 )
-def test_all_forms_say_the_same(Y, mask):
+def test_all_forms_are_read_alike(Y, mask):
     labels = read_labels(Y, mask)
     np.testing.assert_array_equal(labels.signs, SIGNS)
     np.testing.assert_array_equal(observed(Y, mask), SIGNS != 0)
     assert labels.signs.dtype == np.int8
 
 
-def test_absent_entries_of_a_sparse_matrix_are_negatives():
+def test_entries_not_stored_in_a_sparse_matrix_are_negative():
     Y = sp.csr_array(np.array([[1, 0], [0, 1]]))
     np.testing.assert_array_equal(read_labels(Y).signs, [[1, -1], [-1, 1]])
     with pytest.raises(ValueError, match=r"sparse with stored -1, which is ambiguous.*decode_missing"):
         read_labels(sp.csr_array(np.array([[1, 0], [-1, 1]])))
     stored_zero = sp.csr_array((np.array([1, 0, -1, 1]), ([0, 0, 1, 1], [0, 1, 0, 1])), shape=(2, 2))
     for mask in (None, np.ones((2, 2), dtype=bool)):
-        with pytest.raises(ValueError, match="Y holds -1, 0 and 1"):
+        with pytest.raises(ValueError, match="Y contains -1, 0 and 1"):
             read_labels(stored_zero, mask)
 
 
-def test_names_of_columns_are_kept():
+def test_column_names_are_kept():
     assert read_labels(pd.DataFrame(NUMBERS, columns=["a", "b", "c"])).names == ["a", "b", "c"]
     assert read_labels(NUMBERS).names is None
 
 
 @pytest.mark.parametrize(
-    ("given", "classes"),
+    ("y", "classes"),
     [([0, 1, 0], [0, 1]), ([-1, 1, 1], [-1, 1]), (["no", "yes", "no"], ["no", "yes"]), ([3, 7, 7], [3, 7])],
 )
-def test_a_vector_is_one_label_with_any_two_classes(given, classes):
-    labels = read_labels(given)
+def test_a_vector_is_one_label_with_any_two_classes(y, classes):
+    labels = read_labels(y)
     assert labels.one_dimensional
     assert list(labels.classes) == classes
-    np.testing.assert_array_equal(labels.signs[:, 0], [1 if v == classes[1] else -1 for v in given])
-    assert list(labels.write(labels.signs)) == given
-    column = read_labels(np.array(given, dtype=object)[:, None])
+    np.testing.assert_array_equal(labels.signs[:, 0], [1 if v == classes[1] else -1 for v in y])
+    assert list(labels.write(labels.signs)) == y
+    column = read_labels(np.array(y, dtype=object)[:, None])
     np.testing.assert_array_equal(column.signs, labels.signs)
     assert not column.one_dimensional
 
 
-def test_three_values_are_ambiguous_and_the_helper_decodes_them():
-    with pytest.raises(ValueError, match=r"Y holds -1, 0 and 1, which is ambiguous.*decode_missing"):
+def test_three_values_are_ambiguous_and_can_be_decoded():
+    with pytest.raises(ValueError, match=r"Y contains -1, 0 and 1, which is ambiguous.*decode_missing"):
         read_labels(SIGNS)
     np.testing.assert_array_equal(read_labels(decode_missing(SIGNS, missing=0)).signs, SIGNS)
     other = np.array([[1, 0, -1], [-1, 1, 0]])  # -1 means missing here
@@ -90,7 +90,7 @@ def test_three_values_are_ambiguous_and_the_helper_decodes_them():
     np.testing.assert_array_equal(decode_missing(sp.csr_array(SIGNS)), decode_missing(SIGNS))
     with pytest.raises(ValueError, match="missing must be 0 or -1, got 2"):
         decode_missing(SIGNS, missing=2)
-    with pytest.raises(ValueError, match="Y must hold -1, 0 and 1 alone"):
+    with pytest.raises(ValueError, match="Y must contain only -1, 0 and 1"):
         decode_missing([[5, 1]])
 
 
@@ -110,22 +110,22 @@ def test_three_values_are_ambiguous_and_the_helper_decodes_them():
         ([[1, 0]], [["a", "b"]], "mask must be boolean, True where a label is observed"),
     ],
 )
-def test_other_forms_are_refused_by_name(Y, mask, message):
+def test_other_forms_raise(Y, mask, message):
     with pytest.raises(ValueError, match=message):
         read_labels(Y, mask)
 
 
 @given(arrays(np.int8, (5, 3), elements=st.sampled_from([-1, 0, 1])), st.floats(allow_nan=True))
-def test_what_stands_in_unobserved_places_is_never_read(signs, poison):
+def test_values_of_missing_entries_are_ignored(signs, value):
     mask = signs != 0
     if not mask.any():
         return
-    Y = np.where(mask, (signs > 0).astype(float), poison)
+    Y = np.where(mask, (signs > 0).astype(float), value)
     np.testing.assert_array_equal(read_labels(Y, mask).signs, signs)
 
 
 @given(arrays(np.int8, (4, 3), elements=st.sampled_from([-1, 1])), st.sampled_from(["01", "signs", "bool"]))
-def test_writing_gives_back_what_was_read(signs, form):
+def test_written_labels_are_those_that_were_read(signs, form):
     Y = {"01": (signs > 0).astype(int), "signs": signs, "bool": signs > 0}[form]
     labels = read_labels(Y)
     written = labels.write(labels.signs)

@@ -1,4 +1,4 @@
-"""What was read is written back in the form it came in."""
+"""Labels are written in the form in which they were read."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ NAN = np.nan
 
 
 @given(st.integers(1, 6), st.integers(2, 4), st.sampled_from([(0, 1), (-1, 1)]), st.randoms())
-def test_reading_what_was_written_gives_the_same_signs(n, l, classes, random):
+def test_written_labels_are_read_as_the_same_signs(n, l, classes, random):
     signs = np.array([random.choice([-1, 0, 1]) for _ in range(n * l)]).reshape(n, l)
     signs[0, :2] = -1, 1
     labels = read_labels(np.array(classes)[(signs > 0).astype(int)], signs != 0)
@@ -43,21 +43,21 @@ def test_other_forms_become_arrays(form):
     assert_array_equal(written, [[0, 1], [NAN, 0]])
 
 
-def test_words_are_written_as_0_and_1():
+def test_strings_are_written_as_0_and_1():
     y = ["no", "yes", None, "yes"]
     assert_array_equal(read_labels(y).write_with_missing(y), [0, 1, NAN, 1])
 
 
-def test_known_classes_decide_for_part_of_a_vector():
+def test_classes_of_a_fit_decide_for_one_class():
     assert_array_equal(read_labels(["no", None, "no"], classes=["no", "yes"]).signs[:, 0], [-1, 0, -1])
     assert_array_equal(read_labels([1, 1], classes=[1, 2]).signs[:, 0], [-1, -1])
     assert_array_equal(read_labels([1, 1]).signs[:, 0], [1, 1])
-    # Another accepted encoding than that of the fit is read as what it is.
+    # Other values than the classes of the fit are read without them.
     assert_array_equal(read_labels([[-1, 1]], classes=[0, 1]).signs, [[-1, 1]])
     with pytest.raises(ValueError, match="needs two classes, got 1 class"):
         read_labels(["maybe"], classes=["no", "yes"])
 
 
-def test_complex_labels_are_refused_in_scikit_learns_words():
+def test_complex_labels_raise_the_message_of_scikit_learn():
     with pytest.raises(ValueError, match="Complex data not supported: Y has dtype complex128"):
         read_labels([[1j, 0]])

@@ -90,7 +90,7 @@ def test_probabilities_as_a_list_of_labels():
             "scores must have the same number of labels in each row",
         ),
         (lambda: metrics.macro_f1(Y, S), "predictions has values other than labels: 0.1.* threshold"),
-        (lambda: metrics.hamming_loss(Y, [[1, 0, -1]] * 3), "predictions holds -1, 0 and 1"),
+        (lambda: metrics.hamming_loss(Y, [[1, 0, -1]] * 3), "predictions contains -1, 0 and 1"),
         (lambda: metrics.hamming_loss(Y, [[1, 0, None]] * 3), "predictions must not be missing, got 3 missing of 9"),
         (lambda: metrics.log_loss(Y, 2 * S), r"probabilities must be in \[0, 1\], got values from 0.2 to 1.8"),
         (lambda: metrics.brier_score(Y, S - 0.5), r"probabilities must be in \[0, 1\], got values from -0.4 to 0.4"),

@@ -1,4 +1,4 @@
-"""An estimator and data for the tests of the search."""
+"""Estimator, scorer and data for the tests of the search."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -7,7 +7,7 @@ NAN = np.nan
 
 
 class Ridge(ClassifierMixin, BaseEstimator):
-    """A ridge of each label on its observed entries."""
+    """Ridge regression of each label on its observed entries."""
 
     def __init__(self, alpha=1.0, degree=1):
         self.alpha = alpha
@@ -19,9 +19,9 @@ class Ridge(ClassifierMixin, BaseEstimator):
         Z = self._powers(X)
         self.W_ = np.zeros((Z.shape[1], Y.shape[1]))
         for j, y in enumerate(np.asarray(Y, dtype=float).T):
-            seen = ~np.isnan(y)
-            A = Z[seen]
-            self.W_[:, j] = np.linalg.solve(A.T @ A + self.alpha * np.eye(A.shape[1]), A.T @ (2 * y[seen] - 1))
+            observed = ~np.isnan(y)
+            A = Z[observed]
+            self.W_[:, j] = np.linalg.solve(A.T @ A + self.alpha * np.eye(A.shape[1]), A.T @ (2 * y[observed] - 1))
         return self
 
     def _powers(self, X):
@@ -32,7 +32,7 @@ class Ridge(ClassifierMixin, BaseEstimator):
 
 
 class Stops:
-    """A scorer that presses Ctrl-C in the given call."""
+    """Scorer that raises KeyboardInterrupt in one call."""
 
     def __init__(self, call):
         self.left = call

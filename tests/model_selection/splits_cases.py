@@ -1,4 +1,4 @@
-"""Labels for the tests of splits, and how evenly they are split."""
+"""Labels for the tests of splits, and the deviation of their folds from even ones."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -20,14 +20,14 @@ def counts(Y, tests):
 
 
 def worst(table):
-    """The largest deviation of a count from its even share."""
+    """The largest deviation of a count from its mean."""
     return np.abs(table - table.mean(axis=0)).max()
 
 
 @st.composite
 def labels_and_folds(draw):
     n, l = draw(st.integers(2, 40)), draw(st.integers(1, 6))
-    cells = draw(st.lists(st.sampled_from([0.0, 1.0, NAN]), min_size=n * l, max_size=n * l))
-    Y = np.array(cells).reshape(n, l)
+    values = draw(st.lists(st.sampled_from([0.0, 1.0, NAN]), min_size=n * l, max_size=n * l))
+    Y = np.array(values).reshape(n, l)
     Y[0, 0] = 1.0  # something must be observed
     return Y, draw(st.integers(2, min(n, 7))), draw(st.integers(0, 1000))

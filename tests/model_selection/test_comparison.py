@@ -134,13 +134,21 @@ def test_the_table_shows_means_deviations_and_signs():
     }
     seconds = {"base": [1.0] * 3, "better": [2.0] * 3}
     table = Comparison(["macro_auc", "ranking_loss"], ["base", "better"], "base", 3, values, seconds).to_table()
-    assert [line.split("\t") for line in table.to_text().splitlines()] == [
-        ["method", "macro_auc (higher)", "ranking_loss (lower)", "seconds"],
+    assert table.columns == ["method", "macro_auc (higher)", "ranking_loss (lower)", "seconds"]
+    assert [[cell.text for cell in row] for row in table.cells] == [
         ["base (reference)", "0.5000 ± 0.0000", "0.2000 ± 0.0000", "1.0000 ± 0.0000"],
         ["better", "0.7000 ± 0.0100 +", "-", "2.0000 ± 0.0000"],
     ]
     assert table.cells[1][1].mark == "good"
     assert "+ better, - worse, = no significant difference" in table.note
+
+
+def test_errors_of_the_callback_are_raised(data):
+    def callback(*_):
+        raise ValueError("stop")
+
+    with pytest.raises(ValueError, match="stop"):
+        compare(ESTIMATORS, *data, cv=2, random_state=0, callback=callback)
 
 
 def test_a_comparison_returns_from_json(data):

@@ -254,7 +254,7 @@ X20, Y20 = make_data(20, 3, missing=0.0)
         (ThresholdClassifier(Ridge(), cv=1), "cv must be .* got 1"),
         (ThresholdClassifier(Ridge(), cv="all"), "cv must be .* got 'all'"),
         (ThresholdClassifier(Ridge(), cv=EntryKFold(3)), "cv must be .* a splitter of samples .* got EntryKFold"),
-        (ThresholdClassifier(Ridge(), cv=21), "cv asks for 21 folds, .* at most 20"),
+        (ThresholdClassifier(Ridge(), cv=21), "cv must be at most the number of samples, n_samples=20, got 21"),
         (ThresholdClassifier(Ridge(shift=NAN)), "must return finite scores"),
         (CalibratedClassifier(Ridge(), method="beta"), "'method' parameter .* must be a str among .* Got 'beta'"),
     ],

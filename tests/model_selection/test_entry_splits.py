@@ -1,4 +1,4 @@
-"""Splits of entries: each observed one once, every sign of every label spread."""
+"""Splits of entries: each observed entry once, balanced by sign and label."""
 
 import numpy as np
 import pandas as pd
@@ -14,19 +14,19 @@ from .splits_cases import labels_and_folds, make_labels, worst
 
 @given(labels_and_folds())
 @settings(max_examples=100, deadline=None)
-def test_each_observed_entry_is_held_out_once_and_signs_are_spread(case):
+def test_each_observed_entry_is_held_out_once_and_signs_are_balanced(case):
     Y, k, seed = case
-    seen = ~np.isnan(Y)
-    if k > seen.sum():
-        with pytest.raises(ValueError, match="n_splits asks for"):
+    observed = ~np.isnan(Y)
+    if k > observed.sum():
+        with pytest.raises(ValueError, match="n_splits must be at most the number of observed entries"):
             next(EntryKFold(k).split(Y))
         return
     held = []
     for Y_train, held_out in EntryKFold(k, random_state=seed).split(Y):
-        assert_array_equal(np.isnan(Y_train), ~seen | held_out)
-        assert_array_equal(Y_train[seen & ~held_out], Y[seen & ~held_out])
+        assert_array_equal(np.isnan(Y_train), ~observed | held_out)
+        assert_array_equal(Y_train[observed & ~held_out], Y[observed & ~held_out])
         held.append(held_out)
-    assert_array_equal(np.sum(held, axis=0), seen)
+    assert_array_equal(np.sum(held, axis=0), observed)
     for kind in (Y == 0, Y == 1):
         assert worst(np.array([(kind & h).sum(0) for h in held])) < 1
         assert worst(np.array([(kind & h).sum() for h in held])) < 1
@@ -43,15 +43,15 @@ def test_single_positives_of_two_labels_are_not_always_held_out_together():
 
 @given(labels_and_folds(), st.floats(0.05, 0.95))
 @settings(max_examples=100, deadline=None)
-def test_hold_out_keeps_the_share_of_each_label_and_sign(case, share):
+def test_hold_out_has_the_same_fraction_of_each_label_and_sign(case, fraction):
     Y, _, seed = case
-    Y_train, held_out = hold_out_entries(Y, share, random_state=seed)
+    Y_train, held_out = hold_out_entries(Y, fraction, random_state=seed)
     assert not (held_out & np.isnan(Y)).any()
     assert_array_equal(np.isnan(Y_train), np.isnan(Y) | held_out)
     for kind in (Y == 0, Y == 1):
         have, held = kind.sum(0), (kind & held_out).sum(0)
-        assert (np.abs(held - share * have) < 1 + 1e-9)[have > 1].all()
-        assert ((have == 0) | (held < have)).all()  # one of each stays
+        assert (np.abs(held - fraction * have) < 1 + 1e-9)[have > 1].all()
+        assert ((have == 0) | (held < have)).all()  # at least one of each is kept
 
 
 def test_hold_out_is_in_proportion_over_all_even_if_labels_are_rare():
@@ -63,7 +63,7 @@ def test_hold_out_is_in_proportion_over_all_even_if_labels_are_rare():
     assert (held_out != other).any()
 
 
-def test_hold_out_gives_labels_back_in_their_form():
+def test_hold_out_returns_labels_in_their_form():
     Y = pd.DataFrame(2 * make_labels(40, 3, low=0.3) - 1, index=np.arange(40) + 5, columns=list("abc"))
     Y_train, held_out = hold_out_entries(Y, 0.25, random_state=0)
     assert list(Y_train.columns) == list("abc")

@@ -1,4 +1,4 @@
-"""Studies of optuna: better than the corners, kept in a file, and resumed."""
+"""Searches with optuna: better candidates than random ones, storage in a file, resumed studies."""
 
 import subprocess
 import sys
@@ -15,19 +15,19 @@ optuna = pytest.importorskip("optuna")
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
-def test_optuna_finds_a_better_place_than_the_corners():
-    def judge(fitted, X_test, Y_test):
+def test_optuna_approaches_the_maximum():
+    def score(fitted, X_test, Y_test):
         return -((np.log10(fitted.alpha) - 1) ** 2) + fitted.degree
 
     space = {"alpha": (1e-3, 1e3, "log"), "degree": [1, 2]}
-    found = tune(Ridge(), X, Y, space, scoring=judge, method="optuna", n_trials=30, cv=2, random_state=0)
-    assert len(found.trials) == 30
-    assert found.best_params["degree"] == 2
-    assert abs(np.log10(found.best_params["alpha"]) - 1) < 0.5
-    assert found.best_estimator.alpha == found.best_params["alpha"] == found.study.best_params["alpha"]
+    result = tune(Ridge(), X, Y, space, scoring=score, method="optuna", n_trials=30, cv=2, random_state=0)
+    assert len(result.trials) == 30
+    assert result.best_params["degree"] == 2
+    assert abs(np.log10(result.best_params["alpha"]) - 1) < 0.5
+    assert result.best_estimator.alpha == result.best_params["alpha"] == result.study.best_params["alpha"]
 
 
-def test_a_stored_study_goes_on_after_an_interruption(tmp_path):
+def test_a_stored_study_is_resumed_after_an_interruption(tmp_path):
     call = {"method": "optuna", "n_trials": 6, "cv": 2, "storage": tmp_path / "study.db", "random_state": 0}
     space = {"alpha": (0.1, 10.0), "degree": (1, 3)}
     first = tune(Ridge(), X, Y, space, scoring=Stops(7), **call)
@@ -39,21 +39,25 @@ def test_a_stored_study_goes_on_after_an_interruption(tmp_path):
     assert second.trials[:3] == first.trials
     assert len(second.trials) == 6
     assert len({trial.params["alpha"] for trial in second.trials}) == 6  # nothing is tried twice
-    third = tune(Ridge(), X, Y, space, scoring=Stops(1), **call)  # would stop at once, had it anything to do
+    third = tune(
+        Ridge(), X, Y, space, scoring=Stops(1), **call
+    )  # raises KeyboardInterrupt in the first call, but no trial is left
     assert third.trials == second.trials
-    with pytest.raises(ValueError, match="scoring must be 'Stops' as before in the study 'spmld'"):
+    with pytest.raises(
+        ValueError, match=r"scoring must be 'Stops' to resume the study 'spmld' of .*, got 'ranking_loss'"
+    ):
         tune(Ridge(), X, Y, space, scoring="ranking_loss", **call)
 
 
-def test_failed_fits_in_a_study_are_kept_as_failed(tmp_path):
+def test_failed_fits_are_stored_as_failed(tmp_path):
     call = {"method": "optuna", "n_trials": 8, "storage": f"sqlite:///{tmp_path}/study.db", "random_state": 0, "cv": 2}
     with pytest.warns(FitFailedWarning):
-        found = tune(Ridge(), X, Y, {"alpha": [-1.0, 1.0]}, **call)
-    failed = [np.isnan(trial.score) for trial in found.trials]
-    assert failed == [trial.params["alpha"] < 0 for trial in found.trials]
+        result = tune(Ridge(), X, Y, {"alpha": [-1.0, 1.0]}, **call)
+    failed = [np.isnan(trial.score) for trial in result.trials]
+    assert failed == [trial.params["alpha"] < 0 for trial in result.trials]
     assert 0 < sum(failed) < 8
     again = tune(Ridge(), X, Y, {"alpha": [-1.0, 1.0]}, **call)
-    assert [t.params for t in again.trials] == [t.params for t in found.trials]
+    assert [t.params for t in again.trials] == [t.params for t in result.trials]
 
 
 def test_without_optuna_the_error_names_the_extra(monkeypatch):
@@ -62,27 +66,27 @@ def test_without_optuna_the_error_names_the_extra(monkeypatch):
         tune(Ridge(), X, Y, {"alpha": [1.0]}, method="optuna")
 
 
-def test_a_study_goes_on_with_the_same_parameters_only(tmp_path):
+def test_a_study_is_resumed_only_with_the_same_parameters(tmp_path):
     call = {"method": "optuna", "cv": 2, "storage": tmp_path / "new" / "folder" / "study.db", "random_state": 0}
     tune(Ridge(), X, Y, {"alpha": (0.1, 1.0)}, n_trials=2, **call)
-    with pytest.raises(ValueError, match=r"space must name alpha as before .* got degree"):
+    with pytest.raises(ValueError, match=r"space must have the parameters alpha to resume .* got degree"):
         tune(Ridge(), X, Y, {"degree": [1, 2]}, n_trials=3, **call)
     wider = tune(Ridge(), X, Y, {"alpha": (0.1, 100.0)}, n_trials=3, **call)
     assert len(wider.trials) == 3
 
 
-def test_a_study_judged_by_a_function_goes_on_in_another_process(tmp_path):
+def test_a_study_scored_by_a_function_is_resumed_in_another_process(tmp_path):
     script = (
         "import numpy as np; from sklearn.dummy import DummyClassifier; from spmld.model_selection import tune\n"
-        "def judge(fitted, X, Y): return 1.0\n"
+        "def score(fitted, X, Y): return 1.0\n"
         "Y = np.eye(6)[:, :2]\n"
         f"call = dict(method='optuna', cv=2, storage={str(tmp_path / 'study.db')!r}, random_state=0)\n"
         "space = {'strategy': ['prior', 'uniform']}\n"
-        "found = tune(DummyClassifier(), Y, Y, space, scoring=judge, n_trials=int(__import__('sys').argv[1]), **call)\n"
-        "print(len(found.trials), found.metric)"
+        "found = tune(DummyClassifier(), Y, Y, space, scoring=score, n_trials=int(__import__('sys').argv[1]), **call)\n"
+        "print(len(found.trials), found.scoring)"
     )
     printed = [
         subprocess.run([sys.executable, "-c", script, n], capture_output=True, text=True, check=True).stdout.split()
         for n in ("1", "3")
     ]
-    assert printed == [["1", "judge"], ["3", "judge"]]
+    assert printed == [["1", "score"], ["3", "score"]]

@@ -1,4 +1,4 @@
-"""Splits: what is not read, and what is refused."""
+"""Splits: missing entries are ignored, arguments are validated."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from spmld.model_selection import (
 from .splits_cases import NAN, make_labels
 
 
-def test_what_stands_in_unobserved_places_is_not_read():
+def test_missing_entries_are_ignored():
     Y = make_labels(120, 5, missing=0.4)
     mask = ~np.isnan(Y)
     poisoned = np.where(mask, Y, np.random.default_rng(0).choice([0.0, 1.0, 7.0, np.inf], size=Y.shape))
@@ -48,9 +48,15 @@ Y10 = make_labels(10, 2, low=0.3)
             lambda: MultilabelStratifiedKFold(shuffle=False, random_state=1),
             "random_state must be None if shuffle=False",
         ),
-        (lambda: next(MultilabelStratifiedKFold(11).split(Y10, Y10)), "n_splits asks for 11 parts, .* 10 rows"),
-        (lambda: next(MultilabelStratifiedKFold(3).split(Y10, Y10, [0, 1] * 5)), "n_splits asks for 3 .* 2 groups"),
-        (lambda: next(MultilabelStratifiedKFold(3).split(Y10)), "y must be given"),
+        (
+            lambda: next(MultilabelStratifiedKFold(11).split(Y10, Y10)),
+            "n_splits must make at most 10 subsets, the number of samples, got 11",
+        ),
+        (
+            lambda: next(MultilabelStratifiedKFold(3).split(Y10, Y10, [0, 1] * 5)),
+            "at most 2 subsets, the number of groups, got 3",
+        ),
+        (lambda: next(MultilabelStratifiedKFold(3).split(Y10)), "y must be the labels to stratify by"),
         (lambda: next(MultilabelStratifiedKFold(3).split(Y10, Y10 * NAN)), "y has no observed entry"),
         (lambda: next(MultilabelStratifiedKFold(3).split(Y10[:9], Y10)), "inconsistent numbers of samples"),
         (lambda: RepeatedMultilabelStratifiedKFold(n_repeats=0), "n_repeats must be an integer of at least 1, got 0"),
@@ -58,19 +64,19 @@ Y10 = make_labels(10, 2, low=0.3)
         (lambda: next(MultilabelStratifiedShuffleSplit(train_size=10).split(Y10, Y10)), "train_size must be .* got 10"),
         (
             lambda: next(MultilabelStratifiedShuffleSplit(test_size=0.6, train_size=0.6).split(Y10, Y10)),
-            "must not ask for more than the 10 rows together",
+            "must sum to at most the 10 samples",
         ),
-        (lambda: next(MultilabelStratifiedShuffleSplit(train_size=0.01).split(Y10, Y10)), "at least one row each"),
+        (lambda: next(MultilabelStratifiedShuffleSplit(train_size=0.01).split(Y10, Y10)), "at least one sample each"),
         (lambda: train_validation_test_split(Y10, Y10, sizes=(0.5, 0.5)), "sizes must be three floats"),
         (lambda: train_validation_test_split(Y10, Y10, sizes=(0.5, 0.5, 0.5)), "sizes must be three floats"),
         (lambda: train_validation_test_split(Y10, Y10, sizes=(5, 5, 5)), "sizes must be three floats"),
         (lambda: train_validation_test_split(Y10, Y10, sizes=(0.5, 0.5, 0)), "sizes must be three floats"),
-        (lambda: train_validation_test_split(Y10, Y10, sizes=(0.98, 0.01, 0.01)), "leave at least one row"),
+        (lambda: train_validation_test_split(Y10, Y10, sizes=(0.98, 0.01, 0.01)), "leave at least one sample"),
         (lambda: train_validation_test_split(Y10, Y10, groups=[1, 2]), "groups must have one entry for each of the 10"),
         (lambda: EntryKFold(0), "n_splits must be an integer of at least 2, got 0"),
         (lambda: hold_out_entries(Y10, 1.0), r"test_size must be a float in \(0, 1\), got 1.0"),
     ],
 )
-def test_refusals_name_the_argument_and_what_was_given(call, message):
+def test_arguments_are_validated(call, message):
     with pytest.raises(ValueError, match=message):
         call()

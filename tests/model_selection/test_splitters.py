@@ -1,4 +1,4 @@
-"""Splitters of rows: partitions of the right sizes, in scikit-learn's tools."""
+"""Splitters of samples: partitions of the requested sizes, and their use in scikit-learn."""
 
 import pickle
 
@@ -24,7 +24,7 @@ from .splits_cases import counts, labels_and_folds, make_labels, worst
 
 @given(labels_and_folds(), st.booleans())
 @settings(max_examples=100, deadline=None)
-def test_each_row_is_tested_once_and_sizes_differ_by_one_at_most(case, shuffle):
+def test_each_sample_is_tested_once_and_sizes_differ_by_at_most_one(case, shuffle):
     Y, k, seed = case
     splits = list(MultilabelStratifiedKFold(k, shuffle=shuffle, random_state=seed if shuffle else None).split(Y, Y))
     assert_array_equal(np.sort(np.concatenate([test for _, test in splits])), np.arange(len(Y)))
@@ -50,9 +50,9 @@ def test_groups_stay_together_and_no_fold_is_empty(case, seed):
 @pytest.mark.parametrize("form", [list, pd.DataFrame, sp.csr_matrix, lambda Y: 2 * Y - 1, lambda Y: Y.astype(bool)])
 def test_every_form_of_labels_gives_the_same_folds(form):
     Y = make_labels(60, 4, low=0.2)
-    wanted = list(MultilabelStratifiedKFold(3, random_state=0).split(Y, Y))
+    expected = list(MultilabelStratifiedKFold(3, random_state=0).split(Y, Y))
     for (train, test), (train_, test_) in zip(
-        wanted, MultilabelStratifiedKFold(3, random_state=0).split(None, form(Y)), strict=True
+        expected, MultilabelStratifiedKFold(3, random_state=0).split(None, form(Y)), strict=True
     ):
         assert_array_equal(train, train_)
         assert_array_equal(test, test_)
@@ -64,7 +64,7 @@ def test_a_vector_is_one_label():
         assert (y[test] == "yes").sum() == 2
 
 
-def test_seeds_decide():
+def test_folds_depend_on_the_seed():
     Y = make_labels(200, 5)
     folds = [[tuple(t) for _, t in MultilabelStratifiedKFold(4, random_state=s).split(Y, Y)] for s in (0, 0, 1)]
     assert folds[0] == folds[1] != folds[2]
@@ -77,15 +77,15 @@ def test_repeats_differ_and_each_is_a_set_of_folds():
     splitter = RepeatedMultilabelStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
     tests = [test for _, test in splitter.split(Y, Y)]
     assert len(tests) == splitter.get_n_splits() == 12
-    rounds = [frozenset(map(tuple, tests[i : i + 4])) for i in (0, 4, 8)]
-    assert len(set(rounds)) == 3
+    repeats = [frozenset(map(tuple, tests[i : i + 4])) for i in (0, 4, 8)]
+    assert len(set(repeats)) == 3
     for i in (0, 4, 8):
         assert_array_equal(np.sort(np.concatenate(tests[i : i + 4])), np.arange(100))
         assert worst(counts(Y, tests[i : i + 4])[0]) < 1
 
 
 @pytest.mark.parametrize(
-    ("sizes", "rows"),
+    ("sizes", "numbers"),
     [
         ({}, (900, 100)),
         ({"test_size": 0.25}, (750, 250)),
@@ -94,50 +94,50 @@ def test_repeats_differ_and_each_is_a_set_of_folds():
         ({"train_size": 500, "test_size": 33}, (500, 33)),
     ],
 )
-def test_shuffle_split_shares_each_label_in_proportion(sizes, rows):
+def test_shuffle_split_is_proportional_for_each_label(sizes, numbers):
     Y = make_labels(1000, 8, missing=0.2)
-    seen = set()
+    tests = set()
     for train, test in MultilabelStratifiedShuffleSplit(3, random_state=0, **sizes).split(Y, Y):
-        assert (len(train), len(test)) == rows
+        assert (len(train), len(test)) == numbers
         assert not set(train) & set(test)
-        for part in (train, test):
-            wanted = (Y == 1).sum(0) * len(part) / 1000
-            assert np.abs((Y[part] == 1).sum(0) - wanted).max() < 1
-        seen.add(tuple(test))
-    assert len(seen) == 3
+        for subset in (train, test):
+            expected = (Y == 1).sum(0) * len(subset) / 1000
+            assert np.abs((Y[subset] == 1).sum(0) - expected).max() < 1
+        tests.add(tuple(test))
+    assert len(tests) == 3
 
 
 class Prior(ClassifierMixin, BaseEstimator):
-    """Scores of each label: its observed share of positives, times a factor."""
+    """Predicts the observed fraction of positives of each label, times a factor."""
 
     def __init__(self, factor=1.0):
         self.factor = factor
 
     def fit(self, X, Y):
-        self.share_ = np.nanmean(Y, axis=0)
+        self.fraction_ = np.nanmean(Y, axis=0)
         return self
 
     def score(self, X, Y):
-        return -np.nanmean((Y - self.factor * self.share_) ** 2)
+        return -np.nanmean((Y - self.factor * self.fraction_) ** 2)
 
 
-def test_serves_scikit_learns_searches_with_missing_labels():
+def test_scikit_learns_searches_work_with_missing_labels():
     Y = make_labels(200, 4, missing=0.3, low=0.2)
     groups = np.arange(200) // 4
     for cv in (MultilabelStratifiedKFold(4, random_state=0), MultilabelStratifiedShuffleSplit(4, random_state=0)):
         search = GridSearchCV(Prior(), {"factor": [0.0, 1.0]}, cv=cv).fit(Y, Y, groups=groups)
         assert search.best_params_ == {"factor": 1.0}
         assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-        found = cross_validate(Prior(), Y, Y, cv=cv, groups=groups, return_indices=True)["indices"]
-        assert len(found["test"]) == 4
-        for train, test in zip(found["train"], found["test"], strict=True):
+        indices = cross_validate(Prior(), Y, Y, cv=cv, groups=groups, return_indices=True)["indices"]
+        assert len(indices["test"]) == 4
+        for train, test in zip(indices["train"], indices["test"], strict=True):
             assert not set(groups[train]) & set(groups[test])
 
 
 def test_groups_are_routed_by_scikit_learn():
     Y, groups = make_labels(100, 3, missing=0.2, low=0.2), np.arange(100) // 4
     with config_context(enable_metadata_routing=True):
-        found = cross_validate(
+        indices = cross_validate(
             Prior(),
             Y,
             Y,
@@ -145,11 +145,11 @@ def test_groups_are_routed_by_scikit_learn():
             params={"groups": groups},
             return_indices=True,
         )["indices"]
-    for train, test in zip(found["train"], found["test"], strict=True):
+    for train, test in zip(indices["train"], indices["test"], strict=True):
         assert not set(groups[train]) & set(groups[test])
 
 
-def test_splitters_show_and_pickle_themselves():
+def test_splitters_have_a_repr_and_can_be_pickled():
     splitter = MultilabelStratifiedKFold(3, random_state=7)
     assert repr(splitter) == "MultilabelStratifiedKFold(n_splits=3, random_state=7, shuffle=True)"
     Y = make_labels(30, 2, low=0.2)

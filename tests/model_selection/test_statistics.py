@@ -66,16 +66,14 @@ def test_paired_is_scipys_t_test():
     rng = np.random.default_rng(0)
     reference = rng.normal(size=10)
     method = reference + 0.3 + 0.2 * rng.normal(size=10)
-    found = paired_t_test(method, reference, greater_is_better=True)
-    assert found.p == pytest.approx(stats.ttest_rel(method, reference).pvalue)
-    assert found.verdict == "better"
-    assert found.difference == pytest.approx(np.mean(method - reference))
-    assert found.effect == pytest.approx(np.mean(method - reference) / np.std(method - reference, ddof=1))
+    test = paired_t_test(method, reference, greater_is_better=True)
+    assert test.p == pytest.approx(stats.ttest_rel(method, reference).pvalue)
+    assert test.verdict == "better"
+    assert test.difference == pytest.approx(np.mean(method - reference))
+    assert test.effect == pytest.approx(np.mean(method - reference) / np.std(method - reference, ddof=1))
     assert paired_t_test(method, reference, greater_is_better=False).verdict == "worse"
     assert paired_t_test(reference, method, greater_is_better=False).verdict == "better"
-    assert (
-        paired_t_test(method, reference, greater_is_better=True, level=found.p).verdict == "no significant difference"
-    )
+    assert paired_t_test(method, reference, greater_is_better=True, level=test.p).verdict == "no significant difference"
 
 
 def test_paired_without_spread():

@@ -1,4 +1,4 @@
-"""Label noise: the posterior, its rates, and the EM algorithm."""
+"""Label noise: posterior probabilities, noise rates, and the EM algorithm."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from spmld.pacing.noise import (
 
 
 def draw(n=3000, l=4, alpha=0.05, beta=0.3, spread=3.0, shift=-1.0, seed=0, observed=1.0):
-    """Scores that are true log-odds, and signs that are wrong at given rates."""
+    """Scores that are true log-odds, and signs that are wrong at the rates alpha and beta."""
     rng = np.random.default_rng(seed)
     scores = spread * rng.standard_normal((n, l)) + shift
     truth = rng.random((n, l)) < 1 / (1 + np.exp(-scores))
@@ -31,7 +31,7 @@ def rates(alpha, beta, **rest):
     return NoiseRates(np.atleast_1d(np.asarray(alpha, float)), np.atleast_1d(np.asarray(beta, float)), **rest)
 
 
-def test_right_is_bayes_rule():
+def test_the_probability_of_a_correct_label_follows_bayes_rule():
     scores, signs, _ = draw(n=50)
     alpha, beta = np.array([0.1, 0.2, 0.3, 0.01]), np.array([0.2, 0.05, 0.4, 0.3])
     pi = 1 / (1 + np.exp(-scores))
@@ -42,7 +42,7 @@ def test_right_is_bayes_rule():
     )
 
 
-def test_right_is_a_weight_of_the_loss():
+def test_the_probability_of_a_correct_label_is_a_function_of_the_loss():
     scores, signs, _ = draw(n=50, l=1)
     loss = Logistic().value(signs, 1.5 * scores - 0.5)
     r = np.where(signs > 0, 0.1 / (1 - 0.2), 0.2 / (1 - 0.1))
@@ -50,19 +50,19 @@ def test_right_is_a_weight_of_the_loss():
     np.testing.assert_allclose(correct_probability(scores, signs, rates(0.1, 0.2, slope=1.5, shift=-0.5)), expected)
 
 
-def test_without_errors_all_weights_are_one():
+def test_without_noise_all_weights_are_one():
     scores, signs, _ = draw(n=50)
     assert (correct_probability(scores, signs, rates(1e-300, 1e-300)) == 1).all()
 
 
-def test_right_grows_with_the_score_of_a_positive_and_falls_with_that_of_a_negative():
+def test_error_odds_decrease_with_the_score_of_a_positive_and_increase_with_that_of_a_negative():
     scores = np.linspace(-30, 30, 61)[:, None]
     for sign in (1, -1):
-        doubt = sign * error_log_odds(scores, np.full(scores.shape, sign), rates(0.1, 0.2))
-        assert (np.diff(doubt, axis=0) < 0).all()
+        odds = sign * error_log_odds(scores, np.full(scores.shape, sign), rates(0.1, 0.2))
+        assert (np.diff(odds, axis=0) < 0).all()
 
 
-def test_unobserved_entries_weigh_nothing_and_are_not_read():
+def test_missing_entries_have_weight_0_and_are_never_read():
     scores, signs, _ = draw(observed=0.6)
     assert (correct_probability(scores, signs, rates(0.1, 0.2))[signs == 0] == 0).all()
     other = np.where(signs == 0, 99.0, scores)
@@ -70,91 +70,90 @@ def test_unobserved_entries_weigh_nothing_and_are_not_read():
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("strength", [0.0, 5.0])
-def test_em_never_lowers_the_penalised_likelihood(strength):
+@pytest.mark.parametrize("shrinkage", [0.0, 5.0])
+def test_em_never_decreases_the_penalized_likelihood(shrinkage):
     scores, signs, _ = draw(n=400, observed=0.8, spread=2.0)
-    common = rates([0.02, 0.3, 0.1, 0.1], [0.4, 0.02, 0.1, 0.1], slope=1.2, shift=0.3)
+    shared = rates([0.02, 0.3, 0.1, 0.1], [0.4, 0.02, 0.1, 0.1], slope=1.2, shift=0.3)
 
     def objective(r):
         prior = sum(
-            strength * (np.log(own) + (1 / common_ - 1) * np.log1p(-own))
-            for own, common_ in ((r.alpha, common.alpha), (r.beta, common.beta))
+            shrinkage * (np.log(rate) + (1 / shared_rate - 1) * np.log1p(-rate))
+            for rate, shared_rate in ((r.alpha, shared.alpha), (r.beta, shared.beta))
         )
         return log_likelihood(scores, signs, r) + prior
 
-    values = [objective(common)]
-    for steps in range(1, 30):
-        found = label_rates(scores, signs, common, strength=strength, max_iter=steps, tol=-1.0)
-        values.append(objective(found))
+    limits = {"shrinkage": shrinkage, "tol": -1.0}
+    rates_by_iteration = [label_rates(scores, signs, shared, max_iter=n, **limits) for n in range(1, 30)]
+    values = [objective(r) for r in (shared, *rates_by_iteration)]
     gains = np.diff(values, axis=0)
     assert gains.min() > -1e-6
     assert (values[-1] - values[0]).sum() > 10
 
 
-def test_slope_of_the_common_objective():
-    """The point found is stationary: moving any of the five numbers, within bounds, does not raise the likelihood."""
+def test_the_shared_parameters_are_a_stationary_point():
+    """Moving any parameter, within bounds, does not increase the penalized likelihood."""
     scores, signs, _ = draw(n=2000, l=3, observed=0.7)
-    trust = 0.2
-    found = shared_rates(scores, signs, trust=trust)
+    kappa = 0.2
+    estimate = shared_rates(scores, signs, calibration_penalty=kappa)
 
     def objective(r):
-        penalty = 0.5 * trust * (signs > 0).sum() * (np.log(r.slope) ** 2 + r.shift**2)
+        penalty = 0.5 * kappa * (signs > 0).sum() * (np.log(r.slope) ** 2 + r.shift**2)
         return log_likelihood(scores, signs, r).sum() - penalty
 
-    best = objective(found)
+    best = objective(estimate)
     for factor in (0.97, 1.03):
         moved = (
-            found._replace(alpha=found.alpha * factor),
-            found._replace(beta=found.beta * factor),
-            found._replace(slope=found.slope * factor),
-            found._replace(shift=found.shift + factor - 1),
+            estimate._replace(alpha=estimate.alpha * factor),
+            estimate._replace(beta=estimate.beta * factor),
+            estimate._replace(slope=estimate.slope * factor),
+            estimate._replace(shift=estimate.shift + factor - 1),
         )
         assert all(objective(r) <= best + 0.05 for r in moved)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(0.05, 0.3), (0.02, 0.02), (0.2, 0.05)])
-def test_rates_are_found(alpha, beta):
+def test_rates_are_recovered(alpha, beta):
     scores, signs, _ = draw(8000, alpha=alpha, beta=beta)
-    found = noise_rates(scores, signs)
-    np.testing.assert_allclose(found.alpha, alpha, atol=0.025)
-    np.testing.assert_allclose(found.beta, beta, atol=0.06)
+    estimate = noise_rates(scores, signs)
+    np.testing.assert_allclose(estimate.alpha, alpha, atol=0.025)
+    np.testing.assert_allclose(estimate.beta, beta, atol=0.06)
 
 
-def test_scores_of_another_scale_are_read_as_such():
+def test_the_scale_of_the_scores_is_estimated():
     scores, signs, _ = draw(8000)
-    assert shared_rates(scores / 2, signs, trust=0.0).slope == pytest.approx(2, rel=0.15)
-    assert shared_rates(scores / 2, signs, trust=np.inf).slope == 1
+    assert shared_rates(scores / 2, signs, calibration_penalty=0.0).slope == pytest.approx(2, rel=0.15)
+    assert shared_rates(scores / 2, signs, calibration_penalty=np.inf).slope == 1
 
 
-def test_labels_of_another_row_are_told_by_their_frequency():
-    """Where rows are mixed up, the rate of wrong positives of a label goes with its frequency."""
+def test_labels_of_other_samples_give_rates_proportional_to_the_frequency():
+    """If samples are mixed up, alpha is proportional to the frequency of the label."""
     scores, signs, _ = draw(8000, alpha=0, beta=0, shift=np.array([-5.0, -3.0, -1.0, 1.0]))
     mixed = signs.copy()
     mixed[:2000] = signs[np.roll(np.arange(2000), 1)]
-    found = noise_rates(scores, mixed, strength=np.inf)
+    estimate = noise_rates(scores, mixed, shrinkage=np.inf)
     frequency = (mixed > 0).mean(axis=0)
-    np.testing.assert_allclose(found.alpha, 0.25 * frequency, atol=0.02)
-    np.testing.assert_allclose(found.beta, 0.25 * (1 - frequency), atol=0.06)
+    np.testing.assert_allclose(estimate.alpha, 0.25 * frequency, atol=0.02)
+    np.testing.assert_allclose(estimate.beta, 0.25 * (1 - frequency), atol=0.06)
 
 
-def test_strength_keeps_labels_together():
+def test_shrinkage_reduces_the_differences_between_labels():
     rng = np.random.default_rng(0)
     scores, signs, _ = draw(4000, alpha=np.array([0.0, 0.0, 0.0, 0.15]), beta=0.1, seed=rng.integers(99))
-    spread = [np.ptp(noise_rates(scores, signs, strength=m).alpha) for m in (1.0, 100.0, np.inf)]
+    spread = [np.ptp(noise_rates(scores, signs, shrinkage=m).alpha) for m in (1.0, 100.0, np.inf)]
     assert spread[0] > 2 * spread[2]
     assert spread[0] > spread[1] > spread[2]
 
 
-def test_extremes_stay_finite():
+def test_extreme_scores_give_finite_results():
     scores = np.array([[800.0, -800.0], [-800.0, 800.0], [0.0, 0.0]])
     for signs in (np.ones((3, 2)), -np.ones((3, 2)), np.array([[1, 0], [0, 0], [-1, 0]])):
-        found = noise_rates(scores, signs)
-        assert np.isfinite(found.alpha).all()
-        assert np.isfinite(found.beta).all()
-        assert np.isfinite(correct_probability(scores, signs, found)).all()
+        estimate = noise_rates(scores, signs)
+        assert np.isfinite(estimate.alpha).all()
+        assert np.isfinite(estimate.beta).all()
+        assert np.isfinite(correct_probability(scores, signs, estimate)).all()
 
 
-def test_torch_gives_the_same():
+def test_torch_gives_the_same_results():
     torch = pytest.importorskip("torch")
     scores, signs, _ = draw(500, observed=0.8)
     ours = noise_rates(scores, signs)
@@ -164,5 +163,5 @@ def test_torch_gives_the_same():
     np.testing.assert_allclose(correct_probability(scores, signs, ours), weights.numpy(), rtol=1e-3, atol=1e-6)
 
 
-def test_all_names_are_there():
+def test_all_public_names_exist():
     assert all(hasattr(noise, name) for name in noise.__all__)

@@ -1,41 +1,39 @@
-"""Schedules and paces as users see them."""
+"""Schedules: fractions, thresholds and diversities of the iterations."""
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from spmld.pacing import (
+    ColumnGroups,
     DiversePacing,
     GeometricSchedule,
     GroupSparsePacing,
     HardPacing,
-    PacingParameters,
     QuantileSchedule,
-    ReleasedPacing,
 )
-from spmld.pacing.groups import Columns
 
 L = np.random.default_rng(0).random((100, 3)) ** 2
-COLUMNS = Columns()
+COLUMNS = ColumnGroups()
 
 
-@pytest.mark.parametrize("share", [0.1, 0.35, 0.8])
-def test_quantile_takes_its_share_of_every_column(share):
-    pacing = GroupSparsePacing(schedule=QuantileSchedule(start=share, stop=share))
+@pytest.mark.parametrize("fraction", [0.1, 0.35, 0.8])
+def test_quantile_schedule_selects_its_fraction_of_every_column(fraction):
+    pacing = GroupSparsePacing(schedule=QuantileSchedule(start=fraction, stop=fraction))
     (P,) = pacing.weights([L], pacing.parameters(0, [L], COLUMNS), COLUMNS)
-    np.testing.assert_allclose(P.mean(axis=0), share, atol=0.01)
+    np.testing.assert_allclose(P.mean(axis=0), fraction, atol=0.01)
     for column, weight in zip(L.T, P.T, strict=True):
         assert column[weight == 1].max() < column[weight == 0].min()
 
 
-def test_quantile_at_a_share_of_one_takes_everything_even_among_ties_and_zeros():
+def test_a_fraction_of_one_selects_all_entries_even_with_ties_and_zeros():
     for losses in (L, np.zeros((5, 2)), np.ones((5, 2)), L.astype(np.float32), 1e-20 * L):
         pacing = GroupSparsePacing(schedule=QuantileSchedule(start=1.0, diversity=0.9))
         (P,) = pacing.weights([losses], pacing.parameters(0, [losses], COLUMNS), COLUMNS)
         assert (P == 1).all()
 
 
-def test_diversity_of_the_quantile_softens_without_switching_off():
+def test_diversity_of_the_quantile_schedule_softens_weights_without_dropping_columns():
     hard, soft = (GroupSparsePacing(schedule=QuantileSchedule(start=0.6, stop=0.6, diversity=d)) for d in (0.0, 0.9))
     (H,), (S,) = (pacing.weights([L], pacing.parameters(0, [L], COLUMNS), COLUMNS) for pacing in (hard, soft))
     assert set(np.unique(H)) == {0, 1}
@@ -43,27 +41,25 @@ def test_diversity_of_the_quantile_softens_without_switching_off():
     np.testing.assert_array_equal(S > 0, H > 0)
 
 
-def test_shares_grow_in_equal_steps_and_then_stay():
+def test_fractions_grow_linearly_and_then_stay_constant():
     schedule = QuantileSchedule(start=0.2, stop=0.8, n_iter=4)
-    assert [schedule.share(t)[0] for t in range(6)] == pytest.approx([0.2, 0.4, 0.6, 0.8, 0.8, 0.8])
+    assert [schedule.fractions(t)[0] for t in range(6)] == pytest.approx([0.2, 0.4, 0.6, 0.8, 0.8, 0.8])
     assert [schedule.has_ended(t) for t in range(5)] == [False, False, False, True, True]
-    assert QuantileSchedule(start=0.2, stop=0.8, n_iter=1).share(0) == (0.8,)
+    assert QuantileSchedule(start=0.2, stop=0.8, n_iter=1).fractions(0) == (0.8,)
 
 
-def test_geometric_multiplies():
-    ages = [
+def test_geometric_schedule_multiplies_by_its_factors():
+    sequence = [
         GeometricSchedule(threshold=0.1, growth=2.0, diversity=3.0, decay=0.5).parameters(t, None, None)
         for t in range(3)
     ]
-    assert [parameters.threshold for parameters in ages] == pytest.approx([0.1, 0.2, 0.4])
-    assert [parameters.diversity for parameters in ages] == pytest.approx([3.0, 1.5, 0.75])
+    assert [parameters.threshold for parameters in sequence] == pytest.approx([0.1, 0.2, 0.4])
+    assert [parameters.diversity for parameters in sequence] == pytest.approx([3.0, 1.5, 0.75])
     assert not GeometricSchedule().has_ended(1000)
 
 
-@pytest.mark.parametrize(
-    "pacing", [GroupSparsePacing(), ReleasedPacing(), GroupSparsePacing(schedule=GeometricSchedule())]
-)
-def test_paces_clone_like_estimators(pacing):
+@pytest.mark.parametrize("pacing", [GroupSparsePacing(), GroupSparsePacing(schedule=GeometricSchedule())])
+def test_rules_clone_like_estimators(pacing):
     copy = clone(pacing)
     assert copy is not pacing
     assert copy.schedule is not pacing.schedule
@@ -71,17 +67,8 @@ def test_paces_clone_like_estimators(pacing):
     assert copy.get_params(deep=False).keys() == {"schedule"}
 
 
-def test_released_weights_do_not_depend_on_the_scale_of_the_losses():
-    pacing, parameters = ReleasedPacing(), PacingParameters(0.1, 0.3)
-    (expected,) = pacing.weights([L], parameters, COLUMNS)
-    (found,) = pacing.weights([5 + 100 * L], parameters, COLUMNS)
-    np.testing.assert_allclose(found, expected, atol=1e-8)
-    (constant,) = pacing.weights([np.ones((4, 2))], parameters, COLUMNS)
-    assert np.isfinite(constant).all()
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_share_is_rounded_up_as_on_paper(dtype):
+def test_a_fraction_of_entries_is_not_affected_by_rounding(dtype):
     losses = np.random.default_rng(0).permutation(100).astype(dtype)[:, None]
     for percent in (7, 14, 28, 55, 56, 57, 58):
         pacing = HardPacing(schedule=QuantileSchedule(start=percent / 100, stop=percent / 100))
@@ -89,13 +76,13 @@ def test_a_share_is_rounded_up_as_on_paper(dtype):
         assert P.sum() == percent
 
 
-def test_shares_may_be_of_any_kind_of_number():
+def test_fractions_accept_any_numeric_type():
     schedule = QuantileSchedule(start=np.float32(0.5), stop=np.array([0.75, 1]))
-    schedule.check()
-    assert schedule.share(99) == (0.75, 1.0)
+    schedule._validate_params()
+    assert schedule.fractions(99) == (0.75, 1.0)
 
 
-def test_a_common_threshold_comes_with_a_common_diversity():
+def test_a_common_threshold_has_a_common_diversity():
     losses = np.column_stack([np.linspace(0.1, 0.5, 50), np.linspace(0.45, 1.0, 50)])
     for diversity, kept in ((0.0, False), (0.9, True)):
         pacing = DiversePacing(schedule=QuantileSchedule(start=0.4, stop=0.4, common=True, diversity=diversity))
@@ -105,11 +92,11 @@ def test_a_common_threshold_comes_with_a_common_diversity():
     assert parameters.diversity[0] == parameters.diversity[1] > 0
 
 
-def test_a_geometric_threshold_ends_at_infinity():
+def test_a_geometric_threshold_overflows_to_infinity():
     assert GeometricSchedule(threshold=0.1, growth=10.0).parameters(5000, None, None).threshold == np.inf
 
 
-def test_the_diverse_pace_shares_a_threshold_unless_told_otherwise():
+def test_diverse_pacing_has_a_common_threshold_by_default():
     parameters = DiversePacing().parameters(0, [L], COLUMNS)
     assert (parameters.threshold == parameters.threshold[0]).all()
     assert (parameters.diversity == parameters.diversity[0]).all()
@@ -117,9 +104,9 @@ def test_the_diverse_pace_shares_a_threshold_unless_told_otherwise():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_losses_at_the_threshold_count_also_if_zero(dtype):
+def test_losses_at_the_quantile_are_selected_even_if_zero(dtype):
     losses = np.array([[0.0], [0.0], [0.5], [1.0]], dtype=dtype)
-    for share, expected in ((0.25, 2), (0.5, 2), (0.75, 3)):
-        pacing = HardPacing(schedule=QuantileSchedule(start=share, stop=share))
+    for fraction, expected in ((0.25, 2), (0.5, 2), (0.75, 3)):
+        pacing = HardPacing(schedule=QuantileSchedule(start=fraction, stop=fraction))
         (P,) = pacing.weights([losses], pacing.parameters(0, [losses], COLUMNS), COLUMNS)
         assert P.sum() == expected

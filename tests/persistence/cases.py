@@ -1,4 +1,4 @@
-"""Models of every kind for the tests of model files, and data to fit them on."""
+"""Models of every kind and data to fit them on, for the tests of model files and exports."""
 
 import warnings
 from functools import cache
@@ -12,6 +12,7 @@ from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.model_selection import CalibratedClassifier, MultilabelStratifiedKFold, ThresholdClassifier
 from spmld.pacing import DiversePacing, FixedSchedule
+from spmld.studies.released import ReleasedSPMLD
 from tests.estimators.cases import ESTIMATORS, make
 
 DATA = make_planted(n_samples=160, n_features=8, n_labels=5, n_components=3, random_state=0)
@@ -21,7 +22,7 @@ Y = hide_labels(DATA.Y, observed_fraction=0.6, random_state=0)
 PLAIN = {cls.__name__: make(cls) for cls in ESTIMATORS}
 OTHERS = {
     "paper": SPMLD.paper(max_iter=3, random_state=0),
-    "released": SPMLD.released(max_iter=3, random_state=0),
+    "released": ReleasedSPMLD(max_iter=3, random_state=0),
     "hinge": SPMLD(loss="squared_hinge", pacing=DiversePacing(schedule=FixedSchedule()), random_state=0),
     "random_state": GLOCAL(random_state=np.random.RandomState(0)),
     "paced_logistic": SelfPacedClassifier(LogisticRegression()),
@@ -45,13 +46,13 @@ LINEAR = {
 
 @cache
 def fitted(name):
-    """A model, fitted once for all tests."""
+    """Return a model that is fitted once for all tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {**LINEAR, **MODELS}[name].fit(X, Y)
 
 
-def answers(model, X=X):
-    """All that a model says, by the name of the method."""
+def predictions(model, X=X):
+    """Return the predictions of a model by the name of the method."""
     methods = ("predict", "decision_function", "predict_proba")
     return {method: getattr(model, method)(X) for method in methods if hasattr(model, method)}

@@ -1,4 +1,4 @@
-"""Exports: other programs get the scores, probabilities and labels of the model."""
+"""Exported models predict the scores, probabilities and labels of the original model."""
 
 import json
 import os
@@ -17,61 +17,61 @@ from tests.persistence.cases import LINEAR, X, Y, fitted
 
 
 def expected(model):
-    """Scores before thresholds, probabilities where the model has them, and labels as 0 and 1."""
+    """Return scores before thresholds, probabilities if the model has them, and labels as 0 and 1."""
     inner = model.estimator_ if isinstance(model, ThresholdClassifier) else model
-    found = {"labels": model.predict(X)}
+    predicted = {"labels": model.predict(X)}
     if hasattr(inner, "decision_function"):
-        found["scores"] = inner.decision_function(X)
+        predicted["scores"] = inner.decision_function(X)
     if hasattr(inner, "predict_proba"):
-        found["probabilities"] = inner.predict_proba(X)
-    return found
+        predicted["probabilities"] = inner.predict_proba(X)
+    return predicted
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", LINEAR)
-def test_onnx_gives_what_the_model_gives(name, dtype, tmp_path):
-    path, wanted = tmp_path / "model.onnx", expected(fitted(name))
+def test_onnx_predicts_as_the_model(name, dtype, tmp_path):
+    path, predicted = tmp_path / "model.onnx", expected(fitted(name))
     spmld.export_onnx(fitted(name), path, dtype=dtype)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     outputs = [output.name for output in session.get_outputs()]
-    found = dict(zip(outputs, session.run(None, {"X": X.astype(dtype)}), strict=True))
+    computed = dict(zip(outputs, session.run(None, {"X": X.astype(dtype)}), strict=True))
     assert outputs == ["scores", "probabilities", "labels"]
-    for kind, values in wanted.items():
+    for kind, values in predicted.items():
         if kind == "labels":
-            margin = np.abs(found["scores"] - linear_predictor(fitted(name)).thresholds)
+            margin = np.abs(computed["scores"] - linear_predictor(fitted(name)).thresholds)
             sure = margin > (1e-5 if dtype == "float32" else 1e-12)
             assert sure.mean() > 0.95
-            np.testing.assert_array_equal(found[kind][sure], values[sure])
+            np.testing.assert_array_equal(computed[kind][sure], values[sure])
         else:
-            np.testing.assert_allclose(found[kind], values, rtol=0, atol=1e-5 if dtype == "float32" else 1e-12)
+            np.testing.assert_allclose(computed[kind], values, rtol=0, atol=1e-5 if dtype == "float32" else 1e-12)
 
 
-def test_onnx_carries_names_and_takes_any_number_of_rows(tmp_path):
+def test_onnx_stores_names_and_accepts_any_number_of_samples(tmp_path):
     model = spmld.MaskedLogistic().fit(pd.DataFrame(X).add_prefix("f"), pd.DataFrame(Y).add_prefix("tag "))
     spmld.export_onnx(model, tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
-    told = {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
-    assert told["label_names"] == [f"tag {i}" for i in range(5)]
-    assert told["feature_names"][7] == "f7"
-    assert told["thresholds"] == [0.0] * 5
+    metadata = {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
+    assert metadata["label_names"] == [f"tag {i}" for i in range(5)]
+    assert metadata["feature_names"][7] == "f7"
+    assert metadata["thresholds"] == [0.0] * 5
     for n in (1, 7):
         assert session.run(["labels"], {"X": X[:n].astype(np.float32)})[0].shape == (n, 5)
 
 
 @pytest.mark.parametrize("name", LINEAR)
-def test_npz_gives_the_scores_and_labels(name, tmp_path):
-    wanted = expected(fitted(name))
+def test_npz_has_the_scores_and_labels(name, tmp_path):
+    predicted = expected(fitted(name))
     spmld.export_npz(fitted(name), tmp_path / "model.npz", label_names=list("abcde"))
     with np.load(tmp_path / "model.npz", allow_pickle=False) as arrays:
         scores = X @ arrays["coef"].T + arrays["intercept"]
         assert arrays["label_names"].tolist() == list("abcde")
         assert arrays["feature_names"].tolist() == [f"x{i}" for i in range(8)]
         sure = np.abs(scores - arrays["thresholds"]) > 1e-12
-        np.testing.assert_array_equal((scores > arrays["thresholds"])[sure], (wanted["labels"] > 0)[sure])
-        if "scores" in wanted:
-            np.testing.assert_allclose(scores, wanted["scores"], atol=1e-9)
-        if str(arrays["link"]) == "logistic" and "probabilities" in wanted:
-            np.testing.assert_allclose(1 / (1 + np.exp(-scores)), wanted["probabilities"], atol=1e-9)
+        np.testing.assert_array_equal((scores > arrays["thresholds"])[sure], (predicted["labels"] > 0)[sure])
+        if "scores" in predicted:
+            np.testing.assert_allclose(scores, predicted["scores"], atol=1e-9)
+        if str(arrays["link"]) == "logistic" and "probabilities" in predicted:
+            np.testing.assert_allclose(1 / (1 + np.exp(-scores)), predicted["probabilities"], atol=1e-9)
 
 
 def test_labels_without_a_positive_have_constant_scores(tmp_path):
@@ -84,24 +84,26 @@ def test_labels_without_a_positive_have_constant_scores(tmp_path):
 
 @pytest.mark.parametrize("name", ["MLkNN", "SelfPacedEnsemble", "thresholds_top_k", "isotonic"])
 @pytest.mark.parametrize("export", [spmld.export_npz, spmld.export_onnx])
-def test_what_is_not_linear_is_refused(name, export, tmp_path):
+def test_models_that_are_not_linear_raise(name, export, tmp_path):
     with pytest.raises(ValueError, match="the model must"):
         export(fitted(name), tmp_path / "model")
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", ["MLkNN", "SelfPacedEnsemble"])
-def test_the_refusal_says_what_can_be_exported(name, tmp_path):
-    with pytest.raises(ValueError, match=rf"got {name}\. Accepted: .*MaskedLogistic.* Keep others with spmld\.save"):
+def test_the_error_names_the_accepted_models(name, tmp_path):
+    with pytest.raises(
+        ValueError, match=rf"got {name}\. Accepted: .*MaskedLogistic.* Use spmld\.save for other models"
+    ):
         spmld.export_onnx(fitted(name), tmp_path / "model")
 
 
-def test_a_model_that_is_not_fitted_is_said_to_be_so(tmp_path):
-    with pytest.raises(NotFittedError, match="SPMLD sample is not fitted"):
+def test_a_model_that_is_not_fitted_raises(tmp_path):
+    with pytest.raises(NotFittedError, match="SPMLD instance is not fitted"):
         spmld.export_npz(spmld.SPMLD(), tmp_path / "model.npz")
 
 
-def test_trees_wrong_names_and_wrong_precision_are_refused(tmp_path):
+def test_trees_invalid_names_and_invalid_precision_raise(tmp_path):
     forest = spmld.PerLabelClassifier(RandomForestClassifier(2)).fit(X, Y)
     with pytest.raises(ValueError, match="PerLabelClassifier of RandomForestClassifier"):
         spmld.export_npz(forest, tmp_path / "model.npz")

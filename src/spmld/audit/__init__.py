@@ -1,4 +1,4 @@
-"""The audit: which of the labels that were given are likely to be wrong, and how often labels are."""
+"""Label audit: error probabilities of observed labels and noise rates."""
 
 from spmld.audit.find import find_label_issues
 from spmld.audit.issues import LabelIssues

@@ -1,46 +1,49 @@
-"""LabelIssues: what an audit has found, as tables, files and for cleanlab."""
+"""LabelIssues: the result of a label audit as tables, files and input for cleanlab."""
 
 from __future__ import annotations
 
-import csv
 import os
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spmld._io import writing
 from spmld._table import TextTable
+from spmld._validation import UNIT_INTERVAL, check_scalar_integer
 from spmld.core.losses import logistic
 
 __all__ = ["LabelIssues"]
 
 COLUMNS = ["sample", "label", "given", "probability", "error_probability", "kind"]
-KINDS = {1: "wrong positive", -1: "missed positive"}
+"""Columns of the table of entries."""
+KINDS = {1: "false positive", -1: "false negative"}
+"""What a wrong label is, by its sign."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelIssues:
-    """How likely each observed label is wrong; see `find_label_issues`.
+    """Error probabilities of observed labels, the result of `find_label_issues`.
 
-    Tables are DataFrames where pandas is installed, or else lists with a dictionary for each row.
+    Tables are DataFrames if pandas is installed, otherwise lists with a dictionary for each row.
 
     Attributes
     ----------
     signs : ndarray of shape (n_samples, n_labels)
-        The labels: 1, -1, and 0 where unobserved.
+        The audited labels: 1, -1, and 0 where missing.
     classes : ndarray of shape (2,)
-        How a negative and a positive were written.
+        Encoding of a negative and of a positive label.
     scores : ndarray of shape (n_samples, n_labels)
-        Out-of-fold log-odds, for unobserved labels too.
+        Out-of-fold log-odds, also of missing labels.
     error_log_odds : ndarray of shape (n_samples, n_labels)
-        Log-odds that a label is wrong, NaN where unobserved.
+        Log-odds that a label is wrong, NaN where missing.
     alpha, beta : ndarray of shape (n_labels,)
-        Estimated share of the truly negative written as positive, and of the truly positive written as negative.
+        Estimated noise rates: probability that a true negative is labeled positive, and that a true positive is
+        labeled negative.
     label_names, sample_names : list
-        Names of the columns and rows, or their numbers.
+        Names or indices of labels and samples.
 
     Examples
     --------
@@ -50,8 +53,8 @@ class LabelIssues:
     >>> data = make_planted(n_samples=600, noise=0.1, random_state=0)
     >>> Y = corrupt_labels(data.Y, "flip", 0.03, random_state=0)
     >>> issues = find_label_issues(None, data.X, Y, random_state=0)
-    >>> [row["kind"] for row in issues.entries(top=3)]
-    ['wrong positive', 'wrong positive', 'wrong positive']
+    >>> [entry["kind"] for entry in issues.entries(top=3)]
+    ['false positive', 'false positive', 'false positive']
     """
 
     signs: NDArray[np.int8]
@@ -65,30 +68,28 @@ class LabelIssues:
 
     @property
     def error_probability(self) -> NDArray[np.float64]:
-        """Probability that a label is wrong, NaN where unobserved."""
+        """Probability that a label is wrong, NaN where missing."""
         return logistic(self.error_log_odds)
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """Out-of-fold probabilities of each label, as the estimator gives them."""
+        """Out-of-fold probabilities of the estimator that each label is positive."""
         return logistic(self.scores)
 
     def order(self) -> NDArray[np.intp]:
-        """Places of the observed entries in the flattened matrix, the most suspicious first."""
-        places = np.flatnonzero(self.signs)
-        return places[np.argsort(-self.error_log_odds.flat[places], kind="stable")]
+        """Return the indices of the observed entries in the flattened matrix, by descending error probability."""
+        indices = np.flatnonzero(self.signs)
+        return indices[np.argsort(-self.error_log_odds.flat[indices], kind="stable")]
 
     def entries(self, top: int | None = None, threshold: float | None = None) -> list[dict[str, Any]]:
-        """The rows of `table`, as dictionaries."""
+        """Return the rows of `table` as dictionaries."""
         order = self.order()
         if threshold is not None:
-            if not 0 <= threshold <= 1:
-                raise ValueError(f"threshold must be from 0 to 1, got {threshold!r}")
+            if not UNIT_INTERVAL.is_satisfied_by(threshold):
+                raise ValueError(f"threshold must be in [0, 1], got {threshold!r}")
             order = order[self.error_probability.flat[order] >= threshold]
         if top is not None:
-            if isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 0:
-                raise ValueError(f"top must be an integer of 0 or more, got {top!r}")
-            order = order[:top]
+            order = order[: check_scalar_integer("top", top, minimum=0)]
         l = self.signs.shape[1]
         error_probability, probabilities = self.error_probability, self.probabilities
         return [
@@ -100,68 +101,73 @@ class LabelIssues:
                 "error_probability": float(error_probability[i, j]),
                 "kind": KINDS[int(self.signs[i, j])],
             }
-            for i, j in (divmod(int(place), l) for place in order)
+            for i, j in (divmod(int(index), l) for index in order)
         ]
 
     def table(self, top: int | None = None, threshold: float | None = None) -> Any:
-        """Observed entries, the most suspicious first.
+        """Return the observed entries by descending error probability.
 
         Parameters
         ----------
         top : int, optional
-            How many. None: all.
+            Maximum number of entries. None: all.
         threshold : float, optional
-            Least error_probability.
+            Minimum error probability.
 
         Returns
         -------
         DataFrame or list of dict
-            With the columns sample, label, given, probability (of a positive, out of fold), error_probability and kind.
+            Columns: sample, label, given (the audited label), probability (that it is positive, out-of-fold),
+            error_probability, and kind, "false positive" or "false negative".
         """
-        return _frame(self.entries(top, threshold), COLUMNS)
+        return _to_frame(self.entries(top, threshold), COLUMNS)
 
     def label_rows(self) -> list[dict[str, Any]]:
-        """The rows of `per_label`, as dictionaries."""
+        """Return the rows of `per_label` as dictionaries."""
         return [
-            {"label": name, **row, "alpha": float(alpha), "beta": float(beta)}
-            for name, row, alpha, beta in zip(self.label_names, self._sums(0), self.alpha, self.beta, strict=True)
+            {"label": name, **counts, "alpha": float(alpha), "beta": float(beta)}
+            for name, counts, alpha, beta in zip(self.label_names, self._counts(0), self.alpha, self.beta, strict=True)
         ]
 
     def per_label(self) -> Any:
-        """For each label: entries observed, positives, expected wrong and missed ones, their share, and the rates.
+        """Return, for each label, the number of observed entries and positives, expected errors and noise rates.
 
         Returns
         -------
         DataFrame or list of dict
+            Columns: label, observed, positives, false positives, false negatives (expected numbers), error_rate (the
+            expected fraction of wrong entries), alpha and beta.
         """
-        return _frame(self.label_rows())
+        return _to_frame(self.label_rows())
 
     def per_sample(self) -> Any:
-        """For each sample: entries observed, positives, expected wrong and missed ones, and their share.
+        """Return, for each sample, the number of observed entries and positives, and expected errors.
 
         Returns
         -------
         DataFrame or list of dict
+            Columns as in `per_label`, without the noise rates.
         """
-        pairs = zip(self.sample_names, self._sums(1), strict=True)
-        return _frame([{"sample": name, **row} for name, row in pairs])
+        rows = zip(self.sample_names, self._counts(1), strict=True)
+        return _to_frame([{"sample": name, **counts} for name, counts in rows])
 
-    def _sums(self, axis: int) -> list[dict[str, Any]]:
-        known, positive = self.signs != 0, self.signs > 0
-        error_probability = np.where(known, self.error_probability, 0.0)
-        seen = known.sum(axis=axis)
-        columns = (
-            seen,
-            positive.sum(axis=axis),
-            (error_probability * positive).sum(axis=axis),
-            (error_probability * ~positive).sum(axis=axis),
-            np.divide(error_probability.sum(axis=axis), seen, out=np.full(len(seen), np.nan), where=seen > 0),
-        )
-        words = ("observed", "positives", "wrong positives", "missed positives", "share")
-        return [dict(zip(words, row, strict=True)) for row in zip(*(c.tolist() for c in columns), strict=True)]
+    def _counts(self, axis: int) -> list[dict[str, Any]]:
+        observed, positive = self.signs != 0, self.signs > 0
+        error_probability = np.where(observed, self.error_probability, 0.0)
+        n_observed = observed.sum(axis=axis)
+        undefined = np.full(len(n_observed), np.nan)
+        columns = {
+            "observed": n_observed,
+            "positives": positive.sum(axis=axis),
+            "false positives": (error_probability * positive).sum(axis=axis),
+            "false negatives": (error_probability * ~positive).sum(axis=axis),
+            "error_rate": np.divide(error_probability.sum(axis=axis), n_observed, out=undefined, where=n_observed > 0),
+        }
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def to_csv(self, path: str | os.PathLike[str], top: int | None = None, threshold: float | None = None) -> None:
-        """Write `table` as CSV. The file is complete or absent.
+        """Write `table` to a CSV file. On an error no file is left behind.
 
         Parameters
         ----------
@@ -170,55 +176,55 @@ class LabelIssues:
         top, threshold
             As in `table`.
         """
-        rows = self.entries(top, threshold)
-        with writing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["sample", "label", "given", "probability", "error_probability", "kind"])
-            writer.writerows(row.values() for row in rows)
+        table = TextTable(COLUMNS, [list(entry.values()) for entry in self.entries(top, threshold)])
+        with writing(path) as part:
+            part.write_text(table.to_csv(), encoding="utf-8", newline="")
 
-    def to_cleanlab(self, missing: str = "refuse") -> tuple[list[list[int]], NDArray[np.float64]]:
-        """What the functions of ``cleanlab.multilabel_classification`` take.
+    def to_cleanlab(
+        self, missing: Literal["raise", "predict"] = "raise"
+    ) -> tuple[list[list[int]], NDArray[np.float64]]:
+        """Return the input of the functions of ``cleanlab.multilabel_classification``.
 
         Parameters
         ----------
-        missing : {"refuse", "predict"}
-            cleanlab does not know of missing labels. "refuse": an error, if there are any. "predict": they become what
-            the estimator predicts, so that cleanlab finds little wrong with them.
+        missing : {"raise", "predict"}, default="raise"
+            Treatment of missing labels, which cleanlab does not support. "raise": raise ValueError. "predict": replace
+            them by the predictions of the estimator, which cleanlab will rarely flag.
 
         Returns
         -------
         labels : list of list of int
-            For each sample the numbers of its positive labels.
+            The indices of the positive labels of each sample.
         pred_probs : ndarray of shape (n_samples, n_labels)
             `probabilities`.
         """
-        if missing not in ("refuse", "predict"):
-            raise ValueError(f'missing must be "refuse" or "predict", got {missing!r}')
-        gaps = self.signs == 0
-        if missing == "refuse" and gaps.any():
+        if missing not in ("raise", "predict"):
+            raise ValueError(f'missing must be "raise" or "predict", got {missing!r}')
+        is_missing = self.signs == 0
+        if missing == "raise" and is_missing.any():
             raise ValueError(
-                f"cleanlab takes no missing labels, and {int(gaps.sum())} of {gaps.size} are missing: give "
-                'missing="predict" to put predictions in their place'
+                f"cleanlab does not support missing labels, got {int(is_missing.sum())} of {is_missing.size}; use "
+                'missing="predict" to replace them by predictions'
             )
-        positive = np.where(gaps, self.scores > 0, self.signs > 0)
+        positive = np.where(is_missing, self.scores > 0, self.signs > 0)
         return [np.flatnonzero(row).tolist() for row in positive], self.probabilities
 
     def __repr__(self) -> str:
         n, l = self.signs.shape
-        known, doubted = int((self.signs != 0).sum()), self.error_probability >= 0.5
-        wrong, missed = (int((doubted & (self.signs == sign)).sum()) for sign in (1, -1))
+        n_observed, flagged = int((self.signs != 0).sum()), self.error_probability >= 0.5
+        positives, negatives = (int((flagged & (self.signs == sign)).sum()) for sign in (1, -1))
         return (
-            f"LabelIssues: {known} observed entries of {n} samples and {l} labels, about "
-            f"{np.nansum(self.error_probability):.0f} of them wrong; more likely wrong than right: "
-            f"{wrong} positives, {missed} negatives"
+            f"LabelIssues: {n_observed} observed entries of {n} samples and {l} labels, about "
+            f"{np.nansum(self.error_probability):.0f} wrong; error probability of at least 0.5: "
+            f"{positives} positives, {negatives} negatives"
         )
 
     def _repr_html_(self) -> str:
         return TextTable.from_records(self.entries(top=10), title=repr(self)).to_html()
 
 
-def _frame(rows: list[dict[str, Any]], columns: list[str] | None = None) -> Any:
-    """A DataFrame, or the rows where pandas is not installed."""
+def _to_frame(rows: list[dict[str, Any]], columns: list[str] | None = None) -> Any:
+    """Return a DataFrame, or the rows if pandas is not installed."""
     if find_spec("pandas") is None:
         return rows
     import pandas as pd

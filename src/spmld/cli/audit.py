@@ -83,8 +83,8 @@ def audit(
     if entries:
         print_table(TextTable.from_records(entries, title="Most likely errors"))
         click.echo()
-    labels.sort(key=lambda row: -(row["share"] or 0))
-    print_table(TextTable.from_records(labels, title="Labels by the expected fraction of errors"))
+    labels.sort(key=lambda row: -(row["error_rate"] or 0))
+    print_table(TextTable.from_records(labels, title="Labels by estimated error rate"))
     print_message(repr(issues))
     if out:
         print_message(f"all entries: {out}")

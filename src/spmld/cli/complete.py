@@ -88,8 +88,8 @@ def complete(
             raise ValueError(f"{model} contains {info.estimator}, which cannot complete labels")
         X, Y, names = as_frame(estimator, matched.X), matched.Y, matched.label_names
     with spinner("completing"):
-        added = estimator.complete(X, Y).added(Y, at_least=min_confidence)
-    rows = [[sample, names[label], confidence] for sample, label, confidence in added[:top]]
+        suggestions = estimator.complete(X, Y).suggestions(Y, min_confidence=min_confidence)
+    rows = [[sample, names[label], confidence] for sample, label, confidence in suggestions[:top]]
     write_table(TextTable(["sample", "label", "confidence"], rows), out, kind)
     missing = int(np.isnan(np.asarray(Y, dtype=float)).sum())
-    print_message(f"{len(rows)} of {len(added)} labels to add, among {missing} missing")
+    print_message(f"{len(rows)} of {len(suggestions)} labels to add, among {missing} missing")

@@ -12,7 +12,7 @@ from spmld.cli.loading import data_name, frames
 from spmld.cli.options import used_options
 from spmld.cli.progress import progress_bar, spinner
 from spmld.datasets import Dataset
-from spmld.estimators._progress import most_rounds
+from spmld.estimators.progress import max_iterations
 
 __all__ = ["fit_model", "save_model", "training_summary"]
 
@@ -20,7 +20,7 @@ __all__ = ["fit_model", "save_model", "training_summary"]
 def fit_model(model: Any, data: Dataset, method: str) -> float:
     """Fit a model with a progress bar if it has iterations, otherwise with a spinner, and return the seconds."""
     X, Y = frames(data)
-    start, total = time.perf_counter(), most_rounds(model)
+    start, total = time.perf_counter(), max_iterations(model)
     if total is None:
         with spinner(f"fitting {method}"):
             model.fit(X, Y)

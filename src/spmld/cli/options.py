@@ -33,7 +33,7 @@ __all__ = [
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 
-class MethodType(click.ParamType):
+class MethodType(click.ParamType):  # type: ignore[type-arg]  # generic in recent versions of click only
     """Name of a method in upper or lower case."""
 
     name = "method"

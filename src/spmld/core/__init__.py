@@ -1,1 +1,1 @@
-"""The mathematics: arrays in, arrays out."""
+"""Mathematics: terms of the objective, block updates and solvers, on NumPy and torch arrays."""

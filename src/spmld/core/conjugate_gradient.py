@@ -1,4 +1,4 @@
-"""Conjugate gradient for one linear system, or for many at once."""
+"""Conjugate gradient for one linear system, or for several at once."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ def conjugate_gradient(
     apply: Callable[[Array], Array],
     precondition: Callable[[Array], Array],
     target: Array,
-    start: Array | None,
+    x: Array | None,
     tol: float | Array,
     max_iter: int,
     axis: int | None = None,
 ) -> Array:
-    """Solve apply(x) = target for a positive definite operator, to a residual of `tol` times the target's norm.
+    """Solve apply(x) = target for a positive definite operator, to a residual of `tol` times the norm of the target.
 
-    Both in the norm of the preconditioner. With `axis` 1 (or 0) the operator acts on each row (or column) of x by
-    itself: all are solved together, each with its own step lengths. Every iterate lowers
-    1/2 <x, apply(x)> - <x, target>. The start is zero if None.
+    Both norms are those of the preconditioner. With `axis` 1 (or 0) the operator acts on each row (or column) of x
+    separately: all are solved together, with separate step lengths. Every iterate lowers
+    1/2 <x, apply(x)> - <x, target>. With x None the iteration starts at zero.
     """
     xp = array_namespace(target)
 
@@ -32,7 +32,7 @@ def conjugate_gradient(
     def ratio(a: Array, b: Array) -> Array:
         return a / xp.where(b > 0, b, xp.ones_like(b))
 
-    x, r = (xp.zeros_like(target), target) if start is None else (start, target - apply(start))
+    x, r = (xp.zeros_like(target), target) if x is None else (x, target - apply(x))
     z = precondition(r)
     p, rz = z, inner(r, z)
     goal = tol**2 * inner(target, precondition(target))

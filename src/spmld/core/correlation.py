@@ -1,8 +1,9 @@
-"""The correlation step: minimise tr(Z^T A Z) over matrices with unit rows, A = U H U^T."""
+"""The correlation step: minimize tr(Z^T A Z) over matrices with unit rows, A = U H U^T."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from array_api_compat import array_namespace
 
@@ -11,19 +12,19 @@ from spmld.core.problem import Problem, State
 from spmld.core.terms import Objective
 
 
-def normalise(Z: Array) -> Array:
-    """Rows scaled to unit length; a zero row is left alone."""
+def normalize_rows(Z: Array) -> Array:
+    """Scale rows to unit length; zero rows stay zero."""
     xp = array_namespace(Z)
     norm = xp.sqrt(xp.sum(Z * Z, axis=-1, keepdims=True))
     return Z / xp.where(norm > 0, norm, xp.ones_like(norm))
 
 
 def mix(H: Array, U: Array, Z: Array, sweeps: int = 100, tol: float = 1e-6) -> Array:
-    """Row by row z_i <- -normalise(sum_{j != i} A_ij z_j) in each group: the mixing method.
+    """Apply the mixing method in each group: row by row z_i <- -normalize(sum_{j != i} A_ij z_j).
 
-    A has the rank of U, so the sum is u_i H (U^T Z) - A_ii z_i and a row costs k r, not l r. After a sweep over the
-    rows all of them go on in its direction, if that lowers the trace further.
-    Ends when a sweep lowers the trace by less than `tol` times its first value.
+    A has the rank of U, so the sum is u_i H (U^T Z) - A_ii z_i and a row costs k r, not l r. After a sweep, all rows
+    are extrapolated in its direction if that lowers the trace further. Ends when a sweep lowers the trace by less than
+    `tol` times its first value.
     """
     xp = array_namespace(U)
     return xp.stack([_mix_group(H[m, :, :], U, Z[m, :, :], sweeps, tol) for m in range(Z.shape[0])])
@@ -44,7 +45,7 @@ def _mix_group(H: Array, U: Array, Z: Array, sweeps: int, tol: float) -> Array:
         old, before = Z, value
         Z = _sweep(G, diagonal, U, Z, Q)
         Q, value = product(Z)
-        far = normalise(Z + length * (Z - old))
+        far = normalize_rows(Z + length * (Z - old))
         far_Q, far_value = product(far)
         if far_value < value:
             Z, Q, value, length = far, far_Q, far_value, min(1.5 * length, 30.0)
@@ -56,7 +57,7 @@ def _mix_group(H: Array, U: Array, Z: Array, sweeps: int, tol: float) -> Array:
 
 
 def _sweep(G: Array, diagonal: list[float], U: Array, Z: Array, Q: Array) -> Array:
-    """Each row once, with Q = U^T Z kept up to date."""
+    """Update each row once, with Q = U^T Z kept up to date."""
     xp = array_namespace(U)
     Z, Q = xp.asarray(Z, copy=True), xp.asarray(Q, copy=True)
     columns = U[:, :, None]
@@ -71,9 +72,15 @@ def _sweep(G: Array, diagonal: list[float], U: Array, Z: Array, Q: Array) -> Arr
     return Z
 
 
-def update_Z(problem: Problem, objective: Objective, state: State, safe: bool = True, sweeps: int = 5) -> State:
-    """The mixing method from the current factors."""
-    if not objective.correlation.active:
-        return state
-    H = objective.correlation.moments(problem, state)
-    return replace(state, Z=mix(H, state.U, state.Z, sweeps=sweeps))
+@dataclass(frozen=True)
+class UpdateZ:
+    """Lower the correlation term in Z by sweeps of the mixing method."""
+
+    sweeps: int = 5
+    models_fit: ClassVar[bool] = False
+
+    def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
+        if not objective.correlation.active:
+            return state
+        H = objective.correlation.moments(problem, state)
+        return replace(state, Z=mix(H, state.U, state.Z, sweeps=self.sweeps))

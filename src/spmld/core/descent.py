@@ -1,21 +1,21 @@
-"""Steepest descent with Armijo backtracking for every block: what the paper describes, and the oracle for the steps.
+"""Steepest descent with Armijo backtracking for every block, as described in the paper.
 
-The rules of step length and stopping are those of the released code.
+Step lengths and stopping rules are those of the authors' released code. The tests compare the exact updates with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from typing import ClassVar
 
 from array_api_compat import array_namespace
 
-from spmld.core.correlation import normalise
+from spmld.core.correlation import normalize_rows
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State, set_rows
-from spmld.core.steps import Step
-from spmld.core.terms import Objective, square
+from spmld.core.steps import BlockUpdate
+from spmld.core.terms import Correlation, Objective, square
 
 Point = tuple[Array, ...]
 
@@ -25,20 +25,20 @@ def descend(
     value: Callable[[Point], float],
     gradient: Callable[[Point], Point],
     retract: Callable[[Point], Point] = lambda x: x,
-    own: int | None = None,
+    n_variables: int | None = None,
     max_iter: int = 60,
 ) -> Point:
-    """Minimise `value` from x along minus `gradient`, each trial point passed through `retract`.
+    """Minimize `value` from x along the negative `gradient`; each trial point is passed through `retract`.
 
-    The first trial step has length 1; later ones are guessed from the last decrease. A trial is halved until the
-    value falls by 1e-4 of what the slope promises. `own` is the number of leading arrays whose gradient is a
-    gradient; those that follow (products that move along with them) do not count in its norm.
+    The first trial step has length 1; later ones are guessed from the last decrease. A trial is halved until the value
+    decreases by 1e-4 of what the slope predicts. `n_variables` is the number of leading arrays of x that are variables;
+    the others are products that move with them and do not count in the norm of the gradient.
     """
     f, before = value(x), None
     values = [f]
     for _ in range(max_iter):
         g = gradient(x)
-        norm2 = sum(float(square(part)) for part in g[:own])
+        norm2 = sum(float(square(part)) for part in g[:n_variables])
         if norm2**0.5 < 1e-6:
             break
         step = 4 * (before - f) / norm2 if before is not None else 0.0
@@ -47,8 +47,8 @@ def descend(
         x, new, step = _backtrack(x, g, f, norm2, step, value, retract)
         before, f = f, new
         values.append(f)
-        settled = [abs(a - b) < 1e-5 for a, b in zip(values[-5:-1], values[-4:-1], strict=False)]
-        if step * norm2**0.5 < 1e-10 or (len(values) >= 5 and all(settled)):
+        small = [abs(a - b) < 1e-5 for a, b in zip(values[-5:-1], values[-4:-1], strict=False)]
+        if step * norm2**0.5 < 1e-10 or (len(values) >= 5 and all(small)):
             break
     return x
 
@@ -71,106 +71,123 @@ def _backtrack(
     return (trial, new, 2 * step) if new < f else (x, f, 0.0)
 
 
-def descend_V(problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
+class Descent:
+    """Base class of the descent steps. The value of the objective is exact, so that no step raises it."""
+
+    models_fit: ClassVar[bool] = False
+
+    def correlation_value(self, correlation: Correlation, H: Array, U: Array, Z: Array) -> Array:
+        """Return the correlation term in the line searches of U and W."""
+        return correlation.value(H, U, Z)
+
+
+class DescendV(Descent):
     """Lower fit, coupling and ridge in V."""
-    fit, coupling, tV = objective.fit, objective.coupling, objective.ridge.tV
 
-    def value(V: Point) -> float:
-        def of_block(block: Block, rows: Rows, V: Array) -> Array:
-            return fit.value(block, V, state.U, state.b) + coupling.value(V, rows.T, rows.P) + tV / 2 * square(V)
+    def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
+        fit, coupling, tV = objective.fit, objective.coupling, objective.ridge.tV
+        U, b = state.U, state.b
 
-        return float(problem.sum(of_block, state.rows, V))
+        def value(V: Point) -> float:
+            def value_block(block: Block, rows: Rows, V: Array) -> Array:
+                return fit.value(block, V, U, b) + coupling.value(V, rows.T, rows.P) + tV / 2 * square(V)
 
-    def gradient(V: Point) -> Point:
-        def of_block(block: Block, rows: Rows, V: Array) -> Array:
-            return fit.slope(block, V, state.U, state.b) @ state.U + coupling.slope(V, rows.T, rows.P) + tV * V
+            return float(problem.sum(value_block, state.rows, V))
 
-        return problem.map(of_block, state.rows, V)
+        def gradient(V: Point) -> Point:
+            def gradient_block(block: Block, rows: Rows, V: Array) -> Array:
+                return fit.slope(block, V, U, b) @ U + coupling.slope(V, rows.T, rows.P) + tV * V
 
-    return set_rows(state, V=descend(tuple(r.V for r in state.rows), value, gradient))
+            return problem.map(gradient_block, state.rows, V)
+
+        return set_rows(state, V=descend(tuple(r.V for r in state.rows), value, gradient))
 
 
-def descend_U(problem: Problem, objective: Objective, state: State, safe: bool = True, counted: int = 1) -> State:
+class DescendU(Descent):
     """Lower fit, correlation and ridge in U, and in b if there are intercepts."""
-    fit, correlation, tU = objective.fit, objective.correlation, objective.ridge.tU
-    xp = array_namespace(state.U)
-    H = correlation.moments(problem, state) if correlation.active else None
 
-    def value(x: Point) -> float:
-        U, b = (*x, state.b)[:2]
-        total = problem.sum(lambda block, rows: fit.value(block, rows.V, U, b), state.rows) + tU / 2 * square(U)
-        return float(total if H is None else total + counted * correlation.value(H, U, state.Z))
+    def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
+        fit, correlation, tU = objective.fit, objective.correlation, objective.ridge.tU
+        xp = array_namespace(state.U)
+        H = correlation.moments(problem, state) if correlation.active else None
 
-    def gradient(x: Point) -> Point:
-        U, b = (*x, state.b)[:2]
+        def value(x: Point) -> float:
+            U, b = (*x, state.b)[:2]
+            total = problem.sum(lambda block, rows: fit.value(block, rows.V, U, b), state.rows) + tU / 2 * square(U)
+            return float(total if H is None else total + self.correlation_value(correlation, H, U, state.Z))
 
-        def of_block(block: Block, rows: Rows) -> tuple[Array, Array]:
-            D = fit.slope(block, rows.V, U, b)
-            return D.T @ rows.V, xp.sum(D, axis=0)
+        def gradient(x: Point) -> Point:
+            U, b = (*x, state.b)[:2]
 
-        gU, gb = problem.sum(of_block, state.rows)
-        gU = gU + tU * U
-        if H is not None:
-            gU = gU + correlation.gradient_U(H, U, state.Z)
-        return (gU, gb)[: len(x)]
+            def gradient_block(block: Block, rows: Rows) -> tuple[Array, Array]:
+                D = fit.slope(block, rows.V, U, b)
+                return D.T @ rows.V, xp.sum(D, axis=0)
 
-    start = (state.U, state.b) if problem.fit_intercept else (state.U,)
-    U, b = (*descend(start, value, gradient), state.b)[:2]
-    return replace(state, U=U, b=b)
+            gU, gb = problem.sum(gradient_block, state.rows)
+            gU = gU + tU * U
+            if H is not None:
+                gU = gU + correlation.gradient_U(H, U, state.Z)
+            return (gU, gb)[: len(x)]
 
-
-def descend_W(problem: Problem, objective: Objective, state: State, safe: bool = True, counted: int = 1) -> State:
-    """Lower coupling, correlation and the penalty on W. T = X W moves along, so that a trial costs no product."""
-    coupling, correlation, ridge = objective.coupling, objective.correlation, objective.ridge
-    N = correlation.couplings(problem, state.U, state.Z) if correlation.active else None
-
-    def value(x: Point) -> float:
-        W, *T = x
-        total = problem.sum(lambda block, rows, T: coupling.value(rows.V, T, rows.P), state.rows, T) + ridge.value_W(W)
-        if correlation.active:
-            H = correlation.moments(problem, set_rows(state, T=T))
-            total = total + counted * correlation.value(H, state.U, state.Z)
-        return float(total)
-
-    def gradient(x: Point) -> Point:
-        W, *T = x
-
-        def of_block(block: Block, rows: Rows, T: Array) -> Array:
-            slope = -coupling.slope(rows.V, T, rows.P)
-            if N is not None:
-                slope = slope + correlation.gradient_T(block, T, rows.P, N)
-            return block.X.T @ slope
-
-        g = problem.sum(of_block, state.rows, T) + ridge.curvature_W(W) * W
-        return (g, *problem.map(lambda block: block.X @ g))
-
-    W, *T = descend((state.W, *(r.T for r in state.rows)), value, gradient, own=1)
-    return replace(set_rows(state, T=T), W=W)
+        variables = (state.U, state.b) if problem.fit_intercept else (state.U,)
+        U, b = (*descend(variables, value, gradient), state.b)[:2]
+        return replace(state, U=U, b=b)
 
 
-def descend_Z(problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
+class DescendW(Descent):
+    """Lower coupling, correlation and the penalty on W. T = X W moves with W, so that a trial costs no product."""
+
+    def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
+        coupling, correlation, ridge = objective.coupling, objective.correlation, objective.ridge
+        N = correlation.couplings(problem, state.U, state.Z) if correlation.active else None
+
+        def value(x: Point) -> float:
+            W, *T = x
+            total = problem.sum(lambda block, rows, T: coupling.value(rows.V, T, rows.P), state.rows, T)
+            total = total + ridge.value_W(W)
+            if correlation.active:
+                H = correlation.moments(problem, set_rows(state, T=T))
+                total = total + self.correlation_value(correlation, H, state.U, state.Z)
+            return float(total)
+
+        def gradient(x: Point) -> Point:
+            W, *T = x
+
+            def gradient_block(block: Block, rows: Rows, T: Array) -> Array:
+                slope = -coupling.slope(rows.V, T, rows.P)
+                if N is not None:
+                    slope = slope + correlation.gradient_T(block, replace(rows, T=T), N)
+                return block.X.T @ slope
+
+            g = problem.sum(gradient_block, state.rows, T) + ridge.slope_W(W)
+            return (g, *problem.map(lambda block: block.X @ g))
+
+        W, *T = descend((state.W, *(r.T for r in state.rows)), value, gradient, n_variables=1)
+        return replace(set_rows(state, T=T), W=W)
+
+
+class DescendZ(Descent):
     """Lower the correlation term in Z along its gradient on the spheres of the rows."""
-    correlation = objective.correlation
-    if not correlation.active:
-        return state
-    xp = array_namespace(state.U)
-    H = correlation.moments(problem, state)
 
-    def gradient(x: Point) -> Point:
-        (Z,) = x
-        G = correlation.gradient_Z(H, state.U, Z)
-        return (G - xp.sum(G * Z, axis=-1, keepdims=True) * Z,)
+    def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
+        correlation = objective.correlation
+        if not correlation.active:
+            return state
+        xp = array_namespace(state.U)
+        H = correlation.moments(problem, state)
 
-    (Z,) = descend(
-        (state.Z,),
-        lambda x: float(correlation.value(H, state.U, x[0])),
-        gradient,
-        retract=lambda x: (normalise(x[0]),),
-    )
-    return replace(state, Z=Z)
+        def gradient(x: Point) -> Point:
+            (Z,) = x
+            G = correlation.gradient_Z(H, state.U, Z)
+            return (G - xp.sum(G * Z, axis=-1, keepdims=True) * Z,)
+
+        (Z,) = descend(
+            (state.Z,),
+            lambda x: float(correlation.value(H, state.U, x[0])),
+            gradient,
+            retract=lambda x: (normalize_rows(x[0]),),
+        )
+        return replace(state, Z=Z)
 
 
-def descent_steps(released: bool = False) -> tuple[Step, ...]:
-    """Z, V, U, W. The released code's line searches in U and W count the correlation term twice."""
-    counted = 2 if released else 1
-    return descend_Z, descend_V, partial(descend_U, counted=counted), partial(descend_W, counted=counted)
+DESCENT: tuple[BlockUpdate, ...] = (DescendZ(), DescendV(), DescendU(), DescendW())

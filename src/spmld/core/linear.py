@@ -1,10 +1,10 @@
-"""Models whose scores are linear in their parameters B: how scores follow from B, and what B costs.
+"""Models whose scores are linear in their parameters B: designs and penalties.
 
-The objective of all of them is
+Their objective
 
   sum J o loss(Y, scores(B)) + 1/2 <B, penalty(B)>
 
-and `newton.py` minimises it.
+is minimized in `newton.py`.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from spmld.core.problem import Block, Problem
 
 
 class Design(Protocol):
-    """A linear map from parameters to the scores of a block of rows."""
+    """A linear map from parameters to the scores of a row block."""
 
     separable: bool
-    """Whether column i of the parameters acts on column i of the scores alone."""
+    """Whether column i of the parameters affects only column i of the scores."""
 
     def scores(self, block: Block, B: Array) -> Array:
-        """The scores, (n, l)."""
+        """Return the scores, (n, l)."""
         ...
 
     def pull(self, block: Block, D: Array) -> Array:
-        """The adjoint: what slopes D in the scores are in the parameters."""
+        """Apply the adjoint: the gradient in the parameters from slopes D in the scores."""
         ...
 
     def squares(self, block: Block, C: Array) -> Array:
-        """The diagonal of pull(C o scores(.))."""
+        """Return the diagonal of pull(C o scores(.))."""
         ...
 
     def columns(self, keep: Array | slice) -> Design:
-        """The map of some columns alone, where it is separable."""
+        """Return the map of some columns, if it is separable."""
         ...
 
 
@@ -83,24 +83,24 @@ class Factored:
         return column_squares(block.X, C @ (self.H * self.H))
 
     def columns(self, keep: Array | slice) -> Factored:
-        raise TypeError("columns of the scores of a factored model depend on all parameters")
+        raise TypeError("a factored model is not separable: each score depends on all parameters")
 
 
 @dataclass(frozen=True)
 class Others:
-    """Scores Z (B - diag B) + S diag B + 1 b^T: each label from what is known of all others, and from its own score.
+    """Scores Z (B - diag B) + S diag B + 1 b^T: each label from inputs Z of all other labels and its score in S.
 
-    X is Z and S side by side, (n, 2 l). B is (l, l) with b^T below it; what is on its diagonal belongs to S.
+    X is Z and S side by side, (n, 2 l). B is (l, l) with b^T below it; its diagonal belongs to S.
     """
 
-    own: Array
-    """The number of the label of each column."""
+    label: Array
+    """Index of the label of each column."""
     separable = True
 
     def scores(self, block: Block, B: Array) -> Array:
         Z, S = self._parts(block)
         W = B[:-1, :]
-        return Z @ W + (S - Z[:, self.own]) * W[self.own, self._each(B)] + B[-1, :]
+        return Z @ W + (S - Z[:, self.label]) * W[self.label, self._columns(B)] + B[-1, :]
 
     def pull(self, block: Block, D: Array) -> Array:
         Z, S = self._parts(block)
@@ -111,25 +111,25 @@ class Others:
         return self._stack(column_squares(Z, C), S * S * C, C)
 
     def columns(self, keep: Array | slice) -> Others:
-        return Others(self.own[keep])
+        return Others(self.label[keep])
 
     def _parts(self, block: Block) -> tuple[Array, Array]:
         l = block.X.shape[1] // 2
-        return block.X[:, :l], block.X[:, l:][:, self.own]
+        return block.X[:, :l], block.X[:, l:][:, self.label]
 
-    def _each(self, B: Array) -> Array:
+    def _columns(self, B: Array) -> Array:
         return array_namespace(B).arange(B.shape[1], device=B.device)
 
-    def _stack(self, W: Array, own: Array, D: Array) -> Array:
-        """Slopes with those of each label's own score in place, and those of the intercepts below."""
+    def _stack(self, W: Array, diagonal: Array, D: Array) -> Array:
+        """Put the slopes of the scores S on the diagonal, and those of the intercepts below."""
         xp = array_namespace(W)
-        W[self.own, self._each(W)] = xp.sum(own, axis=0)
+        W[self.label, self._columns(W)] = xp.sum(diagonal, axis=0)
         return xp.concat([W, xp.sum(D, axis=0, keepdims=True)])
 
 
 @dataclass(frozen=True)
 class Penalty:
-    """t/2 |B|^2 + g/2 tr(W L W^T), L a label graph's Laplacian. An intercept, B's last row, is free."""
+    """t/2 |B|^2 + g/2 tr(W L W^T) with the Laplacian L of a label graph. Intercepts, the last row of B, are free."""
 
     t: float
     intercept: bool = False
@@ -141,7 +141,7 @@ class Penalty:
         return self.L is None or self.g == 0
 
     def slope(self, B: Array) -> Array:
-        """The gradient, linear in B."""
+        """Return the gradient, which is linear in B."""
         slope = self.t * B if self.separable else self.t * B + self.g * (B @ self.L)
         return self._free(slope)
 
@@ -159,25 +159,25 @@ class Penalty:
 
 
 def column_squares(X: Any, C: Array) -> Array:
-    """(X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared a chunk at a time."""
+    """(X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared in slices."""
     if hasattr(X, "power"):
         return X.power(2).T @ C
     return sum((X[s, :] * X[s, :]).T @ C[s, :] for s in row_slices(X.shape[0], X.shape[1]))
 
 
 def label_laplacian(problem: Problem, like: Array) -> Array:
-    """The Laplacian D - A of the labels' co-occurrence: A_ij the cosine of their positives where both are observed.
+    """Return the Laplacian D - A of label co-occurrence: A_ij is the cosine of positives where both are observed.
 
-    An entry of weight w counts as w entries do.
+    An entry of weight w counts as w entries.
     """
     xp = array_namespace(like)
 
     def counts(block: Block) -> tuple[Array, Array]:
         root = xp.sqrt(xp.astype(block.J, like.dtype))
-        positive, seen = root * xp.astype(block.Y > 0, like.dtype), xp.astype(block.J != 0, like.dtype)
-        return positive.T @ positive, (positive * positive).T @ seen
+        positive, observed = root * xp.astype(block.Y > 0, like.dtype), xp.astype(block.J != 0, like.dtype)
+        return positive.T @ positive, (positive * positive).T @ observed
 
-    both, own = problem.sum(counts)
-    scale = xp.sqrt(own * own.T)
+    both, single = problem.sum(counts)
+    scale = xp.sqrt(single * single.T)
     A = xp.where(scale > 0, both / xp.where(scale > 0, scale, xp.ones_like(scale)), xp.zeros_like(scale))
     return xp.sum(A, axis=1) * xp.eye(A.shape[0], dtype=A.dtype, device=A.device) - A

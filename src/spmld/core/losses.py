@@ -1,4 +1,4 @@
-"""Losses of one entry: value, slope, curvature and quadratic models, all as functions of a sign y and a score f."""
+"""Losses of an entry: value, slope, curvature and quadratic models as functions of a sign y and a score f."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from array_api_compat import array_namespace
 
 Array = Any
-"""Any array of the array-API standard: NumPy or torch, on any device."""
+"""An array of the array-API standard: NumPy or torch, on any device."""
 
 
 def logistic(t: Array) -> Array:
@@ -16,33 +16,33 @@ def logistic(t: Array) -> Array:
 
 
 class Loss(Protocol):
-    """What the fit term needs to know of a loss."""
+    """Interface of a loss."""
 
     name: str
 
     def value(self, y: Array, f: Array) -> Array:
-        """Loss of each entry."""
+        """Return the loss of each entry."""
         ...
 
     def slope(self, y: Array, f: Array) -> Array:
-        """Its derivative in the score."""
+        """Return the derivative in the score."""
         ...
 
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """The slope, and the second derivative, or one of them at a kink of the slope."""
+        """Return the slope and the second derivative, one-sided at a kink of the slope."""
         ...
 
-    def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Weight c and response r: ``c/2 (f' - r)^2`` plus a constant lies above the loss and touches it at f."""
+    def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
+        """Return weight c and response r: ``c/2 (f' - r)^2`` plus a constant majorizes the loss and touches it at f."""
         ...
 
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """The same with the slope of the loss at f and a curvature closer to its own, not always above the loss."""
+        """Return c and r with the slope of the loss at f and a closer curvature, not always above the loss."""
         ...
 
 
 class Squared:
-    """1/2 (y - f)^2, its own majoriser."""
+    """1/2 (y - f)^2, which majorizes itself."""
 
     name = "squared"
 
@@ -55,14 +55,14 @@ class Squared:
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
         return f - y, array_namespace(f).ones_like(f)
 
-    def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
+    def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
         return array_namespace(f).ones_like(f), y
 
-    model = majoriser
+    model = majorizer
 
 
 class Logistic:
-    """log(1 + exp(-y f)), majorised by the bound of Jaakkola and Jordan (2000)."""
+    """log(1 + exp(-y f)), majorized by the bound of Jaakkola and Jordan (2000)."""
 
     name = "logistic"
 
@@ -79,7 +79,7 @@ class Logistic:
         t = array_namespace(f).tanh(0.5 * f)
         return 0.5 * (t - y), 0.25 * (1 - t * t)
 
-    def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
+    def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
         xp = array_namespace(f)
         small = xp.abs(f) < 1e-4
         g = xp.where(small, xp.ones_like(f), f)
@@ -87,16 +87,16 @@ class Logistic:
         return c, y / (2 * c)
 
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Newton's curvature where the sign is right; where it is wrong Newton overshoots, and the bound stays."""
+        """Newton's curvature where the score has the right sign; elsewhere it overshoots and the bound is kept."""
         xp = array_namespace(f)
         slope, curvature = self.derivatives(y, f)
-        c, _ = self.majoriser(y, f)
+        c, _ = self.majorizer(y, f)
         c = xp.where(y * f > 0, curvature + 1e-4, c)
         return c, f - slope / c
 
 
 class SquaredHinge:
-    """1/2 max(0, 1 - y f)^2, majorised by the square around the score, or around y where the margin is short."""
+    """1/2 max(0, 1 - y f)^2, majorized by the square around the score, or around y where the margin is short."""
 
     name = "squared_hinge"
 
@@ -109,11 +109,11 @@ class SquaredHinge:
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
         return self.slope(y, f), array_namespace(f).astype(y * f < 1, f.dtype)
 
-    def majoriser(self, y: Array, f: Array) -> tuple[Array, Array]:
+    def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
         xp = array_namespace(f)
         return xp.ones_like(f), xp.where(y * f < 1, y * xp.ones_like(f), f)
 
-    model = majoriser
+    model = majorizer
 
     def _shortfall(self, y: Array, f: Array) -> Array:
         return array_namespace(f).clip(1 - y * f, 0)

@@ -1,7 +1,7 @@
-"""Truncated Newton for linear models, all labels at once.
+"""Truncated Newton for linear models, for all labels at once.
 
-Every conjugate-gradient vector has a column per label and every product serves all labels, so the work is done by
-matrix products; where the labels' problems are independent, step lengths and stopping are their own.
+Conjugate-gradient vectors have one column per label, so that the work consists of matrix products. If the problems of
+the labels are independent, each label has its own step lengths and stopping.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from operator import mul
 
 from array_api_compat import array_namespace
 
+from spmld._arrays import CACHE, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.linear import Design, Penalty
 from spmld.core.losses import Array, Loss
 from spmld.core.problem import Block, Problem
 
-CACHE = 200_000
-"""Scores worked on at a time where labels are independent."""
+MIN_COLUMNS = 16
+"""Minimum number of independent columns to solve together."""
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where Newton's method ended."""
+    """Result of Newton's method."""
 
     B: Array
     steps: int
@@ -44,28 +45,27 @@ def minimise(
     cg_iter: int = 200,
     over: Callable[..., Iterable[Minimum]] = map,
 ) -> Minimum:
-    """Minimise sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)> from B.
+    """Minimize sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)> from B.
 
-    The offset is a number, one for each label, or a tuple with that of each block of rows.
+    The offset is a number, one number per label, or a tuple with the array of each row block.
 
-    Ends when the gradient is `tol` times what it is at B = 0. Columns that are independent are solved in groups, so
-    small that a group's scores stay in a processor's cache; `over` is how to run over the groups.
+    Ends when the norm of the gradient is `tol` times that at B = 0. Independent columns are solved in groups whose
+    scores fit into the cache; `over` maps a function over the groups.
     """
     offsets = offset if isinstance(offset, tuple) else problem.map(lambda block: offset)
     fit = _Fit(problem, loss, design, penalty, offsets, design.separable and penalty.separable)
     if not fit.separable:
         return _minimise(fit, B, tol, max_iter, cg_iter)
-    width = max(16, CACHE // max(1, problem.n))
-    groups = [slice(start, start + width) for start in range(0, B.shape[1], width)]
+    groups = list(row_slices(B.shape[1], problem.n, max(CACHE, MIN_COLUMNS * problem.n)))
     parts = list(over(lambda s: _minimise(fit.columns(s).as_real(B), B[:, s], tol, max_iter, cg_iter), groups))
     joined = array_namespace(B).concat([part.B for part in parts], axis=1)
     return Minimum(joined, max(part.steps for part in parts), all(part.converged for part in parts))
 
 
 def _minimise(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> Minimum:
-    """The same for all columns at once."""
+    """Minimize for all columns at once."""
     xp = array_namespace(B)
-    goal = tol * fit.norm(fit.derivatives(0 * B, fit.rest(B))[0]) + _tiny(B)
+    goal = tol * fit.norm(fit.derivatives(0 * B, fit.scores_at_zero(B))[0]) + _tiny(B)
     active, result = xp.arange(B.shape[1], device=B.device), B
     S = fit.scores(B)
     value = fit.value(B, S)
@@ -75,7 +75,7 @@ def _minimise(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> M
         norm = fit.norm(G)
         going = norm > goal
         if not exact and not xp.any(going):
-            # In single precision scores have gathered the rounding of all steps; the end is told from new ones.
+            # In single precision, scores accumulate rounding errors: check convergence with recomputed ones.
             S, exact = fit.scores(B), True
             value = fit.value(B, S)
             continue
@@ -87,10 +87,10 @@ def _minimise(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> M
             active, fit = active[keep], fit.columns(keep)
             B, G, norm, goal, value = B[:, keep], G[:, keep], norm[keep], goal[keep], value[keep]
             S, C = tuple(s[:, keep] for s in S), tuple(c[:, keep] for c in C)
-        # A direction need not be more exact than the curvature it is worked out from: the square root is enough for
-        # convergence faster than linear. The curvature of the squared loss never changes.
-        share = goal / norm if fit.loss.name == "squared" else xp.sqrt(norm * tol / goal)
-        direction = fit.newton_direction(B, C, G, xp.clip(share, 0, 0.2), cg_iter)
+        # A direction need not be more accurate than its curvature: the square root is enough for superlinear
+        # convergence. The curvature of the squared loss is constant.
+        forcing = goal / norm if fit.loss.name == "squared" else xp.sqrt(norm * tol / goal)
+        direction = fit.newton_direction(B, C, G, xp.clip(forcing, 0, 0.2), cg_iter)
         B, S, value, stuck = fit.search(B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
         steps, exact = steps + 1, not drifts
@@ -98,7 +98,7 @@ def _minimise(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> M
 
 @dataclass(frozen=True)
 class _Fit:
-    """The objective with its derivatives; per column where columns are independent, else in one number."""
+    """The objective and its derivatives; one value per column if columns are independent, else one number."""
 
     problem: Problem
     loss: Loss
@@ -108,7 +108,7 @@ class _Fit:
     separable: bool
 
     def columns(self, keep: Array | slice) -> _Fit:
-        """The problem of some columns alone."""
+        """Return the problem of some columns."""
 
         def part(block: Block) -> Block:
             return Block(block.X, block.Y[:, keep], block.J[:, keep], block.group)
@@ -118,7 +118,7 @@ class _Fit:
         return replace(self, problem=problem, design=self.design.columns(keep), offsets=offsets)
 
     def as_real(self, like: Array) -> _Fit:
-        """Labels and weights in the type of the scores, which saves converting them in every product."""
+        """Convert labels and weights to the type of the scores once, instead of in every product."""
         xp = array_namespace(like)
 
         def part(block: Block) -> Block:
@@ -127,20 +127,20 @@ class _Fit:
         return replace(self, problem=replace(self.problem, blocks=self.problem.map(part)))
 
     def total(self, A: Array) -> Array:
-        """Column sums, or the sum of all where the columns hang together."""
+        """Return column sums, or the sum of all entries if the columns are not independent."""
         return array_namespace(A).sum(A, axis=0 if self.separable else None)
 
     def norm(self, G: Array) -> Array:
         return array_namespace(G).sqrt(self.total(G * G))
 
-    def rest(self, B: Array) -> tuple[Array, ...]:
-        """The scores of B = 0."""
+    def scores_at_zero(self, B: Array) -> tuple[Array, ...]:
+        """Return the scores at B = 0."""
         xp = array_namespace(B)
 
-        def of_block(block: Block, offset: Array | float) -> Array:
+        def zeros(block: Block, offset: Array | float) -> Array:
             return xp.zeros(block.Y.shape, dtype=B.dtype, device=B.device) + offset
 
-        return self.problem.map(of_block, self.offsets)
+        return self.problem.map(zeros, self.offsets)
 
     def scores(self, B: Array) -> tuple[Array, ...]:
         return self.problem.map(lambda block, offset: self.design.scores(block, B) + offset, self.offsets)
@@ -150,20 +150,20 @@ class _Fit:
         return fit + 0.5 * self.total(B * self.penalty.slope(B))
 
     def derivatives(self, B: Array, S: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
-        """The gradient, and the curvature in each score.
+        """Return the gradient, and the curvature in each score.
 
-        A floor under the curvature keeps Newton's directions finite where all scores of a label are far out.
+        A lower bound on the curvature keeps directions finite where all scores of a label are large.
         """
 
-        def of_block(block: Block, s: Array) -> tuple[Array, Array]:
+        def differentiate(block: Block, s: Array) -> tuple[Array, Array]:
             slope, curvature = self.loss.derivatives(block.Y, s)
             return self.design.pull(block, block.J * slope), block.J * (curvature + 1e-6)
 
-        parts = self.problem.map(of_block, S)
+        parts = self.problem.map(differentiate, S)
         return sum(G for G, _ in parts) + self.penalty.slope(B), tuple(C for _, C in parts)
 
     def newton_direction(self, B: Array, C: tuple[Array, ...], G: Array, forcing: Array, cg_iter: int) -> Array:
-        """Minus the inverse Hessian times the gradient, roughly: conjugate gradient to a residual of `forcing`."""
+        """Return about minus the inverse Hessian times the gradient: conjugate gradient to a residual of `forcing`."""
         diagonal = self.problem.sum(self.design.squares, C) + self.penalty.diagonal(B)
         scale = 1 / (diagonal + 1e-6 * array_namespace(B).max(diagonal) + _tiny(B))
 
@@ -179,9 +179,9 @@ class _Fit:
     def search(
         self, B: Array, S: tuple[Array, ...], G: Array, D: Array, value: Array
     ) -> tuple[Array, tuple[Array, ...], Array, Array]:
-        """Halve the step of each column until its objective falls enough. Scores are linear: no product with X.
+        """Halve the step of each column until its objective decreases enough. Scores are linear: no product with X.
 
-        Also tells which columns are stuck: their objective cannot fall by more than its rounding.
+        Also returns which columns are stuck: their objective cannot decrease by more than its rounding error.
         """
         xp = array_namespace(B)
         descent = self.total(G * D)
@@ -200,7 +200,7 @@ class _Fit:
 
 
 def _put(A: Array, columns: Array, values: Array) -> Array:
-    """A with some columns changed."""
+    """Return A with some columns replaced."""
     if columns.shape[0] == A.shape[1]:
         return values
     A = array_namespace(A).asarray(A, copy=True)

@@ -1,7 +1,7 @@
-"""The data of a fit in blocks of rows, and the variables of a fit.
+"""The data of a fit in row blocks, and the variables of a fit.
 
-Everything with n rows lives in blocks. What the algorithms do with rows is a function of one block, followed by
-nothing (`Engine.map`) or by a sum over the blocks (`Engine.sum`); another engine is another pair of these two.
+All arrays with n rows are stored in blocks. Algorithms apply a function to each block (`Engine.map`), or sum it over
+the blocks (`Engine.sum`); a distributed engine would replace these two operations.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
+from spmld._arrays import row_slices
 from spmld.core.losses import Array
 
 
@@ -23,24 +24,24 @@ class Block:
     X: Any
     """(n, d) features, dense or scipy sparse."""
     Y: Array
-    """(n, l) labels in {-1, +1}; 0 where unobserved."""
+    """(n, l) labels in {-1, +1}; 0 where missing."""
     J: Array
-    """(n, l) weight of each entry in the fit: 0 where unobserved, 1 (or a chosen weight) where observed."""
+    """(n, l) weight of each entry in the fit: 0 where missing, 1 or the given weight where observed."""
     group: Array
-    """(n,) number of the group of each row."""
+    """(n,) index of the group of each row."""
 
     @property
     def n(self) -> int:
         return int(self.Y.shape[0])
 
     def part(self, s: slice) -> Block:
-        """The labels of some rows, without their features."""
+        """Return the labels of some rows, without their features."""
         return Block(None, self.Y[s, :], self.J[s, :], self.group[s])
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The variables that live with the rows of one block."""
+    """The variables of the rows of one block."""
 
     V: Array
     """(n, k) latent labels."""
@@ -66,14 +67,14 @@ class State:
 
 
 class Engine:
-    """The two ways to work on rows, in this process."""
+    """Operations on row blocks, in this process."""
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
-        """`function` of what belongs to the rows of each block."""
+        """Apply `function` to the arguments of each block."""
         return tuple(function(*args) for args in zip(*rows, strict=True))
 
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Any:
-        """The sum over blocks of an array, or of each array of a tuple."""
+        """Sum an array, or each array of a tuple, over the blocks."""
         total: Any = None
         for args in zip(*rows, strict=True):
             part = function(*args)
@@ -88,7 +89,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class Problem:
-    """Blocks of rows and the sizes of their groups."""
+    """Row blocks and the sizes of the groups of samples."""
 
     blocks: tuple[Block, ...]
     sizes: Array
@@ -101,17 +102,16 @@ class Problem:
         return sum(block.n for block in self.blocks)
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
-        """`function` of each block and of what belongs to its rows."""
+        """Apply `function` to each block and its arguments."""
         return self.engine.map(function, self.blocks, *rows)
 
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Any:
-        """The sum over blocks of `function`."""
+        """Sum `function` over the blocks."""
         return self.engine.sum(function, self.blocks, *rows)
 
     def split(self, A: Array) -> tuple[Array, ...]:
-        """The rows of each block out of an array with all rows."""
-        ends = list(accumulate(block.n for block in self.blocks))
-        return tuple(A[end - block.n : end, :] for end, block in zip(ends, self.blocks, strict=True))
+        """Split an array with all rows into row blocks."""
+        return split_rows(A, [block.n for block in self.blocks])
 
 
 def make_problem(
@@ -123,29 +123,36 @@ def make_problem(
     *,
     dtype: Any = None,
     fit_intercept: bool = True,
-    block_rows: int = 100_000,
+    block_rows: int | None = None,
 ) -> Problem:
-    """Cut the data into blocks of at most `block_rows` rows. What stands in unobserved entries of Y is not read.
+    """Split the data into blocks of at most `block_rows` rows, by default as many as the memory budget allows.
 
-    Y and J may be of small integer and boolean types; `dtype` is that of the variables, X's unless given.
+    Missing entries of Y are ignored. Y and J may have small integer and boolean types; `dtype` is the type of the
+    variables, by default that of X.
     """
     xp = array_namespace(Y)
     Y = xp.where(J != 0, Y, xp.zeros_like(Y))
-    parts = [slice(start, start + block_rows) for start in range(0, Y.shape[0], block_rows)]
-    blocks = tuple(Block(X if len(parts) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in parts)
+    n, l = Y.shape
+    slices = list(row_slices(n, l) if block_rows is None else row_slices(n, 1, block_rows))
+    blocks = tuple(Block(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices)
     counts = [xp.sum(xp.astype(group == m, dtype or X.dtype)) for m in range(n_groups)]
     return Problem(blocks, xp.stack(counts), fit_intercept)
 
 
+def split_rows(A: Array, sizes: Sequence[int]) -> tuple[Array, ...]:
+    """Split the rows of A into blocks of the given sizes."""
+    return tuple(A[end - size : end, :] for end, size in zip(accumulate(sizes), sizes, strict=True))
+
+
 def set_W(problem: Problem, state: State, W: Array) -> State:
-    """Change W, and with it the predicted latent labels T = X W."""
+    """Replace W, and with it the predicted latent labels T = X W."""
     products = problem.map(lambda block: block.X @ W)
     rows = tuple(replace(r, T=T) for r, T in zip(state.rows, products, strict=True))
     return replace(state, W=W, rows=rows)
 
 
 def set_rows(state: State, **parts: Sequence[Array]) -> State:
-    """Change V, T or P, given block by block."""
+    """Replace V, T or P, given in row blocks."""
     names = list(parts)
     values = zip(*parts.values(), strict=True)
     rows = tuple(replace(r, **dict(zip(names, v, strict=True))) for r, v in zip(state.rows, values, strict=True))

@@ -1,11 +1,11 @@
-"""The exact block updates: each minimises the objective, with the fit's quadratic model, in one block of variables."""
+"""Exact block updates: each minimizes the objective, with a quadratic model of the fit, in one block of variables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import mul
+from typing import ClassVar, Protocol
 
 from array_api_compat import array_namespace
 
@@ -16,12 +16,20 @@ from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State, set_rows, set_W
 from spmld.core.terms import Objective
 
-Step = Callable[[Problem, Objective, State, bool], State]
-"""A block update, from state to state. The flag asks for a fit model that cannot raise the objective."""
+
+class BlockUpdate(Protocol):
+    """An update of one block of variables, from state to state. Tolerances are fields."""
+
+    models_fit: ClassVar[bool]
+    """Whether it minimizes a quadratic model of the fit, and so may raise the objective unless `safe`."""
+
+    def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
+        """Return the updated state. With `safe` the model of the fit lies above it."""
+        ...
 
 
 def identity(k: int, like: Array) -> Array:
-    """The unit matrix in the type and on the device of an array."""
+    """Return the identity matrix with the type and device of an array."""
     return array_namespace(like).eye(k, dtype=like.dtype, device=like.device)
 
 
@@ -35,115 +43,141 @@ def solve_each(A: Array, B: Array) -> Array:
     return array_namespace(A).linalg.solve(A, B[:, :, None])[:, :, 0]
 
 
-def update_V(
-    problem: Problem, objective: Objective, state: State, safe: bool = True, tol: float = 1e-4, max_iter: int = 100
-) -> State:
+@dataclass(frozen=True)
+class UpdateV:
     """One k x k system per row: (U^T diag(c) U + diag(a p) + tV I) v = U^T (c o (r - b)) + a p o t.
 
-    All rows of a chunk are solved together by conjugate gradient, which never forms their matrices.
+    All rows of a slice are solved together by conjugate gradient, which never forms their matrices.
     """
-    U, b = state.U, state.b
-    xp = array_namespace(U)
 
-    def solve_rows(block: Block, rows: Rows) -> Array:
-        parts = []
-        for s in row_slices(block.n, U.shape[0] + U.shape[1]):
-            V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
-            C, R = objective.fit.quadratic(block.part(s), V, U, b, safe)
-            w = objective.coupling.weights(P)
-            D = w + objective.ridge.tV
-            scale = 1 / (C @ (U * U) + D)
-            target = (C * (R - b)) @ U + w * T
+    tol: float = 1e-4
+    max_iter: int = 100
+    models_fit: ClassVar[bool] = True
 
-            def apply(A: Array, C: Array = C, D: Array = D) -> Array:
-                return (C * (A @ U.T)) @ U + D * A
+    def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
+        U, b = state.U, state.b
+        xp = array_namespace(U)
 
-            parts.append(conjugate_gradient(apply, partial(mul, scale), target, V, tol, max_iter, axis=1))
-        return xp.concat(parts)
+        def solve_rows(block: Block, rows: Rows) -> Array:
+            parts = []
+            for s in row_slices(block.n, U.shape[0] + U.shape[1]):
+                V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
+                C, R = objective.fit.quadratic(block.part(s), V, U, b, safe)
+                w = objective.coupling.weights(P)
+                D = w + objective.ridge.tV
+                scale = 1 / (C @ (U * U) + D)
+                target = (C * (R - b)) @ U + w * T
 
-    return set_rows(state, V=problem.map(solve_rows, state.rows))
+                def apply(A: Array, C: Array = C, D: Array = D) -> Array:
+                    return (C * (A @ U.T)) @ U + D * A
+
+                solution = conjugate_gradient(apply, partial(mul, scale), target, V, self.tol, self.max_iter, axis=1)
+                parts.append(solution)
+            return xp.concat(parts)
+
+        return set_rows(state, V=problem.map(solve_rows, state.rows))
 
 
-def update_U(
-    problem: Problem, objective: Objective, state: State, safe: bool = True, tol: float = 1e-6, max_iter: int = 100
-) -> State:
+@dataclass(frozen=True)
+class UpdateU:
     """Loadings and intercepts together: one system per label, coupled over the labels by the correlation term.
 
     With q = k + 1 columns (V, 1): (sum_j c_j v_j v_j^T + tU I) u = sum_j c_j r_j v_j, no penalty on the intercept.
-    The coupled system is solved by conjugate gradient. Rows of Z have unit length, so its diagonal blocks are
-    known: they are the preconditioner, and without correlation they are the system.
+    The coupled system is solved by conjugate gradient. Rows of Z have unit length, so its diagonal blocks are known:
+    they are the preconditioner, and without correlation they are the system.
     """
-    U, b = state.U, state.b
-    xp = array_namespace(U)
-    (l, k), q = U.shape, U.shape[1] + int(problem.fit_intercept)
 
-    def normal_equations(block: Block, rows: Rows) -> tuple[Array, Array]:
-        A, B = 0.0, 0.0
-        for s in row_slices(block.n, max(q * q, l)):
-            V = rows.V[s, :]
-            C, R = objective.fit.quadratic(block.part(s), V, U, b, safe)
-            V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]
-            R = R if problem.fit_intercept else R - b
-            A, B = A + C.T @ outer(V1), B + (C * R).T @ V1
-        return A, B
+    tol: float = 1e-6
+    max_iter: int = 100
+    models_fit: ClassVar[bool] = True
 
-    A, B = problem.sum(normal_equations, state.rows)
-    penalty = objective.ridge.tU * xp.ones_like(U)
-    if problem.fit_intercept:
-        unseen = xp.astype(A[:, -1:] == 0, U.dtype)  # keeps the intercept of a label without observed entries at 0
-        penalty = xp.concat([penalty, unseen], axis=1)
-    A = xp.reshape(A, (l, q, q)) + penalty[:, :, None] * identity(q, U)
-    if objective.correlation.active:
-        H = _pad(objective.correlation.moments(problem, state), q)
-        inverse = xp.linalg.inv(A + xp.sum(H, axis=0))
+    def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
+        U, b, correlation = state.U, state.b, objective.correlation
+        xp = array_namespace(U)
+        k, q = U.shape[1], U.shape[1] + int(problem.fit_intercept)
+        A, B = self._normal_equations(problem, objective, state, safe)
+        if correlation.active:
+            H = _pad(correlation.moments(problem, state), q)
+            inverse = xp.linalg.inv(A + xp.sum(H, axis=0))
 
-        def apply(S: Array) -> Array:
-            return (A @ S[:, :, None])[:, :, 0] + objective.correlation.gradient_U(H, S, state.Z)
+            def apply(S: Array) -> Array:
+                return (A @ S[:, :, None])[:, :, 0] + correlation.gradient_U(H, S, state.Z)
 
-        start = xp.concat([U, b[:, None]], axis=1)[:, :q]
-        S = conjugate_gradient(apply, lambda r: (inverse @ r[:, :, None])[:, :, 0], B, start, tol, max_iter)
-    else:
-        S = solve_each(A, B)
-    return replace(state, U=S[:, :k], b=S[:, k] if problem.fit_intercept else b)
+            def precondition(R: Array) -> Array:
+                return (inverse @ R[:, :, None])[:, :, 0]
+
+            current = xp.concat([U, b[:, None]], axis=1)[:, :q]
+            S = conjugate_gradient(apply, precondition, B, current, self.tol, self.max_iter)
+        else:
+            S = solve_each(A, B)
+        return replace(state, U=S[:, :k], b=S[:, k] if problem.fit_intercept else b)
+
+    def _normal_equations(
+        self, problem: Problem, objective: Objective, state: State, safe: bool
+    ) -> tuple[Array, Array]:
+        """(l, q, q) and (l, q): the systems of the labels without the correlation term."""
+        U, b = state.U, state.b
+        xp = array_namespace(U)
+        l, q = U.shape[0], U.shape[1] + int(problem.fit_intercept)
+
+        def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
+            A, B = 0.0, 0.0
+            for s in row_slices(block.n, max(q * q, l)):
+                V = rows.V[s, :]
+                C, R = objective.fit.quadratic(block.part(s), V, U, b, safe)
+                V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]
+                R = R if problem.fit_intercept else R - b
+                A, B = A + C.T @ outer(V1), B + (C * R).T @ V1
+            return A, B
+
+        A, B = problem.sum(sum_block, state.rows)
+        penalty = objective.ridge.tU * xp.ones_like(U)
+        if problem.fit_intercept:
+            missing = xp.astype(A[:, -1:] == 0, U.dtype)  # keeps the intercept of a label without observed entries at 0
+            penalty = xp.concat([penalty, missing], axis=1)
+        return xp.reshape(A, (l, q, q)) + penalty[:, :, None] * identity(q, U), B
 
 
 def _pad(H: Array, q: int) -> Array:
-    """H with zeros up to (g, q, q): intercepts take no part in the correlation term."""
+    """Pad H with zeros to (g, q, q): intercepts are not part of the correlation term."""
     xp = array_namespace(H)
     k = H.shape[1]
     E = identity(q, H)[:, :k]
     return E @ (H @ xp.matrix_transpose(E))
 
 
-def update_W(
-    problem: Problem, objective: Objective, state: State, safe: bool = True, tol: float = 1e-3, max_iter: int = 100
-) -> State:
+@dataclass(frozen=True)
+class UpdateW:
     """A system on (d, k), X^T (a P o X W + X W N_m) + tW W = a X^T (P o V), by conjugate gradient from W.
 
-    One iteration costs one product with X and one with X^T, whatever the number of groups; X may be sparse.
+    One iteration costs one product with X and one with X^T, for any number of groups; X may be sparse.
     """
-    correlation = objective.correlation
-    N = correlation.couplings(problem, state.U, state.Z) if correlation.active else None
-    # Row norms have no finite curvature at zero, where a fit starts. This floor lets rows leave it; below it the step
-    # is that of smoothed norms, which may raise the penalty itself by up to tW / 2 times the floor a row.
-    curvature = objective.ridge.curvature_W(state.W, floor=1e-3)
 
-    def apply(D: Array) -> Array:
-        def product(block: Block, rows: Rows) -> Array:
-            T = block.X @ D
-            slope = objective.coupling.weights(rows.P) * T
-            if N is not None:
-                slope = slope + correlation.gradient_T(block, T, rows.P, N)
-            return block.X.T @ slope
+    tol: float = 1e-3
+    max_iter: int = 100
+    models_fit: ClassVar[bool] = False
 
-        return problem.sum(product, state.rows) + curvature * D
+    def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
+        correlation, coupling = objective.correlation, objective.coupling
+        N = correlation.couplings(problem, state.U, state.Z) if correlation.active else None
+        curvature = objective.ridge.curvature_W(state.W)
 
-    def right_side(block: Block, rows: Rows) -> tuple[Array, Array]:
-        w = objective.coupling.weights(rows.P)
-        return block.X.T @ (w * rows.V), column_squares(block.X, w)
+        def apply(D: Array) -> Array:
+            def product(block: Block, rows: Rows) -> Array:
+                T = block.X @ D
+                slope = coupling.weights(rows.P) * T
+                if N is not None:
+                    slope = slope + correlation.gradient_T(block, replace(rows, T=T), N)
+                return block.X.T @ slope
 
-    target, squares = problem.sum(right_side, state.rows)
-    # Without coupling, correlation and penalty W does not matter, and what it would be divided by must not be 0.
-    scale = 1 / (squares + curvature + 1e-30)
-    W = conjugate_gradient(apply, partial(mul, scale), target, state.W, tol, max_iter)
-    return set_W(problem, state, W)
+            return problem.sum(product, state.rows) + curvature * D
+
+        def right_side(block: Block, rows: Rows) -> tuple[Array, Array]:
+            w = coupling.weights(rows.P)
+            return block.X.T @ (w * rows.V), column_squares(block.X, w)
+
+        target, squares = problem.sum(right_side, state.rows)
+        # Without coupling, correlation and penalty W is arbitrary, and the divisor must not be 0.
+        scale = 1 / (squares + curvature + 1e-30)
+        W = conjugate_gradient(apply, partial(mul, scale), target, state.W, self.tol, self.max_iter)
+        return set_W(problem, state, W)

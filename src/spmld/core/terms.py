@@ -1,21 +1,20 @@
-"""The objective, term by term: each value stands beside its gradients and is written nowhere else.
+"""The objective, term by term: each value beside its gradients.
 
   sum J o loss(Y, V U^T + 1 b^T)                                fit
 + a/2 |sqrt(P) o (V - X W)|^2                                   coupling
 + sum_m 1/2 [b1 n_m/n |F Z_m|^2 + b2 |F_m Z_m|^2]               correlation, F = X W U^T, F_m its rows in group m
 + 1/2 (tU |U|^2 + tV |V|^2 + tW |W|^2)                          ridge
-+ the penalty of the pacing on P                                  pacing (see pacing.py)
++ the penalty of the pacing rule on P                           pacing (see spmld.pacing)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from array_api_compat import array_namespace
 
 from spmld.core.losses import Array, Loss, Squared
-from spmld.core.problem import Block, Problem, State
+from spmld.core.problem import Block, Problem, Rows, State
 
 
 def square(A: Array) -> Array:
@@ -44,31 +43,30 @@ class Fit:
     def quadratic(self, block: Block, V: Array, U: Array, b: Array, safe: bool) -> tuple[Array, Array]:
         """Weights C and responses R: 1/2 sum C (R - scores)^2 models the term around the current scores.
 
-        With `safe` it lies above the term, so that its minimiser never raises the objective.
+        With `safe` it lies above the term, so that its minimizer never raises the objective.
         """
-        c, R = (self.loss.majoriser if safe else self.loss.model)(block.Y, V @ U.T + b)
+        c, R = (self.loss.majorizer if safe else self.loss.model)(block.Y, V @ U.T + b)
         return block.J * c, R
 
 
 @dataclass(frozen=True)
 class Coupling:
-    """a/2 |sqrt(P) o (V - T)|^2, T = X W. The released code has P^2 for P (`power` = 2)."""
+    """a/2 |sqrt(P) o (V - T)|^2, T = X W."""
 
     a: float = 1.0
-    power: int = 1
 
     def weights(self, P: Array) -> Array:
-        return self.a * P**self.power
+        return self.a * P
 
     def losses(self, V: Array, T: Array) -> Array:
-        """What the pacing sees: the term's value per entry at weight one."""
+        """The losses of the pacing: the value per entry at weight 1."""
         return self.a / 2 * (V - T) ** 2
 
     def value(self, V: Array, T: Array, P: Array) -> Array:
-        return array_namespace(V).sum(P**self.power * self.losses(V, T))
+        return array_namespace(V).sum(P * self.losses(V, T))
 
     def slope(self, V: Array, T: Array, P: Array) -> Array:
-        """The gradient in V; in T it is the same with the other sign, and X^T times that in W."""
+        """The gradient in V. The gradient in T is its negative, and that in W is X^T times the latter."""
         return self.weights(P) * (V - T)
 
 
@@ -76,35 +74,29 @@ class Coupling:
 class Correlation:
     """sum_m 1/2 [b1 n_m/n |F Z_m|^2 + b2 |F_m Z_m|^2] with F = T U^T.
 
-    The rows enter through the second moments of T in each group alone: with S_m = T_m^T T_m and
+    It depends on the rows through the second moments of T in each group: with S_m = T_m^T T_m and
     H_m = b1 n_m/n sum_m S_m + b2 S_m the term is sum_m 1/2 tr(Z_m^T U H_m U^T Z_m).
-    The released code has P o T for T (`paced`).
     """
 
     b1: float = 0.0
     b2: float = 0.0
-    paced: bool = False
 
     @property
     def active(self) -> bool:
         return self.b1 > 0 or self.b2 > 0
 
-    def inputs(self, T: Array, P: Array) -> Array:
-        return P * T if self.paced else T
-
     def moments(self, problem: Problem, state: State) -> Array:
         """(g, k, k): the H_m."""
         xp = array_namespace(state.U)
 
-        def block_moments(block: Block, rows: Any) -> Array:
-            T = self.inputs(rows.T, rows.P)
-            masks = [xp.astype(block.group == m, T.dtype)[:, None] for m in range(problem.sizes.shape[0])]
-            return xp.stack([(T * mask).T @ T for mask in masks])
+        def block_moments(block: Block, rows: Rows) -> Array:
+            masks = [xp.astype(block.group == m, rows.T.dtype)[:, None] for m in range(problem.sizes.shape[0])]
+            return xp.stack([(rows.T * mask).T @ rows.T for mask in masks])
 
         S = problem.sum(block_moments, state.rows)
-        return self.b1 * self.shares(problem) * xp.sum(S, axis=0) + self.b2 * S
+        return self.b1 * self.fractions(problem) * xp.sum(S, axis=0) + self.b2 * S
 
-    def shares(self, problem: Problem) -> Array:
+    def fractions(self, problem: Problem) -> Array:
         """(g, 1, 1): n_m / n."""
         return (problem.sizes / problem.n)[:, None, None]
 
@@ -121,46 +113,38 @@ class Correlation:
         return U @ (H @ (U.T @ Z))
 
     def couplings(self, problem: Problem, U: Array, Z: Array) -> Array:
-        """(g, k, k): N_m, by which a row of T in group m enters the term as 1/2 t N_m t^T."""
+        """(g, k, k): N_m, with which a row t of T in group m contributes 1/2 t N_m t^T."""
         xp = array_namespace(U)
         Q = U.T @ Z
         M = Q @ xp.matrix_transpose(Q)
-        return xp.sum(self.b1 * self.shares(problem) * M, axis=0) + self.b2 * M
+        return xp.sum(self.b1 * self.fractions(problem) * M, axis=0) + self.b2 * M
 
-    def gradient_T(self, block: Block, T: Array, P: Array, N: Array) -> Array:
+    def gradient_T(self, block: Block, rows: Rows, N: Array) -> Array:
         """The gradient in the rows of T; X^T times it is the gradient in W."""
-        A = self.inputs(T, P)
-        D = self.inputs(A @ N[0, :, :], P)
+        T = rows.T
+        D = T @ N[0, :, :]
         for m in range(1, N.shape[0]):
-            D = array_namespace(A).where((block.group == m)[:, None], self.inputs(A @ N[m, :, :], P), D)
+            D = array_namespace(T).where((block.group == m)[:, None], T @ N[m, :, :], D)
         return D
 
 
 @dataclass(frozen=True)
 class Ridge:
-    """1/2 (tU |U|^2 + tV |V|^2 + tW |W|^2). The released code has the row norms of W for |W|^2 (`row_sparse`)."""
+    """1/2 (tU |U|^2 + tV |V|^2 + tW |W|^2)."""
 
     tU: float = 0.0
     tV: float = 0.0
     tW: float = 0.0
-    row_sparse: bool = False
 
     def value_W(self, W: Array) -> Array:
-        if self.row_sparse:
-            return self.tW / 2 * array_namespace(W).sum(_row_norms(W))
         return self.tW / 2 * square(W)
 
-    def curvature_W(self, W: Array, floor: float = 1e-12) -> Array | float:
-        """For each row c: c/2 |W'|^2 plus a constant majorises the penalty at W, where the slope is c W."""
-        if self.row_sparse:
-            norms = _row_norms(W)
-            return self.tW / 2 / array_namespace(W).where(norms > floor, norms, floor)
+    def slope_W(self, W: Array) -> Array:
+        return self.tW * W
+
+    def curvature_W(self, W: Array) -> Array | float:
+        """A number c, or one per row: c/2 |W'|^2 plus a constant majorizes the penalty and touches it at W."""
         return self.tW
-
-
-def _row_norms(W: Array) -> Array:
-    xp = array_namespace(W)
-    return xp.sqrt(xp.sum(W * W, axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -173,21 +157,21 @@ class Objective:
     ridge: Ridge = field(default_factory=Ridge)
 
     def value(self, problem: Problem, state: State) -> float:
-        """The sum of all terms but the pacing's."""
+        """Return the sum of all terms without the penalty of the pacing."""
         return sum(self.values(problem, state).values())
 
     def values(self, problem: Problem, state: State) -> dict[str, float]:
-        """Each term's value, but for the pacing's."""
+        """Return the value of each term, without the penalty of the pacing."""
         U, b, Z = state.U, state.b, state.Z
 
-        def of_block(block: Block, rows: Any) -> tuple[Array, ...]:
+        def sum_block(block: Block, rows: Rows) -> tuple[Array, ...]:
             return (
                 self.fit.value(block, rows.V, U, b),
                 self.coupling.value(rows.V, rows.T, rows.P),
                 square(rows.V),
             )
 
-        fit, coupling, V2 = problem.sum(of_block, state.rows)
+        fit, coupling, V2 = problem.sum(sum_block, state.rows)
         ridge = self.ridge.tU / 2 * square(U) + self.ridge.tV / 2 * V2 + self.ridge.value_W(state.W)
         active = self.correlation.active
         correlation = self.correlation.value(self.correlation.moments(problem, state), U, Z) if active else 0.0

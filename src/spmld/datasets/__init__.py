@@ -1,17 +1,18 @@
-"""Data sets: readers and writers of files, a registry of public ones, statistics, and generated data."""
+"""Data sets: reading and writing files, a registry of public data sets, statistics, and generated data."""
 
 from spmld.datasets.arff import read_arff, write_arff
-from spmld.datasets.arrays import read_npz, write_npz
 from spmld.datasets.dataset import Dataset, join_split
 from spmld.datasets.describe import Description, describe
 from spmld.datasets.fetch import fetch_dataset, fetch_files, find_file, load_dataset
 from spmld.datasets.files import read_dataset, write_dataset
+from spmld.datasets.frames import from_frame
 from spmld.datasets.libsvm import read_libsvm, write_libsvm, write_xc
 from spmld.datasets.matlab import read_mat
+from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.openml import read_openml
 from spmld.datasets.planted import make_planted
 from spmld.datasets.registry import DatasetInfo, RemoteFile, dataset_info, list_datasets
-from spmld.datasets.tables import from_frame, read_columns, read_csv, read_parquet, write_csv, write_parquet
+from spmld.datasets.tables import read_columns, read_csv, read_parquet, write_csv, write_parquet
 
 __all__ = [
     "Dataset",

@@ -1,4 +1,4 @@
-"""ARFF files, dense and sparse, with labels told by MULAN's XML or by MEKA's header."""
+"""ARFF files, dense and sparse, with labels named by MULAN's XML file or MEKA's header."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._io import need, number, reading, writing
+from spmld._io import need, reading, writing
 from spmld.datasets.dataset import Dataset
+from spmld.datasets.frames import to_number
 
 __all__ = ["read_arff", "write_arff"]
 
@@ -28,20 +29,20 @@ def read_arff(
 ) -> Dataset:
     r"""Read an ARFF file.
 
-    Which attributes are labels is told by the first of these that there is: `labels`; `xml`; an XML file of the same
-    name beside the file, where ``-train``, ``-test`` and ``-sparse`` do not count; ``-C n`` in the relation, as MEKA
-    writes it, for the first n attributes, or the last if n is negative.
+    The labels are named by `labels`, or else by `xml`, or else by an XML file with the same name in the same folder
+    (ignoring ``-train``, ``-test`` and ``-sparse``), or else by MEKA's ``-C n`` in the relation: the first n
+    attributes, or the last if n is negative.
 
     Parameters
     ----------
-    path : str or path
-        The file.
+    path : str or path-like
+        File to read.
     labels : sequence of str, optional
         Names of the attributes that are labels.
-    xml : str or path, optional
-        MULAN's list of labels.
+    xml : str or path-like, optional
+        MULAN's XML file with the names of the labels.
     encoding : str, default="utf-8"
-        Of the file.
+        Encoding of the file.
 
     Returns
     -------
@@ -70,41 +71,38 @@ def read_arff(
         if not content["data"]:
             raise ValueError("there are no samples after @data")
         names = [name for name, _ in content["attributes"]]
-        chosen = _label_positions(names, content["relation"], labels, xml or _xml_beside(file))
-        others = [i for i in range(len(names)) if i not in set(chosen)]
-        values: Any = _sparse if sparse else _dense
-        X, Y = (values(content["data"], content["attributes"], columns) for columns in (others, chosen))
-        return Dataset(
-            X, Y.toarray() if sp.issparse(Y) else Y, [names[i] for i in others], [names[i] for i in chosen], file.stem
-        )
+        label_columns = _find_labels(names, content["relation"], labels, xml or _find_xml(file))
+        feature_columns = [i for i in range(len(names)) if i not in set(label_columns)]
+        to_array: Any = _to_sparse if sparse else _to_dense
+        X, Y = (to_array(content["data"], content["attributes"], part) for part in (feature_columns, label_columns))
+        features, labels = ([names[i] for i in part] for part in (feature_columns, label_columns))
+        return Dataset(X, Y.toarray() if sp.issparse(Y) else Y, features, labels, file.stem)
 
 
-def _xml_beside(file: Path) -> Path | None:
+def _find_xml(file: Path) -> Path | None:
     stem = re.sub(r"(-sparse|-train|-test)+$", "", file.stem)
     candidates = (file.with_name(f"{name}.xml") for name in (file.stem, stem))
     return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
-def _label_positions(names: list[str], relation: str, labels: Any, xml: Any) -> list[int]:
+def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list[int]:
     if labels is None and xml is not None:
-        with reading(xml, "MULAN's list of labels") as file:
+        with reading(xml, "MULAN's XML file of labels") as file:
             labels = [node.get("name") for node in ET.parse(file).iter() if node.tag.rpartition("}")[2] == "label"]
     if labels is not None:
         absent = [name for name in labels if name not in set(names)]
         if absent or not len(labels):
-            told = f" ({xml})" if xml else ""
-            what = f"{absent[0]!r} is not among its attributes" if absent else "the list is empty"
-            raise ValueError(f"it has {len(names)} attributes and {len(labels)} labels were named{told}, but {what}")
+            source = f" in {xml}" if xml else ""
+            problem = f"{absent[0]!r} is not among its {len(names)} attributes" if absent else "the list is empty"
+            raise ValueError(f"{len(labels)} labels are named{source}, but {problem}")
         return [i for i, name in enumerate(names) if name in set(labels)]
     header = re.search(r"-C\s+(-?\d+)", relation)
     if header is None:
-        raise ValueError(
-            "nothing says which attributes are labels: give their names, an XML file or -C in the relation"
-        )
+        raise ValueError("unknown labels: pass labels= or xml=, as there is no XML file and no -C in the relation")
     if "weka.filters.unsupervised.attribute" in relation:
         raise ValueError(
             f"the relation says -C {header[1]}, but attributes were moved or removed after that was written: "
-            "give the names of the labels or an XML file"
+            "pass labels= or xml="
         )
     count = int(header[1])
     if not 0 < abs(count) < len(names):
@@ -113,13 +111,13 @@ def _label_positions(names: list[str], relation: str, labels: Any, xml: Any) -> 
 
 
 def _codes(name: str, kind: Any) -> dict[Any, float]:
-    """The number for each value of a nominal attribute."""
+    """Return the number of each value of a nominal attribute."""
     if isinstance(kind, str):
         if kind == "STRING":
-            raise ValueError(f"attribute {name!r} is text; features and labels must be numbers")
+            raise ValueError(f"attribute {name!r} is a string; features and labels must be numbers")
         return {}
     try:
-        return {value: number(value) for value in kind}
+        return {value: to_number(value) for value in kind}
     except ValueError:
         raise ValueError(
             f"attribute {name!r} has the values {', '.join(kind)}, which are not numbers: encode it as one attribute "
@@ -127,7 +125,7 @@ def _codes(name: str, kind: Any) -> dict[Any, float]:
         ) from None
 
 
-def _dense(rows: list[list[Any]], attributes: list[tuple[str, Any]], columns: list[int]) -> NDArray[np.float64]:
+def _to_dense(rows: list[list[Any]], attributes: list[tuple[str, Any]], columns: list[int]) -> NDArray[np.float64]:
     values = np.empty((len(rows), len(columns)))
     for i, column in enumerate(columns):
         codes = _codes(*attributes[column])
@@ -135,10 +133,10 @@ def _dense(rows: list[list[Any]], attributes: list[tuple[str, Any]], columns: li
     return values
 
 
-def _sparse(rows: list[dict[int, Any]], attributes: list[tuple[str, Any]], columns: list[int]) -> Any:
+def _to_sparse(rows: list[dict[int, Any]], attributes: list[tuple[str, Any]], columns: list[int]) -> Any:
     codes = [_codes(*attributes[column]) for column in columns]
     place = {column: i for i, column in enumerate(columns)}
-    # What a sparse row leaves out is 0 if numeric, and the first value if nominal, whatever that is.
+    # Values that a sparse row omits are 0 for numeric attributes, and the first value for nominal ones.
     default = np.array([next(iter(code.values()), 0.0) for code in codes])
     entries = [(i, place[j], value) for i, row in enumerate(rows) for j, value in row.items() if j in place]
     at_row, at_column = (np.array([entry[k] for entry in entries], dtype=np.intp) for k in (0, 1))
@@ -150,14 +148,7 @@ def _sparse(rows: list[dict[int, Any]], attributes: list[tuple[str, Any]], colum
 
 
 def write_arff(data: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write an ARFF file with the labels last and MEKA's ``-C``; sparse if the features are.
-
-    Parameters
-    ----------
-    data : Dataset
-        All of its rows are written. The split is not.
-    path : str or path
-        The file, which is complete or absent.
+    """Write an ARFF file with the labels last and MEKA's ``-C``, sparse if the features are; see `write_dataset`.
 
     Examples
     --------
@@ -174,23 +165,23 @@ def write_arff(data: Dataset, path: str | os.PathLike[str]) -> None:
     both = sorted(set(data.feature_names) & set(data.label_names))
     if both:
         raise ValueError(f"ARFF needs different names for features and labels, but {both[0]!r} is the name of both")
-    # liac-arff reads names without the quotes at their ends, and none with a tab or the end of a line.
-    lost = [name for name in (*data.feature_names, *data.label_names) if re.search(r"^['\"]|['\"]$|[\t\r\n]", name)]
-    if lost:
-        raise ValueError(f"ARFF cannot keep the name {lost[0]!r}: no quote at an end, tab or line end, please")
+    # liac-arff strips quotes from names, and cannot read names with tabs or line breaks.
+    invalid = [name for name in (*data.feature_names, *data.label_names) if re.search(r"^['\"]|['\"]$|[\t\r\n]", name)]
+    if invalid:
+        raise ValueError(f"ARFF cannot store the name {invalid[0]!r}, which starts or ends with a quote or has a tab")
     attributes: list[tuple[str, Any]] = [(name, "NUMERIC") for name in data.feature_names]
     attributes += [(name, ["0", "1"]) for name in data.label_names]
     words = {0.0: "0", 1.0: "1"}
     rows: list[Any] = []
     for i in range(len(data.Y)):
-        written = [words.get(float(value)) for value in data.Y[i]]
+        labels = [words.get(float(value)) for value in data.Y[i]]
         if sp.issparse(data.X):
             row = data.X[[i]]
             order = np.argsort(row.indices)
             features = zip(row.indices[order].tolist(), _or_none(row.data[order]), strict=True)
-            rows.append(dict(features) | {d + j: value for j, value in enumerate(written) if value != "0"})
+            rows.append(dict(features) | {d + j: value for j, value in enumerate(labels) if value != "0"})
         else:
-            rows.append(_or_none(data.X[i]) + written)
+            rows.append(_or_none(data.X[i]) + labels)
     relation = f"{data.name or 'data'}: -C {-l}"
     with writing(path) as part, part.open("w", encoding="utf-8") as file:
         arff.dump({"relation": relation, "attributes": attributes, "data": rows}, file)

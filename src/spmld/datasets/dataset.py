@@ -1,4 +1,4 @@
-"""A data set in memory: features, labels with gaps, names, and the official split if there is one."""
+"""The class Dataset: features, labels with missing entries, names, and the official split."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["Dataset", "join_split"]
 class Dataset:
     """Features, labels and names of a multi-label data set.
 
-    What is given is checked and brought to one form, so that every reader answers alike.
+    The arguments are validated and converted to one form.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        Features: kept as a dense array or as CSR, of floats.
+        Features. They become a dense array or a CSR array of floats.
     Y : array-like or sparse matrix of shape (n_samples, n_labels)
-        Labels in any form that `spmld.labels.read_labels` takes: kept as 0 and 1, with NaN where missing.
+        Labels in any form accepted by `spmld.labels.read_labels`. They become 0 and 1, NaN where missing.
     feature_names, label_names : sequence of str, optional
-        By default x0, x1, ... and y0, y1, ...
-    name : str
-        What to call the data set.
+        Names of the features and labels. By default x0, x1, ... and y0, y1, ...
+    name : str, default=""
+        Name of the data set.
     train, test : array-like of int, optional
-        Rows of the official split, both or neither.
+        Indices of the training and test samples of the official split.
 
     Examples
     --------
@@ -60,79 +60,81 @@ class Dataset:
         if X.shape[0] == 0:
             raise ValueError("there are no samples")
         X = sp.csr_array(X) if sp.issparse(X) else np.ascontiguousarray(X)
-        keep = {
-            "X": X if X.dtype in (np.float32, np.float64) else X.astype(float),
-            "Y": _zeros_and_ones(self.Y),
-        }
-        if keep["Y"].shape[0] != X.shape[0]:
-            raise ValueError(f"there are {X.shape[0]} samples but {keep['Y'].shape[0]} rows of labels")
-        keep["feature_names"] = _names(self.feature_names, X.shape[1], "x", "feature")
-        keep["label_names"] = _names(self.label_names, keep["Y"].shape[1], "y", "label")
+        Y = _zeros_and_ones(self.Y)
+        if Y.shape[0] != X.shape[0]:
+            raise ValueError(f"X and Y must have the same number of samples, got {X.shape[0]} and {Y.shape[0]}")
         if (self.train is None) != (self.test is None):
             raise ValueError("train and test must be given both or neither")
-        for part in ("train", "test"):
-            keep[part] = _rows(getattr(self, part), X.shape[0], part)
-        if self.train is not None and np.intersect1d(keep["train"], keep["test"]).size:
-            raise ValueError("train and test must have no row in common")
-        for field, value in keep.items():
+        train, test = (_check_indices(getattr(self, part), X.shape[0], part) for part in ("train", "test"))
+        if train is not None and np.intersect1d(train, test).size:
+            raise ValueError("train and test must have no sample in common")
+        fields = {
+            "X": X if X.dtype in (np.float32, np.float64) else X.astype(float),
+            "Y": Y,
+            "feature_names": _check_names(self.feature_names, X.shape[1], "x", "feature"),
+            "label_names": _check_names(self.label_names, Y.shape[1], "y", "label"),
+            "train": train,
+            "test": test,
+        }
+        for field, value in fields.items():
             object.__setattr__(self, field, value)
 
     def part(self, which: Literal["train", "test", "all"]) -> Dataset:
-        """Training rows, test rows or all rows, as a data set of its own."""
+        """Return the training samples, the test samples or all samples as a data set."""
         if which == "all":
             return self
-        rows = self._split(which)
-        return Dataset(self.X[rows], self.Y[rows], self.feature_names, self.label_names, self.name)
+        samples = self._indices(which)
+        return Dataset(self.X[samples], self.Y[samples], self.feature_names, self.label_names, self.name)
 
     @property
     def X_train(self) -> Any:
-        """Features of the official training rows."""
-        return self.X[self._split("train")]
+        """Features of the training samples."""
+        return self.X[self._indices("train")]
 
     @property
     def Y_train(self) -> NDArray[Any]:
-        """Labels of the official training rows."""
-        return self.Y[self._split("train")]
+        """Labels of the training samples."""
+        return self.Y[self._indices("train")]
 
     @property
     def X_test(self) -> Any:
-        """Features of the official test rows."""
-        return self.X[self._split("test")]
+        """Features of the test samples."""
+        return self.X[self._indices("test")]
 
     @property
     def Y_test(self) -> NDArray[Any]:
-        """Labels of the official test rows."""
-        return self.Y[self._split("test")]
+        """Labels of the test samples."""
+        return self.Y[self._indices("test")]
 
-    def _split(self, which: str) -> Any:
+    def _indices(self, which: str) -> Any:
         if which not in ("train", "test"):
             raise ValueError(f"the part must be 'train', 'test' or 'all', got {which!r}")
-        rows = getattr(self, which)
-        if rows is None:
+        indices = getattr(self, which)
+        if indices is None:
             raise ValueError(
-                f"{self.name or 'the data set'} has no official split; see spmld.model_selection to make one"
+                f"{self.name or 'the data set'} has no official split; split it with spmld.model_selection"
             )
-        return rows
+        return indices
 
     def __repr__(self) -> str:
         n, l = self.Y.shape
         split = "" if self.train is None else f" ({len(self.train)} train, {len(self.test)} test)"
         kind = "sparse" if sp.issparse(self.X) else "dense"
-        features = f"{_count(n, 'sample')}{split}, {_count(self.X.shape[1], f'{kind} feature')}, {_count(l, 'label')}"
-        missing = np.isnan(self.Y).mean()
-        gaps = f", {missing:.1%} of the labels missing" if missing else ""
-        return f"Dataset{f' {self.name!r}' if self.name else ''}: {features}{gaps}"
+        sizes = f"{_count(n, 'sample')}{split}, {_count(self.X.shape[1], f'{kind} feature')}, {_count(l, 'label')}"
+        fraction = np.isnan(self.Y).mean()
+        missing = f", {fraction:.1%} of the labels missing" if fraction else ""
+        return f"Dataset{f' {self.name!r}' if self.name else ''}: {sizes}{missing}"
 
 
 def join_split(train: Dataset, test: Dataset, name: str = "") -> Dataset:
-    """One data set with an official split, from its two parts.
+    """Join training and test data to one data set with an official split.
 
     Parameters
     ----------
     train, test : Dataset
-        The parts, with the same features and labels in the same order.
-    name : str
-        What to call the data set.
+        Data sets with the same features and labels in the same order.
+    name : str, default=""
+        Name of the joined data set.
 
     Returns
     -------
@@ -144,23 +146,24 @@ def join_split(train: Dataset, test: Dataset, name: str = "") -> Dataset:
     >>> join_split(Dataset([[1.0], [2.0]], [[0, 1], [1, 0]]), Dataset([[3.0]], [[1, 1]]), "joined")
     Dataset 'joined': 3 samples (2 train, 1 test), 1 dense feature, 2 labels
     """
-    for what in ("feature", "label"):
-        ours, theirs = (list(getattr(part, f"{what}_names")) for part in (train, test))
-        if len(ours) != len(theirs):
-            raise ValueError(f"the training part has {len(ours)} {what}s but the test part {len(theirs)}")
-        differing = [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]]
-        if differing:
-            raise ValueError(f"the parts call a {what} differently: {differing[0][0]!r} and {differing[0][1]!r}")
+    for kind in ("feature", "label"):
+        first, second = (list(getattr(part, f"{kind}_names")) for part in (train, test))
+        if len(first) != len(second):
+            raise ValueError(f"the training data has {len(first)} {kind}s but the test data {len(second)}")
+        different = [names for names in zip(first, second, strict=True) if names[0] != names[1]]
+        if different:
+            raise ValueError(
+                f"a {kind} is {different[0][0]!r} in the training data but {different[0][1]!r} in the test data"
+            )
     sparse = sp.issparse(train.X) or sp.issparse(test.X)
     X = sp.vstack([train.X, test.X], format="csr") if sparse else np.vstack([train.X, test.X])
-    rows = np.arange(X.shape[0])
-    first = train.X.shape[0]
     Y = np.vstack([train.Y, test.Y])
-    return Dataset(X, Y, train.feature_names, train.label_names, name, rows[:first], rows[first:])
+    indices = np.split(np.arange(X.shape[0]), [train.X.shape[0]])
+    return Dataset(X, Y, train.feature_names, train.label_names, name, *indices)
 
 
 def _zeros_and_ones(Y: Any) -> NDArray[Any]:
-    signs = read_labels(Y, name="the label matrix").signs
+    signs = read_labels(Y, name="Y").signs
     if np.ndim(Y) != 2:
         raise ValueError(f"Y must have shape (n_samples, n_labels), got {np.shape(Y)}")
     if (signs != 0).all():
@@ -168,26 +171,24 @@ def _zeros_and_ones(Y: Any) -> NDArray[Any]:
     return np.where(signs == 0, np.nan, signs > 0)
 
 
-def _names(given: Sequence[str], count: int, letter: str, what: str) -> list[str]:
-    if len(given) == 0:
-        return [f"{letter}{i}" for i in range(count)]
-    names = [str(name) for name in given]
+def _check_names(names: Sequence[str], count: int, letter: str, kind: str) -> list[str]:
+    names = [str(name) for name in names] if len(names) else [f"{letter}{i}" for i in range(count)]
     if len(names) != count:
-        raise ValueError(f"there are {count} {what}s but {len(names)} {what} names")
+        raise ValueError(f"{kind}_names must have {count} names, one for each {kind}, got {len(names)}")
     if len(set(names)) < count:
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"two {what}s are called {twice!r}")
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{kind}_names must be unique, got {repeated!r} more than once")
     return names
 
 
-def _rows(given: Any, n: int, part: str) -> Any:
-    if given is None:
+def _check_indices(indices: Any, n_samples: int, part: str) -> Any:
+    if indices is None:
         return None
-    rows = np.asarray(given, dtype=np.intp)
-    if rows.ndim != 1 or (rows.size and (rows.min() < 0 or rows.max() >= n)):
-        raise ValueError(f"{part} must be a list of rows from 0 to {n - 1}")
-    return rows
+    indices = np.asarray(indices, dtype=np.intp)
+    if indices.ndim != 1 or (indices.size and (indices.min() < 0 or indices.max() >= n_samples)):
+        raise ValueError(f"{part} must be a list of indices from 0 to {n_samples - 1}")
+    return indices
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"

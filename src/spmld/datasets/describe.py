@@ -1,4 +1,4 @@
-"""What a data set is like, as numbers, text and a figure."""
+"""Statistics of a data set, as numbers, text and a figure."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ __all__ = ["Description", "describe"]
 class Description:
     r"""Statistics of a data set; see `describe`.
 
-    With ``f_i`` the frequency of label i, the share of positives among its observed entries:
+    ``f_i`` is the frequency of label i, the fraction of positives among its observed entries:
 
     .. math:: \text{cardinality} = \sum_i f_i, \quad \text{density} = \text{cardinality} / l, \quad
               \text{imbalance}_i = \max_j f_j / f_i
 
-    Without missing labels the cardinality is the mean number of positives of a sample; with labels missing at random it
-    estimates what that would be.
+    Without missing labels, the cardinality is the mean number of positives of a sample. With labels missing at random,
+    it is an estimate of this number.
 
     Attributes
     ----------
     name : str
-        Of the data set.
+        Name of the data set.
     n_samples, n_train, n_test, n_features, n_labels : int
         Sizes; `n_train` and `n_test` are None without an official split.
     feature_density : float
-        Share of the features that are not 0.
+        Fraction of the features that are not 0.
     cardinality, density : float
-        As above.
+        See above.
     label_sets : int
-        Number of different rows of labels.
+        Number of distinct label sets of samples.
     mean_imbalance : float
         Mean of `imbalance` over the labels with a positive.
     missing : float
-        Share of the labels that are missing.
+        Fraction of the labels that are missing.
     label_names : list of str
-        Of the labels, for the arrays that follow.
+        Names of the labels.
     positives, observed : ndarray of shape (n_labels,)
-        Counts of each label.
+        Numbers of positive and of observed entries of each label.
     frequencies, imbalance : ndarray of shape (n_labels,)
-        As above; NaN where nothing is observed. The imbalance of a label without a positive is infinite.
+        See above; NaN if no entry of the label is observed. The imbalance of a label without a positive is infinite.
     positives_per_sample : ndarray of shape (n_samples,)
-        Observed positives of each sample.
+        Number of observed positives of each sample.
 
     Examples
     --------
@@ -80,20 +80,19 @@ class Description:
 
     @property
     def missing_per_label(self) -> NDArray[np.float64]:
-        """Share of the entries of each label that are missing."""
+        """Fraction of the entries of each label that are missing."""
         return 1 - self.observed / self.n_samples
 
     def summary(self) -> dict[str, Any]:
-        """The numbers of the whole set, by the words that the text and the command line use."""
+        """Return the statistics of the whole data set by name, as they are printed."""
         split = {} if self.n_train is None else {"train": self.n_train, "test": self.n_test}
-        without = int((self.positives == 0).sum())
         return {
             "samples": self.n_samples,
             **split,
             "features": self.n_features,
             "feature density": self.feature_density,
             "labels": self.n_labels,
-            "labels without a positive": without,
+            "labels without a positive": int((self.positives == 0).sum()),
             "label sets": self.label_sets,
             "cardinality": self.cardinality,
             "density": self.density,
@@ -102,7 +101,7 @@ class Description:
         }
 
     def per_label(self) -> list[dict[str, Any]]:
-        """One dictionary for each label, the most frequent first."""
+        """Return the statistics of each label as a dictionary, the most frequent label first."""
         order = np.argsort(-np.nan_to_num(self.frequencies, nan=-1.0), kind="stable")
         return [
             {
@@ -117,79 +116,84 @@ class Description:
 
     def __str__(self) -> str:
         lines = [self.name or "data set"]
-        for word, value in self.summary().items():
-            lines.append(f"  {word:<26}{f'{value:.4g}' if isinstance(value, float) else value}")
+        for name, value in self.summary().items():
+            lines.append(f"  {name:<26}{f'{value:.4g}' if isinstance(value, float) else value}")
         return "\n".join(lines)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """A figure: frequency, imbalance and missing share of the labels, and positives per sample.
+        """Draw the frequency, imbalance and missing fraction of the labels, and the positives per sample.
 
         Parameters
         ----------
-        path : str or path, optional
-            File to write it into, as png, pdf or svg.
+        path : str or path-like, optional
+            File to write: .png, .pdf or .svg.
 
         Returns
         -------
         matplotlib.figure.Figure
         """
-        if path is not None and Path(path).suffix.lower() not in (".png", ".pdf", ".svg"):
-            raise ValueError(f"a figure can be written as png, pdf or svg, not as {path}")
+        extension = None if path is None else Path(path).suffix
+        if extension is not None and extension.lower() not in (".png", ".pdf", ".svg"):
+            raise ValueError(f'unknown file extension "{extension}" of {path}; supported: .png, .pdf, .svg')
         need("matplotlib", "plot")
         from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator, PercentFormatter
+        from matplotlib.ticker import MaxNLocator
 
-        rows = self.per_label()
-        names = [row["label"] for row in rows]
-        place = np.arange(len(rows))
-        few = len(rows) <= 40
-        width = 0.9 if few else 1.0
         figure = Figure(figsize=(12, 7.5), layout="constrained")
-        (often, rare), (gaps, each) = figure.subplots(2, 2)
+        (frequency, imbalance), (missing, counts) = figure.subplots(2, 2)
         figure.suptitle(
             f"{self.name or 'data set'}: {self.n_samples} samples, {self.n_labels} labels, "
             f"cardinality {self.cardinality:.3f}, density {self.density:.3f}",
-            parse_math=False,  # names are text, whatever stands in them
+            parse_math=False,  # a name may contain dollar signs
         )
-        often.bar(place, [row["frequency"] for row in rows], width=width, color="tab:blue")
-        often.set(title="Frequency of the labels", ylabel="positives among the observed")
-        finite = [row["imbalance"] if np.isfinite(row["imbalance"]) else np.nan for row in rows]
-        rare.plot(place, finite, color="tab:red", marker="o", ms=4 if few else 2, lw=1)
-        rare.axhline(self.mean_imbalance, color="0.4", ls="--", label=f"mean {self.mean_imbalance:.3g}")
-        rare.set(title="Imbalance: most frequent label over this one", ylabel="ratio")
-        if any(value > 20 for value in finite):
-            rare.set_yscale("log")
-            rare.yaxis.set_major_formatter("{x:g}")
-        rare.legend()
-        gaps.bar(place, [row["missing"] for row in rows], width=width, color="tab:orange")
-        gaps.set(title=f"Missing labels: {self.missing:.1%} of all", ylabel="missing", ylim=(0, 1))
-        if not self.missing:
-            gaps.text(0.5, 0.5, "none", transform=gaps.transAxes, ha="center", color="0.4")
-        for axis in (often, gaps):
-            axis.yaxis.set_major_formatter(PercentFormatter(1.0))
-        for axis in (often, rare, gaps):
-            axis.set_xlim(-0.7, len(rows) - 0.3)
-            if few:
-                axis.set_xticks(place, names, rotation=90, fontsize=7, parse_math=False)
-            else:
-                axis.set_xlabel("labels, the most frequent first")
-        counts = np.bincount(self.positives_per_sample)
-        each.bar(np.arange(len(counts)), counts, width=0.9, color="tab:green")
-        each.xaxis.set_major_locator(MaxNLocator(integer=True))
-        each.set(title="Positives of a sample", xlabel="observed positives", ylabel="samples")
+        self._plot_labels(frequency, imbalance, missing)
+        numbers = np.bincount(self.positives_per_sample)
+        counts.bar(np.arange(len(numbers)), numbers, width=0.9, color="tab:green")
+        counts.xaxis.set_major_locator(MaxNLocator(integer=True))
+        counts.set(title="Positives of a sample", xlabel="observed positives", ylabel="samples")
         if path is not None:
             with writing(path) as part:
                 figure.savefig(part, dpi=120)
         return figure
 
+    def _plot_labels(self, frequency: Any, imbalance: Any, missing: Any) -> None:
+        from matplotlib.ticker import PercentFormatter
+
+        rows = self.per_label()
+        positions = np.arange(len(rows))
+        few = len(rows) <= 40
+        width = 0.9 if few else 1.0
+        frequency.bar(positions, [row["frequency"] for row in rows], width=width, color="tab:blue")
+        frequency.set(title="Frequency of the labels", ylabel="fraction of positives")
+        ratios = [row["imbalance"] if np.isfinite(row["imbalance"]) else np.nan for row in rows]
+        imbalance.plot(positions, ratios, color="tab:red", marker="o", ms=4 if few else 2, lw=1)
+        imbalance.axhline(self.mean_imbalance, color="0.4", ls="--", label=f"mean {self.mean_imbalance:.3g}")
+        imbalance.set(title="Imbalance: frequency of the most frequent label over this one", ylabel="ratio")
+        if any(ratio > 20 for ratio in ratios):
+            imbalance.set_yscale("log")
+            imbalance.yaxis.set_major_formatter("{x:g}")
+        imbalance.legend()
+        missing.bar(positions, [row["missing"] for row in rows], width=width, color="tab:orange")
+        missing.set(title=f"Missing labels: {self.missing:.1%} of all", ylabel="fraction missing", ylim=(0, 1))
+        if not self.missing:
+            missing.text(0.5, 0.5, "none", transform=missing.transAxes, ha="center", color="0.4")
+        for axes in (frequency, missing):
+            axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+        for axes in (frequency, imbalance, missing):
+            axes.set_xlim(-0.7, len(rows) - 0.3)
+            if few:
+                axes.set_xticks(positions, [row["label"] for row in rows], rotation=90, fontsize=7, parse_math=False)
+            else:
+                axes.set_xlabel("labels, the most frequent first")
+
 
 def describe(data: Dataset) -> Description:
-    """Count what is in a data set.
+    """Compute statistics of a data set.
 
     Parameters
     ----------
     data : Dataset
-        What to describe. Missing labels count as neither positive nor negative.
+        Data set. Missing labels count as neither positive nor negative.
 
     Returns
     -------
@@ -198,8 +202,8 @@ def describe(data: Dataset) -> Description:
     Examples
     --------
     >>> from spmld.datasets import Dataset, describe
-    >>> found = describe(Dataset([[0.5], [0.0]], [[1, 0], [1, 1]], label_names=["sad", "calm"], name="tiny"))
-    >>> print(found)
+    >>> description = describe(Dataset([[0.5], [0.0]], [[1, 0], [1, 1]], label_names=["sad", "calm"], name="tiny"))
+    >>> print(description)
     tiny
       samples                   2
       features                  1
@@ -211,21 +215,17 @@ def describe(data: Dataset) -> Description:
       density                   0.75
       mean imbalance            1.5
       missing                   0
-    >>> found.imbalance
+    >>> description.imbalance
     array([1., 2.])
     """
     n, l = data.Y.shape
-    known = ~np.isnan(data.Y)
-    positive = data.Y == 1
-    positives, observed = positive.sum(axis=0), known.sum(axis=0)
+    missing, positive = np.isnan(data.Y), data.Y == 1
+    positives, observed = positive.sum(axis=0), n - missing.sum(axis=0)
     frequencies = np.divide(positives, observed, out=np.full(l, np.nan), where=observed > 0)
-    highest = np.nanmax(frequencies)
-    imbalance = np.full(l, np.inf)
-    np.divide(highest, frequencies, out=imbalance, where=frequencies > 0)
-    imbalance[observed == 0] = np.nan
+    imbalance = np.where(observed == 0, np.nan, np.inf)
+    np.divide(np.nanmax(frequencies), frequencies, out=imbalance, where=frequencies > 0)
     finite = imbalance[np.isfinite(imbalance)]
-    cardinality = float(np.nansum(frequencies))
-    filled = data.X.count_nonzero() if sp.issparse(data.X) else np.count_nonzero(data.X)
+    n_nonzero = data.X.count_nonzero() if sp.issparse(data.X) else np.count_nonzero(data.X)
     return Description(
         name=data.name,
         n_samples=n,
@@ -233,12 +233,12 @@ def describe(data: Dataset) -> Description:
         n_test=None if data.test is None else len(data.test),
         n_features=data.X.shape[1],
         n_labels=l,
-        feature_density=float(filled / max(data.X.shape[0] * data.X.shape[1], 1)),
-        cardinality=cardinality,
-        density=cardinality / l,
-        label_sets=len(np.unique(np.where(known, data.Y, -1), axis=0)),
+        feature_density=float(n_nonzero / max(n * data.X.shape[1], 1)),
+        cardinality=float(np.nansum(frequencies)),
+        density=float(np.nansum(frequencies)) / l,
+        label_sets=len(np.unique(np.where(missing, -1, data.Y), axis=0)),
         mean_imbalance=float(finite.mean()) if finite.size else np.nan,
-        missing=float(1 - known.mean()),
+        missing=float(missing.mean()),
         label_names=list(data.label_names),
         positives=positives,
         observed=observed,

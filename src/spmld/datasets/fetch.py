@@ -1,4 +1,4 @@
-"""Data sets by name: from the folder ``SPMLD_DATA``, from the cache, or by download."""
+"""Loading data sets by name: from the folder ``SPMLD_DATA``, from the cache, or by download."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from spmld._io import need
 from spmld.datasets.arff import read_arff
 from spmld.datasets.dataset import Dataset, join_split
-from spmld.datasets.files import read_dataset, refuse_unknown
+from spmld.datasets.files import check_options, read_dataset
 from spmld.datasets.matlab import read_mat
 from spmld.datasets.openml import read_openml
 from spmld.datasets.registry import DatasetInfo, RemoteFile, dataset_info, list_datasets
@@ -22,12 +22,12 @@ __all__ = ["cache_folder", "checksum", "fetch_dataset", "fetch_files", "find_fil
 
 
 def find_file(name: str) -> Path:
-    """A file below the folder that the environment variable ``SPMLD_DATA`` names.
+    """Return the path of a file in the folder ``SPMLD_DATA``, an environment variable, or in its subfolders.
 
     Parameters
     ----------
     name : str
-        File name; case does not matter.
+        File name, not case-sensitive.
 
     Returns
     -------
@@ -36,32 +36,29 @@ def find_file(name: str) -> Path:
     Raises
     ------
     FileNotFoundError
-        If the variable is not set, or no file below the folder has this name.
+        If the variable is not set or there is no such file.
 
     Examples
     --------
-    With the paper's data in a folder:
-
     >>> find_file("business.mat")  # doctest: +SKIP
     PosixPath('data/Business.mat')
     """
     folder = os.environ.get("SPMLD_DATA")
     if not folder:
-        raise FileNotFoundError(f"{name}: set the environment variable SPMLD_DATA to a folder that holds it")
-    found = sorted(path for path in Path(folder).rglob("*") if path.name.lower() == name.lower() and path.is_file())
-    if not found:
-        raise FileNotFoundError(f"{name} is not below SPMLD_DATA={folder}")
-    return found[0]
+        raise FileNotFoundError(f"cannot find {name}: set the environment variable SPMLD_DATA to its folder")
+    paths = sorted(path for path in Path(folder).rglob("*") if path.name.lower() == name.lower() and path.is_file())
+    if not paths:
+        raise FileNotFoundError(f"cannot find {name} in SPMLD_DATA={folder}")
+    return paths[0]
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: the folder ``SPMLD_CACHE``, or by default the system's place for caches."""
-    given = os.environ.get("SPMLD_CACHE")
-    return Path(given) if given else Path(need("pooch").os_cache("spmld"))
+    """Return the folder of downloaded files: ``SPMLD_CACHE`` or, by default, the cache folder of the system."""
+    return Path(os.environ.get("SPMLD_CACHE") or need("pooch").os_cache("spmld"))
 
 
 def checksum(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file.
+    """Return the SHA-256 of a file.
 
     Examples
     --------
@@ -76,34 +73,25 @@ def checksum(path: str | os.PathLike[str]) -> str:
 
 
 def fetch_files(name: str, *, progress: bool = False) -> list[Path]:
-    """The files of a data set of the registry, on this machine.
-
-    Parameters
-    ----------
-    name : str
-        Name in the registry.
-    progress : bool, default=False
-        Whether to show how a download goes on.
+    """Return the local files of a data set of the registry; see `fetch_dataset` for the parameters.
 
     Returns
     -------
     list of Path
-        In the order of the registry.
+        Files in the order of the registry.
 
     Warns
     -----
     UserWarning
-        If a file below ``SPMLD_DATA`` has another checksum than the registry says.
+        If the checksum of a file in ``SPMLD_DATA`` differs from the registry.
 
     Raises
     ------
     ConnectionError
-        If a file is not there and cannot be downloaded. The message says what to do.
+        If a file cannot be found or downloaded.
 
     Examples
     --------
-    It downloads what is not there:
-
     >>> [path.name for path in fetch_files("emotions")]  # doctest: +SKIP
     ['emotions-train.arff', 'emotions-test.arff', 'emotions.xml']
     """
@@ -112,16 +100,16 @@ def fetch_files(name: str, *, progress: bool = False) -> list[Path]:
 
 
 def fetch_dataset(name: str, *, progress: bool = False) -> Dataset:
-    """A data set of the registry, with its official split.
+    """Load a data set of the registry, with its official split.
 
-    Files are looked for below the folder ``SPMLD_DATA``, then in the cache, and downloaded if they are in neither.
+    Files are searched in the folder ``SPMLD_DATA`` and in the cache, and downloaded if they are in neither.
 
     Parameters
     ----------
     name : str
         Name in the registry, see `list_datasets`.
     progress : bool, default=False
-        Whether to show how a download goes on.
+        Whether to show a progress bar for downloads.
 
     Returns
     -------
@@ -140,26 +128,28 @@ def fetch_dataset(name: str, *, progress: bool = False) -> Dataset:
     else:
         train, test, xml = files
         data = join_split(read_arff(train, xml=xml), read_arff(test, xml=xml), info.name)
-    found = (len(data.train), len(data.test), data.X.shape[1], data.Y.shape[1])
+    sizes = (len(data.train), len(data.test), data.X.shape[1], data.Y.shape[1])
     expected = (info.n_train, info.n_test, info.n_features, info.n_labels)
-    if found != expected:
-        sizes = "{} training and {} test samples, {} features and {} labels"
-        where = ", ".join(map(str, files))
-        raise ValueError(f"{where}: {info.name} has {sizes.format(*expected)}, but found {sizes.format(*found)}")
+    if sizes != expected:
+        text = "{} training and {} test samples, {} features and {} labels"
+        raise ValueError(
+            f"{info.name} should have {text.format(*expected)}, got {text.format(*sizes)} in "
+            f"{', '.join(map(str, files))}"
+        )
     return data
 
 
 def load_dataset(source: str | os.PathLike[str], *, progress: bool = False, **options: Any) -> Dataset:
-    r"""A data set from a file, from the registry by name, or from OpenML as ``openml:number`` or ``openml:name``.
+    """Load a data set from a file, from the registry or from OpenML.
 
     Parameters
     ----------
-    source : str or path
-        A file if there is one, else a name.
+    source : str or path-like
+        File, name in the registry, ``openml:number`` or ``openml:name``. A file has priority over a name.
     progress : bool, default=False
-        Whether to show how a download goes on.
+        Whether to show a progress bar for downloads.
     **options
-        For a file: those of `read_dataset`. For OpenML: those of `read_openml`.
+        Options of `read_dataset` for a file, or of `read_openml`.
 
     Returns
     -------
@@ -167,24 +157,24 @@ def load_dataset(source: str | os.PathLike[str], *, progress: bool = False, **op
 
     Examples
     --------
-    >>> import tempfile
     >>> from spmld.datasets import load_dataset
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".svm") as file:
-    ...     print("0,1 1:0.5", "1 1:1", sep="\n", file=file, flush=True)
-    ...     load_dataset(file.name).Y.tolist()
-    [[1, 1], [0, 1]]
+    >>> load_dataset("songs.csv", prefix="is_")  # doctest: +SKIP
+    >>> load_dataset("emotions")  # doctest: +SKIP
+    >>> load_dataset("openml:yeast", version=4)  # doctest: +SKIP
     """
     text = os.fspath(source)
     if text.startswith("openml:"):
-        refuse_unknown(options, read_openml, f"{text} is read from OpenML")
+        check_options(options, read_openml, f"{text} is read from OpenML")
         return read_openml(text.removeprefix("openml:"), **options)
     if text.lower() in {info.name for info in list_datasets()} and not Path(text).is_file():
         if options:
-            raise ValueError(f"{text} is a data set of the registry, which takes no {', '.join(options)}")
+            raise ValueError(
+                f"{text} is a data set of the registry, which accepts no options, got {', '.join(options)}"
+            )
         return fetch_dataset(text, progress=progress)
     if not Path(text).exists() and not Path(text).suffix:
         names = ", ".join(info.name for info in list_datasets())
-        raise FileNotFoundError(f"there is no file {text}, nor a data set of that name; there are {names}")
+        raise FileNotFoundError(f"there is no file {text}, nor a data set of that name; data sets: {names}")
     return read_dataset(source, **options)
 
 
@@ -214,15 +204,15 @@ def _download(file: RemoteFile, info: DatasetInfo, progress: bool) -> Path:
     except requests.RequestException as error:
         status = getattr(error.response, "status_code", None)
         reason = f"the server answered {status}" if status else type(error).__name__
-        looked = os.environ.get("SPMLD_DATA") or "which is not set"
-        addresses = ", ".join(each.address for each in info.files)
+        addresses = ", ".join(remote.address for remote in info.files)
         raise ConnectionError(
-            f"{file.name} is neither below SPMLD_DATA ({looked}) nor in the cache {folder}, and its download failed "
-            f"({reason}). Save {addresses} in a folder, and set the environment variable SPMLD_DATA to that folder"
-        ) from None  # the reason is named, and the trace of a download is long
+            f"{file.name} is neither in SPMLD_DATA ({os.environ.get('SPMLD_DATA') or 'not set'}) nor in the cache "
+            f"{folder}, and its download failed ({reason}). Save {addresses} in a folder, and set the environment "
+            "variable SPMLD_DATA to this folder"
+        ) from None  # the message has the reason, and the traceback of a download is long
     except ValueError as error:
         raise ValueError(
             f"{file.address} is not the file of the registry: its SHA-256 is not {file.sha256}. Try again later, or "
-            "set SPMLD_DATA to a folder that holds the file"
+            "set SPMLD_DATA to a folder with the file"
         ) from error
     return Path(path)

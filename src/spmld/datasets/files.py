@@ -1,4 +1,4 @@
-"""One door for all formats: the ending of the name, or a word, says which."""
+"""Reading and writing data sets in any supported format, chosen by file extension or name."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 import scipy.sparse as sp
 
 from spmld.datasets.arff import read_arff, write_arff
-from spmld.datasets.arrays import read_npz, write_npz
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.libsvm import read_libsvm, write_libsvm, write_xc
 from spmld.datasets.matlab import read_mat
+from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.tables import read_csv, read_parquet, write_csv, write_parquet
 
 __all__ = ["READERS", "WRITERS", "read_dataset", "table_kind", "write_dataset"]
@@ -37,7 +37,7 @@ WRITERS: dict[str, Callable[..., None]] = {
     "parquet": write_parquet,
     "xc": write_xc,
 }
-_OTHER_ENDINGS = {"tsv": "csv", "svm": "libsvm", "txt": "xc", "pq": "parquet"}
+_OTHER_EXTENSIONS = {"tsv": "csv", "svm": "libsvm", "txt": "xc", "pq": "parquet"}
 
 
 def read_dataset(path: str | os.PathLike[str], *, format: str | None = None, **options: Any) -> Dataset:
@@ -45,14 +45,14 @@ def read_dataset(path: str | os.PathLike[str], *, format: str | None = None, **o
 
     Parameters
     ----------
-    path : str or path
-        The file.
-    format : str, optional
-        One of arff, csv, libsvm, mat, npz, parquet and xc (the extreme-classification repository's). By default what
-        the ending of the name says.
+    path : str or path-like
+        File to read.
+    format : {"arff", "csv", "libsvm", "mat", "npz", "parquet", "xc"}, optional
+        Format of the file; "xc" is that of the extreme-classification repository. By default, it is chosen by the file
+        extension.
     **options
-        Passed to the reader of the format: ``labels``, ``xml`` and ``encoding`` for `read_arff`; ``labels``,
-        ``prefix``, ``drop`` and ``encoding`` for `read_csv`; those but the encoding for `read_parquet`.
+        Options of the reader: ``labels``, ``xml`` and ``encoding`` of `read_arff`; ``labels``, ``prefix``, ``drop`` and
+        ``encoding`` of `read_csv`; the same without ``encoding`` of `read_parquet`.
 
     Returns
     -------
@@ -67,27 +67,29 @@ def read_dataset(path: str | os.PathLike[str], *, format: str | None = None, **o
     ...     read_dataset(file.name, prefix="is_").label_names
     ['sad', 'calm']
     """
-    kind = _kind(path, format, READERS)
-    refuse_unknown(options, READERS[kind], f"{path} is read as {kind}")
+    kind = _find_format(path, format, READERS)
+    check_options(options, READERS[kind], f"{path} is read as {kind}")
     return READERS[kind](path, **options)
 
 
 def write_dataset(
     data: Dataset, path: str | os.PathLike[str], *, format: str | None = None, sparse: bool | None = None
 ) -> None:
-    """Write a data set to a file, which is complete or absent.
+    """Write a data set to a file.
+
+    If writing fails, no incomplete file is left and an existing file does not change.
 
     Parameters
     ----------
     data : Dataset
-        What to write. Only npz keeps the split, and libsvm and xc keep no names; a format that cannot hold something
-        else refuses it.
-    path : str or path
-        The file. One that is there is replaced.
-    format : str, optional
-        One of arff, csv, libsvm, npz, parquet and xc. By default what the ending of the name says.
+        Data set to write. Only "npz" stores the split; "libsvm" and "xc" store no names. If a format cannot store
+        something else, it raises a ValueError.
+    path : str or path-like
+        File to write. An existing file is replaced.
+    format : {"arff", "csv", "libsvm", "npz", "parquet", "xc"}, optional
+        Format of the file. By default, it is chosen by the file extension.
     sparse : bool, optional
-        Whether arff and npz store features sparsely. By default if they are sparse in `data`.
+        Whether "arff" and "npz" store the features as sparse. By default, if they are sparse in `data`.
 
     Examples
     --------
@@ -98,22 +100,22 @@ def write_dataset(
     ...     read_dataset(folder + "/tiny.arff")
     Dataset 'tiny': 2 samples, 1 sparse feature, 2 labels, 25.0% of the labels missing
     """
-    kind = _kind(path, format, WRITERS)
+    kind = _find_format(path, format, WRITERS)
     if sparse is not None and sparse != sp.issparse(data.X):
         data = replace(data, X=sp.csr_array(data.X) if sparse else data.X.toarray())
     WRITERS[kind](data, path)
 
 
-def refuse_unknown(options: dict[str, Any], reader: Callable[..., Dataset], what: str) -> None:
-    """An error for options that `reader` does not take."""
+def check_options(options: dict[str, Any], reader: Callable[..., Dataset], source: str) -> None:
+    """Raise an error for options that `reader` does not accept."""
     accepted = [p.name for p in inspect.signature(reader).parameters.values() if p.kind is p.KEYWORD_ONLY]
     unknown = [name for name in options if name not in accepted]
     if unknown:
-        raise ValueError(f"{what}, which takes {', '.join(accepted) or 'no options'}, not {', '.join(unknown)}")
+        raise ValueError(f"{source}, which accepts {', '.join(accepted) or 'no options'}, got {', '.join(unknown)}")
 
 
 def table_kind(path: str | os.PathLike[str], format: str | None = None) -> str | None:
-    """Whether a file is a table, and of which format: csv, parquet or None for anything else.
+    """Return the format of a table, "csv" or "parquet", or None for other formats.
 
     Examples
     --------
@@ -121,17 +123,23 @@ def table_kind(path: str | os.PathLike[str], format: str | None = None) -> str |
     >>> table_kind("songs.tsv"), table_kind("songs", "parquet"), table_kind("songs.arff")
     ('csv', 'parquet', None)
     """
-    ending = Path(path).suffix.lower().removeprefix(".")
-    kind = format or _OTHER_ENDINGS.get(ending, ending)
+    kind = format or _format_of_extension(path)
     return kind if kind in ("csv", "parquet") else None
 
 
-def _kind(path: str | os.PathLike[str], format: str | None, known: dict[str, Any]) -> str:
-    ending = Path(path).suffix.lower().removeprefix(".")
-    kind = format or _OTHER_ENDINGS.get(ending, ending)
-    if kind not in known:
-        given = f"format {format!r}" if format else f"ending of {path}"
-        raise ValueError(
-            f"the {given} is none that is known: {', '.join(sorted(known))}. Give format= if it is another"
-        )
-    return kind
+def _format_of_extension(path: str | os.PathLike[str]) -> str:
+    extension = Path(path).suffix.lower().removeprefix(".")
+    return _OTHER_EXTENSIONS.get(extension, extension)
+
+
+def _find_format(path: str | os.PathLike[str], format: str | None, formats: dict[str, Any]) -> str:
+    kind = format or _format_of_extension(path)
+    if kind in formats:
+        return kind
+    if format:
+        raise ValueError(f"unknown format {format!r}; supported: {', '.join(formats)}")
+    extensions = [*formats, *(other for other, kind in _OTHER_EXTENSIONS.items() if kind in formats)]
+    raise ValueError(
+        f'unknown file extension "{Path(path).suffix}" of {path}; supported: '
+        f"{', '.join(f'.{extension}' for extension in sorted(extensions))}. Pass format= for other extensions"
+    )

@@ -1,4 +1,4 @@
-"""LIBSVM's multi-label files, and those of the extreme-classification repository, which add a first line of sizes."""
+"""Multi-label files of LIBSVM, and of the extreme-classification repository, whose first line has the sizes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,10 @@ __all__ = ["read_libsvm", "write_libsvm", "write_xc"]
 def read_libsvm(path: str | os.PathLike[str]) -> Dataset:
     r"""Read a LIBSVM or extreme-classification file.
 
-    A line is ``label,label feature:value feature:value``. If the first line is ``n_samples n_features n_labels``, as in
-    the extreme-classification repository, numbers of labels and features start at 0 and the sizes are checked. Without
-    it the labels are those that occur, under their numbers as names, and features start at 1 unless a 0 occurs.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-
-    Returns
-    -------
-    Dataset
-        With sparse features. A label that is not named in a line is negative.
+    A line is ``label,label feature:value feature:value``; labels that are not in the line are negative. If the first
+    line is ``n_samples n_features n_labels``, as in the extreme-classification repository, indices start at 0 and the
+    sizes are checked. Otherwise the labels are those in the file, named by their numbers, and the indices of features
+    start at 1 unless there is a 0. Features are sparse.
 
     Examples
     --------
@@ -56,20 +47,20 @@ def read_libsvm(path: str | os.PathLike[str]) -> Dataset:
             raise ValueError("there are no samples")
         labels = np.unique([label for line in lines for label in line])
         if not len(labels):
-            raise ValueError("no line names a label")
+            raise ValueError("there are no labels")
         Y = _matrix([np.searchsorted(labels, line) for line in lines], len(labels))
         return Dataset(X, Y, label_names=[f"{label:g}" for label in labels], name=file.stem)
 
 
 def _with_sizes(content: bytes, n: int, d: int, l: int, name: str) -> Dataset:
-    # An empty line is a sample without labels and features, which would be skipped.
+    # An empty line is a sample without labels and features, which load_svmlight_file would skip.
     filled = b"\n".join(line if line.strip() else b" 0:0" for line in content.removesuffix(b"\n").split(b"\n"))
     X, lines = load_svmlight_file(BytesIO(filled), n_features=d, multilabel=True, zero_based=True)
     if len(lines) != n:
-        raise ValueError(f"its first line promises {n} samples, but {len(lines)} follow")
+        raise ValueError(f"its first line says {n} samples, but there are {len(lines)}")
     beyond = {int(label) for line in lines for label in line if not 0 <= label < l}
     if beyond:
-        raise ValueError(f"its first line promises {l} labels, from 0 to {l - 1}, but there is a label {max(beyond)}")
+        raise ValueError(f"its first line says {l} labels, from 0 to {l - 1}, but there is a label {max(beyond)}")
     return Dataset(X, _matrix([np.array(line, dtype=np.intp) for line in lines], l), name=name)
 
 
@@ -81,14 +72,7 @@ def _matrix(lines: list[Any], l: int) -> Any:
 
 
 def write_xc(data: Dataset, path: str | os.PathLike[str]) -> None:
-    r"""Write a file of the extreme-classification repository's form. Names and split are not kept.
-
-    Parameters
-    ----------
-    data : Dataset
-        Without missing labels, for which the format has no sign.
-    path : str or path
-        The file, which is complete or absent.
+    r"""Write a file in the format of the extreme-classification repository; see `write_dataset`.
 
     Examples
     --------
@@ -104,15 +88,10 @@ def write_xc(data: Dataset, path: str | os.PathLike[str]) -> None:
 
 
 def write_libsvm(data: Dataset, path: str | os.PathLike[str]) -> None:
-    r"""Write a LIBSVM file: labels numbered from 0, features from 1. Names and split are not kept.
+    r"""Write a LIBSVM file, with labels numbered from 0 and features from 1; see `write_dataset`.
 
-    Parameters
-    ----------
-    data : Dataset
-        Without missing labels. The format tells a label or a feature only by its being used, so every label must have
-        a positive and the last feature a value other than 0; `write_xc` has no such limit.
-    path : str or path
-        The file, which is complete or absent.
+    The format does not store the numbers of labels and features. So every label needs a positive, and the last feature
+    a value other than 0; `write_xc` has no such limit.
 
     Examples
     --------
@@ -126,16 +105,16 @@ def write_libsvm(data: Dataset, path: str | os.PathLike[str]) -> None:
     unused = np.flatnonzero(np.nansum(data.Y, axis=0) == 0)
     if unused.size:
         label = data.label_names[unused[0]]
-        raise ValueError(f"LIBSVM cannot keep the label {label!r}, which has no positive: write the format xc instead")
+        raise ValueError(f"LIBSVM cannot store the label {label!r}, which has no positive: use the format xc")
     if not sp.csc_array(data.X)[:, [-1]].count_nonzero():
         feature = data.feature_names[-1]
-        raise ValueError(f"LIBSVM cannot keep the last feature {feature!r}, which is 0: write the format xc instead")
+        raise ValueError(f"LIBSVM cannot store the last feature {feature!r}, which is 0: use the format xc")
     _write(data, path, "", start=1)
 
 
 def _write(data: Dataset, path: str | os.PathLike[str], head: str, start: int) -> None:
     if np.isnan(data.Y).any():
-        raise ValueError("LIBSVM files cannot say that a label is missing: write csv, parquet, arff or npz instead")
+        raise ValueError("LIBSVM cannot store missing labels: use the format csv, parquet, arff or npz")
     X = sp.csr_array(data.X)
     X.sort_indices()
     with writing(path) as part, part.open("w", encoding="ascii") as file:
@@ -145,5 +124,5 @@ def _write(data: Dataset, path: str | os.PathLike[str], head: str, start: int) -
             pairs = list(zip(X.indices[stored].tolist(), X.data[stored].tolist(), strict=True))
             labels = ",".join(map(str, np.flatnonzero(y).tolist()))
             if not labels and not pairs:
-                pairs = [(0, 0.0)]  # an empty line would be taken for none
+                pairs = [(0, 0.0)]  # readers skip empty lines
             file.write(" ".join([labels, *(f"{j + start}:{value!r}" for j, value in pairs)]) + "\n")

@@ -1,4 +1,4 @@
-"""MATLAB files, as the paper's authors wrote them."""
+"""MATLAB files in the layout of the paper's authors."""
 
 from __future__ import annotations
 
@@ -19,17 +19,7 @@ def read_mat(path: str | os.PathLike[str]) -> Dataset:
     """Read a MATLAB file with the variables ``train`` and ``test``, or a struct ``data`` of both.
 
     Each is a cell {features, labels} with samples in columns, as in the files of the paper's authors. Labels are -1 and
-    1, or 0 and 1 in bytes.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-
-    Returns
-    -------
-    Dataset
-        With samples in rows and the split of the file.
+    1, or 0 and 1. The two parts become the split of the data set.
 
     Examples
     --------
@@ -61,5 +51,5 @@ def _part(content: Any, part: str) -> Dataset:
         raise ValueError(f"it has no variable {part!r} with features and labels") from None
     features, labels = (values.T if sp.issparse(values) else np.atleast_2d(values).T for values in (features, labels))
     if features.shape[0] != labels.shape[0]:
-        raise ValueError(f"{part} has {features.shape[0]} samples but {labels.shape[0]} rows of labels")
+        raise ValueError(f"{part} has {features.shape[0]} samples in X but {labels.shape[0]} in Y")
     return Dataset(features, labels)

@@ -1,4 +1,4 @@
-"""Data sets of OpenML."""
+"""Data sets from OpenML."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from spmld._io import need, number
+from spmld._io import need
 from spmld.datasets.dataset import Dataset
-from spmld.datasets.tables import from_frame
+from spmld.datasets.frames import from_frame, to_number
 
 __all__ = ["read_openml"]
 
@@ -23,20 +23,20 @@ def read_openml(
     drop: Sequence[str] = (),
     cache: str | os.PathLike[str] | None = None,
 ) -> Dataset:
-    """Download a data set from OpenML, or take it from the cache of an earlier download.
+    """Download a data set from OpenML, or load it from the cache.
 
     Parameters
     ----------
     source : int or str
-        Its number, or its name.
+        Number or name of the data set.
     version : int, optional
-        With a name: which version of it. By default the active one.
+        Version of a data set given by name. By default, the active version.
     labels : sequence of str, optional
-        Names of the label columns. By default those that OpenML names as targets.
-    drop : sequence of str
-        Columns to leave out.
-    cache : str or path, optional
-        Folder to keep it in. By default scikit-learn's.
+        Names of the label columns. By default, OpenML's targets.
+    drop : sequence of str, default=()
+        Columns to ignore.
+    cache : str or path-like, optional
+        Cache folder. By default, scikit-learn's.
 
     Returns
     -------
@@ -54,22 +54,22 @@ def read_openml(
     which = {"data_id": int(source)} if str(source).isdigit() else {"name": source, "version": version or "active"}
     targets = "default-target" if labels is None else list(labels)
     try:
-        found = fetch_openml(**which, target_column=targets, data_home=cache and Path(cache), as_frame="auto")
+        content = fetch_openml(**which, target_column=targets, data_home=cache and Path(cache), as_frame="auto")
     except OSError as error:
         raise ConnectionError(
-            f"OpenML's data set {source!r} could not be downloaded ({error}). Without network, download it elsewhere "
-            "as ARFF or Parquet and give the file to spmld.datasets.read_dataset"
+            f"OpenML's data set {source!r} could not be downloaded ({error}). Without network, copy it to this "
+            "machine as ARFF or Parquet and read it with spmld.datasets.read_dataset"
         ) from error
     except (KeyError, ValueError) as error:
         raise ValueError(f"OpenML's data set {source!r} cannot be read: {error}") from error
-    names, name = list(found.target_names), found.details["name"]
+    names, name = list(content.target_names), content.details["name"]
     if not names:
-        raise ValueError(f"OpenML names no targets for the data set {source!r}: give labels")
+        raise ValueError(f"OpenML's data set {source!r} has no targets: pass labels=")
     try:
-        if found.frame is not None:
-            return from_frame(found.frame, labels=names, drop=drop, name=name)
-        Y = np.vectorize(number, otypes=[float])(np.asarray(found.target, dtype=object).reshape(-1, len(names)))
-        kept = [i for i, feature in enumerate(found.feature_names) if feature not in set(drop)]
-        return Dataset(found.data[:, kept], Y, [found.feature_names[i] for i in kept], names, name)
+        if content.frame is not None:
+            return from_frame(content.frame, labels=names, drop=drop, name=name)
+        Y = np.vectorize(to_number, otypes=[float])(np.asarray(content.target, dtype=object).reshape(-1, len(names)))
+        kept = [i for i, feature in enumerate(content.feature_names) if feature not in set(drop)]
+        return Dataset(content.data[:, kept], Y, [content.feature_names[i] for i in kept], names, name)
     except ValueError as error:
         raise ValueError(f"OpenML's data set {source!r} cannot be used: {error}") from error

@@ -1,4 +1,4 @@
-"""A generated data set whose truth is known."""
+"""A generated data set with known true parameters."""
 
 from __future__ import annotations
 
@@ -7,9 +7,22 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
+from spmld._validation import NON_NEGATIVE, POSITIVE_INT, validate_params
+
 __all__ = ["make_planted"]
 
 
+_SIZES = ("n_samples", "n_features", "n_labels", "n_components", "n_groups")
+_CONSTRAINTS = {
+    **{size: [POSITIVE_INT] for size in _SIZES},
+    "local": [NON_NEGATIVE],
+    "noise": [NON_NEGATIVE],
+    "frequencies": ["array-like", None],
+    "random_state": ["random_state"],
+}
+
+
+@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
 def make_planted(
     n_samples: int = 1000,
     n_features: int = 30,
@@ -22,35 +35,36 @@ def make_planted(
     noise: float = 0.3,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
-    """Multi-label data from a low-rank model, with groups of samples in which labels correlate differently.
+    """Generate multi-label data from a low-rank model in which label correlations differ between groups of samples.
 
     Samples are Gaussian around the centres of their groups. Latent labels are linear in the features, ``V = X W``, and
-    scores are linear in them, ``F = V U_m^T`` in group m, with ``U_m`` a common matrix plus `local` times one of the
-    group's own. Label i is positive where its score, plus noise, is among the highest share ``frequencies[i]``.
+    scores are linear in the latent labels, ``F = V U_m^T`` in group m, where ``U_m`` is a common matrix plus `local`
+    times a matrix of the group. Label i is positive for the fraction ``frequencies[i]`` of samples with the highest
+    noisy scores.
 
     Parameters
     ----------
-    n_samples, n_features, n_labels : int
-        Size.
+    n_samples, n_features, n_labels : int, default=1000, 30 and 12
+        Numbers of samples, features and labels.
     n_components : int, default=4
         Rank of the scores in a group.
     n_groups : int, default=2
         Number of groups of samples.
     local : float, default=0.5
-        How much the groups differ. 0: one linear model for all samples.
+        Size of the differences between groups. 0: one linear model for all samples.
     frequencies : array-like of shape (n_labels,), optional
-        Share of positives of each label. By default a long tail from 0.4 down to 0.03.
+        Fraction of positives of each label. By default, a long tail from 0.4 to 0.03.
     noise : float, default=0.3
         Standard deviation of the noise, in standard deviations of the scores.
-    random_state : int, RandomState or None
-        Seed.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the random number generator.
 
     Returns
     -------
     Bunch
-        ``X`` (n_samples, n_features); ``Y`` (n_samples, n_labels), 0 and 1; and the truth: ``scores`` without noise,
-        ``latent_labels``, ``feature_weights``, ``label_factors`` (n_groups, n_labels, n_components), ``groups`` of the
-        samples, ``label_correlation`` (n_groups, n_labels, n_labels) of the scores and ``frequencies``.
+        ``X`` (n_samples, n_features); ``Y`` (n_samples, n_labels) of 0 and 1; and the true parameters: ``scores``
+        without noise, ``latent_labels``, ``feature_weights``, ``label_factors`` (n_groups, n_labels, n_components),
+        ``groups`` of the samples, ``label_correlation`` (n_groups, n_labels, n_labels) of the scores, ``frequencies``.
 
     Examples
     --------
@@ -59,39 +73,43 @@ def make_planted(
     >>> data.Y.mean(axis=0)
     array([0.5 , 0.2 , 0.05])
     """
-    sizes = {"n_samples": n_samples, "n_features": n_features, "n_labels": n_labels, "n_components": n_components}
-    for name, value in {**sizes, "n_groups": n_groups}.items():
-        if value < 1:
-            raise ValueError(f"{name} must be 1 or more, got {value!r}")
-    if noise < 0 or local < 0:
-        raise ValueError(f"noise and local must be 0 or more, got {noise!r} and {local!r}")
-    shares = np.geomspace(0.4, 0.03, n_labels) if frequencies is None else np.asarray(frequencies, dtype=float)
-    if shares.shape != (n_labels,) or (shares <= 0).any() or (shares >= 1).any():
-        raise ValueError(f"frequencies must be {n_labels} shares between 0 and 1, got {frequencies!r}")
+    frequencies = _check_frequencies(frequencies, n_labels)
     rng = check_random_state(random_state)
     groups = np.sort(rng.randint(n_groups, size=n_samples))
     centres = 2 * rng.normal(size=(n_groups, n_features)) / np.sqrt(n_features)
     X = centres[groups] + rng.normal(size=(n_samples, n_features))
     W = rng.normal(size=(n_features, n_components)) / np.sqrt(n_features)
     U = rng.normal(size=(n_labels, n_components)) + local * rng.normal(size=(n_groups, n_labels, n_components))
+    return _label_samples(X, W, U, groups, frequencies, noise, rng)
+
+
+def _label_samples(X: Any, W: Any, U: Any, groups: Any, frequencies: Any, noise: float, rng: Any) -> Bunch:
     V = X @ W
-    scores = np.empty((n_samples, n_labels))
-    for m in range(n_groups):
+    scores = np.empty((len(X), U.shape[1]))
+    for m in range(len(U)):
         scores[groups == m] = V[groups == m] @ U[m].T
-    spread = scores.std(axis=0) + np.finfo(float).tiny
-    noisy = scores + noise * spread * rng.normal(size=scores.shape)
-    ranks = noisy.argsort(axis=0).argsort(axis=0)
-    Y = (ranks >= n_samples - np.round(shares * n_samples)).astype(np.int64)
+    scale = scores.std(axis=0) + np.finfo(float).tiny
+    noisy = scores + noise * scale * rng.normal(size=scores.shape)
+    ranks = noisy.argsort(axis=0, kind="stable").argsort(axis=0)
     covariance = np.stack([u @ W.T @ W @ u.T for u in U])
-    scale = np.sqrt(np.einsum("gii->gi", covariance))
+    deviation = np.sqrt(np.einsum("gii->gi", covariance))
     return Bunch(
         X=X,
-        Y=Y,
+        Y=(ranks >= len(X) - np.round(frequencies * len(X))).astype(np.int64),
         scores=scores,
         latent_labels=V,
         feature_weights=W,
         label_factors=U,
         groups=groups,
-        label_correlation=covariance / scale[:, :, None] / scale[:, None, :],
-        frequencies=shares,
+        label_correlation=covariance / deviation[:, :, None] / deviation[:, None, :],
+        frequencies=frequencies,
     )
+
+
+def _check_frequencies(frequencies: Any, n_labels: int) -> Any:
+    if frequencies is None:
+        return np.geomspace(0.4, 0.03, n_labels)
+    values = np.asarray(frequencies, dtype=float)
+    if values.shape != (n_labels,) or (values <= 0).any() or (values >= 1).any():
+        raise ValueError(f"frequencies must be {n_labels} numbers between 0 and 1, got {frequencies!r}")
+    return values

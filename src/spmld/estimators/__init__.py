@@ -1,7 +1,7 @@
 """Estimators, one file per method."""
 
 from spmld.estimators._base import Completion, MultiLabelEstimator
-from spmld.estimators.ensemble import SelfPacedEnsemble
+from spmld.estimators.ensemble import DependencyCorrection, SelfPacedEnsemble, View
 from spmld.estimators.glocal import GLOCAL
 from spmld.estimators.label_prior import LabelPrior
 from spmld.estimators.leml import LEML
@@ -9,6 +9,7 @@ from spmld.estimators.masked import MaskedLogistic, MaskedRidge
 from spmld.estimators.mlknn import MLkNN
 from spmld.estimators.mllrc import MLLRC
 from spmld.estimators.per_label import PerLabelClassifier
+from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.self_paced import SelfPacedClassifier
 from spmld.estimators.spmld import SPMLD
 
@@ -18,7 +19,10 @@ __all__ = [
     "MLLRC",
     "SPMLD",
     "Completion",
+    "DependencyCorrection",
+    "FeatureScaler",
     "LabelPrior",
+    "LandmarkFeatures",
     "MLkNN",
     "MaskedLogistic",
     "MaskedRidge",
@@ -26,4 +30,5 @@ __all__ = [
     "PerLabelClassifier",
     "SelfPacedClassifier",
     "SelfPacedEnsemble",
+    "View",
 ]

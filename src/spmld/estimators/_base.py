@@ -1,89 +1,102 @@
-"""What all estimators share: from scores to probabilities, predictions, a score and completed labels."""
+"""MultiLabelEstimator, the base class of all estimators: probabilities, predictions and completion from scores."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, to_numpy
-from spmld.core.losses import logistic
 from spmld.estimators._inputs import check_features, check_labels, check_weights
+from spmld.estimators.probabilities import score_probabilities
 from spmld.labels import Labels, read_labels
 from spmld.labels.read import like
 from spmld.metrics import subset_accuracy
 
-__all__ = ["BEND", "Completion", "MultiLabelEstimator"]
-
-BEND = 0.05
-"""How far below 1 the scores of a loss that is not logistic begin to bend, see `predict_proba`."""
+__all__ = ["Completion", "MultiLabelEstimator"]
 
 
 class Completion(NamedTuple):
-    """A label matrix without gaps.
+    """A label matrix without missing entries.
 
     Attributes
     ----------
     labels : ndarray or DataFrame of shape (n_samples, n_labels)
-        The observed labels, and predictions where there were none, written as the labels were given.
+        The observed labels, and predictions of the missing ones, in the encoding of the observed labels.
     confidences : ndarray or DataFrame of shape (n_samples, n_labels)
-        Probability of each recovered label, from 0.5 to 1; 1 for observed ones.
+        Probability of each predicted label, from 0.5 to 1; 1 for observed labels.
 
     Examples
     --------
     >>> from spmld import LabelPrior
     >>> X, Y = [[0], [1], [2]], [[1, 0], [1, None], [None, 0]]
-    >>> found = LabelPrior().fit(X, Y).complete(X, Y)
-    >>> found.labels[1], found.confidences[1]
+    >>> completion = LabelPrior().fit(X, Y).complete(X, Y)
+    >>> completion.labels[1], completion.confidences[1]
     (array([1, 0]), array([1.  , 0.75]))
     """
 
     labels: Any
     confidences: Any
 
-    def added(self, y: Any, mask: Any = None, *, at_least: float = 0.5) -> list[tuple[int, int, float]]:
-        """The missing labels to add: those recovered as positive, the surest first.
+    def suggestions(self, y: Any, mask: Any = None, *, min_confidence: float = 0.5) -> list[tuple[int, int, float]]:
+        """Return the missing entries that are predicted to be positive, in descending order of confidence.
 
         Parameters
         ----------
         y, mask
-            What was completed.
-        at_least : float, default=0.5
-            Least confidence.
+            The labels that were completed.
+        min_confidence : float, default=0.5
+            Minimum confidence.
 
         Returns
         -------
         list of (int, int, float)
-            Row, column and confidence of each.
+            Index of the sample, index of the label, and confidence of each suggestion.
 
         Examples
         --------
-        >>> from spmld.estimators._base import Completion
-        >>> Completion([[1, 1], [0, 1]], [[1, 0.7], [0.6, 0.9]]).added([[1, None], [None, None]])
+        >>> from spmld.estimators import Completion
+        >>> Completion([[1, 1], [0, 1]], [[1, 0.7], [0.6, 0.9]]).suggestions([[1, None], [None, None]])
         [(1, 1, 0.9), (0, 1, 0.7)]
         """
         labels = read_labels(y, mask)
         shape = labels.signs.shape
         confidences = np.asarray(self.confidences, dtype=float).reshape(shape)
         positive = np.asarray(self.labels).reshape(shape) == labels.classes[1]
-        rows, columns = np.nonzero(~labels.observed & positive & (confidences >= at_least))
-        order = np.argsort(-confidences[rows, columns], kind="stable")
-        return [(int(i), int(j), float(confidences[i, j])) for i, j in zip(rows[order], columns[order], strict=True)]
+        i, j = np.nonzero(~labels.observed & positive & (confidences >= min_confidence))
+        order = np.argsort(-confidences[i, j], kind="stable")
+        return [(int(i), int(j), float(confidences[i, j])) for i, j in zip(i[order], j[order], strict=True)]
 
 
 class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
-    """Base of all estimators. A subclass gives `_fit` and `_scores`, and all else follows.
+    """Base class of all estimators; subclasses implement `_fit` and `_scores`.
 
-    Scores are positive where a label is predicted. Their probabilities are those of the loss that the attribute
-    `loss` names, unless the subclass knows better and overrides `_probabilities`, or `_probabilities_for` where they
-    are no function of the scores.
+    Labels with positive scores are predicted. Probabilities are those of the loss named by the attribute `loss`, see
+    `spmld.estimators.probabilities.score_probabilities`, unless the subclass overrides `_probabilities`, or
+    `_probabilities_for` where they are not a function of the scores.
+
+    Parameters of the constructor are validated in `fit` by ``_parameter_constraints``, as in scikit-learn, and by
+    `_check_parameters`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Encoding of a negative and of a positive label.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : list
+        Names of the labels; their indices if they have no names.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X has string column names.
 
     Examples
     --------
-    Every label by its mean sign, whatever the features:
+    An estimator that predicts the mean sign of each label for all samples:
 
     >>> import numpy as np
     >>> from spmld.estimators import MultiLabelEstimator
@@ -97,44 +110,50 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """
 
     loss = "logistic"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
     @abstractmethod
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        """Learn from checked features, labels and the weight of each entry, which is 0 where unobserved."""
+        """Learn from validated features, labels and entry weights, which are 0 for missing entries."""
 
     @abstractmethod
     def _scores(self, X: Any) -> Any:
-        """Scores of checked features, (n_samples, n_labels)."""
+        """Return the scores of validated features, of shape (n_samples, n_labels)."""
 
     def _check_parameters(self) -> None:
-        """Refuse constructor parameters out of range."""
+        """Raise ValueError for parameters that ``_parameter_constraints`` cannot describe."""
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
-        """Scores for samples with some labels known. A model that can learn from those says how."""
+        """Return the scores of samples with some observed labels. By default the observed labels are ignored."""
         return self._scores(X)
 
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
-        """Probabilities of checked features; `labels` are what is known of their labels, if it matters."""
+        """Return the probabilities of validated features, given the observed labels if there are any."""
         return self._probabilities(self._scores(X) if labels is None else self._completed_scores(X, labels))
 
+    def _probabilities(self, scores: Any) -> Any:
+        """Return the probabilities that belong to scores."""
+        return score_probabilities(scores, self.loss)
+
     def fit(self, X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> Any:
-        """Learn from samples whose labels are partly known.
+        """Fit the estimator to the observed labels.
 
         Parameters
         ----------
         X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
-            Samples.
+            Training samples.
         y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
             Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`.
         mask : array-like of bool of shape (n_samples, n_labels), optional
-            True where a label is observed. What stands elsewhere in y is not read.
+            True where a label is observed. Other entries of y are ignored.
         entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
-            How much each label, or each sample, counts: 0 or more. A label of weight 0 is as good as missing.
+            Non-negative weights of the entries or of the samples. An entry of weight 0 is treated as missing.
 
         Returns
         -------
         self
         """
+        self._validate_params()
         self._check_parameters()
         X = check_features(self, X, reset=True)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask))
@@ -149,7 +168,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         self.label_names_ = labels.names if labels.names is not None else list(range(self.n_labels_))
 
     def decision_function(self, X: Any) -> Any:
-        """Scores, positive where a label is predicted.
+        """Return the scores; labels with positive scores are predicted.
 
         Parameters
         ----------
@@ -165,12 +184,12 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return scores[:, 0] if self._labels.one_dimensional else scores
 
     def _all_scores(self, X: Any) -> Any:
-        """Scores as a matrix, whatever the fit was on."""
+        """Return the scores as a matrix, also for a fit on a vector y."""
         check_is_fitted(self)
         return self._scores(check_features(self, X, reset=False))
 
     def predict_proba(self, X: Any) -> Any:
-        """Probability of each label.
+        """Return the probability of each label.
 
         Parameters
         ----------
@@ -186,20 +205,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         p = self._probabilities_for(check_features(self, X, reset=False))
         return namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p
 
-    def _probabilities(self, scores: Any) -> Any:
-        """The logistic function of a score; for other losses the score itself, moved from [-1, 1] to [0, 1].
-
-        Scores beyond 0.95 bend, with slope 1 there, towards 1 which they never reach, so that order is kept.
-        """
-        xp = namespace(scores)
-        if self.loss == "logistic":
-            return logistic(scores)
-        excess = xp.clip(xp.abs(scores) - (1 - BEND), 0)
-        size = xp.where(excess > 0, 1 - BEND**2 / (BEND + excess), xp.abs(scores))
-        return 0.5 * (1 + xp.sign(scores) * size)
-
     def predict(self, X: Any) -> Any:
-        """Labels, written as they were given to `fit`.
+        """Predict the labels, in the encoding of the training labels.
 
         Parameters
         ----------
@@ -214,14 +221,14 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return move(self._labels.write(to_numpy(scores)), scores)
 
     def score(self, X: Any, y: Any, mask: Any = None) -> float:
-        """Share of the samples whose observed labels are all predicted right.
+        """Return the fraction of samples whose observed labels are all predicted correctly.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples.
         y : labels in any form accepted by `fit`
-            Their labels. Unobserved entries are skipped.
+            True labels. Missing entries are ignored.
         mask : array-like of bool, optional
             True where a label is observed.
 
@@ -229,14 +236,12 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         -------
         float
         """
-        return float(subset_accuracy(*self._as_signs(X, y, mask)))
-
-    def _as_signs(self, X: Any, Y: Any, mask: Any) -> tuple[np.ndarray, np.ndarray]:
-        labels = self._known_labels(X, Y, mask)
+        labels = self._check_new_labels(X, y, mask)
         truth = np.where(labels.observed, (labels.signs > 0).astype(float), np.nan)
-        return truth, (to_numpy(self._all_scores(X)) > 0).astype(int)
+        return float(subset_accuracy(truth, (to_numpy(self._all_scores(X)) > 0).astype(int)))
 
-    def _known_labels(self, X: Any, Y: Any, mask: Any) -> Labels:
+    def _check_new_labels(self, X: Any, Y: Any, mask: Any) -> Labels:
+        """Return labels that match those of the fit."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
         labels = check_labels(self, X, Y, mask, classes=self.classes_)
@@ -249,23 +254,23 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return labels
 
     def complete(self, X: Any, y: Any, mask: Any = None) -> Completion:
-        """Fill the gaps of a label matrix.
+        """Predict the missing entries of a label matrix.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples, of the training data or new.
+            Samples, of the training data or new ones.
         y : labels in any form accepted by `fit`
-            What is known of their labels.
+            Labels with missing entries.
         mask : array-like of bool, optional
             True where a label is observed.
 
         Returns
         -------
         Completion
-            ``labels``, with the observed ones kept, and ``confidences``.
+            ``labels``, in which observed labels are unchanged, and ``confidences``.
         """
-        labels = self._known_labels(X, y, mask)
+        labels = self._check_new_labels(X, y, mask)
         p = to_numpy(self._probabilities_for(check_features(self, X, reset=False), labels))
         signs = np.where(labels.observed, labels.signs, np.where(p > 0.5, 1, -1))
         confidences = np.where(labels.observed, 1.0, np.maximum(p, 1 - p))

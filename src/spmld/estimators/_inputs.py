@@ -1,4 +1,4 @@
-"""What goes into an estimator: features as arrays of one library, on one device, in one precision."""
+"""Validation and conversion of the inputs of estimators: features, labels and weights."""
 
 from __future__ import annotations
 
@@ -20,30 +20,26 @@ from spmld.labels import Labels, read_labels
 __all__ = [
     "check_features",
     "check_labels",
-    "check_pacing",
+    "check_overflow",
     "check_weights",
-    "clusters",
-    "is_integer",
-    "is_number",
+    "cluster_samples",
     "move_weights",
-    "refuse_overflow",
-    "require",
     "sparse_if_mostly_zero",
 ]
 
 
 def move_weights(weights: np.ndarray, X: Any) -> Any:
-    """Weights of entries beside X, in its precision. Where they only say what is observed they stay bool."""
+    """Return entry weights in the library and precision of X; boolean weights stay boolean."""
     return move(weights if weights.dtype == bool else weights.astype(numpy_dtype(X), copy=False), X)
 
 
 def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """X as a finite floating matrix: float32 stays, other types become float64, sparse becomes CSR, torch stays."""
+    """Return X as a matrix of finite float32 or float64 numbers; sparse matrices as CSR, torch tensors unchanged."""
     if not array_api_compat.is_torch_array(X):
         return validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
     xp = namespace(X)
     if "strided" not in str(X.layout):
-        raise ValueError(f"X as a torch tensor must be dense, got layout {X.layout}; give sparse features as SciPy's")
+        raise ValueError(f"a torch tensor X must be dense, got layout {X.layout}; use a SciPy sparse matrix instead")
     X = X.detach()
     if X.ndim != 2:
         raise ValueError(f"X must have shape (n_samples, n_features), got {tuple(X.shape)}")
@@ -52,7 +48,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     if X.dtype not in (xp.float32, xp.float64):
         X = xp.astype(X, xp.float32 if X.dtype.itemsize == 2 and X.dtype.is_floating_point else xp.float64)
     if not bool(xp.all(xp.isfinite(X))):
-        raise ValueError("X contains NaN or infinity; impute or drop such samples first")
+        raise ValueError("X contains NaN or infinity; impute or remove these samples first")
     if reset:
         estimator.n_features_in_ = int(X.shape[1])
         if hasattr(estimator, "feature_names_in_"):
@@ -66,7 +62,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
 
 
 def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes: Any = None) -> Labels:
-    """Y, with as many rows as X; `classes` are how labels are written, where a fit has told."""
+    """Return the labels Y, with the same number of samples as X; `classes` is the encoding of a previous fit."""
     if Y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
@@ -74,39 +70,28 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
     labels = read_labels(Y, mask, classes=classes)
     n, l = labels.signs.shape
     if n != X.shape[0]:
-        raise ValueError(f"X and Y must have as many samples, found inconsistent numbers: {X.shape[0]} and {n}")
+        raise ValueError(
+            f"X and Y must have the same number of samples, got inconsistent numbers: {X.shape[0]} and {n}"
+        )
     if l == 0:
         raise ValueError("Y must have at least one label, got 0 columns")
     return labels
 
 
-def clusters(X: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
-    """The number of each sample's cluster, by k-means."""
+def cluster_samples(X: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
+    """Return the index of the k-means cluster of each sample."""
     X = features_to_numpy(X)
-    if sp.issparse(X) and X.nnz < 2**31:  # k-means takes 32-bit indices alone
+    if sp.issparse(X) and X.nnz < 2**31:  # k-means accepts only 32-bit indices
         X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     with warnings.catch_warnings():
-        # Fewer distinct samples than clusters leave some clusters empty, which does no harm.
+        # With fewer distinct samples than clusters some clusters are empty, which is harmless.
         warnings.simplefilter("ignore", ConvergenceWarning)
         means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1))
         return means.fit_predict(X).astype(np.int64)
 
 
-def check_pacing(estimator: Any) -> None:
-    """Refuse a parameter `pacing` that is no pacing."""
-    pacing = estimator.pacing
-    interface = ("parameters", "weights", "penalty", "has_ended")
-    fits = pacing is None or (not isinstance(pacing, type) and all(hasattr(pacing, name) for name in interface))
-    require(estimator, "pacing", "None or a pacing such as spmld.pacing.GroupSparsePacing()", fits)
-    if hasattr(pacing, "check"):
-        pacing.check()
-
-
 def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray]:
-    """Labels, and the weight of each entry: whether it is observed, or `entry_weight` where it is.
-
-    Entries of weight 0 are made unobserved.
-    """
+    """Return the labels and the entry weights, which are 0 for missing entries; entries of weight 0 become missing."""
     if entry_weight is None:
         return labels, labels.observed
     try:
@@ -117,45 +102,29 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
         weights = weights[:, None]
     n, l = labels.signs.shape
     if weights.shape not in ((n, l), (n, 1)):
-        raise ValueError(f"entry_weight must have the shape of the labels, {(n, l)}, or {(n,)}, got {weights.shape}")
+        raise ValueError(f"entry_weight must have shape {(n, l)} or {(n,)}, got {weights.shape}")
     weights = np.where(labels.observed, weights, 0.0)
     if not ((weights >= 0) & (weights <= 1e100)).all():
         raise ValueError(
-            "entry_weight must be from 0 to 1e100 where a label is observed, "
+            "entry_weight must be in [0, 1e100] for observed labels, "
             f"got values from {weights.min():.3g} to {weights.max():.3g}"
         )
     if not weights.any():
-        raise ValueError("entry_weight must be positive for an observed label, all are 0")
+        raise ValueError("entry_weight must be positive for at least one observed label, got zeros only")
     return replace(labels, signs=np.where(weights > 0, labels.signs, 0).astype(np.int8)), weights
 
 
-def refuse_overflow(X: Any) -> None:
-    """Refuse features whose sums of squares leave the range of their type."""
+def check_overflow(X: Any) -> None:
+    """Raise ValueError if sums of squares of the features may overflow."""
     values = X.data if sp.issparse(X) else X
     xp = namespace(values)
     largest = float(xp.max(xp.abs(values))) if values.shape[0] else 0.0
     if largest > (float(xp.finfo(values.dtype).max) / (X.shape[0] * X.shape[1])) ** 0.5 / 1e3:
-        raise ValueError(f"the values of X are too large for {X.dtype}, up to {largest:.3g}: scale them first")
+        raise ValueError(f"the values of X are too large for {X.dtype}, got {largest:.3g}; scale the features first")
 
 
 def sparse_if_mostly_zero(X: Any) -> Any:
-    """A NumPy matrix with few non-zeros as a sparse one: products are about twice as fast with 8 % of them."""
+    """Return a NumPy matrix with few non-zeros as a sparse one: with 8 % non-zeros products are twice as fast."""
     if isinstance(X, np.ndarray) and X.size > 100_000 and np.count_nonzero(X) < 0.1 * X.size:
         return sp.csr_array(X)
     return X
-
-
-def is_integer(value: Any) -> bool:
-    """Whether a parameter is an integer, which True is not."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def is_number(value: Any) -> bool:
-    """Whether a parameter is a finite number."""
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(np.isfinite(value))
-
-
-def require(estimator: BaseEstimator, name: str, accepted: str, condition: bool) -> None:
-    """Raise unless a constructor parameter is as it should be."""
-    if not condition:
-        raise ValueError(f"{name} of {type(estimator).__name__} must be {accepted}, got {getattr(estimator, name)!r}")

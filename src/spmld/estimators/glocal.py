@@ -10,10 +10,10 @@ __all__ = ["GLOCAL"]
 
 
 class GLOCAL(LatentLabelModel):
-    r"""Multi-label learning with global and local label correlation, on partly observed labels.
+    r"""Multi-label learning with global and local label correlations, for partially observed labels.
 
-    The labels are explained by few latent labels, :math:`Y \approx V U^\top + 1 b^\top`, and those by the features,
-    :math:`V \approx X W`; correlations between labels, in all samples and in groups of them, are learned with it:
+    A few latent labels explain the labels, :math:`Y \approx V U^\top + 1 b^\top`, and the features explain the latent
+    labels, :math:`V \approx X W`. Label correlations, in all samples and in groups of samples, are learned jointly:
 
     .. math::
 
@@ -27,51 +27,49 @@ class GLOCAL(LatentLabelModel):
     Parameters
     ----------
     n_components : int, default=20
-        Number k of latent labels; no more than there are labels are used.
+        Number k of latent labels, at most the number of labels.
     n_groups : int, default=3
-        Number of groups of samples with their own correlations, found by k-means; no more than there are samples.
+        Number of groups of samples with separate correlations, found by k-means; at most the number of samples.
     correlation_rank : int, default=20
-        Columns of each correlation factor :math:`Z_m`.
+        Number of columns of each correlation factor :math:`Z_m`.
     coupling : float, default=0.3
-        :math:`\alpha`, how closely latent labels follow the features.
+        :math:`\alpha`, the penalty on the difference between latent labels and their prediction from the features.
     global_correlation : float, default=1e-3
-        :math:`\beta_1`. 0 switches the global correlation off.
+        :math:`\beta_1`. 0 disables the global correlation.
     local_correlation : float, default=1e-5
-        :math:`\beta_2`. 0 switches the groups off.
+        :math:`\beta_2`. 0 disables the groups.
     ridge : float, default=0.03
         :math:`\tau_U` and :math:`\tau_V`.
     feature_ridge : float, default=0.25
         :math:`\tau_W`.
     standardize : bool, default=True
-        Bring the features to a common scale within the fit, so that one strength of the penalty suits all: columns
-        of mean 0 and equal variance, or, if more than half of X is 0, one factor for all of it.
+        Whether to scale the features within the fit, so that one penalty suits all of them: columns of mean 0 and
+        equal variance, or a single factor if more than half of X is 0.
     rescale : bool, default=True
-        Multiply the penalties by size factors, so that one value serves problems of different size. With N observed
-        entries, n samples, d features, l labels and g groups: N/(nk) for the coupling and :math:`\tau_V`,
+        Whether to multiply the penalties by size factors, so that one value suits problems of different size. With N
+        observed entries, n samples, d features, l labels and g groups: N/(nk) for the coupling and :math:`\tau_V`,
         N/(lk) for :math:`\tau_U`, N/(dk) for :math:`\tau_W`, N/n^2 for :math:`\beta_1`, N/(n/g)^2 for
         :math:`\beta_2`.
     loss : {"logistic", "squared", "squared_hinge"}, default="logistic"
         Loss of an entry, on labels -1 and +1.
     fit_intercept : bool, default=True
-        Whether each label has an intercept, which is not penalised.
+        Whether each label has an intercept, which is not penalized.
     solver : {"exact", "descent"}, default="exact"
-        Exact minimisation in each block of variables, or steepest descent as in the paper, which is far slower.
+        Exact minimization in each block of variables, or steepest descent as in the paper, which is far slower.
     init : {"spectral", "random"}, default="spectral"
-        Leading factors of the observed labels, or uniform random factors as in the released code.
+        Leading factors of the observed labels, or uniform random factors.
     n_warmup_iter : int, default=0
-        Rounds without correlation before the first one with it.
+        Number of warm-up iterations, without correlation.
     max_iter : int, default=100
-        Most rounds after the warm ones.
+        Maximum number of iterations after warm-up.
     tol : float or None, default=1e-3
-        Stop when a round changes the objective by less than this share of it. None: run `max_iter` rounds.
-    convention : {"paper", "released"}, default="paper"
-        "released" follows the authors' released code where it differs from the paper, to reproduce its results.
+        Relative change of the objective below which the iteration stops. None runs `max_iter` iterations.
     random_state : int, RandomState or None, default=None
-        Seed of the groups and of the starting factors.
+        Seed of the groups and of the initial factors.
     callback : callable or None, default=None
-        Called after each round with its record of `history_`; if it returns True the fit ends there.
+        Called after each iteration with its record of `history_`; the fit stops if it returns True.
     verbose : bool or int, default=False
-        Whether to log each round, at level INFO to the logger "spmld".
+        Whether to log each iteration, at level INFO to the logger "spmld".
 
     Attributes
     ----------
@@ -80,9 +78,9 @@ class GLOCAL(LatentLabelModel):
     latent_labels_ : array of shape (n_samples, k)
         V, the latent labels of the training samples.
     feature_weights_ : array of shape (n_features, k)
-        W, for features as given.
+        W, for the original features.
     latent_offsets_ : array of shape (k,)
-        What the features' means come to: latent labels follow ``X @ feature_weights_ - latent_offsets_``.
+        Latent labels are predicted by ``X @ feature_weights_ - latent_offsets_``.
     coef_ : array of shape (n_labels, n_features)
         U W^T.
     intercept_ : array of shape (n_labels,)
@@ -90,27 +88,27 @@ class GLOCAL(LatentLabelModel):
     correlation_factors_ : array of shape (n_groups, n_labels, correlation_rank)
         The factors Z_m, see `label_correlation`.
     group_sizes_ : array of shape (n_groups,)
-        Training samples in each group.
+        Number of training samples in each group.
     self_paced_weights_ : array of shape (n_samples, k)
         P, all ones in GLOCAL.
     history_ : list of dict
-        For each round: its "stage", "warm-up" or "main", and number in it; the "objective" and its terms "fit",
-        "coupling", "correlation", "ridge" and "pacing"; the share of weight in use; threshold and diversity of the
-        pacing; seconds.
+        One record per iteration: "stage" ("warm-up" or "main") and "iteration" within it; "objective" and its terms
+        "fit", "coupling", "correlation", "ridge" and "pacing"; "mean_weight" and "mean_weight_per_component";
+        "threshold" and "diversity" of the pacing; "seconds".
     n_iter_ : int
-        Rounds run, warm ones included.
+        Number of iterations, including warm-up.
     converged_ : bool
-        Whether the objective settled.
+        Whether the objective converged.
     classes_ : ndarray of shape (2,)
-        How a negative and a positive label are written.
+        Values of negative and positive labels.
     n_labels_ : int
         Number of labels.
     label_names_ : list
-        Their names, or numbers.
+        Names of the labels, or their indices.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray
-        Their names, where X had string ones.
+        Names of the features, if X had string column names.
 
     See Also
     --------
@@ -148,7 +146,6 @@ class GLOCAL(LatentLabelModel):
         n_warmup_iter: int = 0,
         max_iter: int = 100,
         tol: float | None = 1e-3,
-        convention: Literal["paper", "released"] = "paper",
         random_state: Any = None,
         callback: Any = None,
         verbose: bool | int = False,
@@ -170,49 +167,6 @@ class GLOCAL(LatentLabelModel):
         self.n_warmup_iter = n_warmup_iter
         self.max_iter = max_iter
         self.tol = tol
-        self.convention = convention
         self.random_state = random_state
         self.callback = callback
         self.verbose = verbose
-
-    @classmethod
-    def released(cls, **changes: Any) -> Any:
-        """The settings and the algorithm of the authors' released code.
-
-        Squared loss, no intercept, random start, 15 warm and 15 main rounds of steepest descent, and line searches
-        that count the correlation term twice.
-
-        Parameters
-        ----------
-        **changes
-            Constructor parameters to set otherwise.
-
-        Examples
-        --------
-        >>> from spmld import GLOCAL
-        >>> GLOCAL.released(random_state=0).solver
-        'descent'
-        """
-        return cls(**{**RELEASED, **changes})
-
-
-RELEASED: dict[str, Any] = {
-    "n_components": 20,
-    "n_groups": 3,
-    "correlation_rank": 20,
-    "coupling": 1.0,
-    "global_correlation": 1e-3,
-    "local_correlation": 1e-5,
-    "ridge": 0.125,
-    "feature_ridge": 0.125,
-    "standardize": False,
-    "rescale": True,
-    "loss": "squared",
-    "fit_intercept": False,
-    "solver": "descent",
-    "init": "random",
-    "n_warmup_iter": 15,
-    "max_iter": 15,
-    "tol": None,
-    "convention": "released",
-}

@@ -1,56 +1,60 @@
-"""ML-LRC: labels completed by a low-rank map of themselves (after Xu, Wang, Shen, Wang and Chen, 2014)."""
+"""ML-LRC: labels completed by a low-rank map (after Xu, Wang, Shen, Wang and Chen, 2014)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from spmld._arrays import move, numpy_dtype
+from spmld._validation import NON_NEGATIVE, POSITIVE, POSITIVE_INT
+from spmld.core.iteration import Status
 from spmld.core.mllrc import MapFit, regression, solve, targets
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import is_integer, is_number, require
-from spmld.estimators._linear import pose, together
-from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds, warn_of_limit
+from spmld.estimators._linear import align_arrays, make_linear_problem
+from spmld.estimators.progress import (
+    PROGRESS_CONSTRAINTS,
+    CallbackSupportMixin,
+    report_progress,
+    warn_not_converged,
+)
 from spmld.labels import Labels
 
 __all__ = ["MLLRC"]
 
 
 class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
-    r"""Multi-label learning with low-rank label correlations, on partly observed labels: a reconstruction of ML-LRC.
+    r"""Multi-label learning with low-rank label correlations, for partially observed labels (ML-LRC, reconstructed).
 
-    No code of ML-LRC [1]_ was ever released. What is certain is its plan: a low-rank matrix S of label correlations,
-    labels Y S that supplement the observed ones Y, and a linear model of those. This class minimises
+    The code of ML-LRC [1]_ was not released. The method has a low-rank matrix S of label correlations, labels Y S that
+    supplement the observed labels Y, and a linear model of Y S. This class minimizes
 
     .. math::
 
         \frac12 \|X W + 1 b^\top - Y S\|^2 + \frac{\alpha}{2} \sum_{ij} J_{ij} (Y S - Y)_{ij}^2
         + \frac{\beta}{2} \|W\|^2 + \gamma \|S\|_*
 
-    with labels -1 and +1, zeros for those that are missing, :math:`J` the observed entries and :math:`\|\cdot\|_*` the
-    sum of the singular values. Whether its authors weigh the terms like this is not known.
+    with labels -1 and +1, and 0 where missing, :math:`J` the observed entries and :math:`\|\cdot\|_*` the sum of the
+    singular values. The weights of the terms in the original method are not known.
 
     Parameters
     ----------
     completion_penalty : float, default=10.0
-        :math:`\alpha`, how closely Y S keeps to the observed labels. It must be positive: with 0 the minimum is
+        :math:`\alpha`, the penalty on differences between Y S and the observed labels. With 0 the minimum would be
         W = S = 0.
     alpha : float, default=30.0
-        :math:`\beta`.
+        :math:`\beta`, the ridge penalty on W.
     nuclear_penalty : float, default=30.0
-        :math:`\gamma`. The larger, the lower the rank of S; 0 leaves the rank free.
+        :math:`\gamma`. Larger values lower the rank of S.
     fit_intercept : bool, default=False
-        Whether each label has an intercept, which is not penalised.
+        Whether each label has an intercept, which is not penalized.
     max_iter : int, default=500
-        Most proximal steps.
+        Maximum number of proximal gradient steps.
     tol : float, default=1e-4
-        Stop when a step moves S by less than this share of the norm of the unit matrix. The regression is solved until
-        its gradient is this share of what it is at zero.
-    callback : callable or None, default=None
-        Called after each step with its record of `history_`; if it returns True the fit ends there.
-    verbose : bool or int, default=False
-        Whether to log each step, at level INFO to the logger "spmld".
+        The iteration stops when a step moves S by less than `tol` times the norm of the identity matrix. The regression
+        is solved until the norm of its gradient is `tol` times that at 0.
+    callback, verbose
+        As in `GLOCAL`.
 
     Attributes
     ----------
@@ -59,26 +63,26 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
     intercept_ : array of shape (n_labels,)
         b.
     label_map_ : array of shape (n_labels, n_labels)
-        S. A row of labels with zeros for the missing, times S, is a completed row.
+        S. The labels of a sample, with 0 for the missing ones, times S are its completed labels.
     history_ : list of dict
-        After each proximal step: its number "step", the "objective" and the "rank" of S.
+        One record per proximal step: "iteration", "objective", "rank" of S, and "seconds".
     n_iter_ : int
-        Proximal steps.
+        Number of proximal steps.
     classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
         As in `GLOCAL`.
 
     See Also
     --------
-    MaskedRidge : Ridge regression for each label on its observed entries alone.
+    MaskedRidge : Ridge regression of each label on its observed entries.
 
     Notes
     -----
-    Given S, the best W is the ridge regression of Y S, which is the ridge regression of Y times S. So features are
-    used in one regression for all labels, and what is left is a convex problem in S alone, solved by accelerated
-    proximal gradient with singular-value thresholding from S = I.
+    Given S, the best W is the ridge regression of Y S, which is the ridge regression of Y times S. So the features are
+    used in one regression, and the remaining problem is convex in S. It is solved by accelerated proximal gradient with
+    singular-value thresholding, from S = I.
 
-    ``entry_weight`` multiplies both the squares of the second term and the labels themselves: a label of weight 1/2 is
-    half a label, and one of weight 0 is missing.
+    ``entry_weight`` multiplies both the squares of the second term and the labels themselves. Labels of weight 0 are
+    missing.
 
     References
     ----------
@@ -98,6 +102,15 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
     """
 
     loss = "squared"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "completion_penalty": [POSITIVE],
+        "alpha": [POSITIVE],
+        "nuclear_penalty": [NON_NEGATIVE],
+        "fit_intercept": ["boolean"],
+        "max_iter": [POSITIVE_INT],
+        "tol": [POSITIVE],
+        **PROGRESS_CONSTRAINTS,
+    }
 
     def __init__(
         self,
@@ -121,34 +134,26 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_progress(self)
-        enough = is_number(self.completion_penalty) and self.completion_penalty > 0
-        require(self, "completion_penalty", "positive (with 0 the minimum is W = S = 0)", enough)
-        require(self, "alpha", "positive", is_number(self.alpha) and self.alpha > 0)
-        require(self, "nuclear_penalty", "0 or more", is_number(self.nuclear_penalty) and self.nuclear_penalty >= 0)
-        require(self, "fit_intercept", "True or False", isinstance(self.fit_intercept, (bool, np.bool_)))
-        require(self, "max_iter", "an integer of 1 or more", is_integer(self.max_iter) and self.max_iter >= 1)
-        require(self, "tol", "positive", is_number(self.tol) and self.tol > 0)
+        self._validate_params()
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        problem = pose(X, labels, weights, bool(self.fit_intercept))
+        problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept))
         d, l = X.shape[1], labels.signs.shape[1]
-        start = move(np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X)), X)
-        full = targets(problem, start.dtype)
-        B = regression(full, self.alpha, start, self.tol)
+        zeros = move(np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X)), X)
+        full = targets(problem, zeros.dtype)
+        B = regression(full, self.alpha, zeros, self.tol)
         fit = MapFit.of(problem, full, B, self.alpha, self.completion_penalty)
-        with rounds(self) as report:
-            S, self.history_, settled = solve(
-                fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report
-            )
-        B = B @ S
+        with report_progress(self) as report:
+            result = solve(fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report)
+        self.label_map_ = result.state
+        B = B @ self.label_map_
         self.coef_ = B[:d, :].T
         self.intercept_ = B[-1, :] if self.fit_intercept else 0 * B[0, :]
-        self.label_map_ = S
-        self.n_iter_ = len(self.history_)
-        if not settled:
-            warn_of_limit(self, f"max_iter={self.max_iter} proximal steps were not enough to reach tol={self.tol}")
+        self.history_ = result.history
+        self.n_iter_ = len(result.history)
+        if result.status is Status.MAX_ITER:
+            warn_not_converged(self, result.status.message(self.max_iter))
 
     def _scores(self, X: Any) -> Any:
-        X, W, b = together(X, self.coef_, self.intercept_)
+        X, W, b = align_arrays(X, self.coef_, self.intercept_)
         return X @ W.T + b

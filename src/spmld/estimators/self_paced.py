@@ -1,111 +1,115 @@
-"""SelfPacedClassifier: any learner, on the entries it finds easy first."""
+"""SelfPacedClassifier: self-paced weights for any base estimator."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from time import perf_counter
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import move, to_numpy
+from spmld._arrays import move
 from spmld._response import label_scores
+from spmld._validation import NON_NEGATIVE, POSITIVE_INT, HasMethods, StrOptions
+from spmld.core.iteration import Status, iterate
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._folds import Fold, folds_once
-from spmld.estimators._inputs import check_pacing, clusters, is_integer, is_number, require
-from spmld.estimators._progress import CallbackSupportMixin, check_progress, rounds, warn_of_limit
-from spmld.estimators.label_prior import log_odds
+from spmld.estimators._entry_groups import GROUPS, entry_groups, mean_weights
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
+from spmld.estimators.probabilities import log_odds
+from spmld.estimators.progress import (
+    PROGRESS_CONSTRAINTS,
+    CallbackSupportMixin,
+    report_progress,
+    warn_not_converged,
+)
 from spmld.labels import Labels
-from spmld.pacing import HardPacing, QuantileSchedule
-from spmld.pacing.groups import Members
+from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
+from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
+from spmld.pacing.update import PacingUpdate
 
 __all__ = ["SelfPacedClassifier"]
 
-GROUPS = ("label_polarity", "label", "cluster", "all")
 SIGNS = np.array([-1, 1])
 
 
 class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEstimator):
-    r"""Any learner, with self-paced weights for observed labels.
+    r"""Self-paced weights of observed labels for any base estimator.
 
-    The learner and a weight :math:`P_{ij} \in [0, 1]` for label j of sample i are found in turn (equations 4 to 6 of
-    the paper, for any learner with a loss), over the observed entries:
+    The base estimator f and a weight :math:`P_{ij} \in [0, 1]` for label j of sample i are optimized alternately
+    (equations 4 to 6 of the paper, for any estimator with a loss), over the observed entries:
 
     .. math::
 
         \min_{f, P} \sum_{ij} P_{ij} \ell(Y_{ij}, f_j(x_i)) + R(f) + \text{penalty of the pacing}(P)
 
-    The learner is fitted to the labels as weighted; then its losses say, by the rule of the pacing, which labels count
-    in the next round. A schedule that ends below full weights leaves out for good what contradicts the rest most: that
-    is what makes the fit robust against wrong labels. With ``entry_weight`` the learner is fitted to the product of
-    both weights; the pacing judges an entry by its loss alone.
+    The base estimator is fitted with the current weights; the pacing rule then computes new weights from its losses. A
+    schedule that ends below full weights permanently excludes the entries that contradict the others most, which makes
+    the fit robust against wrong labels. With ``entry_weight`` the base estimator is fitted with the product of both
+    weights; the pacing rule depends on the losses only.
 
     Parameters
     ----------
-    estimator : estimator of this library or scikit-learn classifier, default=None
-        The learner. Estimators whose ``fit`` takes ``entry_weight`` get the weights as they are. Any binary classifier
-        whose ``fit`` takes ``sample_weight`` is fitted for each label, see `PerLabelClassifier`. None:
+    estimator : estimator object, default=None
+        Base estimator. If its ``fit`` accepts ``entry_weight``, it receives the weights directly. A binary classifier
+        whose ``fit`` accepts ``sample_weight`` is fitted for each label, see `PerLabelClassifier`. None is
         ``MaskedLogistic(warm_start=True)``.
-    pacing : pacing object or None, default=None
-        Rule and schedule of the weights, see `spmld.pacing`. None:
-        ``HardPacing(schedule=QuantileSchedule(start=(0.9, 0.5), stop=(0.97, 0.8)))``, which leaves out for good the hardest fifth
-        of the positives and 3 % of the negatives of each label. (Groups without polarity take 0.5 and 0.8.)
+    pacing : PacingRule or None, default=None
+        Pacing rule with its schedule, see `spmld.pacing`. None is
+        ``HardPacing(schedule=QuantileSchedule(start=(0.9, 0.5), stop=(0.97, 0.8)))``, which excludes the hardest 20 %
+        of the positives and 3 % of the negatives of each label. Groups without polarity use 0.5 and 0.8.
     groups : {"label_polarity", "label", "cluster", "all"} or array-like, default="label_polarity"
-        Entries that are paced together: the positives and the negatives of each label apart; the entries of each
-        label; those of each cluster of samples, by k-means; all; or given as a number for each sample or each entry.
-        Most entries are easy negatives. With one threshold for all of them the positives of rare labels are never
-        easy; with polarity they have their own, and the easiest positive of a label always counts.
+        Groups of entries: the positives and the negatives of each label; the entries of each label; those of each
+        cluster of samples, by k-means; all entries; or an array with the group of each sample or each entry. Most
+        entries are easy negatives. With one threshold for all of them the positives of rare labels are never easy;
+        with "label_polarity" they have a separate threshold, and the easiest positive of a label always has weight 1.
     n_clusters : int, default=8
-        Clusters of samples for ``groups="cluster"``.
+        Number of clusters of samples for ``groups="cluster"``.
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-        What losses are computed from: "auto" is scores, if the learner has them. "predict_proba" gives -log p of the
-        observed label. The loss of a score is that of the learner, if it is one of this library, or else the logistic
-        loss.
+        Method from which losses are computed: "auto" is "decision_function" if available. With "predict_proba" the
+        loss is -log p of the observed label. The loss of a score is that of the base estimator if it is one of this
+        library, else the logistic loss.
     cv : int, splitter or None, default=None
-        Folds for losses from learners that have not seen the sample: a flexible learner's own training loss hides its
-        mistakes. None: losses of the learner on its training samples.
+        Folds for out-of-fold losses: the training loss of a flexible estimator hides wrong labels. None uses training
+        losses.
     max_iter : int, default=20
-        Most rounds.
+        Maximum number of iterations.
     tol : float, default=1e-3
-        Stop when the schedule has ended and the weights of a round differ by less than this on average.
+        Mean change of the weights below which the iteration stops, once the schedule has ended.
     n_jobs : int or None, default=None
-        Folds, or labels of a scikit-learn classifier, fitted at the same time.
+        Number of folds, or labels of a scikit-learn classifier, to fit in parallel.
     random_state : int, RandomState or None, default=None
-        Seed of the folds and of the clusters. The learner has its own.
-    callback : callable or None, default=None
-        Called after each round with its record of `history_`; if it returns True the fit ends there.
-    verbose : bool or int, default=False
-        Whether to log each round, at level INFO to the logger "spmld".
+        Seed of the folds and clusters. The base estimator has its own.
+    callback, verbose
+        As in `GLOCAL`.
 
     Attributes
     ----------
     estimator_ : estimator
-        The learner, fitted with the weights of the last round.
+        The base estimator, fitted with the final weights.
     self_paced_weights_ : ndarray of shape (n_samples, n_labels)
-        The weights; 0 where a label is not observed.
+        Self-paced weights; 0 where a label is missing.
     losses_ : ndarray of shape (n_samples, n_labels)
-        The losses they come from; NaN where a label is not observed.
+        Losses from which the weights are computed; NaN where a label is missing.
     history_ : list of dict
-        For each round: its number; "objective", which the weights minimise: the sum of "fit", the losses as the pacing
-        weighs them, and "pacing", its penalty, without the learner's own and whatever ``entry_weight`` says; "mean_weight",
-        the mean weight of observed labels, and "mean_weight_per_label", "mean_weight_positive" and "mean_weight_negative" likewise;
-        "change", the mean change of a weight; mean "threshold" and "diversity" of the groups; seconds.
+        One record per iteration: "iteration"; "objective", the sum of the weighted losses "fit" and the penalty
+        "pacing", without the penalty of the base estimator and without ``entry_weight``; "mean_weight" of observed
+        labels, "mean_weight_per_label", "mean_weight_positive" and "mean_weight_negative"; "change", the mean change
+        of a weight; mean "threshold" and "diversity" of the groups; "seconds".
     n_iter_ : int
-        Rounds run.
+        Number of iterations.
     classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
         As in `GLOCAL`.
 
     See Also
     --------
-    SPMLD : Paces the latent labels of its host.
+    SPMLD : Self-paced weights for latent labels.
 
     Examples
     --------
@@ -119,6 +123,20 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     >>> [round(record["mean_weight_positive"], 1) for record in model.history_][:4]
     [0.5, 0.6, 0.7, 0.8]
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods("fit"), None],
+        "pacing": [PacingRule, None],
+        "groups": [StrOptions(set(GROUPS)), "array-like"],
+        "n_clusters": [POSITIVE_INT],
+        "response_method": [StrOptions({"auto", "decision_function", "predict_proba"})],
+        "cv": ["cv_object"],
+        "max_iter": [POSITIVE_INT],
+        "tol": [NON_NEGATIVE],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        **PROGRESS_CONSTRAINTS,
+    }
 
     def __init__(
         self,
@@ -150,138 +168,102 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_progress(self)
-        host = self.estimator
-        fits = host is None or (hasattr(host, "fit") and not isinstance(host, type))
-        require(self, "estimator", "None or an estimator", fits)
-        weighted = fits and (host is None or any(has_fit_parameter(host, n) for n in ("entry_weight", "sample_weight")))
-        accepted = "one whose fit takes entry_weight or sample_weight (a Pipeline does not: put this one at its end)"
-        require(self, "estimator", accepted, weighted)
-        check_pacing(self)
-        if isinstance(self.groups, str):
-            require(self, "groups", " or ".join(map(repr, GROUPS)) + " or an array", self.groups in GROUPS)
-        responses = ("auto", "decision_function", "predict_proba")
-        require(self, "response_method", " or ".join(map(repr, responses)), self.response_method in responses)
-        for name in ("n_clusters", "max_iter"):
-            value = getattr(self, name)
-            require(self, name, "an integer of 1 or more", is_integer(value) and value >= 1)
-        require(self, "tol", "0 or more", is_number(self.tol) and self.tol >= 0)
+        self._validate_params()
+        base = self.estimator
+        if base is not None and not any(has_fit_parameter(base, name) for name in ("entry_weight", "sample_weight")):
+            raise ValueError(
+                "The 'estimator' parameter of SelfPacedClassifier must be an estimator whose fit accepts entry_weight "
+                f"or sample_weight. Got {base!r} instead. A Pipeline does not: make SelfPacedClassifier its last step."
+            )
+        if self.pacing is not None:
+            self.pacing._validate_params()
 
-    def _host(self) -> Any:
-        """The learner, unfitted, with a fit that takes entry weights."""
+    def _base_estimator(self) -> Any:
+        """Return the unfitted base estimator, whose fit accepts entry weights."""
         if self.estimator is None:
             return MaskedLogistic(warm_start=True)
-        host = clone(self.estimator)
-        return host if has_fit_parameter(host, "entry_weight") else PerLabelClassifier(host, n_jobs=self.n_jobs)
+        base = clone(self.estimator)
+        return base if has_fit_parameter(base, "entry_weight") else PerLabelClassifier(base, n_jobs=self.n_jobs)
 
-    def _default_pacing(self) -> HardPacing:
-        if isinstance(self.groups, str) and self.groups == "label_polarity":
+    def _rule(self) -> PacingRule:
+        if self.pacing is not None:
+            return self.pacing
+        if self._by_polarity:
             return HardPacing(schedule=QuantileSchedule(start=(0.9, 0.5), stop=(0.97, 0.8)))
         return HardPacing(schedule=QuantileSchedule(start=0.5, stop=0.8))
 
+    @property
+    def _by_polarity(self) -> bool:
+        return isinstance(self.groups, str) and self.groups == "label_polarity"
+
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         rng = check_random_state(self.random_state)
-        host = self._host()
-        pacing = self.pacing if self.pacing is not None else self._default_pacing()
-        groups = self._members(X, labels, rng)
-        signs = np.where(labels.observed, labels.signs, np.nan)
-        folds = None if self.cv is None else folds_once(self, X, signs, rng)
-        given, observed = weights.astype(float), labels.observed
-        P, history = observed.astype(float), []
-        with rounds(self) as report:
-            for round in range(self.max_iter):
-                started = perf_counter()
-                host = self._fitted(host, X, labels, P * given)
-                losses = self._losses(host, X, labels, P * given, folds)
-                parameters = pacing.parameters(round, (losses,), groups)
-                (new,) = pacing.weights((losses,), parameters, groups)
-                if isinstance(self.groups, str) and self.groups == "label_polarity":
-                    new = keep_easiest(new, losses, groups)
-                change = float(np.abs(new - P)[observed].mean())
-                P = new
-                fit, penalty = float((P * losses).sum()), float(pacing.penalty((P,), parameters, groups))
-                history.append(
-                    {
-                        "iteration": round + 1,
-                        "objective": fit + penalty,
-                        "fit": fit,
-                        "pacing": penalty,
-                        **shares(P, labels),
-                        "change": change,
-                        "threshold": float(np.mean(parameters.threshold)),
-                        "diversity": float(np.mean(parameters.diversity)),
-                        "seconds": perf_counter() - started,
-                    }
-                )
-                if report(history[-1]):
-                    break
-                settled = pacing.has_ended(round) or history[-1]["mean_weight"] >= 1
-                if settled and change <= self.tol:
-                    break
-            else:
-                if not settled:
-                    warn_of_limit(self, f"the schedule of the pacing has not ended in max_iter={self.max_iter} rounds")
-        self.estimator_ = self._fitted(host, X, labels, P * given)
-        self.self_paced_weights_ = P
-        self.losses_ = np.where(observed, losses, np.nan)
-        self.history_ = history
-        self.n_iter_ = len(history)
+        base, rule = self._base_estimator(), self._rule()
+        groups = entry_groups(self.groups, X, labels, self.n_clusters, rng)
+        pacing = PacingUpdate(rule, groups, keep_easiest=self._by_polarity)
+        Y = np.where(labels.observed, labels.signs, np.nan)
+        folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
+        weights, observed = weights.astype(float), labels.observed
 
-    def _fitted(self, host: Any, X: Any, labels: Labels, weights: NDArray[Any]) -> Any:
-        """The learner fitted with weights: another one than `host`, unless that goes on from where it is."""
-        if not getattr(host, "warm_start", False):
-            host = clone(host)
-        return host.fit(X, np.where(labels.observed, labels.signs, np.nan), entry_weight=weights)
+        def update(number: int, last: _State) -> tuple[_State, dict[str, Any], bool]:
+            fitted = self._fitted(last.estimator, X, labels, last.P * weights)
+            losses = self._losses(fitted, X, labels, last.P * weights, folds)
+            paced = pacing(number - 1, (losses,))
+            (P,) = paced.weights
+            fit, change = float((P * losses).sum()), float(np.abs(P - last.P)[observed].mean())
+            record = {
+                "objective": fit + paced.penalty,
+                "fit": fit,
+                "pacing": paced.penalty,
+                **mean_weights(P, labels),
+                "change": change,
+                **paced.record,
+            }
+            ended = paced.ended or record["mean_weight"] >= 1
+            return _State(fitted, P, losses, ended), record, ended and change <= self.tol
+
+        with report_progress(self) as report:
+            initial = _State(base, observed.astype(float))
+            result = iterate(update, initial, max_iter=self.max_iter, callback=report)
+        final = result.state
+        if result.status is Status.MAX_ITER and not final.ended:
+            message = f"The pacing schedule did not end within max_iter={self.max_iter} iterations; increase max_iter"
+            warn_not_converged(self, message)
+        self.estimator_ = self._fitted(final.estimator, X, labels, final.P * weights)
+        self.self_paced_weights_ = final.P
+        self.losses_ = np.where(observed, final.losses, np.nan)
+        self.history_ = result.history
+        self.n_iter_ = len(result.history)
+
+    def _fitted(self, base: Any, X: Any, labels: Labels, weights: NDArray[Any]) -> Any:
+        """Fit a clone of the base estimator, or the estimator itself if it has a warm start."""
+        if not getattr(base, "warm_start", False):
+            base = clone(base)
+        return base.fit(X, np.where(labels.observed, labels.signs, np.nan), entry_weight=weights)
 
     def _losses(
-        self, host: Any, X: Any, labels: Labels, weights: NDArray[Any], folds: list[Fold] | None
+        self, fitted: Any, X: Any, labels: Labels, weights: NDArray[Any], folds: list[Fold] | None
     ) -> NDArray[Any]:
+        """Return the training losses of the fitted estimator, or out-of-fold losses of its clones.
+
+        Missing entries count as positives. Losses are 0 for the test samples of a fold without training entries.
+        """
+        method = self.response_method
+        if method == "auto":
+            method = "decision_function" if hasattr(fitted, "decision_function") else "predict_proba"
+        score = partial(scores_from, method=method, n_labels=labels.signs.shape[1])
         if folds is None:
-            return self._losses_of(host, X, labels)
-
-        def of_fold(train: NDArray[Any], test: NDArray[Any]) -> NDArray[Any]:
-            part = replace(labels, signs=labels.signs[train])
-            if not weights[train].any():
-                return np.zeros((len(test), labels.signs.shape[1]))
-            fitted = self._fitted(clone(host), X[train], part, weights[train])
-            return self._losses_of(fitted, X[test], replace(labels, signs=labels.signs[test]))
-
-        losses = np.empty(labels.signs.shape)
-        parts = Parallel(n_jobs=self.n_jobs)(delayed(of_fold)(train, test) for train, test in folds)
-        for (_, test), part in zip(folds, parts, strict=True):
-            losses[test] = part
-        return losses
-
-    def _losses_of(self, host: Any, X: Any, labels: Labels) -> NDArray[Any]:
-        """The loss of each label; of a positive, where it is not observed."""
-        response = self.response_method
-        if response == "auto":
-            response = "decision_function" if hasattr(host, "decision_function") else "predict_proba"
-        scores = scores_from(host, X, response, labels.signs.shape[1])
+            scores = score(fitted, X)
+        else:
+            Y = np.where(labels.observed, labels.signs, np.nan)
+            scores = cross_fit(fitted, X, Y, folds, entry_weight=weights, score=score, n_jobs=self.n_jobs).scores
         # The logistic loss of log-odds is -log p.
-        loss = getattr(host, "loss", None) if response == "decision_function" else None
-        return LOSSES[loss if loss in LOSSES else "logistic"].value(np.where(labels.signs < 0, -1, 1), scores)
-
-    def _members(self, X: Any, labels: Labels, rng: np.random.RandomState) -> Members:
-        """The groups, by a number for each entry."""
-        (n, l), groups = labels.signs.shape, self.groups
-        numbers = np.zeros((n, l), dtype=np.int64)
-        if not isinstance(groups, str):
-            given = np.asarray(to_numpy(groups))
-            if given.shape not in ((n,), (n, l)):
-                raise ValueError(f"groups of SelfPacedClassifier must have shape {(n,)} or {(n, l)}, got {given.shape}")
-            try:
-                numbers += np.unique(given, return_inverse=True)[1].reshape(n, -1)
-            except TypeError as error:
-                raise ValueError(f"groups of SelfPacedClassifier must be of one type: {error}") from None
-        elif groups == "label_polarity":
-            return by_polarity(labels.signs)
-        elif groups == "label":
-            numbers += np.arange(l)
-        elif groups == "cluster":
-            numbers += clusters(X, min(self.n_clusters, n), rng)[:, None]
-        count = int(numbers.max()) + 1
-        return Members((np.where(labels.observed, numbers, count),), count)
+        loss = getattr(fitted, "loss", None) if method == "decision_function" else None
+        losses = LOSSES[loss if loss in LOSSES else "logistic"].value(np.where(labels.signs < 0, -1, 1), scores)
+        for train, test in folds or ():
+            if not weights[train].any():
+                losses[test] = 0
+        return losses
 
     def _scores(self, X: Any) -> Any:
         if isinstance(self.estimator_, MultiLabelEstimator):
@@ -303,39 +285,17 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         return tags
 
 
-def scores_from(host: Any, X: Any, response: str, n_labels: int) -> NDArray[Any]:
-    """Scores of a fitted learner, or the log-odds of its probabilities."""
-    values = label_scores(host, X, response, SIGNS, n_labels)
-    return log_odds(values) if response == "predict_proba" else values
+@dataclass(frozen=True)
+class _State:
+    """Variables of the outer iteration: the fitted estimator, the weights, and the losses they follow from."""
+
+    estimator: Any
+    P: NDArray[Any]
+    losses: Any = None
+    ended: bool = False
 
 
-def by_polarity(signs: NDArray[Any]) -> Members:
-    """A group for the negatives and one for the positives of each label, in this order; 0 is in none."""
-    count = 2 * signs.shape[1]
-    numbers = 2 * np.arange(signs.shape[1]) + (signs > 0)
-    return Members((np.where(signs != 0, numbers, count),), count)
-
-
-def keep_easiest(P: NDArray[Any], losses: NDArray[Any], groups: Members) -> NDArray[Any]:
-    """Weights in which the easiest entry of each group counts in full, should the group's sum to less than 1."""
-    (sums,) = groups.sum(lambda P: (P,), (P,))
-    (number,) = groups.numbers
-    (ranks,) = groups.ranks((losses,))
-    lacking = np.append(sums < 1, False)[number]
-    return np.where(lacking & (ranks == 1), 1.0, P)
-
-
-def shares(P: NDArray[Any], labels: Labels) -> dict[str, Any]:
-    """Mean weights of observed entries: of all, by label, and of positives and negatives."""
-    observed = labels.observed
-
-    def mean(chosen: NDArray[np.bool_], axis: int | None = None) -> Any:
-        count = chosen.sum(axis=axis)
-        return np.where(count > 0, np.where(chosen, P, 0).sum(axis=axis) / np.maximum(count, 1), 1.0)
-
-    return {
-        "mean_weight": float(mean(observed)),
-        "mean_weight_per_label": [float(share) for share in mean(observed, axis=0)],
-        "mean_weight_positive": float(mean(labels.signs > 0)),
-        "mean_weight_negative": float(mean(labels.signs < 0)),
-    }
+def scores_from(estimator: Any, X: Any, method: str, n_labels: int) -> NDArray[Any]:
+    """Return the scores of a fitted estimator, or the log-odds of its probabilities."""
+    values = label_scores(estimator, X, method, SIGNS, n_labels)
+    return log_odds(values) if method == "predict_proba" else values

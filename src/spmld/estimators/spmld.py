@@ -1,51 +1,51 @@
-"""SPMLD: self-paced multi-label learning with diversity on the GLOCAL host (Seyedi et al., 2019)."""
+"""SPMLD: self-paced multi-label learning with diversity, based on GLOCAL (Seyedi et al., 2019)."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from sklearn.base import clone
 
-from spmld.core.outer import PacingRule
-from spmld.estimators._inputs import check_pacing
-from spmld.estimators.glocal import GLOCAL, RELEASED
-from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule, ReleasedPacing
+from spmld.core.problem import Problem
+from spmld.estimators.glocal import GLOCAL
+from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
+from spmld.pacing.update import PacingUpdate
 
 __all__ = ["SPMLD"]
 
 
 class SPMLD(GLOCAL):
-    r"""Self-paced multi-label learning with diversity, on partly observed labels.
+    r"""Self-paced multi-label learning with diversity, for partially observed labels.
 
-    GLOCAL's objective with a weight :math:`P_{ji} \in [0, 1]` for latent label i of sample j,
+    The objective of `GLOCAL` with a weight :math:`P_{ji} \in [0, 1]` for latent label i of sample j,
 
     .. math::
 
         \frac{\alpha}{2} \|\sqrt{P} \circ (V - X W)\|^2 - \lambda \sum P + \gamma \sum_i \|P_{:i}\|_2
 
-    in place of the coupling. Latent labels that the features explain well come first; the pacing grows with the rounds.
+    in place of the coupling. Latent labels that the features explain well are used first; the others follow as the
+    pacing schedule advances.
 
     Parameters
     ----------
-    pacing : pacing object or None, default=None
-        Rule and schedule of the weights, see `spmld.pacing`. None is ``GroupSparsePacing(schedule=QuantileSchedule())``: the
-        exact rule for a share of each latent label that grows to all of it.
+    pacing : PacingRule or None, default=None
+        Pacing rule with its schedule, see `spmld.pacing`. None is ``GroupSparsePacing(schedule=QuantileSchedule())``:
+        the exact rule for a fraction of each latent label that grows to 1.
     n_components, n_groups, correlation_rank, coupling, global_correlation, local_correlation
         As in `GLOCAL`.
     ridge, feature_ridge, standardize, rescale, loss, fit_intercept, solver, init
         As in `GLOCAL`.
     n_warmup_iter : int, default=2
-        Rounds with all weights 1 and without correlation before the pacing sets in.
-    max_iter, tol, convention, random_state, callback, verbose
+        Number of warm-up iterations, with all weights 1 and without correlation.
+    max_iter, tol, random_state, callback, verbose
         As in `GLOCAL`.
 
     Attributes
     ----------
     self_paced_weights_ : array of shape (n_samples, k)
-        P after the last round.
+        P after the last iteration.
     history_ : list of dict
-        As in `GLOCAL`. "threshold" and "diversity" are lambda and gamma (their means, where each latent label has its
-        own), "mean_weight" the mean weight and "mean_weight_per_component" that of each latent label.
+        As in `GLOCAL`. "threshold" and "diversity" are the means of lambda and gamma over the latent labels.
     label_factors_, latent_labels_, feature_weights_, latent_offsets_, coef_, intercept_
         As in `GLOCAL`.
     correlation_factors_, group_sizes_, n_iter_, converged_
@@ -55,7 +55,7 @@ class SPMLD(GLOCAL):
 
     See Also
     --------
-    GLOCAL : The host, without pacing.
+    GLOCAL : The same model without pacing.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class SPMLD(GLOCAL):
     [0.5, 0.7, 0.8, 1.0]
     """
 
-    _row_sparse_when_released = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**GLOCAL._parameter_constraints, "pacing": [PacingRule, None]}
 
     def __init__(
         self,
@@ -92,7 +92,6 @@ class SPMLD(GLOCAL):
         n_warmup_iter: int = 2,
         max_iter: int = 100,
         tol: float | None = 1e-3,
-        convention: Literal["paper", "released"] = "paper",
         random_state: Any = None,
         callback: Any = None,
         verbose: bool | int = False,
@@ -115,7 +114,6 @@ class SPMLD(GLOCAL):
             n_warmup_iter=n_warmup_iter,
             max_iter=max_iter,
             tol=tol,
-            convention=convention,
             random_state=random_state,
             callback=callback,
             verbose=verbose,
@@ -124,19 +122,21 @@ class SPMLD(GLOCAL):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_pacing(self)
+        if self.pacing is not None:
+            self.pacing._validate_params()
 
-    def _pacing(self) -> PacingRule:
-        return self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
+    def _pacing(self, problem: Problem) -> PacingUpdate:
+        rule = self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
+        return PacingUpdate(rule, ColumnGroups(problem.engine))
 
     def without(self, *parts: str) -> SPMLD:
-        """The same model without some of its parts, unfitted: the paper's ablations.
+        """Return an unfitted copy without some parts of the model: the ablations of the paper.
 
         Parameters
         ----------
         *parts : {"pacing", "diversity", "global_correlation", "local_correlation"}
-            "pacing": all weights 1, as in `GLOCAL`. "diversity": the pacing without its diversity term, which the default
-            pacing does not have. A correlation: its strength 0.
+            "pacing" sets all weights to 1, as in `GLOCAL`. "diversity" sets the diversity of the schedule to 0, which
+            is the default. The others set the penalty of that correlation to 0.
 
         Returns
         -------
@@ -159,22 +159,26 @@ class SPMLD(GLOCAL):
         model = clone(self)
         for part in parts:
             if part not in changes:
-                raise ValueError(f"parts must be of {list(changes)}, got {part!r}")
+                raise ValueError(f"parts must be among {list(changes)}, got {part!r}")
             model.set_params(**changes[part])
         return model
 
     @classmethod
-    def paper(cls, **changes: Any) -> SPMLD:
-        """The paper's text: squared loss, no intercept, no latent entry in use until it is easy, absolute schedule.
+    def paper(cls, **params: Any) -> SPMLD:
+        """Return the model of the paper's text: squared loss, no intercept, random initialization, geometric schedule.
 
-        The blocks are solved exactly and lambda and gamma are half of the paper's 0.1 and 1, as our objective is half
-        of its equation 8; their factors are 1.1 and 0.95. The host has the values its authors released, which the
-        paper refers to.
+        The blocks are solved exactly. The thresholds and diversities are half of the paper's 0.1 and 1, because our
+        objective is half of its equation 8; their factors are 1.1 and 0.95. The other parameters have the values of
+        the authors' released code, to which the paper refers.
 
         Parameters
         ----------
-        **changes
-            Constructor parameters to set otherwise.
+        **params
+            Constructor parameters that replace those of the preset.
+
+        Returns
+        -------
+        SPMLD
 
         Examples
         --------
@@ -183,25 +187,16 @@ class SPMLD(GLOCAL):
         False
         """
         schedule = GeometricSchedule(threshold=0.05, growth=1.1, diversity=0.5, decay=0.95)
-        settings = {**RELEASED, "solver": "exact", "convention": "paper", "max_iter": 100, "tol": 1e-4}
-        return cls(**{"pacing": GroupSparsePacing(schedule=schedule), **settings, **changes})
-
-    @classmethod
-    def released(cls, **changes: Any) -> SPMLD:
-        """The settings and the algorithm of the authors' released code, whose results are the paper's tables.
-
-        As `GLOCAL.released`, with squared weights in the coupling, weights in the correlation term too, row norms as
-        the penalty on W, and `ReleasedPacing`.
-
-        Parameters
-        ----------
-        **changes
-            Constructor parameters to set otherwise.
-
-        Examples
-        --------
-        >>> from spmld import SPMLD
-        >>> SPMLD.released(random_state=0).pacing
-        ReleasedPacing(...)
-        """
-        return cls(**{"pacing": ReleasedPacing(), **RELEASED, **changes})
+        preset = {
+            "pacing": GroupSparsePacing(schedule=schedule),
+            "coupling": 1.0,
+            "ridge": 0.125,
+            "feature_ridge": 0.125,
+            "standardize": False,
+            "loss": "squared",
+            "fit_intercept": False,
+            "init": "random",
+            "n_warmup_iter": 15,
+            "tol": 1e-4,
+        }
+        return cls(**{**preset, **params})

@@ -1,18 +1,19 @@
-"""Labels with missing entries: what counts as positive, negative and unobserved.
+"""Labels with missing entries: reading, writing, hiding and corrupting them.
 
-This is the only place that knows the encodings. Everywhere else labels are *signs*: +1, -1, and 0 where unobserved.
+This is the only package that knows how labels are encoded. In the others, labels are *signs*: +1 for positive, -1 for
+negative, 0 for missing.
 
-===================== ==========================================================================================
-given                 read as
-===================== ==========================================================================================
+===================== ===============================================================================================
+labels                meaning
+===================== ===============================================================================================
 0 and 1, or bool      negative and positive
 -1 and +1             negative and positive
-NaN, None, ``pd.NA``  unobserved
-masked array          masked entries are unobserved
-``mask=``             False is unobserved, and what stands there is not read
-sparse matrix         stored entries are labels, absent ones are negatives, or what ``mask`` says
--1, 0 and 1 together  refused: 0 may mean negative or unobserved, see `decode_missing`
-===================== ==========================================================================================
+NaN, None, ``pd.NA``  missing
+masked array          masked entries are missing
+``mask=``             entries where it is False are missing, and their values are ignored
+sparse matrix         stored entries are labels; the others are negative, or missing where ``mask`` is False
+-1, 0 and 1 together  raises an error, as 0 may mean negative or missing; see `decode_missing`
+===================== ===============================================================================================
 """
 
 from spmld.labels.corruption import corrupt_labels, hide_labels

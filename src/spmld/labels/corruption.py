@@ -1,4 +1,4 @@
-"""Labels hidden or made wrong on purpose, for experiments."""
+"""Hiding and corrupting labels, for experiments."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ def hide_labels(
     kind: Literal["stratified", "uniform"] = "stratified",
     random_state: int | np.random.RandomState | None = None,
 ) -> Any:
-    """Hide labels, keeping a share of the observed ones.
+    """Hide labels at random.
 
     Parameters
     ----------
-    Y : labels in any form of `read_labels`
-        What is missing stays missing.
-    observed_fraction : float in (0, 1]
-        Share of the observed entries to keep.
-    kind : {"stratified", "uniform"}
-        "stratified" keeps the same share, rounded up, of the positives and of the negatives of each label.
-        "uniform" keeps entries at random.
-    random_state : int, RandomState or None
-        Seed.
+    Y : labels in any form accepted by `read_labels`
+        Labels. Missing entries stay missing.
+    observed_fraction : float in (0, 1], default=0.3
+        Fraction of the observed entries to keep.
+    kind : {"stratified", "uniform"}, default="stratified"
+        "stratified" keeps this fraction, rounded up, of the positives and of the negatives of each label.
+        "uniform" keeps this fraction, rounded up, of all entries.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the random number generator.
 
     Returns
     -------
     ndarray or DataFrame of float
-        The labels as they were written, NaN where hidden or missing.
+        Labels in the encoding of `Y`, NaN where hidden or missing.
 
     Examples
     --------
@@ -52,16 +52,19 @@ def hide_labels(
     labels = read_labels(Y)
     rng = check_random_state(random_state)
     signs = np.zeros_like(labels.signs)
+
+    def choose(entries: NDArray[np.bool_]) -> NDArray[np.intp]:
+        candidates = np.flatnonzero(entries)
+        # Rounded up. 0.07 of 100 is 7, although the product in floating point is slightly more.
+        return rng.permutation(candidates)[: math.ceil(observed_fraction * len(candidates) - 1e-9)]
+
     if kind == "stratified":
         for column, source in zip(signs.T, labels.signs.T, strict=True):
             for sign in (1, -1):
-                places = np.flatnonzero(source == sign)
-                keep = rng.permutation(places)[: _kept(observed_fraction, len(places))]
-                column[keep] = sign
+                column[choose(source == sign)] = sign
     elif kind == "uniform":
-        places = np.flatnonzero(labels.signs)
-        keep = rng.permutation(places)[: _kept(observed_fraction, len(places))]
-        signs.flat[keep] = labels.signs.flat[keep]
+        kept = choose(labels.signs != 0)
+        signs.flat[kept] = labels.signs.flat[kept]
     else:
         raise ValueError(f'kind must be "stratified" or "uniform", got {kind!r}')
     return labels.write_with_missing(Y, signs)
@@ -73,26 +76,26 @@ def corrupt_labels(
     rate: float,
     random_state: int | np.random.RandomState | None = None,
 ) -> Any:
-    """Make labels wrong, in one of four ways.
+    """Corrupt labels at random.
 
     Parameters
     ----------
-    Y : labels in any form of `read_labels`
-        What is missing stays missing (with "permute" it moves with its row).
+    Y : labels in any form accepted by `read_labels`
+        Labels. Missing entries stay missing; "permute" moves them with the other entries of the sample.
     kind : {"permute", "swap", "drop", "flip"}
-        "permute": a share `rate` of the rows exchange their labels, none keeps its own.
-        "swap": a share `rate` of the positives moves to an observed negative label of the same row.
-        "drop": a share `rate` of the positives becomes negative.
-        "flip": a share `rate` of the observed entries changes sign.
+        "permute": a fraction `rate` of the samples exchange their labels, and none keeps its own.
+        "swap": a fraction `rate` of the positives moves to an observed negative label of the same sample.
+        "drop": a fraction `rate` of the positives becomes negative.
+        "flip": a fraction `rate` of the observed entries changes sign.
     rate : float in [0, 1]
-        How much to corrupt, rounded to whole rows or entries.
-    random_state : int, RandomState or None
-        Seed.
+        Fraction to corrupt, rounded to a whole number of samples or entries.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the random number generator.
 
     Returns
     -------
     ndarray or DataFrame of float
-        The labels as they were written, NaN where missing.
+        Labels in the encoding of `Y`, NaN where missing.
 
     Examples
     --------
@@ -110,31 +113,28 @@ def corrupt_labels(
     if kind == "permute":
         rows = rng.permutation(len(signs))[: round(rate * len(signs))]
         if len(rows) == 1 < len(signs):
-            raise ValueError(f'"permute" needs two rows or more to exchange, got rate={rate!r} of {len(signs)} rows')
+            raise ValueError(
+                f'"permute" needs at least two samples to exchange, got rate={rate!r} of {len(signs)} samples'
+            )
         signs[rows] = signs[np.roll(rows, 1)]
     elif kind == "swap":
         _swap(signs, rate, rng)
     elif kind in ("drop", "flip"):
-        places = np.flatnonzero(signs > 0 if kind == "drop" else signs)
-        chosen = rng.permutation(places)[: round(rate * len(places))]
+        candidates = np.flatnonzero(signs > 0 if kind == "drop" else signs)
+        chosen = rng.permutation(candidates)[: round(rate * len(candidates))]
         signs.flat[chosen] *= -1
     else:
         raise ValueError(f'kind must be "permute", "swap", "drop" or "flip", got {kind!r}')
     return labels.write_with_missing(Y, signs)
 
 
-def _kept(share: float, n: int) -> int:
-    """A share of n, rounded up; 0.07 of 100 is 7, though their product in floating point is a little more."""
-    return math.ceil(share * n - 1e-9)
-
-
 def _swap(signs: NDArray[np.int8], rate: float, rng: np.random.RandomState) -> None:
-    """Move positives within their rows, in place. A row without an observed negative keeps its positives."""
+    """Move positives within their samples, in place. Samples without an observed negative do not change."""
     rows, columns = np.nonzero(signs > 0)
     original = signs.copy()
-    for place in rng.permutation(len(rows))[: round(rate * len(rows))]:
-        row = rows[place]
+    for i in rng.permutation(len(rows))[: round(rate * len(rows))]:
+        row = rows[i]
         free = np.flatnonzero((signs[row] < 0) & (original[row] < 0))
         if len(free):
-            signs[row, columns[place]] = -1
+            signs[row, columns[i]] = -1
             signs[row, rng.choice(free)] = 1

@@ -1,4 +1,4 @@
-"""Reading labels in any accepted form, and writing them back in it."""
+"""Reading labels in any accepted form, and writing them in the same form."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from spmld._arrays import to_numpy
+
 __all__ = ["Labels", "decode_missing", "observed", "read_labels"]
 
-_ACCEPTED = "0/1, -1/+1 or bool, with NaN, None, pd.NA, a masked array or mask= for what is missing"
+_ACCEPTED = "0/1, -1/+1 or bool; NaN, None, pd.NA, a masked array or mask= for missing entries"
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels as signs, and what is needed to give answers in the form they came in.
+    """Labels as signs, and the form in which they were given.
 
     Attributes
     ----------
     signs : ndarray of shape (n_samples, n_labels), int8
-        +1, -1, and 0 where unobserved.
+        +1 for positive, -1 for negative, 0 for missing.
     classes : ndarray of shape (2,)
-        How a negative and a positive were written.
+        Values of negative and positive labels.
     names : list of str or None
-        Column names, if there were any.
+        Column names of a DataFrame.
     one_dimensional : bool
-        Whether a vector was given, for one label.
+        Whether the labels had shape (n_samples,).
 
     Examples
     --------
@@ -44,28 +46,28 @@ class Labels:
 
     @property
     def observed(self) -> NDArray[np.bool_]:
-        """Where a label is known."""
+        """Which entries are observed."""
         return self.signs != 0
 
     def write(self, signs: NDArray[Any]) -> NDArray[Any]:
-        """Signs without missing entries, written as the labels were given; see also `write_with_missing`."""
+        """Return signs, of which none is missing, in the form of the labels; see also `write_with_missing`."""
         values = self.classes[(np.asarray(signs) > 0).astype(np.intp)]
         return values[:, 0] if self.one_dimensional else values
 
     def write_with_missing(self, Y: Any, signs: NDArray[Any] | None = None) -> Any:
-        """Signs written as the labels `Y` were given, NaN where unobserved.
+        """Return signs in the form of the labels, as floats with NaN where missing.
 
         Parameters
         ----------
         Y : labels
-            What was read. If it is a DataFrame or a Series, so is the answer, with the same index and columns.
+            The labels that were read. If they are a DataFrame or a Series, the result has the same index and columns.
         signs : ndarray of shape (n_samples, n_labels), optional
-            +1, -1, and 0 where unobserved. By default those that were read.
+            +1, -1, and 0 where missing. By default, the signs that were read.
 
         Returns
         -------
         ndarray, DataFrame or Series of float
-            In the shape of `Y`. Labels that are not numbers, such as words, are written 0 and 1.
+            In the shape of `Y`. Classes that are not numbers become 0 and 1.
 
         Examples
         --------
@@ -87,14 +89,13 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     Parameters
     ----------
     Y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
-        Labels. The two values of a single label, a vector or one column, may be of any type.
+        Labels. A single label may have any two values.
     mask : array-like of bool of the same shape, optional
-        True where a label is observed.
+        True where a label is observed. Other entries of `Y` are ignored.
     classes : array-like of shape (2,), optional
-        How a negative and a positive are written, where a fit has told. It decides for part of a vector, which may
-        hold one of two words alone. Labels written in another of the accepted ways are read as such.
-    name : str
-        What error messages call `Y`.
+        Negative and positive value, if they are known from a fit. Labels with other values are read without them.
+    name : str, default="Y"
+        Name of `Y` in error messages.
 
     Returns
     -------
@@ -111,32 +112,31 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     if sp.issparse(Y):
         return _read_sparse(Y, mask, classes, name)
     names = list(Y.columns) if hasattr(Y, "columns") else None
-    values, known = _to_array(Y, name)
-    if values.ndim == 0:
-        raise ValueError(f"{name} must have shape (n_samples, n_labels) or (n_samples,), got a single value: {Y!r}")
-    if values.ndim > 2:
-        raise ValueError(f"{name} must have shape (n_samples, n_labels) or (n_samples,), got {values.shape}")
+    values, observed = _to_array(Y, name)
+    if values.ndim not in (1, 2):
+        got = values.shape if values.ndim else f"a single value: {Y!r}"
+        raise ValueError(f"{name} must have shape (n_samples, n_labels) or (n_samples,), got {got}")
     if mask is not None:
-        known = known & _read_mask(mask, values.shape)
+        observed = observed & _read_mask(mask, values.shape)
     one_dimensional = values.ndim == 1
     if one_dimensional:
-        values, known = values[:, None], known[:, None]
-    complete = known.all()
-    seen = values if complete else values[known]
-    if seen.size == 0:
+        values, observed = values[:, None], observed[:, None]
+    complete = observed.all()
+    observed_values = values if complete else values[observed]
+    if observed_values.size == 0:
         raise ValueError(f"{name} has no observed entry: all {values.size} are missing. Accepted: {_ACCEPTED}")
-    if classes is None or not np.isin(seen, classes).all():
-        classes = _classes(seen, values.shape[1] == 1, name)
+    if classes is None or not np.isin(observed_values, classes).all():
+        classes = _find_classes(observed_values, values.shape[1] == 1, name)
     classes = np.asarray(classes)
-    signs = np.where(seen == classes[1], np.int8(1), np.int8(-1))
+    signs = np.where(observed_values == classes[1], np.int8(1), np.int8(-1))
     if not complete:
-        known_signs, signs = signs, np.zeros(values.shape, dtype=np.int8)
-        signs[known] = known_signs
+        observed_signs, signs = signs, np.zeros(values.shape, dtype=np.int8)
+        signs[observed] = observed_signs
     return Labels(signs, classes, names, one_dimensional)
 
 
 def observed(Y: Any, mask: Any = None) -> NDArray[np.bool_]:
-    """Where `Y` is observed.
+    """Return which entries of labels are observed.
 
     Examples
     --------
@@ -149,19 +149,19 @@ def observed(Y: Any, mask: Any = None) -> NDArray[np.bool_]:
 
 
 def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
-    """Turn labels in {-1, 0, 1}, where one value means missing, into labels with NaN.
+    """Convert labels in {-1, 0, 1}, one of which means missing, to labels with NaN.
 
     Parameters
     ----------
     Y : array-like, DataFrame or sparse matrix
         Labels in {-1, 0, 1}.
-    missing : {0, -1}
-        The value that means missing. With 0 the labels are -1 and +1, with -1 they are 0 and 1.
+    missing : {0, -1}, default=0
+        The value that means missing. With 0 the classes are -1 and +1, with -1 they are 0 and 1.
 
     Returns
     -------
     ndarray or DataFrame of float
-        The labels as 0 and 1, NaN where missing.
+        Labels as 0 and 1, NaN where missing.
 
     Examples
     --------
@@ -174,56 +174,52 @@ def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
         raise ValueError(f"missing must be 0 or -1, got {missing!r}")
     values = np.asarray(Y.toarray() if sp.issparse(Y) else Y, dtype=float)
     if not np.isin(values, (-1.0, 0.0, 1.0)).all():
-        raise ValueError("Y must hold -1, 0 and 1 alone")
+        raise ValueError("Y must contain only -1, 0 and 1")
     return like(Y, np.where(values == missing, np.nan, (values == 1).astype(float)))
 
 
 def _to_array(Y: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Values, and which of them are not missing by their own form."""
+    """Return the values, and which of them are not NaN, None, pd.NA or masked."""
     masked = np.ma.getmaskarray(Y) if isinstance(Y, np.ma.MaskedArray) else None
-    if hasattr(Y, "detach"):
-        Y = Y.detach().cpu().numpy()
     try:
-        values = np.asarray(Y)
+        values = to_numpy(Y)
     except ValueError as error:
-        raise ValueError(f"{name} must be rectangular, with as many labels in each row: {error}") from None
+        raise ValueError(f"{name} must be rectangular, with the same number of labels in each row: {error}") from None
     if values.dtype.kind in "biu":
-        known = np.ones(values.shape, dtype=bool)
+        observed = np.ones(values.shape, dtype=bool)
     elif values.dtype.kind == "f":
-        known = ~np.isnan(values)
+        observed = ~np.isnan(values)
     elif values.dtype.kind in "OUS":
-        known = ~_is_null(values)
-        values = _unbox(values, known)
+        observed = ~_is_null(values)
+        values = _objects_to_floats(values, observed)
     else:
         complex_data = "Complex data not supported: " if values.dtype.kind == "c" else ""
         raise ValueError(f"{complex_data}{name} has dtype {values.dtype}. Accepted: {_ACCEPTED}")
-    return values, known if masked is None else known & ~masked
+    return values, observed if masked is None else observed & ~masked
 
 
 def _is_null(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """None, NaN and pd.NA: what is absent, not equal to itself, or refuses to say."""
+    """Return which objects are None, NaN (not equal to itself) or pd.NA (whose comparison has no truth value)."""
 
-    def null(value: Any) -> bool:
-        if value is None:
-            return True
+    def is_null(value: Any) -> bool:
         try:
-            return bool(value != value)
+            return value is None or bool(value != value)
         except TypeError:
             return True
 
-    return np.vectorize(null, otypes=[bool])(values) if values.size else np.zeros(values.shape, dtype=bool)
+    return np.vectorize(is_null, otypes=[bool])(values) if values.size else np.zeros(values.shape, dtype=bool)
 
 
-def _unbox(values: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:
-    """Objects to floats where all known ones are numbers or bools; anything else is left as it is."""
-    if values.dtype.kind != "O" or not all(isinstance(v, (bool, int, float, np.generic)) for v in values[known]):
+def _objects_to_floats(values: NDArray[Any], observed: NDArray[np.bool_]) -> NDArray[Any]:
+    """Convert objects to floats if all observed ones are numbers or bools; return others unchanged."""
+    if values.dtype.kind != "O" or not all(isinstance(v, (bool, int, float, np.generic)) for v in values[observed]):
         return values
-    unboxed = np.full(values.shape, np.nan)
+    floats = np.full(values.shape, np.nan)
     try:
-        unboxed[known] = values[known].astype(float)
+        floats[observed] = values[observed].astype(float)
     except (TypeError, ValueError):
         return values
-    return unboxed
+    return floats
 
 
 def _read_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -235,52 +231,53 @@ def _read_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     return values.astype(bool)
 
 
-def _classes(seen: NDArray[Any], single: bool, name: str) -> NDArray[Any]:
-    """How a negative and a positive are written, from the observed values."""
-    if seen.dtype.kind == "b":
+def _find_classes(values: NDArray[Any], single: bool, name: str) -> NDArray[Any]:
+    """Return the negative and the positive class of the observed values."""
+    if values.dtype.kind == "b":
         return np.array([False, True])
-    if seen.dtype.kind in "iuf":
-        # The usual encodings are told by comparison: sorting all entries would take longer than most metrics.
-        positive = seen == 1
+    numeric = values.dtype.kind in "iuf"
+    if numeric:
+        # Comparison finds the usual encodings: np.unique sorts all entries, which takes longer than most metrics.
+        positive = values == 1
         for negative in (0, -1):
-            if (positive | (seen == negative)).all():
+            if (positive | (values == negative)).all():
                 return np.array([negative, 1])
-    if seen.dtype.kind == "f" and np.isinf(seen).any():
+    if values.dtype.kind == "f" and np.isinf(values).any():
         raise ValueError(f"{name} contains infinity. Accepted: {_ACCEPTED}")
     try:
-        values = np.unique(seen)
+        unique = np.unique(values)
     except TypeError:
-        types = sorted({type(value).__name__ for value in seen.ravel()})
+        types = sorted({type(value).__name__ for value in values.ravel()})
         raise ValueError(f"{name} mixes values of types {', '.join(types)}. Accepted: {_ACCEPTED}") from None
-    if seen.dtype.kind in "iuf" and np.isin(values, (-1, 0, 1)).all() and not single:
-        raise ValueError(
-            f"{name} holds -1, 0 and 1, which is ambiguous: 0 may mean negative or missing. Decode it first "
-            "with spmld.labels.decode_missing(Y, missing=0), or missing=-1 if -1 means missing"
-        )
     if single:
-        _refuse_continuous(values, name)
-        if len(values) == 2:
-            return values
+        return _check_two_classes(unique, name)
+    if numeric and np.isin(unique, (-1, 0, 1)).all():
         raise ValueError(
-            f"{name} is one label and needs two classes, got {len(values)} class{'' if len(values) == 1 else 'es'}. "
-            f"Only binary classification is supported for one label: give several labels as columns of 0 and 1"
+            f"{name} contains -1, 0 and 1, which is ambiguous: 0 may mean negative or missing. Decode it with "
+            "spmld.labels.decode_missing(Y, missing=0), or missing=-1 if -1 means missing"
         )
-    shown = ", ".join(repr(v.item() if hasattr(v, "item") else v) for v in values[:5])
-    more = ", ..." if len(values) > 5 else ""
-    raise ValueError(f"{name} has values other than labels: {shown}{more}. Accepted: {_ACCEPTED}")
+    examples = ", ".join(repr(v.item() if hasattr(v, "item") else v) for v in unique[:5])
+    more = ", ..." if len(unique) > 5 else ""
+    raise ValueError(f"{name} has values other than labels: {examples}{more}. Accepted: {_ACCEPTED}")
 
 
-def _refuse_continuous(values: NDArray[Any], name: str) -> None:
-    if values.dtype.kind == "f" and not np.array_equal(values, np.round(values)):
+def _check_two_classes(unique: NDArray[Any], name: str) -> NDArray[Any]:
+    if unique.dtype.kind == "f" and not np.array_equal(unique, np.round(unique)):
         raise ValueError(f"Unknown label type: {name} is continuous. Accepted: {_ACCEPTED}")
+    if len(unique) != 2:
+        raise ValueError(
+            f"{name} is one label and needs two classes, got {len(unique)} class{'' if len(unique) == 1 else 'es'}. "
+            f"Only binary classification is supported for one label: pass several labels as columns of 0 and 1"
+        )
+    return unique
 
 
 def _read_sparse(Y: Any, mask: Any, classes: Any, name: str) -> Labels:
     dense = np.asarray(Y.toarray())
     if mask is None and (dense < 0).any() and not _stored(Y).all():
         raise ValueError(
-            f"{name} is sparse with stored -1, which is ambiguous: absent entries may mean negative or missing. "
-            "Give mask=, or decode it with spmld.labels.decode_missing(Y, missing=0)"
+            f"{name} is sparse with stored -1, which is ambiguous: entries not stored may mean negative or missing. "
+            "Pass mask=, or decode it with spmld.labels.decode_missing(Y, missing=0)"
         )
     if (dense < 0).any():
         dense[~_stored(Y)] = -1
@@ -288,7 +285,7 @@ def _read_sparse(Y: Any, mask: Any, classes: Any, name: str) -> Labels:
 
 
 def _stored(Y: Any) -> NDArray[np.bool_]:
-    """Which entries of a sparse matrix are stored, zeros among them."""
+    """Return which entries of a sparse matrix are stored, including stored zeros."""
     coordinates = sp.coo_array(Y)
     stored = np.zeros(coordinates.shape, dtype=bool)
     stored[coordinates.row, coordinates.col] = True
@@ -296,7 +293,7 @@ def _stored(Y: Any) -> NDArray[np.bool_]:
 
 
 def like(Y: Any, values: NDArray[Any]) -> Any:
-    """`values` in a frame like `Y` if it was one."""
+    """Return values as a DataFrame or Series with the index and columns of `Y`, if it is one."""
     if not hasattr(Y, "iloc"):
         return values
     return type(Y)(values, index=Y.index, **({"columns": Y.columns} if values.ndim == 2 else {"name": Y.name}))

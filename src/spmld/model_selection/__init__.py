@@ -3,6 +3,7 @@
 from spmld.model_selection.calibration import CalibratedClassifier
 from spmld.model_selection.comparison import compare
 from spmld.model_selection.comparison_result import Comparison
+from spmld.model_selection.cross_fitting import CrossFitResult, cross_fit, make_folds
 from spmld.model_selection.entry_splits import EntryKFold, hold_out_entries
 from spmld.model_selection.search import tune
 from spmld.model_selection.search_result import SearchResult, SearchTrial
@@ -17,6 +18,7 @@ from spmld.model_selection.train_validation_test import train_validation_test_sp
 __all__ = [
     "CalibratedClassifier",
     "Comparison",
+    "CrossFitResult",
     "EntryKFold",
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
@@ -25,7 +27,9 @@ __all__ = [
     "SearchTrial",
     "ThresholdClassifier",
     "compare",
+    "cross_fit",
     "hold_out_entries",
+    "make_folds",
     "train_validation_test_split",
     "tune",
 ]

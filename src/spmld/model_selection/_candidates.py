@@ -1,4 +1,4 @@
-"""Where the next set of parameters comes from."""
+"""Candidates of a search: sets of parameters to evaluate."""
 
 from __future__ import annotations
 
@@ -11,55 +11,57 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.utils import check_random_state
 
+from spmld._io import need
 from spmld.model_selection.search_result import SearchTrial
-from spmld.model_selection.search_space import grid_space, import_optuna, optuna_space, random_space
+from spmld.model_selection.search_space import grid_space, optuna_space, random_space
 
-__all__ = ["ListedCandidates", "OptunaCandidates", "grid", "random"]
+__all__ = ["Candidates", "OptunaCandidates", "grid_candidates", "random_candidates"]
 
 
-class ListedCandidates:
-    """Sets of parameters that are known beforehand."""
+class Candidates:
+    """A fixed list of candidates."""
 
     study = None
 
     def __init__(self, candidates: Sequence[dict[str, Any]]) -> None:
         self.candidates = candidates
         self.total = len(candidates)
-        self.earlier: list[SearchTrial] = []
+        self.finished: list[SearchTrial] = []
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.candidates)
 
     def tell(self, trial: SearchTrial) -> None:
-        """Nothing is learned from a trial."""
+        """Ignore a finished trial."""
 
-    def drop(self) -> None:
-        """Nothing is kept of a trial that was not finished."""
-
-
-def grid(space: Mapping[str, Any]) -> ListedCandidates:
-    """All combinations of choices."""
-    return ListedCandidates(list(ParameterGrid(grid_space(space))))
+    def discard(self) -> None:
+        """Ignore an interrupted trial."""
 
 
-def random(space: Mapping[str, Any], n_trials: int, random_state: Any) -> ListedCandidates:
-    """Independent draws."""
-    return ListedCandidates(list(ParameterSampler(random_space(space), n_trials, random_state=random_state)))
+def grid_candidates(space: Mapping[str, Any]) -> Candidates:
+    """Return all combinations of choices."""
+    return Candidates(list(ParameterGrid(grid_space(space))))
+
+
+def random_candidates(space: Mapping[str, Any], n_trials: int, random_state: Any) -> Candidates:
+    """Return independent draws."""
+    return Candidates(list(ParameterSampler(random_space(space), n_trials, random_state=random_state)))
 
 
 class OptunaCandidates:
-    """Sets of parameters that optuna chooses by the scores so far; kept in `storage`, so that a study can go on.
+    """Candidates proposed by optuna from the scores so far, in a study that can be resumed.
 
     Parameters
     ----------
     space : mapping
-        As `spmld.model_selection.search_space` describes. A stored study goes on with the same names only; ranges may change.
+        Search space; see `spmld.model_selection.search_space`. To resume a study the names of the parameters must be
+        the same; ranges may differ.
     n_trials : int
-        Trials in all, earlier ones included.
-    metric : str
-        Name of the metric; a stored study goes on with the same one only.
-    storage : path, URL, storage of optuna or None
-        A path is an SQLite file; None is memory.
+        Number of trials, including those of the stored study.
+    scoring : str
+        Name of the metric or scorer; it must be the same to resume a study.
+    storage : path, URL, optuna storage or None
+        A path is an SQLite file. None keeps the study in memory.
     name : str
         Name of the study in the storage.
     random_state : int, RandomState or None
@@ -67,55 +69,56 @@ class OptunaCandidates:
     """
 
     def __init__(
-        self, space: Mapping[str, Any], n_trials: int, metric: str, storage: Any, name: str, random_state: Any
+        self, space: Mapping[str, Any], n_trials: int, scoring: str, storage: Any, name: str, random_state: Any
     ) -> None:
-        optuna = import_optuna()
-        self._failed = optuna.trial.TrialState.FAIL
+        optuna = need("optuna", "tune")
+        self._fail = optuna.trial.TrialState.FAIL
         self.distributions = optuna_space(space)
         if isinstance(storage, os.PathLike) or (isinstance(storage, str) and "://" not in storage):
             Path(storage).parent.mkdir(parents=True, exist_ok=True)
             storage = f"sqlite:///{os.fspath(storage)}"
         self.study = optuna.create_study(storage=storage, study_name=name, load_if_exists=True, direction="maximize")
-        stored = self.study.user_attrs.get("metric", metric)
-        if stored != metric:
-            raise ValueError(f"metric must be {stored!r} as before in the study {name!r} of {storage}, got {metric!r}")
-        self.study.set_user_attr("metric", metric)
+        self.finished = [_to_trial(trial) for trial in self.study.trials if "seconds" in trial.user_attrs]
+        self._check_resumed(space, scoring, f"to resume the study {name!r} of {storage}")
+        self.study.set_user_attr("scoring", scoring)
         seed = None if random_state is None else check_random_state(random_state).randint(2**31 - 1)
-        # The same seed again would draw the same parameters again.
-        begun = len(self.study.trials)
-        self.study.sampler = optuna.samplers.TPESampler(seed=None if seed is None else (seed + begun) % 2**31)
-        self.earlier = [_read(trial) for trial in self.study.trials if "seconds" in trial.user_attrs]
-        for trial in self.earlier:
-            if set(trial.params) != set(space):
-                raise ValueError(
-                    f"space must name {', '.join(sorted(trial.params))} as before in the study {name!r} of {storage}, "
-                    f"got {', '.join(sorted(space))}"
-                )
+        # Without the shift a resumed study would draw the same candidates again.
+        shift = len(self.study.trials)
+        self.study.sampler = optuna.samplers.TPESampler(seed=None if seed is None else (seed + shift) % 2**31)
         self.total = n_trials
         self._asked: Any = None
 
+    def _check_resumed(self, space: Mapping[str, Any], scoring: str, purpose: str) -> None:
+        stored = self.study.user_attrs.get("scoring", scoring)
+        if stored != scoring:
+            raise ValueError(f"scoring must be {stored!r} {purpose}, got {scoring!r}")
+        for trial in self.finished:
+            if set(trial.params) != set(space):
+                expected, names = (", ".join(sorted(params)) for params in (trial.params, space))
+                raise ValueError(f"space must have the parameters {expected} {purpose}, got {names}")
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        for _ in range(self.total - len(self.earlier)):
+        for _ in range(self.total - len(self.finished)):
             self._asked = self.study.ask(self.distributions)
             yield self._asked.params
 
     def tell(self, trial: SearchTrial) -> None:
-        """Keep a finished trial."""
+        """Store a finished trial."""
         self._asked.set_user_attr("fold_scores", trial.fold_scores)
         self._asked.set_user_attr("seconds", trial.seconds)
         if np.isnan(trial.score):
-            self.drop()
+            self.discard()
         else:
             self.study.tell(self._asked, trial.score)
         self._asked = None
 
-    def drop(self) -> None:
-        """Mark the trial at hand as failed."""
+    def discard(self) -> None:
+        """Store the current trial as failed."""
         if self._asked is not None:
-            self.study.tell(self._asked, state=self._failed)
+            self.study.tell(self._asked, state=self._fail)
 
 
-def _read(stored: Any) -> SearchTrial:
-    """A trial from the storage; a failed one has no value there."""
+def _to_trial(stored: Any) -> SearchTrial:
+    """Return a stored trial; failed ones have no value in the storage."""
     score = float("nan") if stored.value is None else stored.value
     return SearchTrial(stored.params, score, stored.user_attrs["fold_scores"], stored.user_attrs["seconds"])

@@ -108,8 +108,8 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
         self.tuned_ = np.logical_and.reduce([_has_both(subset) for subset in (signs, *fitted_on)])
         if not self.tuned_.any():
             return np.zeros(signs.shape), signs
-        _, scores = cross_fit(self.estimator, X, y, folds, score=self._score, n_jobs=self.n_jobs)
-        return np.concatenate(scores), signs
+        result = cross_fit(self.estimator, X, y, folds, score=self._score, n_jobs=self.n_jobs)
+        return np.concatenate(result.fold_scores), signs
 
     def _response_methods(self) -> list[str]:
         """Return the accepted methods of the base estimator; the first that it has is used."""

@@ -32,10 +32,8 @@ def fit_sigmoids(scores: _Floats, signs: NDArray[np.int8], max_iter: int = 100) 
 
     Parameters
     ----------
-    scores : ndarray of shape (n_samples, n_labels)
-        Finite scores.
-    signs : ndarray of shape (n_samples, n_labels)
-        +1, -1, and 0 where missing; at least one entry of each label is observed.
+    scores, signs
+        As in `spmld.model_selection.thresholds.f1_thresholds`.
     max_iter : int, default=100
         Maximum number of Newton iterations.
 
@@ -201,8 +199,8 @@ class CalibratedClassifier(CrossFittedClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+        X
+            As in `predict`.
 
         Returns
         -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -39,8 +39,8 @@ def compare(
 ) -> Comparison:
     """Fit several estimators on the same folds, and test each of them against a reference.
 
-    The tests are paired t-tests over folds with Holm's correction for the number of methods. Folds share training
-    samples, so that the tests are somewhat too optimistic about differences. An estimator whose fit raises ValueError,
+    The tests are paired t-tests over folds with Holm's correction for the number of methods. They find differences
+    somewhat too easily, because folds share training samples. An estimator whose fit raises ValueError,
     ArithmeticError or MemoryError is listed in `Comparison.failed`.
 
     Parameters
@@ -59,6 +59,10 @@ def compare(
         Seed of the folds, if `cv` is an integer.
     callback : callable, optional
         Called as ``callback(name, fold, n_folds)`` after each fit; folds count from 1.
+
+    Returns
+    -------
+    Comparison
 
     Examples
     --------
@@ -87,19 +91,19 @@ def compare(
 def _add(
     comparison: Comparison,
     method: str,
-    results: Iterable[tuple[dict[str, float], float]],
+    results: Iterator[tuple[dict[str, float], float]],
     callback: Callable[[str, int, int], Any] | None,
 ) -> None:
     """Add the results of all folds of a method to the comparison, or the error of its fit."""
-    folds = []
-    try:
-        for result in results:
-            folds.append(result)
-            if callback is not None:
-                callback(method, len(folds), comparison.n_folds)
-    except (ValueError, ArithmeticError, MemoryError) as error:
-        comparison.failed[method] = str(error)
-        return
+    folds: list[tuple[dict[str, float], float]] = []
+    while len(folds) < comparison.n_folds:
+        try:
+            folds.append(next(results))
+        except (ValueError, ArithmeticError, MemoryError) as error:
+            comparison.failed[method] = str(error)
+            return
+        if callback is not None:
+            callback(method, len(folds), comparison.n_folds)
     for name in comparison.metrics:
         comparison.values[method, name] = [values[name] for values, _ in folds]
     comparison.seconds[method] = [seconds for _, seconds in folds]

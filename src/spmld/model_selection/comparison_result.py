@@ -112,7 +112,7 @@ class Comparison:
         rows = [
             [
                 f"{method} (reference)" if method == self.reference else method,
-                *(_cell(records[method, metric]) for metric in better),
+                *(_cell(records.get((method, metric))) for metric in better),
             ]
             for method in self.methods
             if any(name == method for name, _ in records)
@@ -150,9 +150,7 @@ class Comparison:
         """
         try:
             folds = {
-                (record["method"], record["metric"]): [
-                    math.nan if value is None else value for value in record["folds"]
-                ]
+                (record["method"], record["metric"]): [math.nan if v is None else float(v) for v in record["folds"]]
                 for record in content["results"]
             }
             metrics, methods = list(content["metrics"]), list(content["methods"])
@@ -180,8 +178,8 @@ def _summary(method: str, metric: str, values: Sequence[float], better: str) -> 
     return {"method": method, "metric": metric, "mean": mean, "std": std, "better": better, "folds": list(values)}
 
 
-def _cell(record: dict[str, Any]) -> TableCell:
-    if math.isnan(record["mean"]):
+def _cell(record: dict[str, Any] | None) -> TableCell:
+    if record is None or math.isnan(record["mean"]):
         return TableCell("-")
     std = "" if math.isnan(record["std"]) else f" ± {record['std']:.4f}"
     verdict = record.get("verdict")

@@ -1,8 +1,9 @@
-"""Cross-fitting: scores of each sample from a model that was not fitted on it."""
+"""Cross-fitting: folds of the samples, and scores of each sample by a model that was not fitted on it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,59 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _num_samples
 
-__all__ = ["Fold", "cross_fit"]
+from spmld.model_selection.splitters import check_splitter
+
+__all__ = ["CrossFitResult", "Fold", "cross_fit", "make_folds"]
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
-"""Indices of training and of test samples."""
+"""Indices of the training samples and of the test samples."""
+
+
+@dataclass(frozen=True)
+class CrossFitResult:
+    """Result of `cross_fit`.
+
+    Attributes
+    ----------
+    estimators : list
+        The fitted estimator of each fold.
+    fold_scores : list of ndarray
+        The scores of the test samples of each fold.
+    folds : sequence of (train, test)
+        The folds.
+    n_samples : int
+        Number of samples.
+
+    Examples
+    --------
+    See `cross_fit`.
+    """
+
+    estimators: list[Any]
+    fold_scores: list[NDArray[Any]]
+    folds: Sequence[Fold]
+    n_samples: int
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Out-of-fold scores in the order of the samples.
+
+        A sample that is tested more than once gets its mean score, one that is never tested NaN.
+        """
+        total = np.zeros((self.n_samples, *self.fold_scores[0].shape[1:]))
+        count = np.zeros(self.n_samples)
+        for (_, test), scores in zip(self.folds, self.fold_scores, strict=True):
+            total[test] += scores
+            count[test] += 1
+        total[count == 0] = np.nan
+        return total / np.maximum(count, 1).reshape(-1, *[1] * (total.ndim - 1))
+
+
+def decision_scores(estimator: Any, X: Any) -> NDArray[Any]:
+    """Return ``estimator.decision_function(X)``."""
+    return estimator.decision_function(X)
 
 
 def cross_fit(
@@ -23,72 +72,108 @@ def cross_fit(
     Y: Any,
     folds: Sequence[Fold],
     *,
-    score: Callable[[Any, Any], NDArray[np.float64]],
-    entry_weight: NDArray[np.float64] | None = None,
+    entry_weight: NDArray[Any] | None = None,
+    score: Callable[[Any, Any], NDArray[Any]] = decision_scores,
     n_jobs: int | None = None,
-) -> tuple[list[Any], list[NDArray[np.float64]]]:
-    """Fit a model on the training samples of each fold, and score its test samples.
+) -> CrossFitResult:
+    """Fit an estimator on the training samples of each fold, and score its test samples.
 
     Parameters
     ----------
     estimator : estimator, or list with one estimator for each fold
         A single estimator is cloned for each fold. Estimators of a list are fitted as they are, so that those with
         ``warm_start=True`` start from their last fit.
-    X : array-like of shape (n_samples, n_features)
+    X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.
     Y : array-like of shape (n_samples, n_labels)
         Labels, NaN where missing.
     folds : sequence of (train, test)
-        Indices of samples.
-    score : callable
-        ``score(fitted, X_test)`` returns the scores of test samples.
+        Indices of samples, see `make_folds`.
     entry_weight : ndarray of shape (n_samples, n_labels), optional
-        Weights of the entries, passed to ``fit``.
+        Weights of the entries, passed to ``fit``. A fold whose training entries all have weight 0 is not fitted; the
+        scores of its test samples are 0.
+    score : callable, default=decision_scores
+        ``score(fitted, X_test)`` returns the scores of the test samples, by default those of ``decision_function``.
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
 
     Returns
     -------
-    estimators : list
-        The fitted estimator of each fold.
-    scores : list of ndarray
-        The scores of the test samples of each fold; see `join_folds`.
+    CrossFitResult
+        With the out-of-fold ``scores`` and the fitted ``estimators``.
+
+    Examples
+    --------
+    >>> from spmld import MaskedLogistic
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.metrics import ranking_loss
+    >>> from spmld.model_selection.cross_fitting import cross_fit, make_folds
+    >>> data = make_planted(n_samples=300, random_state=0)
+    >>> folds = make_folds(3, data.X, data.Y, random_state=0)
+    >>> result = cross_fit(MaskedLogistic(), data.X, data.Y, folds)
+    >>> bool(ranking_loss(data.Y, result.scores) < 0.2)
+    True
+    """
+    estimators = estimator if isinstance(estimator, (list, tuple)) else [clone(estimator) for _ in folds]
+
+    def tasks() -> Iterator[Any]:
+        for fold_estimator, (train, test) in zip(estimators, folds, strict=True):
+            options = {} if entry_weight is None else {"entry_weight": entry_weight[train]}
+            training = _safe_indexing(X, train), _safe_indexing(Y, train)
+            yield delayed(_fit_and_score)(fold_estimator, training, options, _safe_indexing(X, test), score)
+
+    results = Parallel(n_jobs=n_jobs)(tasks())
+    fitted, scores = [estimator for estimator, _ in results], [scores for _, scores in results]
+    return CrossFitResult(fitted, scores, folds, _num_samples(X))
+
+
+def _fit_and_score(
+    estimator: Any, training: tuple[Any, Any], options: dict[str, Any], X_test: Any, score: Callable[[Any, Any], Any]
+) -> tuple[Any, Any]:
+    weights = options.get("entry_weight")
+    if weights is not None and not weights.any():
+        return estimator, np.zeros((_num_samples(X_test), *weights.shape[1:]))
+    estimator.fit(*training, **options)
+    return estimator, score(estimator, X_test)
+
+
+def make_folds(cv: Any, X: Any, Y: Any, *, random_state: Any = None, repeated: bool = False) -> list[Fold]:
+    """Return folds that test every sample.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable of splits or None
+        Number of folds of `MultilabelStratifiedKFold` (None is 5), or the folds.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Samples.
+    Y : array-like of shape (n_samples, n_labels)
+        Labels, NaN where missing.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds, if `cv` is a number.
+    repeated : bool, default=False
+        Whether samples may be tested more than once.
+
+    Returns
+    -------
+    list of (train, test)
+        Indices of samples.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld import MaskedLogistic
-    >>> from spmld.model_selection.cross_fitting import cross_fit, join_folds
-    >>> X, Y = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([[0, 1], [1, 0], [0, 1], [1, 0]])
-    >>> folds = [(np.array([0, 1]), np.array([2, 3])), (np.array([2, 3]), np.array([0, 1]))]
-    >>> _, scores = cross_fit(MaskedLogistic(), X, Y, folds, score=lambda model, X: model.decision_function(X))
-    >>> (join_folds(folds, scores, 4) > 0).astype(int)
-    array([[0, 1],
-           [1, 0],
-           [0, 1],
-           [1, 0]])
+    >>> from spmld.model_selection.cross_fitting import make_folds
+    >>> folds = make_folds(2, np.zeros((4, 1)), [[0, 1], [1, 0], [0, 1], [1, 0]], random_state=0)
+    >>> sorted(np.concatenate([test for _, test in folds]).tolist())
+    [0, 1, 2, 3]
     """
-    models = list(estimator) if isinstance(estimator, (list, tuple)) else [clone(estimator) for _ in folds]
-    results = Parallel(n_jobs=n_jobs)(
-        delayed(_fit_and_score)(model, X, Y, train, test, score, entry_weight)
-        for model, (train, test) in zip(models, folds, strict=True)
-    )
-    return [model for model, _ in results], [scores for _, scores in results]
-
-
-def join_folds(folds: Sequence[Fold], scores: Sequence[NDArray[Any]], n_samples: int) -> NDArray[np.float64]:
-    """Return out-of-fold scores in the order of the samples; the mean for samples that were tested more than once."""
-    total = np.zeros((n_samples, *scores[0].shape[1:]))
-    count = np.zeros(n_samples)
-    for (_, test), part in zip(folds, scores, strict=True):
-        total[test] += part
+    n_samples = _num_samples(Y)
+    folds = list(check_splitter(cv, n_samples, random_state).split(X, Y))
+    count = np.zeros(n_samples, dtype=np.intp)
+    for _, test in folds:
         count[test] += 1
-    return total / count.reshape(-1, *[1] * (total.ndim - 1))
-
-
-def _fit_and_score(
-    model: Any, X: Any, Y: Any, train: Any, test: Any, score: Callable[[Any, Any], Any], entry_weight: Any
-) -> tuple[Any, Any]:
-    weights = {} if entry_weight is None else {"entry_weight": entry_weight[train]}
-    fitted = model.fit(_safe_indexing(X, train), _safe_indexing(Y, train), **weights)
-    return fitted, score(fitted, _safe_indexing(X, test))
+    untested, retested = int((count == 0).sum()), int((count > 1).sum())
+    if untested:
+        raise ValueError(f"cv must test each sample, but leaves out {untested} of {n_samples}, got {cv!r}")
+    if retested and not repeated:
+        raise ValueError(f"cv must test each sample exactly once, but tests {retested} more than once, got {cv!r}")
+    return folds

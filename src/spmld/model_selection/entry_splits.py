@@ -1,4 +1,4 @@
-"""Splits that hold out observed entries of Y instead of rows, for when rows are scarce."""
+"""Splits that hold out observed entries of Y instead of samples."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from spmld._validation import check_scalar_integer
 from spmld.labels import Labels, read_labels
-from spmld.model_selection._sizes import count
 
 __all__ = ["EntryKFold", "hold_out_entries"]
 
 
 class EntryKFold:
-    r"""K folds of the observed entries of Y: each is held out once, while every row stays in training.
+    r"""K folds of the observed entries of Y. Each entry is held out once, and no sample is held out.
 
-    The P observed positives of a label are spread over the folds, :math:`\lfloor P / K \rfloor` or
-    :math:`\lceil P / K \rceil` in each, and so are its observed negatives, and the positives of all labels together.
-    scikit-learn's searches hold out rows and cannot use it; `spmld.model_selection.tune` takes it as `cv`.
+    Each fold has :math:`\lfloor P / K \rfloor` or :math:`\lceil P / K \rceil` of the P observed positives of a label,
+    and likewise of its observed negatives and of the positives of all labels. `spmld.model_selection.tune` accepts it
+    as `cv`; scikit-learn's searches hold out samples and do not.
 
     Parameters
     ----------
-    n_splits : int
+    n_splits : int, default=5
         Number of folds, at least 2.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Seed.
 
     Examples
@@ -45,41 +45,36 @@ class EntryKFold:
     """
 
     def __init__(self, n_splits: int = 5, *, random_state: int | np.random.RandomState | None = None) -> None:
-        self.n_splits = count("n_splits", n_splits, least=2)
+        self.n_splits = check_scalar_integer("n_splits", n_splits, minimum=2)
         self.random_state = random_state
 
     def __repr__(self) -> str:
         return f"EntryKFold(n_splits={self.n_splits}, random_state={self.random_state})"
 
     def split(self, Y: Any, mask: Any = None) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
-        """Give the labels to train on and the entries held out, for each fold.
+        """Yield training labels and held-out entries.
 
         Parameters
         ----------
-        Y : labels in any form of `spmld.labels.read_labels`
-            NaN where missing.
-        mask : array-like of bool of the same shape, optional
-            True where a label is observed.
+        Y, mask
+            As in `hold_out_entries`.
 
         Yields
         ------
-        Y_train : ndarray or DataFrame of float
-            The labels, NaN where missing or held out.
-        held_out : ndarray of bool, of the shape of `Y`
-            True where an observed entry is held out.
+        Y_train, held_out
+            As returned by `hold_out_entries`.
         """
         labels = read_labels(Y, mask)
         rng = check_random_state(self.random_state)
-        places = _by_sign_and_label(labels, rng)[0]
-        if self.n_splits > len(places):
+        entries = _by_sign_and_label(labels, rng)[0]
+        if self.n_splits > len(entries):
             raise ValueError(
-                f"n_splits asks for {self.n_splits} folds, but Y has {len(places)} observed entries: "
-                f"at most {len(places)} are accepted"
+                f"n_splits must be at most the number of observed entries of Y, {len(entries)}, got {self.n_splits}"
             )
-        # Dealt out in turn, every stretch of neighbours is spread evenly: each sign of each label, and all positives.
-        fold = rng.permutation(self.n_splits)[np.arange(len(places)) % self.n_splits]
-        for number in range(self.n_splits):
-            yield _without(Y, labels, places[fold == number])
+        # Cyclic allocation balances every run of consecutive entries: each sign of each label, and all positives.
+        folds = rng.permutation(self.n_splits)[np.arange(len(entries)) % self.n_splits]
+        for fold in range(self.n_splits):
+            yield _hold_out(Y, labels, entries[folds == fold])
 
 
 def hold_out_entries(
@@ -89,24 +84,24 @@ def hold_out_entries(
     mask: Any = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[Any, NDArray[np.bool_]]:
-    """Hold out a test_size of the observed entries, the same of the positives and of the negatives of each label.
+    """Hold out the same fraction of the observed positives and of the observed negatives of each label.
 
     Parameters
     ----------
     Y : labels in any form of `spmld.labels.read_labels`
-        NaN where missing.
-    test_size : float in (0, 1)
-        Share to hold out. Of m entries of one sign of one label, `test_size` m are held out, rounded down or up by chance
-        so that the test_size holds over all; but one always stays, so that no label loses its only positive.
+        Labels, NaN where missing.
+    test_size : float in (0, 1), default=0.2
+        Fraction to hold out. Of m entries of one sign of one label, `test_size` m are held out, randomly rounded so
+        that the fraction holds over all labels. At least one of them is kept, so that no label loses its only positive.
     mask : array-like of bool of the shape of `Y`, optional
-        True where a label is observed.
-    random_state : int, RandomState or None
+        True where a label is observed. Other entries of Y are ignored.
+    random_state : int, RandomState or None, default=None
         Seed.
 
     Returns
     -------
     Y_train : ndarray or DataFrame of float
-        The labels, NaN where missing or held out.
+        Labels, NaN where missing or held out.
     held_out : ndarray of bool, of the shape of `Y`
         True where an observed entry is held out.
 
@@ -123,30 +118,30 @@ def hold_out_entries(
         raise ValueError(f"test_size must be a float in (0, 1), got {test_size!r}")
     labels = read_labels(Y, mask)
     rng = check_random_state(random_state)
-    places, starts = _by_sign_and_label(labels, rng)
-    # Systematic sampling: one is taken each time the running total of the shares passes a whole number.
-    total = np.floor(np.arange(len(places) + 1) * test_size + rng.uniform())
-    taken = np.diff(total) > 0
-    lost = np.logical_and.reduceat(taken, starts)
-    taken[starts[lost]] = False
-    return _without(Y, labels, places[taken])
+    entries, starts = _by_sign_and_label(labels, rng)
+    # Systematic sampling: an entry is selected whenever the cumulative fraction passes an integer.
+    total = np.floor(np.arange(len(entries) + 1) * test_size + rng.uniform())
+    selected = np.diff(total) > 0
+    complete = np.logical_and.reduceat(selected, starts)
+    selected[starts[complete]] = False
+    return _hold_out(Y, labels, entries[selected])
 
 
 def _by_sign_and_label(labels: Labels, rng: np.random.RandomState) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Flat places of the observed entries, in runs of one sign of one label; and where each run starts.
+    """Return flat indices of the observed entries, in runs of one sign of one label, and the start of each run.
 
-    The positives of all labels are neighbours, the labels in random order: were each label's negatives in between,
-    dealing out in turn could give the only positives of many labels to the same fold.
+    The positives of all labels are consecutive, with the labels in random order. With the negatives of each label in
+    between, cyclic allocation could put the only positives of many labels into the same fold.
     """
-    rows, columns = np.nonzero(labels.signs)
+    samples, columns = np.nonzero(labels.signs)
     n_labels = labels.signs.shape[1]
-    run = n_labels * (labels.signs[rows, columns] > 0) + rng.permutation(n_labels)[columns]
-    order = np.lexsort((rng.uniform(size=len(rows)), run))
-    return (rows * n_labels + columns)[order], np.flatnonzero(np.diff(run[order], prepend=-1))
+    run = n_labels * (labels.signs[samples, columns] > 0) + rng.permutation(n_labels)[columns]
+    order = np.lexsort((rng.uniform(size=len(samples)), run))
+    return (samples * n_labels + columns)[order], np.flatnonzero(np.diff(run[order], prepend=-1))
 
 
-def _without(Y: Any, labels: Labels, places: NDArray[np.intp]) -> tuple[Any, NDArray[np.bool_]]:
+def _hold_out(Y: Any, labels: Labels, entries: NDArray[np.intp]) -> tuple[Any, NDArray[np.bool_]]:
     held_out = np.zeros(labels.signs.shape, dtype=bool)
-    held_out.flat[places] = True
+    held_out.flat[entries] = True
     Y_train = labels.write_with_missing(Y, np.where(held_out, 0, labels.signs))
     return Y_train, held_out[:, 0] if labels.one_dimensional else held_out

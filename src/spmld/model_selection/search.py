@@ -1,4 +1,4 @@
-"""The search: parameters judged on folds of rows or of entries."""
+"""Search for parameters, evaluated on folds of samples or of entries."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.parallel import Parallel, delayed
 
+from spmld._validation import POSITIVE_INT, StrOptions, validate_params
 from spmld.labels import read_labels
 from spmld.metrics import scorer
-from spmld.model_selection import EntryKFold
-from spmld.model_selection._candidates import ListedCandidates, OptunaCandidates, grid, random
-from spmld.model_selection._sizes import count
+from spmld.model_selection._candidates import Candidates, OptunaCandidates, grid_candidates, random_candidates
+from spmld.model_selection.entry_splits import EntryKFold
 from spmld.model_selection.search_result import SearchResult, SearchTrial
 from spmld.model_selection.splitters import check_splitter
 
@@ -26,9 +26,21 @@ __all__ = ["tune"]
 
 logger = logging.getLogger(__name__)
 
-_Fold = tuple[Any, Any, Any, Any]  # X and Y to fit on, X and Y to judge on
+_Fold = tuple[Any, Any, Any, Any]  # X and Y to fit on, X and Y to evaluate on
 
 
+@validate_params(
+    {
+        "scoring": [str, callable],
+        "method": [StrOptions({"grid", "random", "optuna"})],
+        "n_trials": [POSITIVE_INT],
+        "refit": ["boolean"],
+        "study_name": [str],
+        "random_state": ["random_state"],
+        "verbose": ["boolean"],
+    },
+    prefer_skip_nested_validation=False,
+)
 def tune(
     estimator: Any,
     X: Any,
@@ -48,50 +60,50 @@ def tune(
     random_state: int | np.random.RandomState | None = None,
     verbose: bool = False,
 ) -> SearchResult:
-    """Search for the parameters with the best scoring on held-out observed labels.
+    """Search for the parameters with the best score on held-out observed labels.
 
-    All trials are judged on the same folds. Ctrl-C ends the search and keeps the finished trials; a trial whose fit
-    fails is recorded with the score NaN, with a FitFailedWarning.
+    All trials use the same folds. Ctrl-C stops the search and keeps the finished trials. A trial whose fit fails has
+    the score NaN and raises a FitFailedWarning.
 
     Parameters
     ----------
     estimator : estimator
-        What to tune; it is cloned.
+        Estimator to tune; it is cloned.
     X : array-like of shape (n_samples, n_features)
-        Rows.
+        Samples.
     Y : labels in any form of `spmld.labels.read_labels`
-        NaN where missing.
+        Labels, NaN where missing.
     space : dict
-        For each parameter a list of choices, a range ``(low, high)`` or ``(low, high, "log")``, which is of whole
-        numbers if both ends are, or a distribution of scipy.stats ("random") or optuna ("optuna").
-    scoring : str or callable
-        Name of a scoring of `spmld.metrics`, or a scorer ``(estimator, X, Y)`` for which greater is better. A fold
-        without a held-out observed label, or in which the scoring is undefined, is left out of the mean.
-    method : {"grid", "random", "optuna"}
-        "grid" tries all combinations of lists, "random" draws `n_trials` sets of parameters, both as scikit-learn
-        does. "optuna" lets optuna choose; it comes with ``pip install "spmld[tune]"``.
-    n_trials : int
-        Number of trials for "random" and "optuna". In a stored study, earlier trials count.
-    cv : int, splitter, iterable of splits or EntryKFold
-        An integer is the number of folds of `spmld.model_selection.MultilabelStratifiedKFold`. With an
-        `spmld.model_selection.EntryKFold` observed entries are held out instead of rows.
+        Search space: for each parameter a list of choices, a range ``(low, high)`` or ``(low, high, "log")``, of
+        integers if both ends are, or a distribution of scipy.stats ("random") or optuna ("optuna").
+    scoring : str or callable, default="ranking_loss"
+        Name of a metric of `spmld.metrics`, or a scorer ``(estimator, X, Y)`` for which greater is better. Folds
+        without a held-out observed label, and those in which the metric is undefined, are left out of the mean.
+    method : {"grid", "random", "optuna"}, default="grid"
+        "grid" evaluates all combinations of lists and "random" draws `n_trials` candidates, both by scikit-learn.
+        "optuna" proposes candidates by the scores so far; install it with ``pip install "spmld[tune]"``.
+    n_trials : int, default=20
+        Number of trials for "random" and "optuna", including those of a stored study.
+    cv : int, splitter, iterable of splits or EntryKFold, default=5
+        Folds. An integer is the number of folds of `MultilabelStratifiedKFold`. An `EntryKFold` holds out observed
+        entries instead of samples.
     mask : array-like of bool of the shape of `Y`, optional
-        True where a label is observed.
+        True where a label is observed. Other entries of Y are ignored.
     groups : array-like of shape (n_samples,), optional
-        Rows with the same value stay together; not with an `EntryKFold`, which holds out no rows.
-    refit : bool
-        Whether to fit the estimator with the best parameters on all rows.
-    storage : path, URL or None
-        Where optuna keeps the study: a path is an SQLite file, made if need be, with its folder. The same call with
-        the same file goes on where the last one ended. None keeps it in memory.
-    study_name : str
+        Samples of the same group stay in the same fold; not with an `EntryKFold`.
+    refit : bool, default=True
+        Whether to fit the estimator with the best parameters on all samples.
+    storage : path, URL or None, default=None
+        Storage of the optuna study. A path is an SQLite file; it is created, with its folder, or resumed. None keeps
+        the study in memory.
+    study_name : str, default="spmld"
         Name of the study in the storage.
-    n_jobs : int or None
-        Folds fitted at the same time.
-    random_state : int, RandomState or None
-        Seed of the folds and of the draws. Give an integer where a study is to go on with the same folds.
-    verbose : bool
-        Whether to print a line for each trial. The logger ``spmld.model_selection.search`` gets it in any case, at level INFO.
+    n_jobs : int or None, default=None
+        Number of folds fitted in parallel.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds and of the candidates. Use an integer to resume a study with the same folds.
+    verbose : bool, default=False
+        Whether to print a line for each trial. It is also logged by ``spmld.model_selection.search`` at level INFO.
 
     Returns
     -------
@@ -110,59 +122,37 @@ def tune(
     >>> tune(KNeighborsClassifier(), X, Y, space, scoring="hamming_loss", random_state=0).best_params
     {'n_neighbors': 15}
     """
-    n_trials = count("n_trials", n_trials, least=1)
-    if not isinstance(scoring, str) and not callable(scoring):
-        raise ValueError(f"scoring must be the name of a scoring or a scorer (estimator, X, Y), got {scoring!r}")
-    judged = scorer(scoring) if isinstance(scoring, str) else scoring
-    # A function's name is the same in the next process, unlike its repr, which tells where it lies.
+    # Unlike its repr, which may hold an address, the name of a function is the same in the next process.
     name = scoring if isinstance(scoring, str) else getattr(scoring, "__qualname__", repr(scoring))
-    source: ListedCandidates | OptunaCandidates
+    candidates: Candidates | OptunaCandidates
     if storage is not None and method != "optuna":
         raise ValueError(f'storage must be None unless method="optuna", got {storage!r}')
-    if method == "grid":
-        source = grid(space)
-    elif method == "random":
-        source = random(space, n_trials, random_state)
-    elif method == "optuna":
-        source = OptunaCandidates(space, n_trials, name, storage, study_name, random_state)
+    if method == "optuna":
+        candidates = OptunaCandidates(space, n_trials, name, storage, study_name, random_state)
     else:
-        raise ValueError(f'method must be "grid", "random" or "optuna", got {method!r}')
+        candidates = grid_candidates(space) if method == "grid" else random_candidates(space, n_trials, random_state)
     X, Y, mask, groups = indexable(X, Y, mask, groups)
     if mask is not None:
         Y = read_labels(Y, mask).write_with_missing(Y)
-    folds = _folds(X, Y, cv, groups, random_state)
-
-    trials, interrupted = list(source.earlier), False
-    try:
-        for params in source:
-            trial = _try(estimator, params, folds, judged, n_jobs)
-            source.tell(trial)
-            trials.append(trial)
-            line = f"trial {len(trials)} of {source.total}: {name} {trial.score:.6g} in {trial.seconds:.1f} s, {params}"
-            logger.info(line)
-            if verbose:
-                print(line, flush=True)
-    except KeyboardInterrupt:
-        source.drop()
-        if not trials:
-            raise
-        interrupted = True
+    folds = _split(X, Y, cv, groups, random_state)
+    evaluate = scorer(scoring) if isinstance(scoring, str) else scoring
+    trials, interrupted = _run(candidates, estimator, folds, evaluate, name, n_jobs, verbose)
     if all(np.isnan(trial.score) for trial in trials):
         raise ValueError(f"none of the {len(trials)} trials has a score: fits failed, or {name} is undefined")
     best = SearchResult(name, trials).best_params
     fitted = clone(estimator).set_params(**best).fit(X, Y) if refit else None
-    return SearchResult(name, trials, fitted, interrupted, source.study)
+    return SearchResult(name, trials, fitted, interrupted, candidates.study)
 
 
-def _folds(X: Any, Y: Any, cv: Any, groups: Any, random_state: Any) -> list[_Fold]:
-    """The folds, drawn once so that all trials are judged on the same; None for labels of which none is observed."""
+def _split(X: Any, Y: Any, cv: Any, groups: Any, random_state: Any) -> list[_Fold]:
+    """Return the folds that all trials share; Y to evaluate on is None if none of its labels is observed."""
     labels = read_labels(Y)
     signs = labels.signs
     if isinstance(cv, EntryKFold):
         if groups is not None:
-            raise ValueError("groups must be None with an EntryKFold, which holds out entries of all rows, got groups")
-        held = [(Y_train, np.where(held_out.reshape(signs.shape), signs, 0)) for Y_train, held_out in cv.split(Y)]
-        return [(X, Y_train, X, labels.write_with_missing(Y, test)) for Y_train, test in held]
+            raise ValueError("groups must be None with an EntryKFold, which holds out entries of all samples")
+        held_out = ((Y_train, np.where(entries.reshape(signs.shape), signs, 0)) for Y_train, entries in cv.split(Y))
+        return [(X, Y_train, X, labels.write_with_missing(Y, test_signs)) for Y_train, test_signs in held_out]
     splits = check_splitter(cv, len(signs), random_state, other=" or an EntryKFold").split(X, Y, groups)
     return [
         (
@@ -174,22 +164,51 @@ def _folds(X: Any, Y: Any, cv: Any, groups: Any, random_state: Any) -> list[_Fol
     ]
 
 
-def _try(estimator: Any, params: dict[str, Any], folds: list[_Fold], judged: Any, n_jobs: int | None) -> SearchTrial:
-    """Fit and judge on each fold."""
-    start = time.perf_counter()
-    candidate = clone(estimator).set_params(**params)
+def _run(
+    candidates: Candidates | OptunaCandidates,
+    estimator: Any,
+    folds: list[_Fold],
+    evaluate: Callable[[Any, Any, Any], float],
+    name: str,
+    n_jobs: int | None,
+    verbose: bool,
+) -> tuple[list[SearchTrial], bool]:
+    """Evaluate all candidates; return the trials, and whether the search was interrupted."""
+    trials = list(candidates.finished)
     try:
-        scores = Parallel(n_jobs=n_jobs)(delayed(_fit_and_judge)(candidate, fold, judged) for fold in folds)
+        for params in candidates:
+            trial = _evaluate(clone(estimator).set_params(**params), params, folds, evaluate, n_jobs)
+            candidates.tell(trial)
+            trials.append(trial)
+            progress = f"trial {len(trials)} of {candidates.total}: {name} {trial.score:.6g}"
+            line = f"{progress} in {trial.seconds:.1f} s, {params}"
+            logger.info(line)
+            if verbose:
+                print(line, flush=True)
+    except KeyboardInterrupt:
+        candidates.discard()
+        if not trials:
+            raise
+        return trials, True
+    return trials, False
+
+
+def _evaluate(
+    candidate: Any, params: dict[str, Any], folds: list[_Fold], evaluate: Any, n_jobs: int | None
+) -> SearchTrial:
+    start = time.perf_counter()
+    try:
+        scores = Parallel(n_jobs=n_jobs)(delayed(_evaluate_fold)(candidate, fold, evaluate) for fold in folds)
         defined = [score for score in scores if not np.isnan(score)]
         score = float(np.mean(defined)) if defined else float("nan")
     except Exception as error:
-        warnings.warn(f"A fit with {params} failed: {error!r}", FitFailedWarning, stacklevel=3)
+        warnings.warn(f"A fit with {params} failed: {error!r}", FitFailedWarning, stacklevel=4)
         scores, score = [], float("nan")
     return SearchTrial(params, score, scores, time.perf_counter() - start)
 
 
-def _fit_and_judge(candidate: Any, fold: _Fold, judged: Any) -> float:
+def _evaluate_fold(candidate: Any, fold: _Fold, evaluate: Any) -> float:
     X_train, Y_train, X_test, Y_test = fold
     if Y_test is None:
         return float("nan")
-    return float(judged(clone(candidate).fit(X_train, Y_train), X_test, Y_test))
+    return float(evaluate(clone(candidate).fit(X_train, Y_train), X_test, Y_test))

@@ -1,4 +1,4 @@
-"""What a search found."""
+"""Result of a search, and its trials."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from spmld._io import need
 from spmld._table import TextTable
 
 __all__ = ["SearchResult", "SearchTrial"]
@@ -14,18 +15,18 @@ __all__ = ["SearchResult", "SearchTrial"]
 
 @dataclass(frozen=True)
 class SearchTrial:
-    """One set of parameters, tried on all folds.
+    """Scores of one set of parameters.
 
     Attributes
     ----------
     params : dict
-        The parameters.
+        Parameters.
     score : float
-        Mean of `fold_scores` over the folds in which the metric is defined; NaN if a fit failed.
+        Mean of `fold_scores` without NaN; NaN if a fit failed.
     fold_scores : list of float
-        The score of each fold, greater is better.
+        Score of each fold, greater is better; NaN where undefined.
     seconds : float
-        How long it took.
+        Duration of the trial.
 
     Examples
     --------
@@ -46,30 +47,31 @@ class SearchResult:
 
     Attributes
     ----------
-    metric : str
-        What was measured. Scores are signed so that greater is better.
+    scoring : str
+        Name of the metric or scorer. Scores are signed so that greater is better.
     trials : list of SearchTrial
-        All finished trials, those of an earlier run of the same study included.
+        All finished trials, including those of a stored study.
     best_estimator : estimator or None
-        Fitted on all rows with the best parameters; None if ``refit=False``.
+        Estimator fitted on all samples with the best parameters; None if ``refit=False``.
     interrupted : bool
-        Whether the search was stopped before its end.
+        Whether the search was interrupted.
     study : optuna.Study or None
         The study, with ``method="optuna"``.
 
     Examples
     --------
-    >>> from spmld.model_selection import SearchTrial, SearchResult
-    >>> found = SearchResult("macro_f1", [SearchTrial({"a": 1}, 0.5, [0.4, 0.6], 1.0), SearchTrial({"a": 2}, 0.7, [0.7, 0.7], 1.0)])
-    >>> found.best_params, found.best_score
+    >>> from spmld.model_selection import SearchResult, SearchTrial
+    >>> trials = [SearchTrial({"a": 1}, 0.5, [0.4, 0.6], 1.0), SearchTrial({"a": 2}, 0.7, [0.7, 0.7], 1.0)]
+    >>> result = SearchResult("macro_f1", trials)
+    >>> result.best_params, result.best_score
     ({'a': 2}, 0.7)
-    >>> print(found)
+    >>> print(result)
     macro_f1 over 2 trials, greater is better
       0.700000  {'a': 2}
       0.500000  {'a': 1}
     """
 
-    metric: str
+    scoring: str
     trials: list[SearchTrial]
     best_estimator: Any = field(default=None, repr=False)
     interrupted: bool = False
@@ -77,7 +79,7 @@ class SearchResult:
 
     @property
     def ranked(self) -> list[SearchTrial]:
-        """Trials from the best to the worst, the earlier first among equals; failed ones last."""
+        """Trials from best to worst, in their order if equal, failed ones last."""
         return sorted(self.trials, key=lambda trial: np.inf if np.isnan(trial.score) else -trial.score)
 
     @property
@@ -91,25 +93,23 @@ class SearchResult:
         return self.ranked[0].score
 
     def to_frame(self) -> Any:
-        """Trials as a DataFrame: a column for each parameter, then score, seconds and the score of each fold."""
-        import pandas as pd
-
-        folds = max(len(trial.fold_scores) for trial in self.trials)
-        return pd.DataFrame(
+        """Return the trials as a DataFrame with columns for the parameters, score, seconds and the scores of folds."""
+        n_folds = max(len(trial.fold_scores) for trial in self.trials)
+        return need("pandas").DataFrame(
             [
                 {
                     **trial.params,
                     "score": trial.score,
                     "seconds": trial.seconds,
-                    **{f"fold_{i}": (trial.fold_scores + [np.nan] * folds)[i] for i in range(folds)},
+                    **{f"fold_{i}": (trial.fold_scores + [np.nan] * n_folds)[i] for i in range(n_folds)},
                 }
                 for trial in self.trials
             ]
         )
 
     def _headline(self) -> str:
-        stopped = ", stopped before the end" if self.interrupted else ""
-        return f"{self.metric} over {len(self.trials)} trials, greater is better{stopped}"
+        interrupted = ", interrupted" if self.interrupted else ""
+        return f"{self.scoring} over {len(self.trials)} trials, greater is better{interrupted}"
 
     def __str__(self) -> str:
         return "\n".join([self._headline(), *(f"  {trial.score:.6f}  {trial.params}" for trial in self.ranked[:5])])

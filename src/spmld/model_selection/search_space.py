@@ -1,11 +1,11 @@
-"""Spaces of parameters, written the same way for every method.
+"""Search spaces, with one notation for grid search, random search and optuna.
 
-A dictionary from the name of a parameter to
+A search space is a dictionary from names of parameters to
 
 ====================== ===============================================================================
-``[a, b, c]``          one of these
-``(low, high)``        any number in between, whole if both are
-``(low, high, "log")`` the same, even on the logarithm; `low` above 0
+``[a, b, c]``          choices
+``(low, high)``        uniform range, of integers if both ends are
+``(low, high, "log")`` log-uniform range with ``low > 0``
 a distribution         of scipy.stats for ``method="random"``, of optuna for ``method="optuna"``
 ====================== ===============================================================================
 """
@@ -19,11 +19,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-__all__ = ["grid_space", "import_optuna", "optuna_space", "random_space"]
+from spmld._io import need
+
+__all__ = ["grid_space", "optuna_space", "random_space"]
 
 
 def grid_space(space: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Lists of choices, for scikit-learn's ParameterGrid.
+    """Return lists of choices for scikit-learn's ParameterGrid.
 
     Examples
     --------
@@ -39,7 +41,7 @@ def grid_space(space: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def random_space(space: Mapping[str, Any]) -> dict[str, Any]:
-    """Lists and distributions of scipy.stats, for scikit-learn's ParameterSampler.
+    """Return lists and distributions of scipy.stats for scikit-learn's ParameterSampler.
 
     Examples
     --------
@@ -48,22 +50,22 @@ def random_space(space: Mapping[str, Any]) -> dict[str, Any]:
     >>> int(bounds[0]), int(bounds[1])
     (1, 3)
     """
-    found = {}
+    distributions = {}
     for name, values in _items(space):
         choices = _choices(values)
         if choices is not None or hasattr(values, "rvs"):
-            found[name] = values if choices is None else choices
+            distributions[name] = values if choices is None else choices
             continue
-        low, high, log, whole = _range(name, values, "a distribution of scipy.stats")
-        if whole:
-            found[name] = _WholeLog(low, high) if log else stats.randint(low, high + 1)
+        low, high, log, integers = _range(name, values, "a distribution of scipy.stats")
+        if integers:
+            distributions[name] = _LogUniformInteger(low, high) if log else stats.randint(low, high + 1)
         else:
-            found[name] = stats.loguniform(low, high) if log else stats.uniform(low, high - low)
-    return found
+            distributions[name] = stats.loguniform(low, high) if log else stats.uniform(low, high - low)
+    return distributions
 
 
 def optuna_space(space: Mapping[str, Any]) -> dict[str, Any]:
-    """Distributions of optuna.
+    """Return distributions of optuna.
 
     Examples
     --------
@@ -71,32 +73,23 @@ def optuna_space(space: Mapping[str, Any]) -> dict[str, Any]:
     >>> optuna_space({"alpha": (0.1, 10.0, "log")})
     {'alpha': FloatDistribution(high=10.0, log=True, low=0.1, step=None)}
     """
-    distributions = import_optuna().distributions
-    found: dict[str, Any] = {}
+    optuna = need("optuna", "tune").distributions
+    distributions: dict[str, Any] = {}
     for name, values in _items(space):
         choices = _choices(values)
         if choices is not None:
-            found[name] = distributions.CategoricalDistribution(choices)
-        elif isinstance(values, distributions.BaseDistribution):
-            found[name] = values
+            distributions[name] = optuna.CategoricalDistribution(choices)
+        elif isinstance(values, optuna.BaseDistribution):
+            distributions[name] = values
         else:
-            low, high, log, whole = _range(name, values, "a distribution of optuna")
-            kind = distributions.IntDistribution if whole else distributions.FloatDistribution
-            found[name] = kind(low, high, log=log)
-    return found
+            low, high, log, integers = _range(name, values, "a distribution of optuna")
+            kind = optuna.IntDistribution if integers else optuna.FloatDistribution
+            distributions[name] = kind(low, high, log=log)
+    return distributions
 
 
-def import_optuna() -> Any:
-    """The module optuna, or an error that says how to get it."""
-    try:
-        import optuna
-    except ImportError as error:
-        raise ImportError('method="optuna" needs optuna: pip install "spmld[tune]"') from error
-    return optuna
-
-
-class _WholeLog:
-    """Whole numbers, even on the logarithm."""
+class _LogUniformInteger:
+    """Log-uniform distribution of integers, which scipy.stats does not have."""
 
     def __init__(self, low: int, high: int) -> None:
         self.low, self.high = low, high
@@ -116,7 +109,8 @@ def _choices(values: Any) -> list[Any] | None:
     return list(values) if isinstance(values, (list, np.ndarray)) and len(values) else None
 
 
-def _range(name: str, values: Any, other: str) -> tuple[Any, Any, bool, bool]:
+def _range(name: str, values: Any, distribution: str) -> tuple[Any, Any, bool, bool]:
+    """Return the ends of a range, whether it is log-uniform, and whether it is of integers."""
     log = isinstance(values, tuple) and len(values) == 3 and values[2] == "log"
     ends = values[:2] if log else values
     if (
@@ -128,6 +122,6 @@ def _range(name: str, values: Any, other: str) -> tuple[Any, Any, bool, bool]:
     ):
         raise ValueError(
             f'space[{name!r}] must be a list of choices, a range (low, high) or (low, high, "log") with low < high '
-            f"(and 0 < low on the logarithm), or {other}, got {values!r}"
+            f'(and 0 < low for "log"), or {distribution}, got {values!r}'
         )
     return ends[0], ends[1], log, all(isinstance(end, Integral) for end in ends)

@@ -1,4 +1,4 @@
-"""Splitters that hold out rows."""
+"""Splitters of samples, stratified by labels with missing entries."""
 
 from __future__ import annotations
 
@@ -12,9 +12,16 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils import check_random_state, indexable
 
+from spmld._validation import check_scalar_integer
 from spmld.labels import read_labels
 from spmld.model_selection._allocation import allocate
-from spmld.model_selection._sizes import count, read_groups, refuse_more_parts, two_sizes, whole_numbers, with_rest
+from spmld.model_selection._sizes import (
+    check_n_subsets,
+    proportional_sizes,
+    read_groups,
+    train_test_sizes,
+    with_remainder,
+)
 from spmld.model_selection.entry_splits import EntryKFold
 
 __all__ = [
@@ -27,65 +34,65 @@ __all__ = [
 _Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
-class _RowSplitter(BaseCrossValidator):
-    """What the splitters share: reading the labels and the groups, and drawing one split after the other."""
+class _StratifiedSplitter(BaseCrossValidator):
+    """Base of the splitters: reads labels and groups, and yields the splits of `_draw`."""
 
-    # Groups are optional, and used when they are given.
+    # Groups are optional, and used if they are passed.
     __metadata_request__split = {"groups": True}  # noqa: RUF012 (scikit-learn reads a plain class attribute)
 
     n_splits: int
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[_Split]:
-        """Give the rows to train on and the rows to test on, for each split.
+        """Yield indices of training and test samples.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or None
-            Only its length is looked at.
+            Samples; only their number is used.
         y : array-like of shape (n_samples, n_labels) or (n_samples,)
             Labels in any form of `spmld.labels.read_labels`, NaN where missing.
         groups : array-like of shape (n_samples,), optional
-            Rows with the same value stay together.
+            Samples of the same group stay in the same subset.
 
         Yields
         ------
         train, test : ndarray of int
-            Row numbers in rising order.
+            Indices in ascending order.
         """
         if y is None:
-            raise ValueError(f"y must be given to {type(self).__name__}.split: it spreads the labels, got None")
+            raise ValueError(f"y must be the labels to stratify by in {type(self).__name__}.split, got None")
         X, y, groups = indexable(X, y, groups)
         signs = read_labels(y, name="y").signs
         yield from self._draw(signs, read_groups(groups, len(signs)))
 
     @abstractmethod
     def _draw(self, signs: NDArray[np.int8], groups: NDArray[np.intp] | None) -> Iterator[_Split]:
-        """Train and test rows of each split."""
+        """Yield indices of training and test samples."""
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits there are; the arguments are not used."""
+        """Return the number of splits. The arguments are ignored."""
         return self.n_splits
 
 
-class MultilabelStratifiedKFold(_RowSplitter):
-    r"""K folds in which every label has the same share of its observed positives.
+class MultilabelStratifiedKFold(_StratifiedSplitter):
+    r"""K folds, each with the same fraction of the observed positives of every label.
 
     A label with P observed positives has :math:`\lfloor P / K \rfloor` or :math:`\lceil P / K \rceil` of them in each
-    fold wherever the rows allow it. Where entries are missing, the number of observed entries of each label is evened
-    out as a second aim. Fold sizes differ by one row at most; with groups, as little as the groups allow.
+    fold wherever the samples allow it. If entries are missing, the numbers of observed entries of each label are
+    balanced as a secondary objective. Fold sizes differ by at most one sample or, with groups, as little as possible.
 
     Parameters
     ----------
-    n_splits : int
+    n_splits : int, default=5
         Number of folds, at least 2.
-    shuffle : bool
-        Whether to take the rows in random order. If False, the folds are always the same for the same labels.
-    random_state : int, RandomState or None
+    shuffle : bool, default=True
+        Whether to allocate the samples in random order. If False, the folds are a function of the labels.
+    random_state : int, RandomState or None, default=None
         Seed, used if `shuffle`.
 
     See Also
     --------
-    spmld.model_selection._allocation.allocate : The method.
+    spmld.model_selection._allocation.allocate : The algorithm.
 
     Examples
     --------
@@ -105,7 +112,7 @@ class MultilabelStratifiedKFold(_RowSplitter):
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.n_splits = count("n_splits", n_splits, least=2)
+        self.n_splits = check_scalar_integer("n_splits", n_splits, minimum=2)
         if not isinstance(shuffle, (bool, np.bool_)):
             raise ValueError(f"shuffle must be True or False, got {shuffle!r}")
         if not shuffle and random_state is not None:
@@ -114,25 +121,25 @@ class MultilabelStratifiedKFold(_RowSplitter):
         self.random_state = random_state
 
     def _draw(self, signs: NDArray[np.int8], groups: NDArray[np.intp] | None) -> Iterator[_Split]:
-        refuse_more_parts("n_splits", self.n_splits, signs, groups)
-        # Without shuffling a fixed seed serves the search for exchanges.
+        check_n_subsets("n_splits", self.n_splits, signs, groups)
+        # Exchanges between folds are chosen at random also without shuffling, with a fixed seed.
         rng = check_random_state(self.random_state if self.shuffle else 0)
-        sizes = whole_numbers(len(signs), np.ones(self.n_splits))
-        part = allocate(signs, sizes, rng, groups=groups, shuffle=self.shuffle)
+        sizes = proportional_sizes(len(signs), np.ones(self.n_splits))
+        folds = allocate(signs, sizes, rng, groups=groups, shuffle=self.shuffle)
         for fold in range(self.n_splits):
-            yield np.flatnonzero(part != fold), np.flatnonzero(part == fold)
+            yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
 
-class RepeatedMultilabelStratifiedKFold(_RowSplitter):
-    """`MultilabelStratifiedKFold`, repeated with other folds each time.
+class RepeatedMultilabelStratifiedKFold(_StratifiedSplitter):
+    """`MultilabelStratifiedKFold`, repeated with different folds.
 
     Parameters
     ----------
-    n_splits : int
+    n_splits : int, default=5
         Number of folds, at least 2.
-    n_repeats : int
-        How often to split into folds, at least 1.
-    random_state : int, RandomState or None
+    n_repeats : int, default=10
+        Number of repetitions, at least 1.
+    random_state : int, RandomState or None, default=None
         Seed.
 
     Examples
@@ -148,8 +155,8 @@ class RepeatedMultilabelStratifiedKFold(_RowSplitter):
     def __init__(
         self, n_splits: int = 5, *, n_repeats: int = 10, random_state: int | np.random.RandomState | None = None
     ) -> None:
-        self.n_splits = count("n_splits", n_splits, least=2)
-        self.n_repeats = count("n_repeats", n_repeats, least=1)
+        self.n_splits = check_scalar_integer("n_splits", n_splits, minimum=2)
+        self.n_repeats = check_scalar_integer("n_repeats", n_repeats, minimum=1)
         self.random_state = random_state
 
     def _draw(self, signs: NDArray[np.int8], groups: NDArray[np.intp] | None) -> Iterator[_Split]:
@@ -158,21 +165,21 @@ class RepeatedMultilabelStratifiedKFold(_RowSplitter):
             yield from MultilabelStratifiedKFold(self.n_splits, random_state=rng)._draw(signs, groups)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits there are; the arguments are not used."""
+        """Return the number of splits. The arguments are ignored."""
         return self.n_splits * self.n_repeats
 
 
-class MultilabelStratifiedShuffleSplit(_RowSplitter):
-    """Random splits into train and test rows that share the observed positives of every label in proportion.
+class MultilabelStratifiedShuffleSplit(_StratifiedSplitter):
+    """Random training and test samples with proportional numbers of observed positives of every label.
 
     Parameters
     ----------
-    n_splits : int
-        How often to split, at least 1.
-    test_size, train_size : float in (0, 1), int or None
-        Share or number of rows. None is what the other leaves; if both are None, the test rows are a tenth. With
-        groups the sizes are kept as well as the groups allow.
-    random_state : int, RandomState or None
+    n_splits : int, default=10
+        Number of splits, at least 1.
+    test_size, train_size : float in (0, 1), int or None, default=None
+        Fraction or number of samples. None is the complement of the other; if both are None, the test size is 0.1.
+        With groups the sizes are approximate.
+    random_state : int, RandomState or None, default=None
         Seed.
 
     Examples
@@ -194,34 +201,33 @@ class MultilabelStratifiedShuffleSplit(_RowSplitter):
         train_size: float | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.n_splits = count("n_splits", n_splits, least=1)
+        self.n_splits = check_scalar_integer("n_splits", n_splits, minimum=1)
         self.test_size = test_size
         self.train_size = train_size
         self.random_state = random_state
 
     def _draw(self, signs: NDArray[np.int8], groups: NDArray[np.intp] | None) -> Iterator[_Split]:
-        n = len(signs)
-        sizes = two_sizes(n, self.train_size, self.test_size)
-        refuse_more_parts("train_size and test_size", 2, signs, groups)
+        sizes = train_test_sizes(len(signs), self.train_size, self.test_size)
+        check_n_subsets("train_size and test_size", 2, signs, groups)
         rng = check_random_state(self.random_state)
         for _ in range(self.n_splits):
-            part = allocate(signs, with_rest(sizes, n), rng, groups=groups)
-            yield np.flatnonzero(part == 0), np.flatnonzero(part == 1)
+            subsets = allocate(signs, with_remainder(sizes, len(signs)), rng, groups=groups)
+            yield np.flatnonzero(subsets == 0), np.flatnonzero(subsets == 1)
 
 
-def check_splitter(cv: Any, n: int, random_state: Any, *, other: str = "") -> Any:
-    """A splitter of n rows from the argument `cv`: a number of folds (None is 5), a splitter, or splits.
+def check_splitter(cv: Any, n_samples: int, random_state: Any, *, other: str = "") -> Any:
+    """Return a splitter for the argument `cv`.
 
     Parameters
     ----------
-    cv : int, splitter of rows, iterable of splits or None
-        What was given.
-    n : int
-        Number of rows.
+    cv : int, splitter of samples, iterable of splits or None
+        An integer is the number of folds of `MultilabelStratifiedKFold`; None is 5.
+    n_samples : int
+        Number of samples.
     random_state : int, RandomState or None
-        Seed of the folds, if `cv` is a number.
-    other : str
-        What else is accepted for `cv`, for the refusal.
+        Seed of the folds, if `cv` is an integer or None.
+    other : str, default=""
+        Other accepted values of `cv`, for the error message.
 
     Returns
     -------
@@ -235,8 +241,8 @@ def check_splitter(cv: Any, n: int, random_state: Any, *, other: str = "") -> An
     """
     cv = 5 if cv is None else cv
     if isinstance(cv, Integral) and not isinstance(cv, bool) and int(cv) >= 2:
-        if int(cv) > n:
-            raise ValueError(f"cv asks for {cv} folds, but X has n_samples={n}: at most {n} are accepted")
+        if int(cv) > n_samples:
+            raise ValueError(f"cv must be at most the number of samples, n_samples={n_samples}, got {cv}")
         return MultilabelStratifiedKFold(int(cv), random_state=random_state)
     if isinstance(cv, (str, bool, Integral, EntryKFold)) or not (hasattr(cv, "split") or np.iterable(cv)):
         raise ValueError(

@@ -150,8 +150,8 @@ class ThresholdClassifier(CrossFittedClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+        X
+            As in `predict`.
 
         Returns
         -------

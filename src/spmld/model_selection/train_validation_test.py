@@ -1,4 +1,4 @@
-"""A split of rows for training, validation and testing."""
+"""Split of samples into training, validation and test set."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.utils import _safe_indexing, check_random_state, indexable
 
 from spmld.labels import read_labels
 from spmld.model_selection._allocation import allocate
-from spmld.model_selection._sizes import read_groups, refuse_more_parts, three_sizes, with_rest
+from spmld.model_selection._sizes import check_n_subsets, read_groups, train_validation_test_sizes, with_remainder
 
 __all__ = ["train_validation_test_split"]
 
@@ -23,26 +23,26 @@ def train_validation_test_split(
     groups: Any = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> list[Any]:
-    """Split rows in three, with the observed positives of every label in proportion.
+    """Split samples into training, validation and test set, stratified by the observed positives of every label.
 
     Parameters
     ----------
     X, Y, *others : array-like, DataFrame or sparse matrix
-        What to split. `Y` holds the labels in any form of `spmld.labels.read_labels`.
-    sizes : three floats in (0, 1) or three ints
-        Shares or numbers of rows for training, validation and testing. If they leave rows over, these are in none.
+        Arrays to split. `Y` holds the labels in any form of `spmld.labels.read_labels`.
+    sizes : three floats in (0, 1) or three ints, default=(0.6, 0.2, 0.2)
+        Fractions or numbers of samples for training, validation and testing. Remaining samples are in none of them.
     mask : array-like of bool of the shape of `Y`, optional
-        True where a label is observed. Give it among `others` as well to have it split.
+        True where a label is observed. To split the mask, pass it in `others` too.
     groups : array-like of shape (n_samples,), optional
-        Rows with the same value stay together; the sizes are then kept as well as the groups allow.
-    random_state : int, RandomState or None
+        Samples of the same group stay in the same subset; the sizes are then approximate.
+    random_state : int, RandomState or None, default=None
         Seed.
 
     Returns
     -------
     list
-        X_train, X_validation, X_test, Y_train, Y_validation, Y_test, and so on for `others`, each of the type given;
-        rows keep their order.
+        X_train, X_validation, X_test, Y_train, Y_validation, Y_test, and so on for `others`, with the types and the
+        order of the samples unchanged.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def train_validation_test_split(
     """
     arrays = indexable(X, Y, *others)
     signs = read_labels(arrays[1], mask).signs
-    rows = three_sizes(len(signs), sizes)
+    numbers = with_remainder(train_validation_test_sizes(len(signs), sizes), len(signs))
     groups = read_groups(groups, len(signs))
-    refuse_more_parts("sizes", 3, signs, groups)
-    part = allocate(signs, with_rest(rows, len(signs)), check_random_state(random_state), groups=groups)
-    return [_safe_indexing(array, np.flatnonzero(part == f)) for array in arrays for f in range(3)]
+    check_n_subsets("sizes", 3, signs, groups)
+    subsets = allocate(signs, numbers, check_random_state(random_state), groups=groups)
+    return [_safe_indexing(array, np.flatnonzero(subsets == subset)) for array in arrays for subset in range(3)]

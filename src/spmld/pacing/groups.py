@@ -1,185 +1,213 @@
-"""Groups of entries, and the two ways to work on them: a function of each entry, and sums within groups.
+"""Groups of entries: functions of each entry, and sums, ranks and maxima within groups.
 
-Entries come as tuples of row blocks. What a group has of its own, such as its threshold, is an array with one number
-per group; the function of an entry gets the one of its group beside it.
+Entries come as sequences of row blocks. A quantity of the groups, such as their thresholds, is an array with one number
+per group; a function of the entries receives it spread over the entries of the group.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, Protocol
 
+import numpy as np
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 
-from spmld._arrays import row_slices
+from spmld._arrays import CACHE, row_slices
 from spmld.core.losses import Array
-from spmld.core.problem import Engine
+from spmld.core.problem import Engine, split_rows
+
+__all__ = ["Blocks", "ColumnGroups", "EntryGroups", "Groups", "cycle_values", "keep_easiest", "polarity_groups"]
 
 Blocks = Sequence[Array]
-CACHE = 40_000
-"""Numbers worked on at a time: few enough to stay in a processor's cache."""
 
 
 class Groups(Protocol):
-    """What a rule asks of groups."""
+    """Operations that a pacing rule may use."""
 
     @property
     def engine(self) -> Engine:
-        """How to work on row blocks."""
+        """Map and sum over row blocks."""
         ...
 
-    def map(self, function: Callable[..., Array], entries: Blocks, *own: Array) -> tuple[Array, ...]:
-        """`function(entries, *own)` in the form of the entries; 0 for entries of no group."""
+    def map(self, function: Callable[..., Array], entries: Blocks, *values: Array) -> tuple[Array, ...]:
+        """Return `function(entries, *values)` in the shape of the entries; 0 for entries outside all groups."""
         ...
 
-    def sum(self, function: Callable[..., tuple[Array, ...]], entries: Blocks, *own: Array) -> tuple[Array, ...]:
-        """Sums within groups of each of the arrays that `function(entries, *own)` gives."""
+    def sum(self, function: Callable[..., tuple[Array, ...]], entries: Blocks, *values: Array) -> tuple[Array, ...]:
+        """Return the sums within groups of each array that `function(entries, *values)` returns."""
         ...
 
     def ranks(self, entries: Blocks) -> tuple[Array, ...]:
-        """1 for the smallest entry of each group, 2 for the next, in the form of the entries."""
+        """Return the rank of each entry within its group, 1 for the smallest."""
         ...
 
-    def top(self, entries: Blocks) -> float:
-        """The largest entry of all groups."""
+    def max(self, entries: Blocks) -> float:
+        """Return the largest entry of all groups."""
         ...
 
-    def own(self, value: Any, entries: Blocks) -> Array:
-        """One number per group, from one for all or one for each."""
+    def per_group(self, value: Any, entries: Blocks) -> Array:
+        """Return one number per group, from a scalar or from one number per group."""
         ...
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnGroups:
     """Each column is a group.
 
     Examples
     --------
-    The losses of each column less its own threshold:
+    Subtract a threshold from each column:
 
     >>> import numpy as np
-    >>> from spmld.pacing.groups import Columns
+    >>> from spmld.pacing import ColumnGroups
     >>> losses = [np.array([[1.0, 5.0], [2.0, 6.0]])]
-    >>> Columns().map(lambda L, t: L - t, losses, np.array([1.0, 5.0]))[0]
+    >>> ColumnGroups().map(lambda L, t: L - t, losses, np.array([1.0, 5.0]))[0]
     array([[0., 0.],
            [1., 1.]])
     """
 
     engine: Engine = field(default_factory=Engine)
 
-    def map(self, function: Callable[..., Array], entries: Blocks, *own: Array) -> tuple[Array, ...]:
-        def of_block(L: Array) -> Array:
+    def map(self, function: Callable[..., Array], entries: Blocks, *values: Array) -> tuple[Array, ...]:
+        def map_block(L: Array) -> Array:
             xp, P = array_namespace(L), array_namespace(L).empty_like(L)
             for s in row_slices(L.shape[0], L.shape[1], CACHE):
-                P[s, :] = xp.astype(function(L[s, :], *own), L.dtype, copy=False)
+                P[s, :] = xp.astype(function(L[s, :], *values), L.dtype, copy=False)
             return P
 
-        return self.engine.map(of_block, entries)
+        return self.engine.map(map_block, entries)
 
-    def sum(self, function: Callable[..., tuple[Array, ...]], entries: Blocks, *own: Array) -> tuple[Array, ...]:
-        def of_block(L: Array) -> tuple[Array, ...]:
+    def sum(self, function: Callable[..., tuple[Array, ...]], entries: Blocks, *values: Array) -> tuple[Array, ...]:
+        def sum_block(L: Array) -> tuple[Array, ...]:
             xp, totals = array_namespace(L), None
             for s in row_slices(L.shape[0], L.shape[1], CACHE):
                 ones = xp.ones_like(L[s, 0])
-                parts = tuple(ones @ xp.astype(A, L.dtype, copy=False) for A in function(L[s, :], *own))
+                parts = tuple(ones @ xp.astype(A, L.dtype, copy=False) for A in function(L[s, :], *values))
                 totals = parts if totals is None else tuple(a + b for a, b in zip(totals, parts, strict=True))
             return totals if totals is not None else ()
 
-        return self.engine.sum(of_block, entries)
+        return self.engine.sum(sum_block, entries)
 
     def ranks(self, entries: Blocks) -> tuple[Array, ...]:
         xp = array_namespace(entries[0])
         L = xp.concat(list(entries))
         order = xp.argsort(L, axis=0, stable=True)
-        return split(xp.astype(xp.argsort(order, axis=0, stable=True) + 1, L.dtype), entries)
+        ranks = xp.astype(xp.argsort(order, axis=0, stable=True) + 1, L.dtype)
+        return split_rows(ranks, [block.shape[0] for block in entries])
 
-    def top(self, entries: Blocks) -> float:
+    def max(self, entries: Blocks) -> float:
         return max(self.engine.map(lambda L: float(array_namespace(L).max(L)), entries))
 
-    def own(self, value: Any, entries: Blocks) -> Array:
+    def per_group(self, value: Any, entries: Blocks) -> Array:
         L = entries[0]
         xp = array_namespace(L)
         return xp.zeros_like(L[0, :]) + xp.asarray(value, dtype=L.dtype, device=L.device)
 
 
 @dataclass(frozen=True)
-class Members:
-    """Each entry says the number of its group. Entries whose number is `count` are in none.
+class EntryGroups:
+    """Each entry has a group index. Entries with index `count` belong to no group.
 
     Examples
     --------
-    Two groups, and one entry that belongs to none:
+    Two groups, and one entry outside them:
 
     >>> import numpy as np
-    >>> from spmld.pacing.groups import Members
-    >>> groups = Members((np.array([[0, 1], [0, 2]]),), 2)
+    >>> from spmld.pacing import EntryGroups
+    >>> groups = EntryGroups((np.array([[0, 1], [0, 2]]),), 2)
     >>> groups.map(lambda L, t: L - t, [np.array([[1.0, 5.0], [2.0, 6.0]])], np.array([1.0, 5.0]))[0]
     array([[0., 0.],
            [1., 0.]])
     """
 
-    numbers: Blocks
+    indices: Blocks
     count: int
     engine: Engine = field(default_factory=Engine)
 
-    def map(self, function: Callable[..., Array], entries: Blocks, *own: Array) -> tuple[Array, ...]:
-        def of_block(L: Array, number: Array) -> Array:
+    def map(self, function: Callable[..., Array], entries: Blocks, *values: Array) -> tuple[Array, ...]:
+        def map_block(L: Array, index: Array) -> Array:
             xp = array_namespace(L)
-            values = xp.astype(function(L, *(self._spread(a, number) for a in own)), L.dtype)
-            return xp.where(number < self.count, values, xp.zeros_like(values))
+            result = xp.astype(function(L, *(self._spread(a, index) for a in values)), L.dtype)
+            return xp.where(index < self.count, result, xp.zeros_like(result))
 
-        return self.engine.map(of_block, entries, self.numbers)
+        return self.engine.map(map_block, entries, self.indices)
 
-    def sum(self, function: Callable[..., tuple[Array, ...]], entries: Blocks, *own: Array) -> tuple[Array, ...]:
-        def of_block(L: Array, number: Array) -> tuple[Array, ...]:
-            values = function(L, *(self._spread(a, number) for a in own))
-            return tuple(self._totals(A, number, L) for A in values)
+    def sum(self, function: Callable[..., tuple[Array, ...]], entries: Blocks, *values: Array) -> tuple[Array, ...]:
+        def sum_block(L: Array, index: Array) -> tuple[Array, ...]:
+            results = function(L, *(self._spread(a, index) for a in values))
+            return tuple(self._totals(A, index, L) for A in results)
 
-        return self.engine.sum(of_block, entries, self.numbers)
+        return self.engine.sum(sum_block, entries, self.indices)
 
     def ranks(self, entries: Blocks) -> tuple[Array, ...]:
         xp = array_namespace(entries[0])
         L = xp.concat([xp.reshape(block, (-1,)) for block in entries])
-        number = xp.concat([xp.reshape(block, (-1,)) for block in self.numbers])
+        index = xp.concat([xp.reshape(block, (-1,)) for block in self.indices])
         by_loss = xp.argsort(L, stable=True)
-        order = by_loss[xp.argsort(number[by_loss], stable=True)]
-        sizes = xp.bincount(number, minlength=self.count + 1)
+        order = by_loss[xp.argsort(index[by_loss], stable=True)]
+        sizes = xp.bincount(index, minlength=self.count + 1)
         first = xp.cumulative_sum(sizes) - sizes
-        place = xp.argsort(order, stable=True)
-        ranks = xp.astype(place - first[number] + 1, L.dtype)
-        return split(xp.reshape(ranks, (-1, entries[0].shape[1])), entries)
+        position = xp.argsort(order, stable=True)
+        ranks = xp.astype(position - first[index] + 1, L.dtype)
+        return split_rows(xp.reshape(ranks, (-1, entries[0].shape[1])), [block.shape[0] for block in entries])
 
-    def top(self, entries: Blocks) -> float:
-        members = self.map(lambda L: L, entries)
-        return max(self.engine.map(lambda L: float(array_namespace(L).max(L)), members))
+    def max(self, entries: Blocks) -> float:
+        in_groups = self.map(lambda L: L, entries)
+        return max(self.engine.map(lambda L: float(array_namespace(L).max(L)), in_groups))
 
-    def own(self, value: Any, entries: Blocks) -> Array:
+    def per_group(self, value: Any, entries: Blocks) -> Array:
         L = entries[0]
         xp = array_namespace(L)
         return xp.zeros(self.count, dtype=L.dtype, device=L.device) + xp.asarray(value, dtype=L.dtype, device=L.device)
 
-    def _spread(self, own: Array, number: Array) -> Array:
-        xp = array_namespace(own)
-        return xp.concat([own, xp.ones_like(own[:1])])[number]
+    def _spread(self, values: Array, index: Array) -> Array:
+        xp = array_namespace(values)
+        return xp.concat([values, xp.ones_like(values[:1])])[index]
 
-    def _totals(self, values: Array, number: Array, like: Array) -> Array:
+    def _totals(self, values: Array, index: Array, like: Array) -> Array:
         xp = array_namespace(like)
         flat = xp.reshape(xp.astype(values, like.dtype, copy=False), (-1,))
-        sums = xp.bincount(xp.reshape(number, (-1,)), weights=flat, minlength=self.count + 1)
+        sums = xp.bincount(xp.reshape(index, (-1,)), weights=flat, minlength=self.count + 1)
         return xp.astype(sums[: self.count], like.dtype)
 
 
-def in_turn(values: Sequence[float], groups: Groups, entries: Blocks) -> Array:
-    """One number per group: the values over and over."""
-    count = groups.own(0.0, entries).shape[0]
-    return groups.own([values[i % len(values)] for i in range(count)], entries)
+def polarity_groups(signs: NDArray[Any]) -> EntryGroups:
+    """Return the groups of negatives and positives of each label, in this order.
+
+    Parameters
+    ----------
+    signs : ndarray of shape (n_samples, n_labels)
+        Labels -1 and +1; entries that are 0 belong to no group.
+
+    Returns
+    -------
+    EntryGroups
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.pacing.groups import polarity_groups
+    >>> polarity_groups(np.array([[-1, 1], [1, 0]])).indices[0]
+    array([[0, 3],
+           [1, 4]])
+    """
+    count = 2 * signs.shape[1]
+    index = 2 * np.arange(signs.shape[1]) + (signs > 0)
+    return EntryGroups((np.where(signs != 0, index, count),), count)
 
 
-def split(A: Array, blocks: Blocks) -> tuple[Array, ...]:
-    """Rows of A, as many at a time as the blocks have."""
-    edges = [0]
-    for block in blocks:
-        edges.append(edges[-1] + block.shape[0])
-    return tuple(A[start:stop, :] for start, stop in pairwise(edges))
+def keep_easiest(weights: NDArray[Any], losses: NDArray[Any], groups: EntryGroups) -> NDArray[Any]:
+    """Return weights with weight 1 for the easiest entry of each group whose weights sum to less than 1."""
+    (sums,) = groups.sum(lambda P: (P,), (weights,))
+    (index,) = groups.indices
+    (ranks,) = groups.ranks((losses,))
+    lacking = np.append(sums < 1, False)[index]
+    return np.where(lacking & (ranks == 1), 1.0, weights)
+
+
+def cycle_values(values: Sequence[float], groups: Groups, entries: Blocks) -> Array:
+    """Return one number per group by repeating the values in order."""
+    count = groups.per_group(0.0, entries).shape[0]
+    return groups.per_group([values[i % len(values)] for i in range(count)], entries)

@@ -1,25 +1,25 @@
-r"""Label noise: how often labels are wrong, and which of them are right, given a score for each.
+r"""Label noise: noise rates of labels, and probabilities that observed labels are correct, from scores.
 
 Label j of sample i has the score :math:`s_{ij}` and is truly positive with probability
-:math:`\pi = 1 / (1 + e^{-(c s + d)})`; with :math:`c = 1, d = 0` the scores are log-odds as they are. It is written
-down wrong with the rates of its label,
+:math:`\pi = 1 / (1 + e^{-(c s + d)})`; with :math:`c = 1, d = 0` the scores are log-odds. The observed label is wrong
+with the noise rates of its label,
 
-.. math:: \alpha_j = P(+ \mid \text{truly} -), \qquad \beta_j = P(- \mid \text{truly} +).
+.. math:: \alpha_j = P(\text{observed} + \mid \text{true} -), \qquad \beta_j = P(\text{observed} - \mid \text{true} +).
 
-An observed label y is then right with probability :math:`p = 1 / (1 + r e^{-y (c s + d)})`, where r is
+An observed label y is then correct with probability :math:`p = 1 / (1 + r e^{-y (c s + d)})`, where r is
 :math:`\alpha / (1 - \beta)` for a positive and :math:`\beta / (1 - \alpha)` for a negative. In terms of the logistic
-loss :math:`\ell = \log(1 + e^{-y (c s + d)})` this is :math:`p = 1 / (1 + r (e^{\ell} - 1))`: a self-paced weight. It
-falls from 1 as the loss rises and is one half at the loss :math:`\log(1 + 1 / r)`, a threshold that comes from the
+loss :math:`\ell = \log(1 + e^{-y (c s + d)})` this is :math:`p = 1 / (1 + r (e^{\ell} - 1))`, a self-paced weight: it
+decreases from 1 as the loss increases, and is 1/2 at the loss :math:`\log(1 + 1 / r)`, a threshold estimated from the
 data.
 
-The rates are estimated in two steps. First come rates that all labels have in common: a share
-:math:`\rho` of the labels is drawn anew with the frequency :math:`f_j` of the label, whatever the sample, as where rows
-are mixed up; of the others a share a of the truly negative and b of the truly positive is turned,
+The noise rates are estimated in two steps. The first step estimates shared parameters: a fraction :math:`\rho` of the
+labels is redrawn with the frequency :math:`f_j` of the label, independently of the sample, as if samples were mixed up;
+of the others, true negatives are flipped at the rate a and true positives at the rate b,
 
 .. math:: \alpha_j = \rho f_j + (1 - \rho) a, \qquad \beta_j = \rho (1 - f_j) + (1 - \rho) b,
 
-while c and d are kept near 1 and 0. Then each label moves away from these rates as far as its own entries say, by the
-EM algorithm; see `noise_rates`.
+with a penalty that keeps c near 1 and d near 0. The second step adapts the rates to each label by the EM algorithm; see
+`noise_rates`.
 """
 
 from __future__ import annotations
@@ -43,21 +43,23 @@ __all__ = [
     "shared_rates",
 ]
 
-LEAST = 1e-7
-"""NoiseRates stay this far from 0 and 1, where the EM algorithm could not leave again."""
-START = np.array([-3.0, -4.0, -2.0, 0.0, 0.0])
-"""Where the search for common rates starts: few errors, and scores as they are."""
+MIN_RATE = 1e-7
+"""Minimum distance of rates from 0 and 1, which are fixed points of the EM algorithm."""
+INITIAL_POINT = np.array([-3.0, -4.0, -2.0, 0.0, 0.0])
+"""Initial log-odds of rho, a and b, log c, and d of the shared parameters."""
+BOUNDS = [(-9, 0), (-12, 0), (-12, 1), (-2, 2), (-4, 4)]
+"""Bounds of these parameters; a rate well above 1/2 would reverse the meaning of a label."""
 
 
 class NoiseRates(NamedTuple):
-    """How often labels are wrong, and how scores are read.
+    """Noise rates of the labels, and the calibration of the scores.
 
     Attributes
     ----------
     alpha : array of shape (l,)
-        Share of the truly negative that are written as positive, for each label.
+        Probability that a true negative is observed as positive, for each label.
     beta : array of shape (l,)
-        Share of the truly positive that are written as negative.
+        Probability that a true positive is observed as negative, for each label.
     slope, shift : float
         c and d.
     """
@@ -69,16 +71,16 @@ class NoiseRates(NamedTuple):
 
 
 def error_log_odds(scores: Array, signs: Array, rates: NoiseRates) -> Array:
-    """Log-odds that each label is wrong, log r - y (c s + d); of no meaning where the sign is 0.
+    """Return the log-odds that each label is wrong, log r - y (c s + d); meaningless where the sign is 0.
 
     Parameters
     ----------
     scores : array of shape (n, l)
-        The higher, the more likely is the label truly positive.
+        Scores; the higher, the more likely the label is truly positive.
     signs : array of shape (n, l)
-        The labels: 1, -1, and 0 where unobserved.
+        Observed labels: 1, -1, and 0 where missing.
     rates : NoiseRates
-        None of them 0 or 1.
+        Noise rates, in the open interval (0, 1).
 
     Returns
     -------
@@ -101,7 +103,7 @@ def error_log_odds(scores: Array, signs: Array, rates: NoiseRates) -> Array:
 
 
 def correct_probability(scores: Array, signs: Array, rates: NoiseRates) -> Array:
-    """Probability that each label is right, and 0 where it is unobserved: a weight for a fit.
+    """Return the probability that each label is correct, 0 where it is missing; used as a weight in a fit.
 
     Parameters
     ----------
@@ -128,7 +130,7 @@ def correct_probability(scores: Array, signs: Array, rates: NoiseRates) -> Array
 
 
 def log_likelihood(scores: Array, signs: Array, rates: NoiseRates) -> Array:
-    r"""Log-likelihood of the observed labels of each column, given the scores.
+    r"""Return the log-likelihood of the observed labels given the scores, for each label.
 
     .. math:: \sum_{i: y_{ij} = 1} \log((1 - \beta_j) \pi_{ij} + \alpha_j (1 - \pi_{ij}))
               + \sum_{i: y_{ij} = -1} \log(\beta_j \pi_{ij} + (1 - \alpha_j) (1 - \pi_{ij}))
@@ -152,35 +154,35 @@ def log_likelihood(scores: Array, signs: Array, rates: NoiseRates) -> Array:
     """
     xp = array_namespace(scores)
     pi = logistic(rates.slope * scores + rates.shift)
-    chance = _chance(pi, signs, rates.alpha, rates.beta)
-    return xp.sum(xp.where(signs == 0, xp.zeros_like(pi), xp.log(chance)), axis=0)
+    likelihood = _likelihood(pi, signs, rates.alpha, rates.beta)
+    return xp.sum(xp.where(signs == 0, xp.zeros_like(pi), xp.log(likelihood)), axis=0)
 
 
 def noise_rates(
     scores: Array,
     signs: Array,
     *,
-    trust: float = 0.2,
-    strength: float = 30.0,
+    calibration_penalty: float = 0.2,
+    shrinkage: float = 30.0,
     max_iter: int = 100,
     tol: float = 1e-4,
 ) -> NoiseRates:
-    r"""NoiseRates of wrong labels: common ones, and from there those of each label by the EM algorithm.
+    r"""Estimate the noise rates of each label: shared ones first, then those of each label by the EM algorithm.
 
     Parameters
     ----------
     scores, signs
         As in `error_log_odds`.
-    trust : float
-        How strongly c is kept near 1 and d near 0: the penalty is :math:`\frac{\kappa}{2} (\log^2 c + d^2)`, with
-        :math:`\kappa` this number for each observed positive. Infinite: scores are log-odds as they are.
-    strength : float
-        How strongly a label is kept near the common rates: as if it had shown this many errors of either kind at
-        those rates. Infinite: all labels have the common rates.
-    max_iter : int
-        Most iterations of either step.
-    tol : float
-        Stop when an iteration raises the log-likelihood by less than this much for each observed positive.
+    calibration_penalty : float, default=0.2
+        :math:`\kappa` per observed positive in the penalty :math:`\frac{\kappa}{2} (\log^2 c + d^2)`. Infinite: c = 1
+        and d = 0, scores are log-odds.
+    shrinkage : float, default=30.0
+        Strength of the prior that shrinks the rates of a label towards the shared ones: the number of errors of either
+        kind, at those rates, that it is worth. Infinite: all labels have the shared rates.
+    max_iter : int, default=100
+        Maximum number of iterations of each step.
+    tol : float, default=1e-4
+        Stop when an iteration increases the log-likelihood by less than this amount per observed positive.
 
     Returns
     -------
@@ -198,93 +200,93 @@ def noise_rates(
     >>> rates.alpha.round(1), rates.beta.round(1)
     (array([0.1, 0.1]), array([0.3, 0.3]))
     """
-    common = shared_rates(scores, signs, trust=trust, max_iter=max_iter)
-    return label_rates(scores, signs, common, strength=strength, max_iter=max_iter, tol=tol)
+    shared = shared_rates(scores, signs, calibration_penalty=calibration_penalty, max_iter=max_iter)
+    return label_rates(scores, signs, shared, shrinkage=shrinkage, max_iter=max_iter, tol=tol)
 
 
-def shared_rates(scores: Array, signs: Array, *, trust: float = 0.2, max_iter: int = 100) -> NoiseRates:
-    r"""The first step of `noise_rates`: rho, a, b, c and d that all labels have in common.
+def shared_rates(scores: Array, signs: Array, *, calibration_penalty: float = 0.2, max_iter: int = 100) -> NoiseRates:
+    r"""Estimate the rates from shared parameters, the first step of `noise_rates`.
 
-    They maximise the log-likelihood less the penalty that `trust` names, by L-BFGS.
+    rho, a, b, c and d maximize the penalized log-likelihood, by L-BFGS. Parameters are those of `noise_rates`.
     """
     xp = array_namespace(scores)
-    seen = signs != 0
-    y = 2 * xp.astype(signs[seen] > 0, scores.dtype) - 1
-    s, count = scores[seen], max(_total(xp.astype(y > 0, scores.dtype)), 1.0)
-    observed, found = xp.astype(seen, scores.dtype), xp.astype(signs > 0, scores.dtype)
-    # One entry with the frequency over all labels keeps those with few entries off 0 and 1.
-    f = (xp.sum(found, axis=0) + count / max(s.shape[0], 1)) / (xp.sum(observed, axis=0) + 1)
-    f = xp.clip(f, LEAST, 1 - LEAST)
-    each = (xp.zeros_like(scores) + f)[seen]
-    fixed = trust == float("inf")
+    observed = signs != 0
+    y = 2 * xp.astype(signs[observed] > 0, scores.dtype) - 1
+    s, n_positive = scores[observed], max(_total(xp.astype(y > 0, scores.dtype)), 1.0)
+    n_observed, positive = xp.sum(xp.astype(observed, scores.dtype), axis=0), xp.astype(signs > 0, scores.dtype)
+    # One pseudo-entry with the overall frequency keeps labels with few entries off 0 and 1.
+    f = (xp.sum(positive, axis=0) + n_positive / max(s.shape[0], 1)) / (n_observed + 1)
+    f = xp.clip(f, MIN_RATE, 1 - MIN_RATE)
+    entry_f = (xp.zeros_like(scores) + f)[observed]
+    fixed, kappa = calibration_penalty == float("inf"), calibration_penalty * n_positive
 
     def rates(rho: float, a: float, b: float, f: Array) -> tuple[Array, Array]:
         return rho * f + (1 - rho) * a, rho * (1 - f) + (1 - rho) * b
 
     def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """The objective and its slope, for a point of the log-odds of rho, a and b, log c, and d."""
+        """Return the objective and its gradient in the log-odds of rho, a and b, log c, and d."""
         rho, a, b = (1 / (1 + np.exp(-point[:3]))).tolist()
         c, d = float(np.exp(point[3])), float(point[4])
-        alpha, beta = rates(rho, a, b, each)
+        alpha, beta = rates(rho, a, b, entry_f)
         pi = logistic(c * s + d)
-        chance = _chance(pi, y, alpha, beta)
-        by_positive = -y / chance  # the slope in the probability of a positive
-        by_alpha, by_beta = by_positive * (1 - pi), -by_positive * pi
-        by_odds = by_positive * (1 - alpha - beta) * pi * (1 - pi)
-        slope = [
-            rho * (1 - rho) * _total(by_alpha * (each - a) + by_beta * (1 - each - b)),
-            (1 - rho) * a * (1 - a) * _total(by_alpha),
-            (1 - rho) * b * (1 - b) * _total(by_beta),
-            0.0 if fixed else c * _total(by_odds * s) + trust * count * point[3],
-            0.0 if fixed else _total(by_odds) + trust * count * d,
+        likelihood = _likelihood(pi, y, alpha, beta)
+        in_positive = -y / likelihood  # the derivative in the probability of an observed positive
+        in_alpha, in_beta = in_positive * (1 - pi), -in_positive * pi
+        in_odds = in_positive * (1 - alpha - beta) * pi * (1 - pi)
+        gradient = [
+            rho * (1 - rho) * _total(in_alpha * (entry_f - a) + in_beta * (1 - entry_f - b)),
+            (1 - rho) * a * (1 - a) * _total(in_alpha),
+            (1 - rho) * b * (1 - b) * _total(in_beta),
+            0.0 if fixed else c * _total(in_odds * s) + kappa * point[3],
+            0.0 if fixed else _total(in_odds) + kappa * d,
         ]
-        penalty = 0.0 if fixed else 0.5 * trust * count * (point[3] ** 2 + d * d)
-        return (penalty - _total(xp.log(chance))) / count, np.asarray(slope) / count
+        penalty = 0.0 if fixed else 0.5 * kappa * (point[3] ** 2 + d * d)
+        return (penalty - _total(xp.log(likelihood))) / n_positive, np.asarray(gradient) / n_positive
 
-    # A share redrawn or turned beyond one half would say that labels mean their opposite.
-    bounds = [(-9, 0), (-12, 0), (-12, 1), (-2, 2), (-4, 4)]
-    best = minimize(loss, START, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iter}).x
+    options = {"maxiter": max_iter}
+    best = minimize(loss, INITIAL_POINT, jac=True, method="L-BFGS-B", bounds=BOUNDS, options=options).x
     rho, a, b = (1 / (1 + np.exp(-best[:3]))).tolist()
     return NoiseRates(*rates(rho, a, b, f), float(np.exp(best[3])), float(best[4]))
 
 
 def label_rates(
-    scores: Array, signs: Array, common: NoiseRates, *, strength: float, max_iter: int, tol: float
+    scores: Array, signs: Array, shared: NoiseRates, *, shrinkage: float, max_iter: int, tol: float
 ) -> NoiseRates:
-    r"""The second step of `noise_rates`: rates of each label, near the common ones.
+    r"""Estimate the rates of each label, shrunk towards the shared ones: the second step of `noise_rates`.
 
-    With fp, tn, fn and tp the expected numbers of entries of label j that are wrong positives, right negatives, wrong
-    negatives and right positives, and m the strength, an iteration sets
+    With fp, tn, fn and tp the expected numbers of false positives, true negatives, false negatives and true positives
+    among the observed entries of label j, and m the shrinkage, an iteration sets
 
     .. math:: \alpha_j = \frac{fp + m}{fp + tn + m / \alpha_j^0}, \qquad
               \beta_j = \frac{fn + m}{fn + tp + m / \beta_j^0}
 
-    with the common rates :math:`\alpha_j^0` and :math:`\beta_j^0`. This never lowers the log-likelihood plus
+    with the shared rates :math:`\alpha_j^0` and :math:`\beta_j^0`. This never decreases the log-likelihood plus
     :math:`m (\log \alpha_j + (1 / \alpha_j^0 - 1) \log(1 - \alpha_j))` and the same for :math:`\beta_j`.
     """
     xp = array_namespace(scores)
-    if strength == float("inf"):
-        return common
-    rates, m = common, strength
+    if shrinkage == float("inf"):
+        return shared
+    rates, m = shared, shrinkage
     positive, negative = xp.astype(signs > 0, scores.dtype), xp.astype(signs < 0, scores.dtype)
-    count = max(_total(positive), 1.0)
+    n_positive = max(_total(positive), 1.0)
     value = _total(log_likelihood(scores, signs, rates))
     for _ in range(max_iter):
         p = correct_probability(scores, signs, rates)
         fp, tn = xp.sum(positive * (1 - p), axis=0), xp.sum(negative * p, axis=0)
         fn, tp = xp.sum(negative * (1 - p), axis=0), xp.sum(positive * p, axis=0)
-        # A label without entries, at strength 0, keeps its rates.
-        alpha = (fp + m + LEAST * common.alpha) / (fp + tn + m / common.alpha + LEAST)
-        beta = (fn + m + LEAST * common.beta) / (fn + tp + m / common.beta + LEAST)
-        rates = common._replace(alpha=xp.clip(alpha, LEAST, 1 - LEAST), beta=xp.clip(beta, LEAST, 1 - LEAST))
-        before, value = value, _total(log_likelihood(scores, signs, rates))
-        if abs(value - before) <= tol * count:
+        # Without entries and shrinkage a label keeps its rates.
+        alpha = (fp + m + MIN_RATE * shared.alpha) / (fp + tn + m / shared.alpha + MIN_RATE)
+        beta = (fn + m + MIN_RATE * shared.beta) / (fn + tp + m / shared.beta + MIN_RATE)
+        alpha, beta = (xp.clip(rate, MIN_RATE, 1 - MIN_RATE) for rate in (alpha, beta))
+        rates = shared._replace(alpha=alpha, beta=beta)
+        last, value = value, _total(log_likelihood(scores, signs, rates))
+        if abs(value - last) <= tol * n_positive:
             break
     return rates
 
 
-def _chance(pi: Array, signs: Array, alpha: Array, beta: Array) -> Array:
-    """Probability of each label as it is written down."""
+def _likelihood(pi: Array, signs: Array, alpha: Array, beta: Array) -> Array:
+    """Return the probability of each observed label."""
     xp = array_namespace(pi)
     return xp.where(signs > 0, (1 - beta) * pi + alpha * (1 - pi), beta * pi + (1 - alpha) * (1 - pi))
 

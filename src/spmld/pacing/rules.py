@@ -1,97 +1,92 @@
-"""Rules: weights for given losses, and the penalty they are the minimiser of."""
+"""Pacing rules: the weights for given losses, beside the penalty whose minimizer they are."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from math import log
+from numbers import Real
+from typing import Any, ClassVar
 
+from array_api_compat import array_namespace
 from sklearn.base import BaseEstimator
 
-from spmld.core.released import released
-from spmld.pacing import functions as core
-from spmld.pacing.functions import PacingParameters
-from spmld.pacing.groups import Groups
-from spmld.pacing.schedules import FixedSchedule, GeometricSchedule, QuantileSchedule
+from spmld._validation import HasMethods, Interval
+from spmld.core.losses import Array
+from spmld.pacing.groups import Blocks, Groups
+from spmld.pacing.schedules import FixedSchedule, GeometricSchedule, PacingParameters, QuantileSchedule
 
-__all__ = [
-    "DiversePacing",
-    "GroupSparsePacing",
-    "HardPacing",
-    "LinearPacing",
-    "LogarithmicPacing",
-    "PacingRule",
-    "ReleasedPacing",
-]
+__all__ = ["DiversePacing", "GroupSparsePacing", "HardPacing", "LinearPacing", "LogarithmicPacing", "PacingRule"]
 
 Schedule = GeometricSchedule | QuantileSchedule | FixedSchedule
 
 
 class PacingRule(BaseEstimator, ABC):
-    """A rule with a schedule. A subclass gives the rule: `weights`, and its `penalty`.
+    """Base class of pacing rules. A subclass defines `weights` and `penalty`.
+
+    The weights minimize the weighted losses plus the penalty over [0, 1]. With an infinite threshold they must be 1,
+    and the penalty, which is constant then, 0.
 
     Parameters
     ----------
     schedule : QuantileSchedule, GeometricSchedule, FixedSchedule or an object like them, default=QuantileSchedule()
-        Threshold and diversity of each round.
+        Threshold and diversity of each iteration.
 
     Examples
     --------
-    A rule that never leaves anything out:
+    A rule that gives every entry weight 1:
 
     >>> import numpy as np
-    >>> from spmld.pacing import PacingParameters, Columns, PacingRule
+    >>> from spmld.pacing import ColumnGroups, PacingParameters, PacingRule
     >>> class EveryEntry(PacingRule):
     ...     def weights(self, losses, parameters, groups):
     ...         return groups.map(lambda L: 0 * L + 1, losses)
     ...     def penalty(self, weights, parameters, groups):
     ...         return 0.0
-    >>> EveryEntry().weights([np.array([[0.1], [9.0]])], PacingParameters(1.0), Columns())[0].ravel()
+    >>> EveryEntry().weights([np.array([[0.1], [9.0]])], PacingParameters(1.0), ColumnGroups())[0].ravel()
     array([1., 1.])
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"schedule": [HasMethods(["parameters", "has_ended"])]}
 
     def __init__(self, *, schedule: Schedule | None = None):
         self.schedule = schedule if schedule is not None else QuantileSchedule()
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if hasattr(self.schedule, "_validate_params"):
+            self.schedule._validate_params()
+
     @abstractmethod
-    def weights(self, losses: Any, parameters: PacingParameters, groups: Groups) -> tuple[Any, ...]:
-        """Weights for losses.
+    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
+        """Return the weights for given losses.
 
         Parameters
         ----------
         losses : sequence of arrays
-            Losses in blocks of rows.
+            Losses in row blocks.
         parameters : PacingParameters
             Threshold and diversity, each one number or one per group.
-        groups : Columns or Members
-            Maps a function over entries and sums within groups.
+        groups : ColumnGroups or EntryGroups
+            Operations on the groups of entries.
 
         Returns
         -------
         tuple of arrays
-            Weights in [0, 1], in the form of the losses.
+            Weights in [0, 1], in the shape of the losses.
         """
 
     @abstractmethod
-    def penalty(self, weights: Any, parameters: PacingParameters, groups: Groups) -> Any:
-        """What the weights minimise together with the weighted losses, summed over groups."""
+    def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+        """Return the penalty of given weights, summed over groups."""
 
-    def check(self) -> None:
-        """Refuse parameters out of range."""
-        schedule = self.schedule
-        if isinstance(schedule, type) or not all(hasattr(schedule, name) for name in ("parameters", "has_ended")):
-            raise ValueError(
-                f"schedule of {type(self).__name__} must be a schedule such as spmld.pacing.QuantileSchedule(), got {schedule!r}"
-            )
-        if hasattr(schedule, "check"):
-            schedule.check()
+    def parameters(self, iteration: int, losses: Blocks, groups: Groups) -> PacingParameters:
+        """Return threshold and diversity of an iteration, counted from 0."""
+        return self.schedule.parameters(iteration, losses, groups)
 
-    def parameters(self, round: int, losses: Any, groups: Groups) -> PacingParameters:
-        """Threshold and diversity of a round."""
-        return self.schedule.parameters(round, losses, groups)
-
-    def has_ended(self, round: int) -> bool:
-        """Whether later rounds are of the same parameters."""
-        return self.schedule.has_ended(round)
+    def has_ended(self, iteration: int) -> bool:
+        """Return whether the schedule stays constant from this iteration on."""
+        return self.schedule.has_ended(iteration)
 
 
 class HardPacing(PacingRule):
@@ -99,138 +94,183 @@ class HardPacing(PacingRule):
 
     Parameters
     ----------
-    schedule : QuantileSchedule, GeometricSchedule, FixedSchedule or an object like them, default=QuantileSchedule()
-        Threshold of each round.
+    schedule : schedule object, default=QuantileSchedule()
+        As in `PacingRule`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.pacing import PacingParameters, Columns, HardPacing
-    >>> HardPacing().weights([np.array([[0.1], [0.3], [0.9]])], PacingParameters(0.5), Columns())[0].ravel()
+    >>> from spmld.pacing import ColumnGroups, HardPacing, PacingParameters
+    >>> HardPacing().weights([np.array([[0.1], [0.3], [0.9]])], PacingParameters(0.5), ColumnGroups())[0].ravel()
     array([1., 1., 0.])
     """
 
-    def weights(self, losses: Any, parameters: PacingParameters, groups: Groups) -> tuple[Any, ...]:
-        """Weights for losses given in blocks of rows."""
-        return core.hard(losses, parameters, groups)
+    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
+        """Return 1 for losses below the threshold, else 0."""
+        return groups.map(lambda L, t: t > L, losses, groups.per_group(parameters.threshold, losses))
 
-    def penalty(self, weights: Any, parameters: PacingParameters, groups: Groups) -> Any:
-        """-threshold sum p."""
-        return core.hard_penalty(weights, parameters, groups)
+    def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+        """Return ``-threshold sum p``."""
+        return _sum_of_entries(lambda P, t: -t * P, weights, parameters, groups)
 
 
 class LinearPacing(PacingRule):
-    """Weights that fall linearly, from 1 at no loss to 0 at the threshold (Jiang et al., 2014).
+    """Weights that decrease linearly, from 1 at loss 0 to 0 at the threshold (Jiang et al., 2014).
 
     Parameters
     ----------
-    schedule : QuantileSchedule, GeometricSchedule, FixedSchedule or an object like them, default=QuantileSchedule()
-        Threshold of each round.
+    schedule : schedule object, default=QuantileSchedule()
+        As in `PacingRule`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.pacing import PacingParameters, Columns, LinearPacing
-    >>> LinearPacing().weights([np.array([[0.1], [0.3], [0.9]])], PacingParameters(0.5), Columns())[0].ravel().round(2)
+    >>> from spmld.pacing import ColumnGroups, LinearPacing, PacingParameters
+    >>> losses = [np.array([[0.1], [0.3], [0.9]])]
+    >>> LinearPacing().weights(losses, PacingParameters(0.5), ColumnGroups())[0].ravel().round(2)
     array([0.8, 0.4, 0. ])
     """
 
-    def weights(self, losses: Any, parameters: PacingParameters, groups: Groups) -> tuple[Any, ...]:
-        """Weights for losses given in blocks of rows."""
-        return core.linear(losses, parameters, groups)
+    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
+        """Return ``1 - L / threshold`` below the threshold, else 0."""
 
-    def penalty(self, weights: Any, parameters: PacingParameters, groups: Groups) -> Any:
-        """Threshold times sum (p^2 / 2 - p)."""
-        return core.linear_penalty(weights, parameters, groups)
+        def rule(L: Array, t: Array) -> Array:
+            xp = array_namespace(L)
+            return xp.where(t > L, 1 - L / xp.where(t > L, t, xp.ones_like(L)), xp.zeros_like(L))
+
+        return groups.map(rule, losses, groups.per_group(parameters.threshold, losses))
+
+    def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+        """Return ``threshold sum (p^2 / 2 - p)``."""
+        return _sum_of_entries(lambda P, t: t * (0.5 * P * P - P), weights, parameters, groups)
 
 
 class LogarithmicPacing(PacingRule):
-    """Weights that fall logarithmically, from 1 at no loss to 0 at the threshold (Jiang et al., 2014).
+    """Weights that decrease logarithmically, from 1 at loss 0 to 0 at the threshold (Jiang et al., 2014).
 
     ``p = log(z + (1 - z) L / threshold) / log z`` with z the softness; the original has threshold 1 - z.
 
     Parameters
     ----------
     softness : float in (0, 1), default=0.1
-        Near 1 the weights fall linearly, near 0 they fall steeply at small losses.
-    schedule : QuantileSchedule, GeometricSchedule, FixedSchedule or an object like them, default=QuantileSchedule()
-        Threshold of each round.
+        Near 1 the weights decrease linearly, near 0 they drop steeply at small losses.
+    schedule : schedule object, default=QuantileSchedule()
+        As in `PacingRule`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.pacing import PacingParameters, Columns, LogarithmicPacing
-    >>> LogarithmicPacing().weights([np.array([[0.1], [0.3], [0.9]])], PacingParameters(0.5), Columns())[0].ravel().round(2)
+    >>> from spmld.pacing import ColumnGroups, LogarithmicPacing, PacingParameters
+    >>> losses = [np.array([[0.1], [0.3], [0.9]])]
+    >>> LogarithmicPacing().weights(losses, PacingParameters(0.5), ColumnGroups())[0].ravel().round(2)
     array([0.55, 0.19, 0.  ])
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **PacingRule._parameter_constraints,
+        "softness": [Interval(Real, 0, 1, closed="neither")],
+    }
 
     def __init__(self, *, softness: float = 0.1, schedule: Schedule | None = None):
         super().__init__(schedule=schedule)
         self.softness = softness
 
-    def check(self) -> None:
-        """Refuse parameters out of range."""
-        super().check()
-        if not isinstance(self.softness, (int, float)) or not 0 < self.softness < 1:
-            raise ValueError(f"softness of LogarithmicPacing must be in (0, 1), got {self.softness!r}")
+    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
+        """Return ``log(z + (1 - z) L / threshold) / log z`` below the threshold, else 0."""
+        z = self.softness
 
-    def weights(self, losses: Any, parameters: PacingParameters, groups: Groups) -> tuple[Any, ...]:
-        """Weights for losses given in blocks of rows."""
-        return core.logarithmic(losses, parameters, groups, self.softness)
+        def rule(L: Array, t: Array) -> Array:
+            xp = array_namespace(L)
+            ratio = L / xp.where(t > L, t, xp.ones_like(L))
+            return xp.where(t > L, xp.log(ratio * (1 - z) + z) / log(z), xp.zeros_like(L))
 
-    def penalty(self, weights: Any, parameters: PacingParameters, groups: Groups) -> Any:
-        """With c = threshold / (1 - z): c sum (z p - z^p / log z)."""
-        return core.logarithmic_penalty(weights, parameters, groups, self.softness)
+        return groups.map(rule, losses, groups.per_group(parameters.threshold, losses))
+
+    def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+        """Return ``c sum (z p - z^p / log z)`` with ``c = threshold / (1 - z)``."""
+        z = self.softness
+        return _sum_of_entries(lambda P, t: t / (1 - z) * (z * P - z**P / log(z)), weights, parameters, groups)
 
 
 class GroupSparsePacing(PacingRule):
-    """The paper's pacing, with its exact minimiser.
+    """The rule of the paper, with its exact minimizer.
 
-    Within each group the weights minimise ``sum_j p_j (L_j - threshold) + diversity |p|_2`` over [0, 1]. The plus sign
-    makes them *group-sparse*: a group whose room below the threshold, ``|max(threshold - L, 0)|_2``, does not exceed
-    the diversity is left out altogether, as in self-paced multi-task learning. Without diversity it is `HardPacing`.
+    Within each group the weights minimize ``sum_j p_j (L_j - threshold) + diversity |p|_2`` over [0, 1]. The plus sign
+    makes them *group-sparse*: all weights of a group are 0 if its slack ``|max(threshold - L, 0)|_2`` does not exceed
+    the diversity, as in self-paced multi-task learning. Without diversity it is `HardPacing`.
 
     Parameters
     ----------
-    schedule : QuantileSchedule, GeometricSchedule, FixedSchedule or an object like them, default=QuantileSchedule()
-        Threshold and diversity of each round.
+    schedule : schedule object, default=QuantileSchedule()
+        As in `PacingRule`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.pacing import PacingParameters, Columns, GroupSparsePacing
+    >>> from spmld.pacing import ColumnGroups, GroupSparsePacing, PacingParameters
     >>> losses = np.array([[0.1], [0.3], [0.9]])
-    >>> GroupSparsePacing().weights([losses], PacingParameters(0.5, 0.3), Columns())[0].ravel().round(3)
+    >>> GroupSparsePacing().weights([losses], PacingParameters(0.5, 0.3), ColumnGroups())[0].ravel().round(3)
     array([1.   , 0.894, 0.   ])
     """
 
-    def weights(self, losses: Any, parameters: PacingParameters, groups: Groups) -> tuple[Any, ...]:
-        """Weights for losses given in blocks of rows."""
-        return core.group_sparse(losses, parameters, groups)
+    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
+        """Return the minimizer, group by group.
 
-    def penalty(self, weights: Any, parameters: PacingParameters, groups: Groups) -> Any:
-        """``-threshold sum p + diversity |p|_2``."""
-        return core.group_sparse_penalty(weights, parameters, groups)
+        With a = max(threshold - L, 0) it is p = min(1, a / t) at the level t with sum min(t, a)^2 = diversity^2, and 0
+        when |a| <= diversity. In t^2 that sum is increasing, concave and piecewise linear, so Newton's method from 0
+        reaches the root after finitely many steps, each of which is a sum over rows.
+        """
+        xp = array_namespace(losses[0])
+        threshold = groups.per_group(parameters.threshold, losses)
+        diversity = groups.per_group(parameters.diversity, losses)
+        zero = xp.zeros_like(diversity)
+        level, count = zero, -xp.ones_like(diversity)
+
+        def moments(L: Array, threshold: Array, level: Array) -> tuple[Array, Array]:
+            a = threshold - L
+            clipped = xp.clip(a, xp.zeros_like(level), level)
+            return clipped * clipped, a > level
+
+        while True:
+            (squares, count), before = groups.sum(moments, losses, threshold, level), count
+            moved = (count > 0) & (count != before)
+            if not xp.any(moved):  # the last step stayed on one linear piece and thus ended at the root
+                break
+            step = xp.clip(diversity**2 - squares, zero, None) / xp.where(count > 0, count, xp.ones_like(count))
+            level = xp.where(moved, xp.sqrt(level**2 + step), level)
+
+        def rule(L: Array, threshold: Array, level: Array, active: Array) -> Array:
+            a = threshold - L
+            # At level 0, the hard rule, any positive slack gives weight 1.
+            soft = xp.clip(a / xp.where(level > 0, level, xp.ones_like(level)), 0, 1)
+            return xp.where(level > 0, soft, xp.astype(a > 0, a.dtype)) * active
+
+        return groups.map(rule, losses, threshold, level, xp.astype(count > 0, diversity.dtype))
+
+    def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+        """Return ``-threshold sum p + diversity |p|_2``."""
+        linear = _sum_of_entries(lambda P, t: -t * P, weights, parameters, groups)
+        return linear + _sum_of_norms(weights, parameters, groups)
 
 
 class DiversePacing(PacingRule):
-    """Self-paced learning with diversity (Jiang et al., 2014): the easiest entries of every group count longer.
+    """Self-paced learning with diversity (Jiang et al., 2014): every group keeps its easiest entries longer.
 
-    Within each group the weights minimise ``sum_j p_j (L_j - threshold) - diversity |p|_2`` over [0, 1]. The i-th
-    smallest loss counts if it is below ``threshold + diversity (sqrt(i) - sqrt(i - 1))``. This is what the paper's
-    words describe; its formula has the other sign, see `GroupSparsePacing`.
+    Within each group the weights minimize ``sum_j p_j (L_j - threshold) - diversity |p|_2`` over [0, 1]. The i-th
+    smallest loss has weight 1 if it is below ``threshold + diversity (sqrt(i) - sqrt(i - 1))``. The text of the paper
+    describes this rule; its formula has the opposite sign, see `GroupSparsePacing`.
 
     Parameters
     ----------
-    schedule : QuantileSchedule, GeometricSchedule, FixedSchedule or an object like them, default=QuantileSchedule(common=True, diversity=0.5)
-        Threshold and diversity of each round. Groups differ by diversity only where they share a threshold.
+    schedule : schedule object, default=QuantileSchedule(common=True, diversity=0.5)
+        As in `PacingRule`. Diversity has an effect between groups only if they have the same threshold.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.pacing import PacingParameters, Columns, DiversePacing
+    >>> from spmld.pacing import ColumnGroups, DiversePacing, PacingParameters
     >>> losses = np.array([[0.1, 0.6], [0.3, 0.8], [0.9, 0.9]])
-    >>> DiversePacing().weights([losses], PacingParameters(0.5, 0.2), Columns())[0]
+    >>> DiversePacing().weights([losses], PacingParameters(0.5, 0.2), ColumnGroups())[0]
     array([[1., 1.],
            [1., 0.],
            [0., 0.]])
@@ -239,49 +279,35 @@ class DiversePacing(PacingRule):
     def __init__(self, *, schedule: Schedule | None = None):
         super().__init__(schedule=schedule if schedule is not None else QuantileSchedule(common=True, diversity=0.5))
 
-    def weights(self, losses: Any, parameters: PacingParameters, groups: Groups) -> tuple[Any, ...]:
-        """Weights for losses given in blocks of rows."""
-        return core.diverse(losses, parameters, groups)
+    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
+        """Return the minimizer, which is 0 or 1 because the problem is concave."""
+        xp = array_namespace(losses[0])
+        # The bound decreases with the rank while the loss increases, so each entry can be compared on its own.
+        ranks = groups.ranks(losses)
+        diversity = groups.per_group(parameters.diversity, losses)
+        bonus = groups.map(lambda i, g: g * (xp.sqrt(i) - xp.sqrt(i - 1)), ranks, diversity)
+        reduced = groups.engine.map(lambda L, b: L - b, losses, bonus)
+        return groups.map(lambda L, t: t > L, reduced, groups.per_group(parameters.threshold, losses))
 
-    def penalty(self, weights: Any, parameters: PacingParameters, groups: Groups) -> Any:
-        """``-threshold sum p - diversity |p|_2``."""
-        return core.diverse_penalty(weights, parameters, groups)
+    def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+        """Return ``-threshold sum p - diversity |p|_2``."""
+        linear = _sum_of_entries(lambda P, t: -t * P, weights, parameters, groups)
+        return linear - _sum_of_norms(weights, parameters, groups)
 
 
-class ReleasedPacing(PacingRule):
-    """The pacing of the authors' released code, to reproduce the paper's tables.
+def _sum_of_entries(
+    penalty: Callable[[Array, Array], Array], weights: Blocks, parameters: PacingParameters, groups: Groups
+) -> Array:
+    """Return the sum of `penalty(weight, threshold)` over the entries with a finite threshold."""
+    xp = array_namespace(weights[0])
+    threshold = groups.per_group(parameters.threshold, weights)
+    finite = xp.isfinite(threshold)
+    (sums,) = groups.sum(lambda P, t: (penalty(P, t),), weights, xp.where(finite, threshold, xp.zeros_like(threshold)))
+    return xp.sum(xp.where(finite, sums, xp.zeros_like(sums)))
 
-    Losses are scaled to [0, 1] over the whole matrix. The rule of the paper's text follows with its two sums frozen
-    at the first index, and picks its breaking point from a vector padded with zeros; it acts as hard selection.
 
-    Parameters
-    ----------
-    schedule : GeometricSchedule or an object like it, default=GeometricSchedule()
-        Threshold and diversity of each round, one value for all columns.
-
-    Examples
-    --------
-    >>> from spmld.pacing import ReleasedPacing
-    >>> ReleasedPacing().schedule.growth
-    1.3
-    """
-
-    def __init__(self, *, schedule: GeometricSchedule | None = None):
-        super().__init__(schedule=schedule if schedule is not None else GeometricSchedule())
-
-    def check(self) -> None:
-        """Refuse parameters out of range, and schedules with a threshold for each column."""
-        super().check()
-        if isinstance(self.schedule, QuantileSchedule):
-            raise ValueError(
-                "schedule of ReleasedPacing must give one threshold for all columns, as GeometricSchedule() does, "
-                f"got {self.schedule!r}"
-            )
-
-    def weights(self, losses: Any, parameters: PacingParameters, groups: Groups) -> tuple[Any, ...]:
-        """Weights for losses given in blocks of rows."""
-        return released(losses, parameters, groups)
-
-    def penalty(self, weights: Any, parameters: PacingParameters, groups: Groups) -> Any:
-        """The paper's, which these weights do not minimise."""
-        return core.group_sparse_penalty(weights, parameters, groups)
+def _sum_of_norms(weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+    """Return the sum over groups of ``diversity |p|_2``."""
+    xp = array_namespace(weights[0])
+    (squares,) = groups.sum(lambda P: (P * P,), weights)
+    return xp.sum(groups.per_group(parameters.diversity, weights) * xp.sqrt(squares))

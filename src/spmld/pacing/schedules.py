@@ -1,47 +1,67 @@
-"""Schedules: how strict a rule is in each round."""
+"""Pacing schedules: the threshold and diversity of each iteration."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import inf, isfinite
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from array_api_compat import array_namespace
 from sklearn.base import BaseEstimator
 
-from spmld.pacing.functions import PacingParameters, quantiles, room
-from spmld.pacing.groups import Groups, in_turn
+from spmld._validation import FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval
+from spmld.core.losses import Array
+from spmld.pacing.groups import Blocks, Groups, cycle_values
 
-__all__ = ["FixedSchedule", "GeometricSchedule", "QuantileSchedule"]
-
+__all__ = [
+    "FixedSchedule",
+    "GeometricSchedule",
+    "PacingParameters",
+    "QuantileSchedule",
+    "group_quantiles",
+    "slack_norms",
+]
 
 TINY = 1e-30
 """Keeps a threshold above losses of 0."""
 
 
-def _require(owner: Any, name: str, accepted: str, fits: Callable[[Any], bool]) -> None:
-    value = getattr(owner, name)
-    if not isinstance(value, Real) or not isfinite(value) or not fits(value):
-        raise ValueError(f"{name} of {type(owner).__name__} must be {accepted}, got {value!r}")
+@dataclass(frozen=True)
+class PacingParameters:
+    """Threshold lambda and diversity gamma of a pacing rule.
 
+    Parameters
+    ----------
+    threshold : float or array of shape (n_groups,)
+        Entries with a smaller loss are easy.
+    diversity : float or array of shape (n_groups,), default=0.0
+        Strength of the diversity term, for rules that have one.
 
-def _several(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)
+    Examples
+    --------
+    >>> from spmld.pacing import PacingParameters
+    >>> PacingParameters(threshold=0.5)
+    PacingParameters(threshold=0.5, diversity=0.0)
+    """
+
+    threshold: Any
+    diversity: Any = 0.0
 
 
 class GeometricSchedule(BaseEstimator):
-    """The paper's schedule: ``threshold * growth^t`` and ``diversity * decay^t`` in round t.
+    """The schedule of the paper: ``threshold * growth^t`` and ``diversity * decay^t`` in iteration t.
 
     Parameters
     ----------
     threshold : float, default=1e-4
-        lambda of the first round. Entries with a smaller loss are easy.
+        lambda of the first iteration. Entries with a smaller loss are easy.
     growth : float, default=1.3
         mu_1, at least 1.
     diversity : float, default=1.0
-        gamma of the first round.
+        gamma of the first iteration.
     decay : float, default=0.6
         mu_2, in (0, 1].
 
@@ -52,64 +72,71 @@ class GeometricSchedule(BaseEstimator):
     PacingParameters(threshold=0.225..., diversity=0.5)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "threshold": [POSITIVE],
+        "growth": [Interval(Real, 1, None, closed="left")],
+        "diversity": [NON_NEGATIVE],
+        "decay": [FRACTION],
+    }
+
     def __init__(self, *, threshold: float = 1e-4, growth: float = 1.3, diversity: float = 1.0, decay: float = 0.6):
         self.threshold = threshold
         self.growth = growth
         self.diversity = diversity
         self.decay = decay
 
-    def check(self) -> None:
-        """Refuse parameters out of range."""
-        _require(self, "threshold", "positive", lambda value: value > 0)
-        _require(self, "growth", "at least 1", lambda value: value >= 1)
-        _require(self, "diversity", "0 or more", lambda value: value >= 0)
-        _require(self, "decay", "in (0, 1]", lambda value: 0 < value <= 1)
-
-    def parameters(self, round: int, losses: Any, groups: Groups) -> PacingParameters:
-        """Threshold and diversity of a round, counted from 0."""
+    def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
+        """Return threshold and diversity of an iteration, counted from 0."""
         try:
-            growth = self.growth**round
+            growth = self.growth**iteration
         except OverflowError:
             growth = inf
-        return PacingParameters(self.threshold * growth, self.diversity * self.decay**round)
+        return PacingParameters(self.threshold * growth, self.diversity * self.decay**iteration)
 
-    def has_ended(self, round: int) -> bool:
-        """Never: the threshold keeps growing."""
+    def has_ended(self, iteration: int) -> bool:
+        """Return False: the threshold keeps growing."""
         return False
 
 
 class QuantileSchedule(BaseEstimator):
-    """A relative schedule: the share of each group that is easy grows in equal steps.
+    """A relative schedule: the fraction of easy entries in each group grows linearly.
 
-    The threshold of a group is the quantile of its current losses at that share, the diversity a fraction of the
-    value at which `GroupSparsePacing` would leave the group out. Once the share is 1 the threshold is infinite and every
-    weight is 1.
+    The threshold of a group is the quantile of its current losses at that fraction. The diversity is a fraction of the
+    value at which `GroupSparsePacing` assigns weight 0 to the whole group. At a fraction of 1 the threshold is infinite
+    and all weights are 1.
 
     Parameters
     ----------
     start : float in (0, 1] or sequence of float, default=0.5
-        Share of the first round. The groups take several in turn: with ``groups="label_polarity"`` in
-        `SelfPacedClassifier` the first of two is for negatives, the second for positives.
+        Fraction in the first iteration. Several values are assigned to the groups in turn: with
+        ``groups="label_polarity"`` in `SelfPacedClassifier` the first is for negatives, the second for positives.
     stop : float in (0, 1] or sequence of float, default=1.0
-        Share of the last round and after. Below 1 the hardest entries stay out for good, which is what makes a fit
-        robust against wrong labels.
+        Fraction in iteration `n_iter` and later. With a value below 1 the hardest entries never receive weight, which
+        makes a fit robust against wrong labels.
     n_iter : int, default=4
-        Rounds from `start` to `stop`.
+        Number of iterations from `start` to `stop`.
     diversity : float in [0, 1), default=0.0
-        Fraction of the diversity at which `GroupSparsePacing` would leave a group out. There, 0 gives weights 0 and 1
-        and larger values softer ones.
+        Fraction of the diversity at which `GroupSparsePacing` drops a group. With 0 its weights are 0 or 1; larger
+        values give softer weights.
     common : bool, default=False
-        One threshold for all groups, at the share of all entries, and one diversity, the largest, instead of one for
-        each.
+        Whether all groups have the same threshold, the quantile of all entries, and the same diversity, the largest.
 
     Examples
     --------
     >>> from spmld.pacing import QuantileSchedule
-    >>> [QuantileSchedule(start=0.5, stop=1.0, n_iter=3).share(t) for t in range(4)]
+    >>> [QuantileSchedule(start=0.5, stop=1.0, n_iter=3).fractions(t) for t in range(4)]
     [(0.5,), (0.75,), (1.0,), (1.0,)]
-    >>> QuantileSchedule(start=0.5, stop=(1.0, 0.7), n_iter=3).share(1)
+    >>> QuantileSchedule(start=0.5, stop=(1.0, 0.7), n_iter=3).fractions(1)
     (0.75, 0.6)
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "start": [FRACTION, "array-like"],
+        "stop": [FRACTION, "array-like"],
+        "n_iter": [POSITIVE_INT],
+        "diversity": [Interval(Real, 0, 1, closed="left")],
+        "common": ["boolean"],
+    }
 
     def __init__(
         self,
@@ -126,50 +153,50 @@ class QuantileSchedule(BaseEstimator):
         self.diversity = diversity
         self.common = common
 
-    def check(self) -> None:
-        """Refuse parameters out of range."""
+    def _validate_params(self) -> None:
+        super()._validate_params()
         for name in ("start", "stop"):
-            shares = _several(getattr(self, name))
-            if not shares or not all(isinstance(value, Real) and 0 < float(value) <= 1 for value in shares):
-                raise ValueError(f"{name} of QuantileSchedule must be in (0, 1], got {getattr(self, name)!r}")
-        if len({len(_several(value)) for value in (self.start, self.stop)} - {1}) > 1:
+            values = _as_tuple(getattr(self, name))
+            if not values or not all(FRACTION.is_satisfied_by(value) for value in values):
+                raise ValueError(
+                    f"The {name!r} parameter of QuantileSchedule must be one or several numbers in (0, 1]. "
+                    f"Got {getattr(self, name)!r} instead."
+                )
+        if len({len(_as_tuple(value)) for value in (self.start, self.stop)} - {1}) > 1:
             raise ValueError(
-                f"start and stop of QuantileSchedule must have as many shares, got {self.start!r} and {self.stop!r}"
+                "The 'start' and 'stop' parameters of QuantileSchedule must have the same number of values. "
+                f"Got {self.start!r} and {self.stop!r} instead."
             )
-        _require(self, "n_iter", "an integer of 1 or more", lambda value: value == int(value) and value >= 1)
-        _require(self, "diversity", "in [0, 1)", lambda value: 0 <= value < 1)
-        if not isinstance(self.common, bool):
-            raise ValueError(f"common of QuantileSchedule must be True or False, got {self.common!r}")
 
-    def share(self, round: int) -> tuple[float, ...]:
-        """Shares of easy entries in a round, counted from 0, which the groups take in turn."""
-        way = min(1.0, round / (self.n_iter - 1)) if self.n_iter > 1 else 1.0
-        start, stop = _several(self.start), _several(self.stop)
-        many = max(len(start), len(stop))
-        ends = zip(start * (many // len(start)), stop * (many // len(stop)), strict=True)
-        return tuple(float(first + way * (last - first)) for first, last in ends)
+    def fractions(self, iteration: int) -> tuple[float, ...]:
+        """Return the fractions of easy entries in an iteration, counted from 0; groups use them in turn."""
+        progress = min(1.0, iteration / (self.n_iter - 1)) if self.n_iter > 1 else 1.0
+        start, stop = _as_tuple(self.start), _as_tuple(self.stop)
+        count = max(len(start), len(stop))
+        ends = zip(start * (count // len(start)), stop * (count // len(stop)), strict=True)
+        return tuple(float(first + progress * (last - first)) for first, last in ends)
 
-    def parameters(self, round: int, losses: Any, groups: Groups) -> PacingParameters:
-        """Threshold and diversity of each group in a round, counted from 0."""
-        shares = self.share(round)
-        share = shares[0] if len(shares) == 1 else in_turn(shares, groups, losses)
-        # Entries at the quantile count as easy, also if it is 0, so the threshold is a little above it.
-        threshold = quantiles(losses, share, groups, self.common) * (1 + 1e-6) + TINY
-        if self.diversity == 0 or min(shares) >= 1:
+    def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
+        """Return threshold and diversity of each group in an iteration, counted from 0."""
+        fractions = self.fractions(iteration)
+        fraction = fractions[0] if len(fractions) == 1 else cycle_values(fractions, groups, losses)
+        # Entries at the quantile are easy, also if it is 0, so the threshold is slightly above it.
+        threshold = group_quantiles(losses, fraction, groups, self.common) * (1 + 1e-6) + TINY
+        if self.diversity == 0 or min(fractions) >= 1:
             return PacingParameters(threshold)
-        diversity = self.diversity * room(losses, threshold, groups)
+        diversity = self.diversity * slack_norms(losses, threshold, groups)
         if self.common:
-            # A group with no easy entry has no room of its own; it is the one to which diversity matters.
+            # A group without easy entries has no slack, but is the one to which diversity matters.
             diversity = 0 * diversity + array_namespace(diversity).max(diversity)
         return PacingParameters(threshold, diversity)
 
-    def has_ended(self, round: int) -> bool:
-        """Whether the share has stopped growing."""
-        return round >= self.n_iter - 1
+    def has_ended(self, iteration: int) -> bool:
+        """Return whether the fraction has reached `stop`."""
+        return iteration >= self.n_iter - 1
 
 
 class FixedSchedule(BaseEstimator):
-    """The same threshold and diversity in all rounds.
+    """The same threshold and diversity in all iterations.
 
     Parameters
     ----------
@@ -185,19 +212,54 @@ class FixedSchedule(BaseEstimator):
     PacingParameters(threshold=0.5, diversity=0.0)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"threshold": [POSITIVE], "diversity": [NON_NEGATIVE]}
+
     def __init__(self, *, threshold: float = 1.0, diversity: float = 0.0):
         self.threshold = threshold
         self.diversity = diversity
 
-    def check(self) -> None:
-        """Refuse parameters out of range."""
-        _require(self, "threshold", "positive", lambda value: value > 0)
-        _require(self, "diversity", "0 or more", lambda value: value >= 0)
-
-    def parameters(self, round: int, losses: Any, groups: Groups) -> PacingParameters:
-        """Threshold and diversity, whatever the round."""
+    def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
+        """Return threshold and diversity."""
         return PacingParameters(self.threshold, self.diversity)
 
-    def has_ended(self, round: int) -> bool:
-        """Always: all rounds are of the same parameters."""
+    def has_ended(self, iteration: int) -> bool:
+        """Return True: the parameters never change."""
         return True
+
+
+def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool = False, n_steps: int = 40) -> Array:
+    """Return the smallest value that at least `fraction` of the losses in each group do not exceed.
+
+    It is infinite at a fraction of 1. With `common` it is one value, for the fraction of all entries. Found by
+    bisection, in which every step is a sum over rows.
+    """
+    xp = array_namespace(losses[0])
+    fraction = groups.per_group(fraction, losses)
+    low, high = groups.per_group(0.0, losses), groups.per_group(groups.max(losses), losses)
+    (sizes,) = groups.sum(lambda L: (xp.ones_like(L),), losses)
+    # A fraction of 0.55 is 55 of 100 entries, although their product in floating point is slightly larger.
+    wanted = fraction * sizes * (1 - 8 * xp.finfo(fraction.dtype).eps)
+    if common:
+        wanted = xp.zeros_like(wanted) + xp.sum(wanted)
+    for _ in range(n_steps):
+        middle = (low + high) / 2
+        (below,) = groups.sum(lambda L, m: (m >= L,), losses, middle)
+        below = xp.zeros_like(below) + xp.sum(below) if common else below
+        enough = below >= wanted
+        low, high = xp.where(enough, low, middle), xp.where(enough, middle, high)
+    return xp.where(fraction < 1, high, xp.ones_like(high) * xp.inf)
+
+
+def slack_norms(losses: Blocks, threshold: Array, groups: Groups) -> Array:
+    """Return |max(threshold - L, 0)|_2 of each group, 0 for an infinite threshold.
+
+    It is the diversity from which on `GroupSparsePacing` assigns weight 0 to the group.
+    """
+    xp = array_namespace(losses[0])
+    finite = xp.where(xp.isfinite(threshold), threshold, xp.zeros_like(threshold))
+    (squares,) = groups.sum(lambda L, t: (xp.clip(t - L, 0, None) ** 2,), losses, finite)
+    return xp.sqrt(squares)
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)

@@ -1,4 +1,4 @@
-"""The pacing of `SelfPacedEnsemble`: which labels are trim, and how many of them count."""
+"""Trimming: hard entries, which are the likely errors, get weight 0."""
 
 from __future__ import annotations
 
@@ -8,33 +8,86 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.core.losses import LOSSES
-from spmld.estimators.self_paced import by_polarity
-from spmld.pacing import HardPacing, QuantileSchedule
+from spmld.labels import read_labels
+from spmld.pacing.groups import polarity_groups
 from spmld.pacing.noise import correct_probability, noise_rates
+from spmld.pacing.rules import HardPacing
+from spmld.pacing.schedules import QuantileSchedule
 
 __all__ = ["estimate_keep_fraction", "trim"]
 
-NEGATIVES = 0.3
-"""How much smaller the share of negatives is that the pacing leaves out."""
-Scores = NDArray[np.float64]
+NEGATIVE_RATIO = 0.3
+"""Trimmed fraction of the negatives over that of the positives: negatives are many, and few of them are wrong."""
+MIN_FRACTION, MAX_FRACTION = 0.8, 0.95
+"""Range of `estimate_keep_fraction`."""
 
 
-def estimate_keep_fraction(scores: Scores, Y: NDArray[Any]) -> float:
-    """The share of positives that the pacing keeps, from how many of them seem to be wrong."""
-    signs = np.nan_to_num(Y)
-    if not (signs > 0).any():
-        return 0.95
-    wrong = 1 - correct_probability(scores, signs, noise_rates(scores, signs))[signs > 0].mean()
-    return float(np.clip(1 - 2 * wrong, 0.8, 0.95))
+def trim(scores: NDArray[np.float64], Y: Any, keep_fraction: float) -> NDArray[np.float64]:
+    r"""Return weights that are 0 for the hardest entries of each label.
+
+    The loss of entry (i, j) is :math:`\log(1 + e^{-Y_{ij} s_{ij}})`. Of the positives of each label, a fraction q with
+    the smallest losses gets weight 1, and of its negatives a fraction 1 - 0.3 (1 - q). This is the hard self-paced rule
+    with a threshold for each label and polarity.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_labels)
+        Out-of-fold scores.
+    Y : labels in any form of `spmld.labels.read_labels`
+        Labels of the samples.
+    keep_fraction : float
+        q, in (0, 1].
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        1 for entries that are kept, 0 for entries that are trimmed or missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.pacing.trimming import trim
+    >>> scores = np.array([[3.0], [2.0], [1.0], [0.0], [-5.0], [-2.0]])
+    >>> trim(scores, [[1], [1], [1], [1], [1], [0]], keep_fraction=0.8).ravel()
+    array([1., 1., 1., 1., 0., 1.])
+    """
+    signs = read_labels(Y).signs
+    if keep_fraction == 1:
+        return np.abs(signs).astype(float)
+    fractions = (1 - NEGATIVE_RATIO * (1 - keep_fraction), keep_fraction)
+    losses, groups = LOSSES["logistic"].value(signs.astype(float), scores), polarity_groups(signs)
+    pacing = HardPacing(schedule=QuantileSchedule(start=fractions, stop=fractions, n_iter=1))
+    (weights,) = pacing.weights((losses,), pacing.parameters(0, (losses,), groups), groups)
+    return weights
 
 
-def trim(scores: Scores, Y: NDArray[Any], share: float) -> Scores:
-    """1 for a share of the positives of each label, and a larger one of its negatives: those of the least losses."""
-    signs = np.nan_to_num(Y)
-    if share == 1:
-        return np.abs(signs)
-    shares = (1 - NEGATIVES * (1 - share), share)
-    losses, groups = LOSSES["logistic"].value(signs, scores), by_polarity(signs)
-    pacing = HardPacing(schedule=QuantileSchedule(start=shares, stop=shares, n_iter=1))
-    (P,) = pacing.weights((losses,), pacing.parameters(0, (losses,), groups), groups)
-    return P
+def estimate_keep_fraction(scores: NDArray[np.float64], Y: Any) -> float:
+    """Return 1 - 2 w, clipped to [0.8, 0.95], with w the estimated fraction of wrong positives.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_labels)
+        Out-of-fold scores.
+    Y : labels in any form of `spmld.labels.read_labels`
+        Labels of the samples.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.pacing.trimming import estimate_keep_fraction
+    >>> rng = np.random.default_rng(0)
+    >>> scores = 5 * rng.standard_normal((1000, 2))
+    >>> Y = (scores > 0) != (rng.random(scores.shape) < 0.15)
+    >>> estimate_keep_fraction(scores, Y)
+    0.8
+    """
+    signs = read_labels(Y).signs
+    positive = signs > 0
+    if not positive.any():
+        return MAX_FRACTION
+    wrong = 1 - correct_probability(scores, signs, noise_rates(scores, signs))[positive].mean()
+    return float(np.clip(1 - 2 * wrong, MIN_FRACTION, MAX_FRACTION))

@@ -1,9 +1,9 @@
-"""Models on disk: files that can be loaded without running what they hold, and exports of linear predictors."""
+"""Saving and loading models without executing code from the file, and exporting linear predictors."""
 
 from spmld.persistence.checksum import ModelFileError
 from spmld.persistence.exports import export_npz, export_onnx
 from spmld.persistence.linear import Linear, linear_predictor
-from spmld.persistence.model import ModelInfo, load, model_info, save
+from spmld.persistence.model_file import ModelInfo, load, model_info, save
 
 __all__ = [
     "Linear",

@@ -1,6 +1,6 @@
-"""Archives that end with their checksum, so that one which is cut short or changed is seen.
+"""Zip archives with a checksum, to detect truncated and modified files.
 
-The comment of a zip archive is the end of the file. Ours is the SHA-256 of all bytes before it.
+The comment of a zip archive is at the end of the file. Here it is the SHA-256 of all bytes before it.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import os
 import zipfile
 from pathlib import Path
 
-__all__ = ["KIND", "MEMBER", "ModelFileError", "read_sealed", "seal"]
+__all__ = ["KIND", "MEMBER", "ModelFileError", "add_checksum", "read_verified"]
 
 KIND = "a model file of spmld"
 MEMBER = "spmld.json"
-_SEAL = b"spmld sha256 "
-_SEAL_LENGTH = len(_SEAL) + 64
+_PREFIX = b"spmld sha256 "
+_LENGTH = len(_PREFIX) + 64
 
 
 class ModelFileError(ValueError):
-    """A file that is no model file, is damaged, or holds what is not trusted.
+    """Error for a file that is not a model file, is damaged, or contains untrusted types.
 
     Examples
     --------
@@ -33,18 +33,18 @@ class ModelFileError(ValueError):
     """
 
 
-def seal(content: bytes, description: str) -> bytes:
-    """The archive with the description, and at its end the checksum."""
+def add_checksum(content: bytes, description: str) -> bytes:
+    """Return an archive with the description added, and the checksum at its end."""
     buffer = io.BytesIO(content)
     with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MEMBER, description)
-        archive.comment = _SEAL + b"0" * 64  # its length stands before it, and so is sealed too
-    body = buffer.getvalue()[:-_SEAL_LENGTH]
-    return body + _SEAL + hashlib.sha256(body).hexdigest().encode()
+        archive.comment = _PREFIX + b"0" * 64  # the length of the comment is before it, and is part of the checksum
+    body = buffer.getvalue()[:-_LENGTH]
+    return body + _PREFIX + hashlib.sha256(body).hexdigest().encode()
 
 
-def read_sealed(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file whose seal is whole; read once, so that what was checked is what is loaded."""
+def read_verified(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file with a correct checksum. It is read once: what was verified is what is loaded."""
     file = Path(path)
     if file.is_dir():
         raise ModelFileError(f"{file} is a folder, expected {KIND}")
@@ -54,29 +54,29 @@ def read_sealed(path: str | os.PathLike[str]) -> bytes:
     if not content:
         raise ModelFileError(f"{file} is empty, expected {KIND}")
     if content[:1] == b"\x80":
-        raise ModelFileError(f"{file} is a pickle, which can run any code, expected {KIND}: see spmld.save")
+        raise ModelFileError(f"{file} is a pickle, which can run any code, expected {KIND}: use spmld.save")
     if content[:4] != b"PK\x03\x04":
-        raise ModelFileError(f"{file} is not {KIND}: it begins with {content[:8]!r}, expected a zip archive")
-    body, end = content[:-_SEAL_LENGTH], content[-_SEAL_LENGTH:]
-    if not end.startswith(_SEAL):
-        raise ModelFileError(f"{file} {_without_seal(content)}")
-    if end != _SEAL + hashlib.sha256(body).hexdigest().encode():
+        raise ModelFileError(f"{file} is not {KIND}: it starts with {content[:8]!r}, expected a zip archive")
+    body, end = content[:-_LENGTH], content[-_LENGTH:]
+    if not end.startswith(_PREFIX):
+        raise ModelFileError(f"{file} {_without_checksum(content)}")
+    digest, recorded = hashlib.sha256(body).hexdigest(), end.removeprefix(_PREFIX).decode(errors="replace")
+    if recorded != digest:
         raise ModelFileError(
-            f"{file} is damaged: its SHA-256 is {hashlib.sha256(body).hexdigest()[:12]}..., but "
-            f"{end.removeprefix(_SEAL)[:12].decode(errors='replace')}... is recorded. Take another copy"
+            f"{file} is damaged: its SHA-256 is {digest[:12]}..., expected {recorded[:12]}.... Use another copy"
         )
     return content
 
 
-def _without_seal(content: bytes) -> str:
-    """What to say of an archive that does not end with a checksum."""
+def _without_checksum(content: bytes) -> str:
+    """Return the error message for an archive that does not end with a checksum."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = archive.namelist()
     except zipfile.BadZipFile:
-        return f"is cut short or damaged: the end of the archive is missing, expected {KIND}. Take another copy"
+        return f"is cut short or damaged: the end of the archive is missing, expected {KIND}. Use another copy"
     if MEMBER in names:
-        return "is damaged: it does not end with its checksum. Take another copy"
+        return "is damaged: it does not end with its checksum. Use another copy"
     if "schema.json" in names:
-        return f"is written by skops and not by spmld.save, expected {KIND}: skops.io.load reads it"
-    return f"is a zip archive of something else ({', '.join(names[:3]) or 'nothing'}), expected {KIND}"
+        return f"was written by skops, expected {KIND}: load it with skops.io.load"
+    return f"is another zip archive ({', '.join(names[:3]) or 'empty'}), expected {KIND}"

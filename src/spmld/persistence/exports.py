@@ -1,4 +1,4 @@
-"""Linear predictors for other programs: plain arrays, and ONNX."""
+"""Exporting linear predictors for other programs: NumPy archives and ONNX."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import numpy as np
 
 import spmld
 from spmld._io import need, writing
-from spmld.estimators._base import BEND
+from spmld.estimators.probabilities import BEND
 from spmld.persistence.linear import Linear, linear_predictor
+from spmld.persistence.names import check_names
 
 __all__ = ["export_npz", "export_onnx"]
 
-# Read by every runtime since 2021; newer ones have nothing that the graph needs.
+# Supported by every runtime since 2021. The graph needs nothing newer.
 _OPSET, _IR = 13, 8
 
 
@@ -28,7 +29,7 @@ def export_npz(
     label_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> None:
-    """Write a linear predictor as plain arrays, which any program with NumPy can read.
+    """Write a linear predictor to a NumPy archive, for programs without spmld.
 
     The arrays are ``coef``, ``intercept``, ``thresholds``, ``label_names``, ``feature_names`` and ``link``, see
     `spmld.persistence.Linear`: scores are ``X @ coef.T + intercept``, and a label is positive above its threshold.
@@ -36,11 +37,11 @@ def export_npz(
     Parameters
     ----------
     model : fitted estimator
-        One that `spmld.persistence.linear_predictor` takes.
-    path : str or path
-        The file, which is complete or absent.
+        Any model that `spmld.persistence.linear_predictor` accepts.
+    path : str or path-like
+        File to write.
     label_names, feature_names : sequence of str, optional
-        By default the names that the model has from its fit, or y0, y1, ... and x0, x1, ...
+        Names of the labels and features. By default, those of the fit, or y0, y1, ... and x0, x1, ...
 
     Examples
     --------
@@ -53,8 +54,8 @@ def export_npz(
     >>> bool(np.allclose(scores, model.decision_function([[0.5]])))
     True
     """
-    found = _named(linear_predictor(model), label_names, feature_names)
-    arrays = {name: np.array(getattr(found, name)) for name in Linear.__dataclass_fields__}
+    predictor = _add_names(linear_predictor(model), label_names, feature_names)
+    arrays = {name: np.array(getattr(predictor, name)) for name in Linear.__dataclass_fields__}
     with writing(path) as part, part.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
@@ -67,21 +68,17 @@ def export_onnx(
     label_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> None:
-    """Write a linear predictor as an ONNX graph, for runtimes without Python.
+    """Write a linear predictor to an ONNX graph, for runtimes without Python.
 
-    The input ``X`` has shape (n_samples, n_features); the outputs ``scores``, ``probabilities`` and ``labels``, the
-    last of 0 and 1, have shape (n_samples, n_labels). Names and thresholds stand in the metadata of the graph as JSON.
+    The input ``X`` has shape (n_samples, n_features). The outputs ``scores``, ``probabilities`` and ``labels`` (0 and
+    1) have shape (n_samples, n_labels). Names and thresholds are in the metadata of the graph, as JSON.
 
     Parameters
     ----------
-    model : fitted estimator
-        One that `spmld.persistence.linear_predictor` takes.
-    path : str or path
-        The file, which is complete or absent.
-    dtype : {"float32", "float64"}
-        Precision of input, weights and scores. float32 differs from the model by rounding, about 1e-6 of the score.
-    label_names, feature_names : sequence of str, optional
-        By default the names that the model has from its fit, or y0, y1, ... and x0, x1, ...
+    model, path, label_names, feature_names
+        As in `export_npz`.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of input, weights and scores. With float32, scores differ from the model by rounding, about 1e-6.
 
     Examples
     --------
@@ -93,64 +90,60 @@ def export_onnx(
     if dtype not in ("float32", "float64"):
         raise ValueError(f'dtype must be "float32" or "float64", got {dtype!r}')
     onnx = need("onnx", "onnx")
-    found = _named(linear_predictor(model), label_names, feature_names)
-    graph = _graph(onnx, found, np.dtype(dtype))
-    made = onnx.helper.make_model(
+    predictor = _add_names(linear_predictor(model), label_names, feature_names)
+    graph = _make_graph(onnx, predictor, np.dtype(dtype))
+    exported = onnx.helper.make_model(
         graph, opset_imports=[onnx.helper.make_opsetid("", _OPSET)], ir_version=_IR, producer_name="spmld"
     )
-    made.producer_version = spmld.__version__
+    exported.producer_version = spmld.__version__
     for name in ("label_names", "feature_names", "thresholds", "link"):
-        value = getattr(found, name)
-        entry = made.metadata_props.add()
+        value = getattr(predictor, name)
+        entry = exported.metadata_props.add()
         entry.key, entry.value = name, json.dumps(value.tolist() if isinstance(value, np.ndarray) else value)
-    onnx.checker.check_model(made)
+    onnx.checker.check_model(exported)
     with writing(path) as part:
-        part.write_bytes(made.SerializeToString())
+        part.write_bytes(exported.SerializeToString())
 
 
-def _named(found: Linear, labels: Sequence[str] | None, features: Sequence[str] | None) -> Linear:
-    names: dict[str, Any] = {}
-    sizes = (("label", labels, "y", len(found.coef)), ("feature", features, "x", found.coef.shape[1]))
-    for what, given, letter, count in sizes:
-        chosen = given if given is not None else getattr(found, f"{what}_names")
-        listed = [f"{letter}{i}" for i in range(count)] if chosen is None else [str(name) for name in chosen]
-        if len(listed) != count:
-            raise ValueError(f"{what}_names must name the {count} {what}s of the model, got {len(listed)}")
-        names[f"{what}_names"] = listed
-    return replace(found, **names)
+def _add_names(predictor: Linear, labels: Sequence[str] | None, features: Sequence[str] | None) -> Linear:
+    l, d = predictor.coef.shape
+    labels = check_names(labels, l, "label") or predictor.label_names or [f"y{i}" for i in range(l)]
+    features = check_names(features, d, "feature") or predictor.feature_names or [f"x{i}" for i in range(d)]
+    return replace(predictor, label_names=labels, feature_names=features)
 
 
-def _graph(onnx: Any, found: Linear, dtype: Any) -> Any:
-    """Scores by a product and a sum; probabilities by the link; labels by the thresholds."""
+def _make_graph(onnx: Any, predictor: Linear, dtype: Any) -> Any:
+    """Return a graph that computes the scores, the probabilities by the link, and the labels by the thresholds."""
     helper, numpy_helper = onnx.helper, onnx.numpy_helper
     kind = helper.np_dtype_to_tensor_dtype(dtype)
-    l, d = found.coef.shape
+    l, d = predictor.coef.shape
     nodes: list[Any] = []
-    constants: dict[str, Any] = {"coef": found.coef.T, "intercept": found.intercept, "thresholds": found.thresholds}
+    constants: dict[str, Any] = {"coef": predictor.coef.T, "intercept": predictor.intercept}
+    constants["thresholds"] = predictor.thresholds
 
-    def step(operation: str, inputs: Sequence[str], output: str, **options: Any) -> str:
+    def add(operation: str, inputs: Sequence[str], output: str, **options: Any) -> str:
         nodes.append(helper.make_node(operation, inputs, [output], **options))
         return output
 
-    step("MatMul", ["X", "coef"], "products")
-    step("Add", ["products", "intercept"], "scores")
-    if found.link == "logistic":
-        step("Sigmoid", ["scores"], "probabilities")
+    add("MatMul", ["X", "coef"], "products")
+    add("Add", ["products", "intercept"], "scores")
+    if predictor.link == "logistic":
+        add("Sigmoid", ["scores"], "probabilities")
     else:
         constants |= {"half": 0.5, "one": 1.0, "bend": BEND, "straight": 1 - BEND}
-        step("Abs", ["scores"], "sizes")
-        step("Min", ["sizes", "straight"], "kept")
-        step("Sub", ["sizes", "kept"], "excess")
-        step("Add", ["excess", "bend"], "room")
-        step("Div", ["excess", "room"], "share")
-        step("Mul", ["share", "bend"], "bent")
-        step("Add", ["kept", "bent"], "size")
-        step("Sign", ["scores"], "signs")
-        step("Mul", ["signs", "size"], "signed")
-        step("Add", ["signed", "one"], "doubled")
-        step("Mul", ["doubled", "half"], "probabilities")
-    step("Greater", ["scores", "thresholds"], "above")
-    step("Cast", ["above"], "labels", to=onnx.TensorProto.INT64)
+        add("Abs", ["scores"], "sizes")
+        add("Min", ["sizes", "straight"], "kept")
+        add("Sub", ["sizes", "kept"], "excess")
+        add("Add", ["excess", "bend"], "room")
+        add("Div", ["excess", "room"], "fraction")
+        add("Mul", ["fraction", "bend"], "bent")
+        add("Add", ["kept", "bent"], "size")
+        add("Sign", ["scores"], "signs")
+        add("Mul", ["signs", "size"], "signed")
+        add("Add", ["signed", "one"], "doubled")
+        add("Mul", ["doubled", "half"], "probabilities")
+    add("Greater", ["scores", "thresholds"], "above")
+    add("Cast", ["above"], "labels", to=onnx.TensorProto.INT64)
     outputs = [("scores", kind), ("probabilities", kind), ("labels", onnx.TensorProto.INT64)]
     return helper.make_graph(
         nodes,

@@ -1,4 +1,4 @@
-"""Linear predictors inside models: coefficients, intercepts, thresholds, and how scores become probabilities."""
+"""Converting models to linear predictors: coefficients, intercepts, thresholds and the link to probabilities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import to_numpy
 from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier, SelfPacedClassifier
-from spmld.estimators.label_prior import log_odds
+from spmld.estimators.probabilities import log_odds
 from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
 from spmld.persistence.names import feature_names_of, label_names_of
 
@@ -28,7 +28,7 @@ _ACCEPTED = (
 
 @dataclass(frozen=True)
 class Linear:
-    """Scores X coef^T + intercept, and what follows from them.
+    """A linear predictor, with scores ``X @ coef.T + intercept``.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Linear:
     thresholds : ndarray of shape (n_labels,)
         A label is positive where its score is above its threshold.
     link : {"logistic", "bent"}
-        How a score s becomes a probability: 1 / (1 + e^-s), or (1 + s) / 2 with scores beyond 0.95 bent towards 1.
+        Probability of a score s: 1 / (1 + e^-s), or (1 + s) / 2 with scores beyond 0.95 bent towards 1.
     feature_names, label_names : list of str or None
-        Names, where they are known.
+        Names of the features and labels.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Linear:
 
 
 def linear_predictor(model: Any) -> Linear:
-    """The linear predictor that a fitted model is.
+    """Return a fitted model as a linear predictor.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def linear_predictor(model: Any) -> Linear:
     Returns
     -------
     Linear
-        Of a calibrated model, the scores are the log-odds of the calibrated probabilities.
+        The scores of a calibrated model are the log-odds of its probabilities.
 
     Examples
     --------
@@ -80,8 +80,7 @@ def linear_predictor(model: Any) -> Linear:
     (2, 1)
     """
     check_is_fitted(model)
-    found = _linear(model)
-    return replace(found, feature_names=feature_names_of(model), label_names=label_names_of(model))
+    return replace(_linear(model), feature_names=feature_names_of(model), label_names=label_names_of(model))
 
 
 def _linear(model: Any) -> Linear:
@@ -92,39 +91,39 @@ def _linear(model: Any) -> Linear:
     if isinstance(model, SelfPacedClassifier):
         return _linear(model.estimator_)
     if isinstance(model, PerLabelClassifier):
-        return _one_by_one(model)
+        return _per_label(model)
     if isinstance(model, LabelPrior):
         intercept = log_odds(model.prior_)
-        return _made(np.zeros((len(intercept), model.n_features_in_)), intercept, "logistic")
+        return _make(np.zeros((len(intercept), model.n_features_in_)), intercept, "logistic")
     if isinstance(model, MultiLabelEstimator) and hasattr(model, "coef_") and hasattr(model, "intercept_"):
-        return _made(model.coef_, model.intercept_, "logistic" if model.loss == "logistic" else "bent")
+        return _make(model.coef_, model.intercept_, "logistic" if model.loss == "logistic" else "bent")
     raise _not_linear(type(model).__name__)
 
 
 def _not_linear(got: str) -> ValueError:
     return ValueError(
-        f"the model must be a linear predictor, got {got}. Accepted: {_ACCEPTED}. Keep others with spmld.save"
+        f"the model must be a linear predictor, got {got}. Accepted: {_ACCEPTED}. Use spmld.save for other models"
     )
 
 
-def _made(coef: Any, intercept: Any, link: Literal["logistic", "bent"]) -> Linear:
+def _make(coef: Any, intercept: Any, link: Literal["logistic", "bent"]) -> Linear:
     W, b = (np.asarray(to_numpy(part), dtype=float) for part in (coef, intercept))
     return Linear(W, b, np.zeros(len(b)), link)
 
 
-def _one_by_one(model: PerLabelClassifier) -> Linear:
+def _per_label(model: PerLabelClassifier) -> Linear:
     coef = np.zeros((model.n_labels_, model.n_features_in_))
     intercept = log_odds(model.prior_)
     for j, part in enumerate(model.estimators_):
-        if part is None:  # the same score for all samples
+        if part is None:  # a constant score
             continue
         # The probabilities of another classifier need not be the logistic function of its scores.
-        known = isinstance(part, LogisticRegression) or not hasattr(part, "predict_proba")
+        linear = isinstance(part, LogisticRegression) or not hasattr(part, "predict_proba")
         weights = np.ravel(getattr(part, "coef_", ()))  # of shape (1, n_features) or (n_features,)
-        if not known or len(weights) != model.n_features_in_:
+        if not linear or len(weights) != model.n_features_in_:
             raise _not_linear(f"a PerLabelClassifier of {type(part).__name__}")
         coef[j], intercept[j] = weights, np.ravel(part.intercept_)[0]
-    return _made(coef, intercept, "logistic")
+    return _make(coef, intercept, "logistic")
 
 
 def _calibrated(model: CalibratedClassifier) -> Linear:
@@ -139,7 +138,7 @@ def _calibrated(model: CalibratedClassifier) -> Linear:
             coef[~tuned], intercept[~tuned] = 0.0, log_odds(model.priors_)[~tuned]
         elif inner.link != "logistic":
             raise _not_linear("labels that are not calibrated beside others")
-    return _made(coef, intercept, "logistic")
+    return _make(coef, intercept, "logistic")
 
 
 def _with_thresholds(model: ThresholdClassifier) -> Linear:
@@ -150,4 +149,4 @@ def _with_thresholds(model: ThresholdClassifier) -> Linear:
         return replace(inner, thresholds=inner.thresholds + model.thresholds_)
     if inner.link != "logistic":
         raise ValueError("thresholds of probabilities must be of a logistic model, got another loss")
-    return replace(inner, thresholds=logit(np.clip(model.thresholds_, 0.0, 1.0)))  # beyond them, never or always
+    return replace(inner, thresholds=logit(np.clip(model.thresholds_, 0.0, 1.0)))  # 0: always, 1: never

@@ -1,45 +1,48 @@
-"""What a fitted model knows of its features and labels, wherever it keeps it."""
+"""Names and numbers of the features and labels of a fitted model."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["feature_names_of", "label_names_of", "shape_of"]
+__all__ = ["check_names", "feature_names_of", "label_names_of", "shape_of"]
 
 
 def feature_names_of(model: Any) -> list[str] | None:
-    """Names of the features, if the fit was given any.
-
-    Examples
-    --------
-    >>> from spmld import LabelPrior
-    >>> from spmld.persistence.names import feature_names_of
-    >>> feature_names_of(LabelPrior().fit([[0], [1]], [[1, 0], [0, 1]])) is None
-    True
-    """
+    """Return the names of the features, or None if the model was fitted without names."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 
 
 def label_names_of(model: Any) -> list[str] | None:
-    """Names of the labels, if the fit was given any; a model around another may leave them to that.
+    """Return the names of the labels, or None if the model was fitted without names.
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from spmld import LabelPrior
     >>> from spmld.persistence.names import label_names_of
-    >>> label_names_of(LabelPrior().fit([[0], [1]], [[1, 0], [0, 1]])) is None
-    True
+    >>> label_names_of(LabelPrior().fit([[0], [1]], pd.DataFrame({"sad": [1, 0], "calm": [0, 1]})))
+    ['sad', 'calm']
     """
-    form = getattr(model, "_labels", None) or getattr(model, "_form", None)
+    form = _labels_of(model)
     if form is not None and form.names is not None:
         return [str(name) for name in form.names]
     inner = _inner(model)
     return None if inner is None else label_names_of(inner)
 
 
+def check_names(names: Any, count: int | None, kind: str) -> list[str] | None:
+    """Return names as a list of strings; raise an error if there are not `count` of them."""
+    if names is None:
+        return None
+    names = [str(name) for name in names]
+    if count is not None and len(names) != count:
+        raise ValueError(f"{kind}_names must name the {count} {kind}s of the model, got {len(names)}")
+    return names
+
+
 def shape_of(model: Any) -> tuple[int | None, int | None]:
-    """Numbers of features and labels, None where the model does not say.
+    """Return the numbers of features and labels, None if they are unknown.
 
     Examples
     --------
@@ -48,16 +51,20 @@ def shape_of(model: Any) -> tuple[int | None, int | None]:
     >>> shape_of(LabelPrior().fit([[0], [1]], [[1, 0], [0, 1]]))
     (1, 2)
     """
-    form = getattr(model, "_labels", None) or getattr(model, "_form", None)
-    features = getattr(model, "n_features_in_", None)
-    labels = None if form is None else int(form.signs.shape[1])
-    inner = _inner(model)
-    if labels is None and inner is not None:
-        labels = shape_of(inner)[1]
-    return None if features is None else int(features), labels
+    form, inner = _labels_of(model), _inner(model)
+    n_features = getattr(model, "n_features_in_", None)
+    n_labels = None if form is None else int(form.signs.shape[1])
+    if n_labels is None and inner is not None:
+        n_labels = shape_of(inner)[1]
+    return None if n_features is None else int(n_features), n_labels
+
+
+def _labels_of(model: Any) -> Any:
+    """Return the `Labels` of the fit, without samples."""
+    return getattr(model, "_labels", None) or getattr(model, "_form", None)
 
 
 def _inner(model: Any) -> Any:
-    """The model inside: of a meta-estimator, or the last step of a pipeline."""
+    """Return the model inside a meta-estimator, or the last step of a pipeline."""
     steps = getattr(model, "steps", None)
     return steps[-1][1] if steps else getattr(model, "estimator_", None)

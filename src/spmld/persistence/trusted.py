@@ -1,49 +1,40 @@
-"""What a model file may hold beside the types that skops trusts by itself.
-
-Names one by one, and not all that begins with ``spmld.``: a file may then make objects of these classes, and call
-nothing else.
-"""
+"""Which types a model file may contain, in addition to those that skops trusts."""
 
 from __future__ import annotations
 
-__all__ = ["TRUSTED"]
+import importlib
 
-_CLASSES = {
-    "spmld.core.losses": ("Logistic", "Squared", "SquaredHinge"),
-    "spmld.core.terms": ("Correlation", "Coupling", "Fit", "Objective", "Ridge"),
-    "spmld.estimators.glocal": ("GLOCAL",),
-    "spmld.estimators.leml": ("LEML",),
-    "spmld.estimators.masked": ("MaskedLogistic", "MaskedRidge"),
-    "spmld.estimators.mlknn": ("MLkNN",),
-    "spmld.estimators.mllrc": ("MLLRC",),
-    "spmld.estimators.per_label": ("PerLabelClassifier",),
-    "spmld.estimators.label_prior": ("LabelPrior",),
-    "spmld.estimators.self_paced": ("SelfPacedClassifier",),
-    "spmld.estimators.spmld": ("SPMLD",),
-    "spmld.estimators.ensemble": ("SelfPacedEnsemble",),
-    "spmld.estimators.ensemble.dependency": ("LabelCorrelation",),
-    "spmld.estimators._scaling": ("Landmarks", "Scale"),
-    "spmld.labels.read": ("Labels",),
-    "spmld.pacing.rules": (
-        "DiversePacing",
-        "GroupSparsePacing",
-        "HardPacing",
-        "LinearPacing",
-        "LogarithmicPacing",
-        "ReleasedPacing",
-    ),
-    "spmld.pacing.schedules": ("FixedSchedule", "GeometricSchedule", "QuantileSchedule"),
-    "spmld.model_selection.splitters": (
-        "MultilabelStratifiedKFold",
-        "MultilabelStratifiedShuffleSplit",
-        "RepeatedMultilabelStratifiedKFold",
-    ),
-    "spmld.model_selection.calibration": ("CalibratedClassifier",),
-    "spmld.model_selection.threshold_classifier": ("ThresholdClassifier",),
-}
+__all__ = ["is_trusted"]
 
-# Sparse training samples, which MLkNN keeps. Their indices are checked after loading.
-_SPARSE = ("scipy.sparse._csr.csr_array",)
+# The packages of models and their parts. They neither read files nor run commands.
+_PACKAGES = (
+    "spmld.core",
+    "spmld.estimators",
+    "spmld.labels",
+    "spmld.model_selection",
+    "spmld.pacing",
+    "spmld.studies.released",
+)
+# The sparse training samples of MLkNN. Their indices are checked after loading.
+_OTHERS = ("scipy.sparse._csr.csr_array",)
 
-TRUSTED: tuple[str, ...] = (*(f"{module}.{name}" for module, names in _CLASSES.items() for name in names), *_SPARSE)
-"""Full names of the types."""
+
+def is_trusted(name: str) -> bool:
+    """Return whether a full name is that of a class defined in the packages of models.
+
+    Functions are not trusted, nor is anything that these packages import from elsewhere.
+
+    Examples
+    --------
+    >>> from spmld.persistence.trusted import is_trusted
+    >>> is_trusted("spmld.estimators.spmld.SPMLD"), is_trusted("spmld.labels.read.read_labels"), is_trusted("os.system")
+    (True, False, False)
+    """
+    module, _, attribute = name.rpartition(".")
+    if not any(module == package or module.startswith(f"{package}.") for package in _PACKAGES):
+        return name in _OTHERS
+    try:
+        cls = getattr(importlib.import_module(module), attribute, None)
+    except ImportError:
+        return False
+    return isinstance(cls, type) and cls.__module__ == module

@@ -18,7 +18,7 @@ def likely_errors(data: ReportData) -> Section | None:
     if data.issues is None:
         return None
     rows = [{**row, "sample": data.audited_names[row["sample"]]} for row in data.issues.entries(data.top)]
-    expected = sorted(data.issues.label_rows(), key=lambda row: -(row["share"] or 0))
+    expected = sorted(data.issues.label_rows(), key=lambda row: -(row["error_rate"] or 0))
     text = (
         f"Labels of {data.audited_samples} that out-of-fold models flag as likely errors. The order is more "
         "reliable than the probabilities."
@@ -34,7 +34,7 @@ def missing_labels(data: ReportData) -> Section | None:
     """Return the missing labels that the model would add."""
     if data.completion is None:
         return None
-    added = data.completion.added(data.Y_audited)
+    added = data.completion.suggestions(data.Y_audited)
     rows = [
         {"sample": data.audited_names[i], "label": data.label_names[j], "confidence": confidence}
         for i, j, confidence in added[: data.top]

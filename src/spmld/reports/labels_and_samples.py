@@ -50,7 +50,7 @@ def _label_rows(data: ReportData) -> list[dict[str, Any]]:
     if tuned is not None:
         columns["threshold"] = np.asarray(tuned.thresholds_).tolist()
     if data.issues is not None:
-        columns["expected errors"] = [row["share"] for row in data.issues.label_rows()]
+        columns["expected errors"] = [row["error_rate"] for row in data.issues.label_rows()]
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

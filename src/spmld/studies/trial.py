@@ -16,7 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import spmld
-from spmld.estimators._scaling import Scale
+from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import evaluate
 from spmld.model_selection import MultilabelStratifiedKFold
@@ -112,7 +112,7 @@ def run(trial: Trial) -> dict[str, float]:
         All metrics by name; means over the folds for a held-out trial.
     """
     data = load(trial.data)
-    scale: Callable[[Any], Any] = Scale(data.X_train) if trial.standardize else lambda X: X
+    scale: Callable[[Any], Any] = FeatureScaler().fit(data.X_train).transform if trial.standardize else lambda X: X
     X, Y = scale(data.X_train), _training_labels(data.Y_train, trial)
     if trial.kind == "test":
         return _evaluate(build(trial).fit(X, Y), scale(data.X_test), data.Y_test)

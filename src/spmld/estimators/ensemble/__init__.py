@@ -1,5 +1,25 @@
-"""SelfPacedEnsemble, and the parts it is composed of."""
+"""SelfPacedEnsemble, and the parts it is composed of; each can be used with other estimators."""
 
+from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.ensemble import SelfPacedEnsemble
+from spmld.estimators.ensemble.keep_fraction import choose_keep_fraction
+from spmld.estimators.ensemble.path import PathResult, search_path
+from spmld.estimators.ensemble.training import HeldOutLoss, TrainingData
+from spmld.estimators.ensemble.views import View, kernel_view, latent_view, linear_view
+from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
 
-__all__ = ["SelfPacedEnsemble"]
+__all__ = [
+    "DependencyCorrection",
+    "HeldOutLoss",
+    "PathResult",
+    "SelfPacedEnsemble",
+    "TrainingData",
+    "View",
+    "choose_keep_fraction",
+    "kernel_view",
+    "latent_view",
+    "linear_view",
+    "search_path",
+    "view_weights",
+    "weighted_scores",
+]

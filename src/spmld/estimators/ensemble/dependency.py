@@ -1,75 +1,161 @@
-"""What labels say about each other, beyond what the features say of each."""
+"""Correction of scores for dependencies between labels."""
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
+from spmld._arrays import row_slices
+from spmld._validation import POSITIVE, POSITIVE_INT
 from spmld.core.linear import Others, Penalty
 from spmld.core.losses import LOSSES, logistic
 from spmld.core.newton import minimise
 from spmld.core.problem import Problem, make_problem
+from spmld.labels import read_labels
 
 __all__ = ["DependencyCorrection"]
 
-C = 1.0
-"""Inverse strength of the penalty."""
-MOST = 50_000
-"""Samples to learn from, and to work on at a time: more would need memory and tell nothing new."""
 Matrix = NDArray[np.float64]
-Signs = NDArray[np.int8]
 
 
-class DependencyCorrection:
-    r"""How much to add to the score of each label for what its sample's other labels are.
+class DependencyCorrection(BaseEstimator):
+    r"""Correct the score of each label by the other labels of its sample.
 
     .. math:: \delta_{ij} = \sum_{k \ne j} z_{ik} M_{kj} + a_j s_{ij} + c_j
 
-    with :math:`s` the scores of a model of the features, and :math:`z_{ik}` 1 or 0 where label k of sample i is known
-    to be positive or negative, else its probability :math:`1 / (1 + e^{-s_{ik}})`. It is each label given all others
-    in an Ising model with the fields s, where what is not known stands at its mean.
+    is the correction of label j of sample i, with the scores :math:`s` of a model of the features. :math:`z_{ik}` is 1
+    or 0 where label k is known to be positive or negative, and otherwise its probability
+    :math:`1 / (1 + e^{-s_{ik}})`. This is the conditional distribution of a label given all others in an Ising model
+    with the fields s, in which unknown labels are replaced by their means.
 
-    M, a and c minimise the logistic loss of :math:`s + \delta` over observed labels and
-    :math:`(\|M\|^2 + |a|^2 + |c|^2) / (2 C)`, so that without evidence :math:`\delta` is 0. It has to be learned from
-    scores by models that have not seen the samples: others are too sure.
+    M, a and c minimize the logistic loss of :math:`s + \delta` over observed labels plus
+    :math:`(\|M\|^2 + |a|^2 + |c|^2) / (2 C)`, so that without evidence :math:`\delta` is 0.
 
     Parameters
     ----------
-    scores : ndarray of shape (n_samples, n_labels)
-        s of the training samples, by models that have not seen them.
-    signs : ndarray of shape (n_samples, n_labels)
-        Their labels, -1 and +1, and 0 where unobserved.
-    weights : ndarray of shape (n_samples, n_labels)
-        How much each label counts; 0 where unobserved.
-    known : ndarray of shape (n_samples, n_labels), optional
-        Labels that z may show, as in `signs`. None: none of them.
+    C : float, default=1.0
+        Inverse regularization strength.
+    tol : float, default=1e-2
+        Stop when the norm of the gradient of a label is this fraction of its norm at zero.
+    max_samples : int, default=50_000
+        Maximum number of samples to learn from. Of more, every second, third, ... sample is used.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_labels + 1, n_labels)
+        M with a on its diagonal, and c in the last row.
+    label_dependencies_ : ndarray of shape (n_labels, n_labels)
+        M, with zeros on its diagonal: row k holds the effects of label k on the scores of the other labels.
+
+    Examples
+    --------
+    The second label always equals the first, which its own score does not show:
+
+    >>> import numpy as np
+    >>> from spmld.estimators import DependencyCorrection
+    >>> scores = np.array([[3.0, 0.0], [-3.0, 0.0]] * 50)
+    >>> Y = np.array([[1, 1], [0, 0]] * 50)
+    >>> correction = DependencyCorrection().fit(scores, Y)
+    >>> (correction.correct(scores[:2]) > 0).astype(int)
+    array([[1, 1],
+           [0, 0]])
     """
 
-    def __init__(self, scores: Matrix, signs: Signs, weights: Matrix, known: Signs | None = None):
-        some = slice(None, None, -(-len(scores) // MOST))
-        scores, signs, weights = scores[some], signs[some], weights[some]
-        problem, l = _beside(scores, None if known is None else known[some], signs, weights), scores.shape[1]
-        design, penalty, start = Others(np.arange(l)), Penalty(1 / C), np.zeros((l + 1, l))
-        offset = problem.split(scores)
-        self.coef = minimise(problem, LOSSES["logistic"], design, penalty, start, offset=offset, tol=1e-2).B
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "C": [POSITIVE],
+        "tol": [POSITIVE],
+        "max_samples": [POSITIVE_INT],
+    }
 
-    def __call__(self, scores: Matrix, known: Signs | None = None) -> Matrix:
-        """What to add for samples with the scores s, and labels that are known."""
-        design, changes = Others(np.arange(scores.shape[1])), np.empty(scores.shape)
-        for start in range(0, len(scores), MOST):
-            s = slice(start, start + MOST)
-            nothing = np.zeros(scores[s].shape, dtype=np.int8)
-            problem = _beside(scores[s], None if known is None else known[s], nothing, nothing)
-            changes[s] = np.concatenate(problem.map(lambda block: design.scores(block, self.coef)))
-        return changes
+    def __init__(self, *, C: float = 1.0, tol: float = 1e-2, max_samples: int = 50_000):
+        self.C = C
+        self.tol = tol
+        self.max_samples = max_samples
 
-    def between(self) -> Matrix:
+    def fit(
+        self, scores: Matrix, Y: Any, entry_weight: Matrix | None = None, known: Any = None
+    ) -> DependencyCorrection:
+        """Learn the dependencies.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_labels)
+            Out-of-fold scores of the training samples; scores of models fitted on the samples are overconfident.
+        Y : labels in any form of `spmld.labels.read_labels`
+            Labels of the training samples.
+        entry_weight : ndarray of shape (n_samples, n_labels), optional
+            Weights of the entries.
+        known : labels in any form of `spmld.labels.read_labels`, optional
+            Labels that :math:`z` contains. With ``known=Y`` the correction is for samples with known labels, by
+            default for samples without.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        signs = read_labels(Y).signs
+        weights = signs != 0 if entry_weight is None else np.where(signs != 0, entry_weight, 0.0)
+        z = _label_values(scores, known)
+        part = slice(None, None, -(-len(scores) // self.max_samples))
+        problem, l = _problem(z[part], scores[part], signs[part], weights[part]), scores.shape[1]
+        self.coef_ = minimise(
+            problem,
+            LOSSES["logistic"],
+            Others(np.arange(l)),
+            Penalty(1 / self.C),
+            np.zeros((l + 1, l)),
+            offset=problem.split(scores[part]),
+            tol=self.tol,
+        ).B
+        return self
+
+    def correct(self, scores: Matrix, known: Any = None, *, weight: float = 1.0) -> Matrix:
+        r"""Return the scores plus the weighted correction, :math:`s + w \delta`.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_labels)
+            Scores of samples.
+        known : labels in any form of `spmld.labels.read_labels`, optional
+            Known labels of the samples.
+        weight : float, default=1.0
+            w.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+        """
+        check_is_fitted(self)
+        if weight == 0:
+            return scores
+        z, corrected = _label_values(scores, known), np.empty(scores.shape)
+        design, nothing = Others(np.arange(scores.shape[1])), np.zeros(scores.shape, dtype=np.int8)
+        for rows in row_slices(*z.shape):
+            problem = _problem(z[rows], scores[rows], nothing[rows], nothing[rows])
+            correction = np.concatenate(problem.map(lambda block: design.scores(block, self.coef_)))
+            corrected[rows] = scores[rows] + weight * correction
+        return corrected
+
+    @property
+    def label_dependencies_(self) -> Matrix:
         """M, with zeros on its diagonal."""
-        return self.coef[:-1] * (1 - np.eye(self.coef.shape[1]))
+        return self.coef_[:-1] * (1 - np.eye(self.coef_.shape[1]))
 
 
-def _beside(scores: Matrix, known: Signs | None, signs: Signs, weights: NDArray[np.number]) -> Problem:
-    """The features z and s, side by side, with labels and their weights."""
-    z = logistic(scores) if known is None else np.where(known == 0, logistic(scores), known > 0)
+def _label_values(scores: Matrix, known: Any) -> Matrix:
+    """Return z: 1 or 0 for known labels, and the probability of others."""
+    if known is None:
+        return logistic(scores)
+    signs = read_labels(known, name="known").signs
+    return np.where(signs == 0, logistic(scores), signs > 0)
+
+
+def _problem(z: Matrix, scores: Matrix, signs: NDArray[np.int8], weights: NDArray[Any]) -> Problem:
+    """Return a problem with the features z and s side by side."""
     group = np.zeros(len(scores), dtype=np.int8)
     return make_problem(np.concatenate([z, scores], axis=1), signs, weights, group, 1)

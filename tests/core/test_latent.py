@@ -1,55 +1,60 @@
-"""The loop: monotone, honest about how it ended, the same for blocks, solvers that agree."""
+"""The solver of the latent-label model: monotone decrease, status, agreement of solvers, initialization."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge as RidgeRegression
 
-from spmld.core.descent import descent_steps
-from spmld.core.init import random_start, spectral_start
+from spmld.core.descent import DESCENT
+from spmld.core.initialization import random_init, spectral_init
+from spmld.core.iteration import Status
+from spmld.core.latent import EXACT, guarded, solve, try_extrapolation
 from spmld.core.losses import LOSSES
-from spmld.core.outer import EXACT, Status, guarded, solve, try_leap
 from spmld.core.problem import State
-from spmld.core.steps import update_V, update_W
+from spmld.core.steps import UpdateV, UpdateW
 from spmld.core.terms import Correlation, Coupling, Ridge
-from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
+from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, QuantileSchedule
+from spmld.pacing.update import PacingUpdate
 
 from .cases import SIZES, make_case
 
 
-def start(problem, seed=0):
+def initial(problem, seed=0):
     rng = np.random.default_rng(seed)
-    return spectral_start(problem, SIZES["k"], SIZES["r"], lambda shape: rng.random(shape))
+    return spectral_init(problem, SIZES["k"], SIZES["r"], lambda shape: rng.random(shape))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("solver", ["exact", "descent"])
-def test_objective_falls_in_every_round(loss, solver):
+def test_every_iteration_lowers_the_objective(loss, solver):
     problem, objective, _ = make_case(loss=loss)
-    steps = EXACT if solver == "exact" else descent_steps()
-    result = solve(problem, objective, start(problem), steps, leap=solver == "exact", max_iter=40, tol=None)
+    steps = EXACT if solver == "exact" else DESCENT
+    result = solve(problem, objective, initial(problem), steps, extrapolate=solver == "exact", max_iter=40, tol=None)
     values = np.array([record["objective"] for record in result.history])
     assert (np.diff(values) <= 1e-9 * values[0]).all()
     assert values[-1] < 0.98 * values[0]
-    assert result.status is Status.ROUNDS
+    assert result.status is Status.COMPLETED
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_solvers_agree_when_run_long(loss):
+def test_solvers_agree_after_many_iterations(loss):
     problem, objective, _ = make_case(loss=loss)
-    exact = solve(problem, objective, start(problem), max_iter=1000, tol=1e-8)
-    slow = solve(problem, objective, start(problem), descent_steps(), leap=False, max_iter=300, tol=1e-7)
+    exact = solve(problem, objective, initial(problem), max_iter=1000, tol=1e-8)
+    slow = solve(problem, objective, initial(problem), DESCENT, extrapolate=False, max_iter=300, tol=1e-7)
     assert slow.history[-1]["objective"] == pytest.approx(exact.history[-1]["objective"], rel=1e-3)
     first = slow.history[0]["objective"]
-    assert first > 1.02 * exact.history[-1]["objective"]  # there was a way to go
+    assert first > 1.02 * exact.history[-1]["objective"]  # the first iteration is not yet converged
 
 
-def test_record_of_a_round_adds_up():
+def paced(rule):
+    return PacingUpdate(rule, ColumnGroups())
+
+
+def test_terms_of_a_record_sum_to_the_objective():
     problem, objective, _ = make_case()
-    pacing = GroupSparsePacing(schedule=QuantileSchedule(start=0.4, stop=0.8, n_iter=3, diversity=0.3))
-    result = solve(problem, objective, start(problem), pacing=pacing, max_iter=6, tol=None)
+    pacing = paced(GroupSparsePacing(schedule=QuantileSchedule(start=0.4, stop=0.8, n_iter=3, diversity=0.3)))
+    result = solve(problem, objective, initial(problem), pacing=pacing, max_iter=6, tol=None)
     for record in result.history:
         terms = sum(record[name] for name in ("fit", "coupling", "correlation", "ridge", "pacing"))
         assert record["objective"] == pytest.approx(terms)
@@ -57,14 +62,14 @@ def test_record_of_a_round_adds_up():
         assert record["seconds"] > 0
     P = np.concatenate([rows.P for rows in result.state.rows])
     assert result.history[-1]["mean_weight"] == pytest.approx(P.mean())
-    shares = [record["mean_weight"] for record in result.history]
-    assert shares[0] < shares[1] < shares[2]
+    means = [record["mean_weight"] for record in result.history]
+    assert means[0] < means[1] < means[2]
 
 
-def test_weights_of_a_round_minimise_its_objective():
+def test_weights_of_an_iteration_minimize_its_objective():
     problem, objective, _ = make_case()
-    pacing = GroupSparsePacing(schedule=GeometricSchedule(threshold=0.3, diversity=0.5))
-    result = solve(problem, objective, start(problem), pacing=pacing, max_iter=1, tol=None)
+    pacing = paced(GroupSparsePacing(schedule=GeometricSchedule(threshold=0.3, diversity=0.5)))
+    result = solve(problem, objective, initial(problem), pacing=pacing, max_iter=1, tol=None)
     rng, record = np.random.default_rng(0), result.history[0]
     P = np.concatenate([rows.P for rows in result.state.rows])
     L = np.concatenate([objective.coupling.losses(rows.V, rows.T) for rows in result.state.rows])
@@ -78,17 +83,17 @@ def test_weights_of_a_round_minimise_its_objective():
         assert in_weights(P) <= in_weights(other) + 1e-12
 
 
-def test_status_tells_how_it_ended():
+def test_status_of_the_solver():
     problem, objective, _ = make_case()
-    assert solve(problem, objective, start(problem), max_iter=500, tol=1e-6).status is Status.CONVERGED
-    assert solve(problem, objective, start(problem), max_iter=2, tol=1e-12).status is Status.LIMIT
-    unsettled = GroupSparsePacing(schedule=QuantileSchedule(stop=0.8, n_iter=30))
-    paced = solve(problem, objective, start(problem), pacing=unsettled, max_iter=200, tol=1e-2)
-    assert paced.status is Status.CONVERGED
-    assert len(paced.history) >= 30  # not before the schedule has ended
+    assert solve(problem, objective, initial(problem), max_iter=500, tol=1e-6).status is Status.CONVERGED
+    assert solve(problem, objective, initial(problem), max_iter=2, tol=1e-12).status is Status.MAX_ITER
+    slow = paced(GroupSparsePacing(schedule=QuantileSchedule(stop=0.8, n_iter=30)))
+    result = solve(problem, objective, initial(problem), pacing=slow, max_iter=200, tol=1e-2)
+    assert result.status is Status.CONVERGED
+    assert len(result.history) >= 30  # not before the schedule has ended
 
 
-def test_callback_sees_every_round_and_may_interrupt():
+def test_callback_is_called_in_every_iteration_and_may_raise():
     problem, objective, _ = make_case()
     seen = []
 
@@ -98,48 +103,57 @@ def test_callback_sees_every_round_and_may_interrupt():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        solve(problem, objective, start(problem), callback=stop)
+        solve(problem, objective, initial(problem), callback=stop)
     assert seen == [1, 2, 3]
 
 
-def test_an_objective_that_is_not_finite_ends_the_fit():
+def test_an_objective_that_is_not_finite_raises():
     problem, objective, state = make_case()
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="objective became"):
-        solve(problem, objective, replace(state, U=state.U * 1e200, b=state.b * np.nan), steps=(update_V,))
+        solve(problem, objective, replace(state, U=state.U * 1e200, b=state.b * np.nan), steps=(UpdateV(),))
 
 
-def test_a_leap_is_taken_only_if_it_lowers_the_objective():
+def test_extrapolation_is_accepted_only_if_it_lowers_the_objective():
     problem, objective, state = make_case()
-    near = update_W(problem, objective, update_V(problem, objective, state))
+    near = UpdateW()(problem, objective, UpdateV()(problem, objective, state))
     for length in (0.1, 1.0, 100.0):
         value = objective.value(problem, near)
-        after, found, next_length = try_leap(problem, objective, state, near, value, length)
-        assert found == pytest.approx(objective.value(problem, after))
-        assert found <= value
-        taken = after is not near
-        assert next_length == pytest.approx(min(1.5 * length, 30) if taken else 0.5 * length)
+        after, lower, next_length = try_extrapolation(problem, objective, state, near, value, length)
+        assert lower == pytest.approx(objective.value(problem, after))
+        assert lower <= value
+        accepted = after is not near
+        assert next_length == pytest.approx(min(1.5 * length, 30) if accepted else 0.5 * length)
         for block, rows in zip(problem.blocks, after.rows, strict=True):
             np.testing.assert_allclose(rows.T, block.X @ after.W, atol=1e-10)
 
 
-def test_a_step_that_would_raise_the_objective_is_replaced():
+class Reckless:
+    """A step that raises the objective unless it is asked to be safe."""
+
+    models_fit = True
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, problem, objective, state, safe=True):
+        self.calls.append(safe)
+        return UpdateV()(problem, objective, state) if safe else replace(state, U=100 * state.U)
+
+
+def test_a_step_that_would_raise_the_objective_is_repeated_safely():
     problem, objective, state = make_case(loss="logistic")
-    calls = []
-
-    def reckless(problem, objective, state, safe):
-        calls.append(safe)
-        return update_V(problem, objective, state, True) if safe else replace(state, U=100 * state.U)
-
-    from spmld.core import solve as module
-
-    original, module.MODELLED = module.MODELLED, (reckless,)
-    try:
-        value = objective.value(problem, state)
-        new, bound = guarded(reckless, problem, objective, state, value)
-    finally:
-        module.MODELLED = original
-    assert calls == [False, True]
+    step, value = Reckless(), objective.value(problem, state)
+    new, bound = guarded(step, problem, objective, state, value)
+    assert step.calls == [False, True]
     assert objective.value(problem, new) <= bound == value
+
+
+def test_only_steps_that_model_a_fit_which_is_not_quadratic_are_checked():
+    problem, objective, state = make_case(loss="squared")
+    step = Reckless()
+    guarded(step, problem, objective, state, objective.value(problem, state))
+    assert step.calls == [False]
+    assert [type(step).__name__ for step in (*EXACT, *DESCENT) if step.models_fit] == ["UpdateV", "UpdateU"]
 
 
 def test_reduces_to_ridge_regression_when_each_label_is_its_own_latent_label():
@@ -155,21 +169,21 @@ def test_reduces_to_ridge_regression_when_each_label_is_its_own_latent_label():
         for r, y in zip(state.rows, Y, strict=True)
     )
     state = State(U=np.eye(l), b=np.zeros(l), W=np.zeros((d, l)), Z=state.Z, rows=rows)
-    steps = (partial(update_V, tol=1e-12), partial(update_W, tol=1e-12))
+    steps = (UpdateV(tol=1e-12), UpdateW(tol=1e-12))
     result = solve(problem, objective, state, steps, max_iter=500, tol=1e-15)
     X = np.concatenate([block.X for block in problem.blocks])
     ridge = RidgeRegression(alpha=0.5 * 1.7 / 0.7, fit_intercept=False).fit(X, np.concatenate(Y))
     np.testing.assert_allclose(result.state.W.T, ridge.coef_, atol=1e-5)
 
 
-def test_spectral_start_is_the_best_low_rank_fit_and_permutes_with_the_data():
+def test_spectral_initialization_is_the_best_low_rank_fit_and_permutes_with_the_data():
     problem, _, _ = make_case(block_rows=100)
-    state = start(problem)
+    state = initial(problem)
     block = problem.blocks[0]
     b = block.Y.sum(axis=0) / block.J.sum(axis=0)
     np.testing.assert_allclose(state.b, b)
-    centred = block.J * (block.Y - b)
-    u, s, vt = np.linalg.svd(centred, full_matrices=False)
+    centered = block.J * (block.Y - b)
+    u, s, vt = np.linalg.svd(centered, full_matrices=False)
     best = u[:, :3] * s[:3] @ vt[:3]
     np.testing.assert_allclose(state.rows[0].V @ state.U.T, best, atol=1e-9)
     order = np.random.default_rng(0).permutation(block.n)
@@ -177,14 +191,14 @@ def test_spectral_start_is_the_best_low_rank_fit_and_permutes_with_the_data():
     moved = replace(
         block, X=block.X[order], Y=block.Y[order][:, labels], J=block.J[order][:, labels], group=block.group[order]
     )
-    other = start(replace(problem, blocks=(moved,)))
+    other = initial(replace(problem, blocks=(moved,)))
     np.testing.assert_allclose(other.rows[0].V @ other.U.T, best[order][:, labels], atol=1e-9)
 
 
-def test_random_start_is_the_released_one():
+def test_random_initialization_is_that_of_the_released_code():
     problem, _, _ = make_case()
     rng = np.random.default_rng(0)
-    state = random_start(problem, 3, 4, lambda shape: rng.random(shape))
+    state = random_init(problem, 3, 4, lambda shape: rng.random(shape))
     assert 0 <= state.U.min() <= state.U.max() < 1
     assert 0 <= state.rows[0].V.min() <= state.rows[0].V.max() < 1
     assert (state.W == 0).all()

@@ -1,4 +1,4 @@
-"""NumPy's ``.npz``: everything a data set holds, the split and sparse features too."""
+"""NumPy archives ``.npz``, which store all of a data set, including the split and sparse features."""
 
 from __future__ import annotations
 
@@ -17,16 +17,7 @@ _SPARSE = ("data", "indices", "indptr", "shape")
 
 
 def read_npz(path: str | os.PathLike[str]) -> Dataset:
-    """Read what `write_npz` has written, or any ``.npz`` file with the arrays ``X`` and ``Y``.
-
-    Parameters
-    ----------
-    path : str or path
-        The file. Nothing in it is executed.
-
-    Returns
-    -------
-    Dataset
+    """Read a file of `write_npz`, or any ``.npz`` file with the arrays ``X`` and ``Y``. No pickled objects are loaded.
 
     Examples
     --------
@@ -39,7 +30,7 @@ def read_npz(path: str | os.PathLike[str]) -> Dataset:
     """
     with reading(path, "a NumPy archive") as file:
         if not zipfile.is_zipfile(file):
-            raise ValueError("it is not one, or its end is missing")
+            raise ValueError("it is not a zip archive, or is truncated")
         with np.load(file, allow_pickle=False) as arrays:
             content = dict(arrays)
         if all(f"X_{part}" in content for part in _SPARSE):
@@ -48,21 +39,13 @@ def read_npz(path: str | os.PathLike[str]) -> Dataset:
         absent = [part for part in ("X", "Y") if part not in content]
         if absent:
             raise ValueError(f"it has no array {absent[0]!r}, only {', '.join(sorted(content)) or 'none'}")
-        features, labels = (content.get(f"{what}_names", np.array([])).tolist() for what in ("feature", "label"))
+        features, labels = (content.get(names, np.array([])).tolist() for names in ("feature_names", "label_names"))
         name = str(content.get("name", file.stem))
-        split = {part: content.get(part) for part in ("train", "test")}
-        return Dataset(content["X"], content["Y"], features, labels, name, **split)
+        return Dataset(content["X"], content["Y"], features, labels, name, content.get("train"), content.get("test"))
 
 
 def write_npz(data: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a NumPy archive, compressed.
-
-    Parameters
-    ----------
-    data : Dataset
-        What to write.
-    path : str or path
-        The file, which is complete or absent.
+    """Write a compressed NumPy archive; see `write_dataset`.
 
     Examples
     --------
@@ -73,8 +56,8 @@ def write_npz(data: Dataset, path: str | os.PathLike[str]) -> None:
     ...     read_npz(folder + "/file.npz")
     Dataset 'tiny': 2 samples (1 train, 1 test), 1 dense feature, 2 labels
     """
-    content = {"Y": data.Y, "name": np.array(data.name)}
-    content |= {f"{what}_names": np.array(getattr(data, f"{what}_names")) for what in ("feature", "label")}
+    names = {"feature_names": np.array(data.feature_names), "label_names": np.array(data.label_names)}
+    content = {"Y": data.Y, "name": np.array(data.name), **names}
     if data.train is not None:
         content |= {"train": data.train, "test": data.test}
     if sp.issparse(data.X):

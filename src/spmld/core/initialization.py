@@ -1,4 +1,4 @@
-"""Starting points."""
+"""Initial values of the latent-label model."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 from array_api_compat import array_namespace
 
-from spmld.core.correlation import normalise
+from spmld.core.correlation import normalize_rows
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State
 
 Uniform = Callable[[tuple[int, ...]], Array]
-"""Draws an array of a shape, uniform on [0, 1), in the array type and precision of the fit."""
+"""Draws an array of a given shape, uniform on [0, 1), with the array type and precision of the fit."""
 
 
 def label_means(problem: Problem, like: Array) -> Array:
-    """Mean of each label's observed signs, 0 where none is observed, in the type of an array."""
+    """Return the mean observed sign of each label, 0 where none is observed, with the type of an array."""
     xp = array_namespace(like)
 
     def sums(block: Block) -> tuple[Array, Array]:
@@ -26,31 +26,31 @@ def label_means(problem: Problem, like: Array) -> Array:
     return total / xp.where(count > 0, count, xp.ones_like(count))
 
 
-def random_start(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
-    """U and V uniform, W zero, Z uniform with rows scaled to unit length, no intercept: the released code's start."""
+def random_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
+    """U and V uniform, W zero, Z uniform with rows scaled to unit length, intercepts 0, as in the released code."""
     block = problem.blocks[0]
     (d, l), g = (block.X.shape[1], block.Y.shape[1]), problem.sizes.shape[0]
-    U, Z = uniform((l, k)), normalise(uniform((g, l, r)))
+    U, Z = uniform((l, k)), normalize_rows(uniform((g, l, r)))
     V = problem.map(lambda block: uniform((block.n, k)))
     rows = tuple(Rows(V=v, T=0 * v, P=0 * v + 1) for v in V)
     W = array_namespace(U).zeros((d, k), dtype=U.dtype, device=U.device)
     return State(U=U, b=0 * U[:, 0], W=W, Z=Z, rows=rows)
 
 
-def spectral_start(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
-    """The best rank-k factors of the centred labels with zeros for the unobserved, split evenly; b the label means.
+def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
+    """The best rank-k factors of the centered labels, 0 where missing, scaled equally; b the label means.
 
-    It uses sums over rows alone, and permuting samples or labels permutes it.
+    It needs sums over rows only, and permuting samples or labels permutes it.
     """
-    state = random_start(problem, k, r, uniform)
+    state = random_init(problem, k, r, uniform)
     xp = array_namespace(state.U)
     b = label_means(problem, state.b) if problem.fit_intercept else state.b
 
-    def centred(block: Block) -> Array:
+    def centered(block: Block) -> Array:
         return block.J * (block.Y - b)
 
     def second_moments(block: Block) -> Array:
-        C = centred(block)
+        C = centered(block)
         return C.T @ C
 
     values, vectors = xp.linalg.eigh(problem.sum(second_moments))
@@ -60,7 +60,7 @@ def spectral_start(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     floor = 1e-3 * xp.max(root) + 1e-12
     root = xp.where(root > floor, root, xp.ones_like(root) * floor)
     rows = tuple(
-        Rows(V=(centred(block) @ vectors) / root, T=row.T, P=row.P)
+        Rows(V=(centered(block) @ vectors) / root, T=row.T, P=row.P)
         for block, row in zip(problem.blocks, state.rows, strict=True)
     )
     return State(U=vectors * root, b=b, W=state.W, Z=state.Z, rows=rows)

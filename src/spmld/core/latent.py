@@ -1,0 +1,154 @@
+"""The solver of the latent-label model: block updates, extrapolation and pacing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any, NamedTuple
+
+from array_api_compat import array_namespace
+
+from spmld.core.correlation import UpdateZ
+from spmld.core.iteration import Callback, Record, Result, iterate
+from spmld.core.losses import Array
+from spmld.core.problem import Problem, State, set_rows
+from spmld.core.steps import BlockUpdate, UpdateU, UpdateV, UpdateW
+from spmld.core.terms import Objective
+
+EXACT: tuple[BlockUpdate, ...] = (UpdateZ(), UpdateV(), UpdateU(), UpdateW())
+
+
+def exact_steps(tol: float | None) -> tuple[BlockUpdate, ...]:
+    """Return the exact block updates, with linear systems solved as accurately as a fit to `tol` requires.
+
+    The energy of a conjugate-gradient iterate is off by about the square of its residual.
+    """
+    if tol is None:
+        return EXACT
+    residual = max(0.03 * tol**0.5, 1e-12)
+    return UpdateZ(), UpdateV(tol=residual / 10), UpdateU(), UpdateW(tol=residual)
+
+
+class PacedWeights(NamedTuple):
+    """Self-paced weights of an iteration."""
+
+    weights: tuple[Array, ...]
+    """Weights in [0, 1] in row blocks."""
+    penalty: float
+    """Penalty of the pacing rule at the weights."""
+    record: dict[str, float]
+    """Entries for the history: threshold and diversity."""
+    ended: bool
+    """Whether the schedule stays constant from now on."""
+
+
+Pacing = Callable[[int, Sequence[Array]], PacedWeights]
+"""Maps an iteration, counted from 0, and losses in row blocks to weights."""
+
+
+@dataclass(frozen=True)
+class _Point:
+    state: State
+    value: float
+    """Objective without the penalty of the pacing."""
+    length: float
+    """Length of the next extrapolation."""
+
+
+def solve(
+    problem: Problem,
+    objective: Objective,
+    state: State,
+    steps: Sequence[BlockUpdate] = EXACT,
+    *,
+    pacing: Pacing | None = None,
+    extrapolate: bool = True,
+    max_iter: int = 100,
+    tol: float | None = 1e-3,
+    callback: Callback | None = None,
+    stage: str = "main",
+) -> Result[State]:
+    """Alternate the block updates `steps` and the pacing until the objective converges.
+
+    It has converged when the block updates, before the pacing changes the weights, change it by less than `tol` times
+    its value, and the pacing schedule has ended or all weights are 1. With `tol` None, all iterations are run.
+    """
+    first = objective.value(problem, state)
+
+    def update(number: int, old: _Point) -> tuple[_Point, Record, bool]:
+        state, value, length = old.state, old.value, old.length
+        for step in steps:
+            state, value = guarded(step, problem, objective, state, value)
+        value = objective.value(problem, state)
+        if extrapolate and number > 1:
+            state, value, length = try_extrapolation(problem, objective, old.state, state, value, length)
+        if not isfinite(value):
+            raise FloatingPointError(f"the objective became {value} in iteration {number}")
+        change = abs(old.value - value)
+        state, penalty, parameters, ended = _pace(pacing, number, problem, objective, state)
+        terms = objective.values(problem, state)
+        value, weights = sum(terms.values()), _mean_weights(problem, state)
+        record = {"objective": value + penalty, **terms, "pacing": penalty, **weights, **parameters}
+        # An objective that has dropped to almost none of its first value has converged too.
+        small = tol is not None and change <= tol * max(abs(old.value), 1e-3 * abs(first))
+        converged = small and number > 1 and (ended or weights["mean_weight"] >= 1)
+        return _Point(state, value, length), record, converged
+
+    result = iterate(
+        update, _Point(state, first, 1.0), max_iter=max_iter, fixed=tol is None, callback=callback, stage=stage
+    )
+    return Result(result.state.state, result.status, result.history)
+
+
+def _pace(
+    pacing: Pacing | None, number: int, problem: Problem, objective: Objective, state: State
+) -> tuple[State, float, dict[str, float | None], bool]:
+    """Return the state with new weights, their penalty, entries for the history, and whether the schedule has ended."""
+    if pacing is None:
+        return state, 0.0, {"threshold": None, "diversity": None}, True
+    losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
+    paced = pacing(number - 1, losses)
+    return set_rows(state, P=paced.weights), paced.penalty, {**paced.record}, paced.ended
+
+
+def guarded(
+    step: BlockUpdate, problem: Problem, objective: Objective, state: State, ceiling: float
+) -> tuple[State, float]:
+    """Apply a step with the close model of the fit, or with the safe model if it raises the objective above `ceiling`.
+
+    Returns the state and an upper bound on its objective. The squared loss is its own model, and steps that do not
+    model the fit cannot raise the objective: these are not evaluated.
+    """
+    new = step(problem, objective, state, False)
+    if objective.fit.exact or not step.models_fit:
+        return new, ceiling
+    value = objective.value(problem, new)
+    if value <= ceiling:
+        return new, value
+    return step(problem, objective, state, True), ceiling
+
+
+def try_extrapolation(
+    problem: Problem, objective: Objective, old: State, new: State, value: float, length: float
+) -> tuple[State, float, float]:
+    """Extrapolate from `old` through `new` by `length`, if that takes the objective below `value`.
+
+    X W is linear in W, so no product with X is needed. Returns the state, its value, and the next length to try.
+    """
+
+    def beyond(a: Array, b: Array) -> Array:
+        return b + length * (b - a)
+
+    rows = tuple(replace(q, V=beyond(p.V, q.V), T=beyond(p.T, q.T)) for p, q in zip(old.rows, new.rows, strict=True))
+    far = replace(new, U=beyond(old.U, new.U), b=beyond(old.b, new.b), W=beyond(old.W, new.W), rows=rows)
+    far_value = objective.value(problem, far)
+    if far_value < value:
+        return far, far_value, min(1.5 * length, 30.0)
+    return new, value, 0.5 * length
+
+
+def _mean_weights(problem: Problem, state: State) -> dict[str, Any]:
+    xp = array_namespace(state.U)
+    means = problem.sum(lambda block, rows: xp.sum(rows.P, axis=0), state.rows) / problem.n
+    return {"mean_weight": float(xp.mean(means)), "mean_weight_per_component": [float(mean) for mean in means]}

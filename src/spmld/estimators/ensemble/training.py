@@ -1,0 +1,108 @@
+"""Training data with folds, and the loss of out-of-fold scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spmld.core.losses import LOSSES
+from spmld.metrics import get_metric
+from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit
+
+__all__ = ["HeldOutLoss", "Scores", "TrainingData"]
+
+Scores = NDArray[np.float64]
+
+
+class HeldOutLoss:
+    """Loss of out-of-fold scores by a metric of `spmld.metrics`.
+
+    Parameters
+    ----------
+    scoring : str, default="ranking_loss"
+        Name of a metric of scores. Metrics for which greater is better are subtracted from their maximum.
+
+    Examples
+    --------
+    >>> from spmld.estimators.ensemble import HeldOutLoss
+    >>> HeldOutLoss("sample_auc")([[1, 0], [0, 1]], [[2.0, 1.0], [2.0, 1.0]])
+    array([0., 1.])
+    """
+
+    def __init__(self, scoring: str = "ranking_loss"):
+        self.scoring = scoring
+        try:
+            self._metric, self._options = get_metric(scoring)
+        except ValueError as error:
+            raise ValueError(f"scoring must be the name of a metric of scores, got {scoring!r}: {error}") from error
+        if self._metric.needs != "scores":
+            raise ValueError(
+                f"scoring must be a metric of scores, got {scoring!r}, a metric of {self._metric.needs}; "
+                'use "ranking_loss" or another metric of scores'
+            )
+
+    def __call__(self, Y: Any, scores: Any) -> NDArray[np.float64]:
+        """Return the losses: one per sample for a mean over samples, otherwise one value.
+
+        Where the metric is undefined for all samples, as ranking metrics are for a single label, the losses are the
+        logistic losses of the observed entries.
+        """
+        averages = {"average": None} if self._metric.over == "samples" else {}
+        losses = np.atleast_1d(self._metric.function(Y, scores, **self._options, **averages))
+        if np.isnan(losses).all():
+            observed = ~np.isnan(Y)
+            return LOSSES["logistic"].value(Y[observed], scores[observed])
+        return self._metric.range[1] - losses if self._metric.greater_is_better else losses
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Training samples with labels, entry weights, folds and the loss that choices are based on.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Features.
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels -1 and +1, NaN where missing.
+    entry_weight : ndarray of shape (n_samples, n_labels)
+        Weights of the entries; 0 where missing.
+    folds : sequence of (train, test)
+        Folds that test each sample once, see `spmld.model_selection.make_folds`.
+    loss : callable, default=HeldOutLoss()
+        ``loss(Y, scores)`` returns an array of losses, whose mean is to be minimized.
+    n_jobs : int or None, default=None
+        Number of folds fitted in parallel.
+
+    Examples
+    --------
+    See `search_path`.
+    """
+
+    X: Any
+    Y: NDArray[Any]
+    entry_weight: NDArray[np.float64]
+    folds: Sequence[Fold]
+    loss: Callable[[Any, Any], NDArray[np.float64]] = field(default_factory=HeldOutLoss)
+    n_jobs: int | None = None
+
+    def with_features(self, X: Any) -> TrainingData:
+        """Return the same data with other features."""
+        return replace(self, X=X)
+
+    def cross_fit(
+        self, estimator: Any, *, folds: Sequence[Fold] | None = None, entry_weight: Scores | None = None
+    ) -> CrossFitResult:
+        """Fit an estimator on each fold, see `cross_fit`; by default on all folds, with the weights of the data."""
+        return cross_fit(
+            estimator,
+            self.X,
+            self.Y,
+            self.folds if folds is None else folds,
+            entry_weight=self.entry_weight if entry_weight is None else entry_weight,
+            n_jobs=self.n_jobs,
+        )

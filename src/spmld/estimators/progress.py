@@ -1,0 +1,109 @@
+"""Progress of a fit: callbacks, log lines and convergence warnings."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Placeholder without callbacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method unchanged."""
+        return method
+
+
+__all__ = [
+    "PROGRESS_CONSTRAINTS",
+    "CallbackSupportMixin",
+    "format_record",
+    "max_iterations",
+    "report_progress",
+    "warn_not_converged",
+]
+
+LOG = logging.getLogger("spmld")
+Record = dict[str, Any]
+PROGRESS_CONSTRAINTS: dict[str, Any] = {"callback": [callable, None], "verbose": ["verbose"]}
+"""Constraints of the parameters `callback` and `verbose`."""
+_LIBRARIES = ("spmld", "sklearn", "joblib")
+
+
+def max_iterations(estimator: Any) -> int | None:
+    """Return the maximum number of records of a fit, or None for an estimator that is not iterative.
+
+    Examples
+    --------
+    >>> from spmld import SPMLD, LabelPrior
+    >>> from spmld.estimators.progress import max_iterations
+    >>> max_iterations(SPMLD(n_warmup_iter=2, max_iter=10)), max_iterations(LabelPrior())
+    (12, None)
+    """
+    if not hasattr(estimator, "callback"):
+        return None
+    if hasattr(estimator, "_max_iterations"):
+        return int(estimator._max_iterations())
+    return int(getattr(estimator, "n_warmup_iter", 0) + estimator.max_iter)
+
+
+@contextmanager
+def report_progress(estimator: Any) -> Iterator[Callable[[Record], bool]]:
+    """Provide a function that reports the record of an iteration and returns whether to stop."""
+    context = None
+    if hasattr(estimator, "_skl_callbacks"):  # set by set_callbacks
+        context = estimator._init_callback_context(max_subtasks=max_iterations(estimator))
+        context.call_on_fit_task_begin(estimator=estimator)
+
+    def report(record: Record) -> bool:
+        if estimator.verbose:
+            LOG.info("%s: %s", type(estimator).__name__, format_record(record))
+        stop = estimator.callback is not None and bool(estimator.callback(record))
+        if context is not None:
+            task = context.subcontext(task_name="iteration").call_on_fit_task_begin(estimator=estimator)
+            stop = task.call_on_fit_task_end(estimator=estimator) or stop
+        return stop
+
+    try:
+        yield report
+        if context is not None:
+            context.call_on_fit_task_end(estimator=estimator)
+    finally:
+        _tear_down_callbacks(estimator)
+
+
+@with_callbacks
+def _tear_down_callbacks(estimator: Any) -> None:
+    """Tear down scikit-learn's callbacks, which the decorator does when the function returns."""
+
+
+def format_record(record: Record) -> str:
+    """Return the strings and numbers of a record as text, without lists.
+
+    Examples
+    --------
+    >>> from spmld.estimators.progress import format_record
+    >>> format_record({"stage": "main", "iteration": 3, "objective": 12.34567, "mean_weight_per_label": [0.5, 0.7]})
+    'stage main, iteration 3, objective 12.35'
+    """
+    shown = {name: value for name, value in record.items() if isinstance(value, (str, int, float, dict))}
+    return ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in shown.items()
+    )
+
+
+def warn_not_converged(estimator: Any, message: str) -> None:
+    """Issue a ConvergenceWarning that points at the first line outside the libraries that called `fit`."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _LIBRARIES:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"{type(estimator).__name__}: {message}", ConvergenceWarning, stacklevel=level)

@@ -1,0 +1,239 @@
+"""Transformers of features: a common scale, and similarities to landmarks."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.kernel_approximation import Nystroem
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from spmld._arrays import features_to_numpy, move, namespace, to_numpy
+from spmld._validation import POSITIVE_INT
+from spmld.estimators._inputs import check_features
+
+__all__ = ["FeatureScaler", "LandmarkFeatures"]
+
+
+class _FeatureTransformer(TransformerMixin, BaseEstimator):
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class FeatureScaler(_FeatureTransformer):
+    """Scale features so that samples have mean square norm 1.
+
+    The same penalty then suits all data sets. Dense features get mean 0 and equal variances. Features with mostly
+    zeros are divided by a single number, because centering would fill a sparse matrix, and its features, such as word
+    counts, are on a common scale already. The fraction of zeros decides, not the format in which X is stored.
+
+    Parameters
+    ----------
+    center : bool, default=True
+        Whether to subtract the means of dense features. Otherwise they get equal mean squares.
+
+    Attributes
+    ----------
+    mean_ : array of shape (n_features,) or 0.0
+        Means that are subtracted.
+    factor_ : array of shape (n_features,) or float
+        Factors of the features; one number if most entries of X are zero.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.estimators import FeatureScaler
+    >>> FeatureScaler().fit_transform([[1.0, 30.0], [3.0, 10.0]]) * np.sqrt(2)
+    array([[-1.,  1.],
+           [ 1., -1.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"center": ["boolean"]}
+
+    def __init__(self, *, center: bool = True):
+        self.center = center
+
+    def fit(self, X: Any, y: Any = None) -> FeatureScaler:
+        """Compute means and factors.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
+            Training samples.
+        y : ignored
+            For compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X = check_features(self, X, reset=True)
+        xp, (n, d) = namespace(X), X.shape
+        n_nonzero = X.nnz if sp.issparse(X) else int(xp.sum(xp.astype(X != 0, xp.int64)))
+        self._one_factor = n_nonzero < 0.5 * n * d
+        self.mean_: Any = 0.0
+        if self._one_factor:
+            values = X.data if sp.issparse(X) else X
+            self.factor_: Any = _inverse_root(float(xp.sum(values * values)) / n)
+            return self
+        X = _dense(X)
+        mean = xp.mean(X, axis=0)
+        if self.center:
+            self.mean_ = mean
+        squares = to_numpy(xp.mean((X - self.mean_) ** 2, axis=0))
+        # Rounding leaves a constant feature a variance above 0.
+        rounding = (n * np.finfo(squares.dtype).eps * to_numpy(mean)) ** 2
+        factor = _inverse_root(np.where(squares > rounding, squares, 0.0)) / np.sqrt(d)
+        self.factor_ = move(factor.astype(squares.dtype), X)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Scale samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        X = check_features(self, X, reset=False)
+        if not self._one_factor:
+            return (_dense(X) - self.mean_) * self.factor_
+        if sp.issparse(X):
+            return sp.csr_array((X.data * self.factor_, X.indices, X.indptr), shape=X.shape)
+        return X * float(self.factor_)
+
+    def unscale(self, W: Any) -> tuple[Any, Any]:
+        """Convert weights of scaled features into weights of the original features.
+
+        Parameters
+        ----------
+        W : array of shape (n_features, k)
+            Weights of scaled features.
+
+        Returns
+        -------
+        weights : array of shape (n_features, k)
+            Weights of the original features.
+        offsets : array of shape (k,)
+            ``transform(X) @ W`` equals ``X @ weights - offsets``.
+        """
+        xp = namespace(W)
+        weights = W * (float(self.factor_) if self._one_factor else self.factor_[:, None])
+        return weights, xp.sum(weights * xp.reshape(self.mean_ + xp.zeros_like(W[:, 0]), (-1, 1)), axis=0)
+
+
+class LandmarkFeatures(_FeatureTransformer):
+    """Similarities to landmarks, which are training samples: Nystroem features of a Gaussian kernel.
+
+    The kernel compares directions: features get equal variances and samples unit length. Samples near the same
+    landmarks form a local group without a sharp border, and a linear model has its own weights for each of them.
+
+    Parameters
+    ----------
+    n_landmarks : int, default=300
+        Number of landmarks; at most the number of training samples is used.
+    random_state : int, RandomState or None, default=None
+        Seed of the landmarks.
+
+    Attributes
+    ----------
+    kernel_ : sklearn.kernel_approximation.Nystroem
+        The fitted kernel approximation.
+    mean_, factor_ : ndarray of shape (n_features,)
+        Means that are subtracted (0 for a sparse X), and factors of the features.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.estimators import LandmarkFeatures
+    >>> X = make_planted(n_samples=100, random_state=0).X
+    >>> LandmarkFeatures(n_landmarks=20, random_state=0).fit_transform(X).shape
+    (100, 20)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_landmarks": [POSITIVE_INT],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, n_landmarks: int = 300, *, random_state: Any = None):
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> LandmarkFeatures:
+        """Draw landmarks and set the width of the kernel.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples.
+        y : ignored
+            For compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X = features_to_numpy(check_features(self, X, reset=True))
+        rng = check_random_state(self.random_state)
+        if sp.issparse(X):
+            means = np.asarray(X.mean(axis=0)).ravel()
+            variances = np.asarray(X.multiply(X).mean(axis=0)).ravel() - means**2
+            self.mean_: Any = 0.0
+        else:
+            variances, self.mean_ = X.var(axis=0), X.mean(axis=0)
+        self.factor_ = _inverse_root(np.maximum(variances, 0))
+        directions = self._directions(X)
+        drawn = directions[rng.permutation(X.shape[0])[:500]]
+        cosines = _dense(drawn @ drawn.T)
+        # The median of squared distances is the unit of the width of the kernel.
+        distance = max(float(np.median(2 - 2 * cosines)), 1e-3)
+        n_landmarks, seed = min(self.n_landmarks, X.shape[0]), rng.randint(2**31 - 1)
+        self.kernel_ = Nystroem(gamma=0.7 / distance, n_components=n_landmarks, random_state=seed).fit(directions)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Compute the features of samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_landmarks)
+        """
+        check_is_fitted(self)
+        return self.kernel_.transform(self._directions(features_to_numpy(check_features(self, X, reset=False))))
+
+    def _directions(self, X: Any) -> Any:
+        X = X.multiply(self.factor_).tocsr() if sp.issparse(X) else (X - self.mean_) * self.factor_
+        return normalize(X)
+
+
+def _inverse_root(squares: Any) -> Any:
+    """Return 1 / sqrt(squares), and 0 where there is nothing to scale."""
+    squares = np.asarray(squares, dtype=float)
+    return np.where(squares > 1e-300, 1 / np.sqrt(np.maximum(squares, 1e-300)), 0.0)
+
+
+def _dense(X: Any) -> Any:
+    return X.toarray() if sp.issparse(X) else X

@@ -1,0 +1,275 @@
+"""Model files: saving, loading, and reading their description.
+
+A model file is an archive of skops, which skops can read too, with a description of the model in ``spmld.json`` and a
+checksum, see `spmld.persistence.checksum`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import sys
+import warnings
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+import spmld
+from spmld._io import need, writing
+from spmld.persistence.checksum import KIND, MEMBER, ModelFileError, add_checksum, read_verified
+from spmld.persistence.names import check_names, feature_names_of, label_names_of, shape_of
+from spmld.persistence.state import check_sparse, without_callbacks, without_tensors
+from spmld.persistence.trusted import is_trusted
+
+__all__ = ["ModelFileError", "ModelInfo", "load", "model_info", "save"]
+
+_FORMAT = 2  # 1: before the classes were renamed
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """Description of a model in a model file.
+
+    Attributes
+    ----------
+    estimator : str
+        Name of the class.
+    version : str
+        Version of spmld that wrote the file.
+    created : str
+        Date and time in UTC.
+    n_features, n_labels : int or None
+        Numbers of features and labels, if known.
+    feature_names, label_names : list of str or None
+        Names of the features and labels, if known.
+    params : dict
+        Constructor parameters. Values that are not numbers or strings are given by their repr.
+    summary : dict
+        The `summary` passed to `save`.
+    libraries : dict
+        Versions of Python and the libraries that wrote the file.
+    format : int
+        Version of the file format.
+
+    Examples
+    --------
+    See `model_info`.
+    """
+
+    estimator: str
+    version: str
+    created: str
+    n_features: int | None = None
+    n_labels: int | None = None
+    feature_names: list[str] | None = None
+    label_names: list[str] | None = None
+    params: dict[str, Any] = field(default_factory=dict)
+    summary: dict[str, Any] = field(default_factory=dict)
+    libraries: dict[str, str] = field(default_factory=dict)
+    format: int = _FORMAT
+
+
+def save(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    label_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+    summary: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a fitted model to a file.
+
+    If writing fails, no incomplete file is left and an existing file does not change. Torch tensors are written as
+    NumPy arrays, so that the file can be loaded without torch; the loaded model accepts tensors as before.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        An estimator of this package or of scikit-learn. If skops cannot write a part of it, such as a function that you
+        defined, it raises an error.
+    path : str or path-like
+        File to write. An existing file is replaced.
+    label_names, feature_names : sequence of str, optional
+        Names of the labels and features. By default, those of the fit.
+    summary : mapping, optional
+        Information about the training, such as the data and the metrics, in types that JSON supports.
+
+    Warns
+    -----
+    UserWarning
+        If the file contains types that `load` does not trust by default, or if the model has a callback, which is not
+        written.
+
+    Examples
+    --------
+    >>> import tempfile, spmld
+    >>> model = spmld.LabelPrior().fit([[0], [1]], [[1, 0], [0, 0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     spmld.save(model, folder + "/prior.skops")
+    ...     spmld.load(folder + "/prior.skops").prior_
+    array([0.5 , 0.25])
+    """
+    skops = need("skops.io", "files")
+    check_is_fitted(model)
+    file = Path(path)
+    if file.is_dir():
+        raise ModelFileError(f"{file} is a folder, expected the name of a file")
+    original, model = model, without_callbacks(model)
+    if model is not original:
+        warnings.warn(f"the callback of {type(model).__name__} is not written to {file}", stacklevel=2)
+    info = _describe(model, label_names, feature_names, summary)
+    try:
+        # Compressed, because the JSON in which skops describes a model is long and repetitive.
+        content = skops.dumps(without_tensors(model), compression=zipfile.ZIP_DEFLATED)
+        untrusted = _untrusted(skops.get_untrusted_types(data=content))
+    except (TypeError, AttributeError, NotImplementedError, ValueError) as error:
+        raise ModelFileError(f"{info.estimator} cannot be written to {file}: {error}") from error
+    if untrusted:
+        warnings.warn(f"{file} has untrusted types: load it with spmld.load(path, trusted={untrusted})", stacklevel=2)
+    content = add_checksum(content, json.dumps(asdict(info), indent=2, ensure_ascii=False))
+    with writing(file) as part:
+        part.write_bytes(content)
+
+
+def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
+    """Load a model from a file of `save`. No code from the file is executed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to read.
+    trusted : sequence of str, default=()
+        Full names of types to trust in addition to those of spmld and skops. The error for a file with other types
+        names them. Only trust types that you know in files from a source that you know: loading creates objects of
+        these types.
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model file, is damaged, has another file format or a newer major version, or contains
+        untrusted types.
+    FileNotFoundError
+        If the file does not exist.
+
+    Examples
+    --------
+    See `save`.
+    """
+    if isinstance(trusted, str) or not all(isinstance(name, str) for name in trusted):
+        raise ValueError(f"trusted must be a list of names of types, got {trusted!r}")
+    content = read_verified(path)
+    _read_info(path, content)  # raises for other versions, before any part of the model is read
+    skops = need("skops.io", "files")
+    try:
+        types = skops.get_untrusted_types(data=content)
+        untrusted = _untrusted(types, trusted)
+        if not untrusted:
+            model = skops.loads(content, trusted=types)
+            check_sparse(model)
+    except Exception as error:  # skops raises many kinds of errors for invalid files
+        raise ModelFileError(f"{path} cannot be read as {KIND}: {error}") from error
+    if untrusted:
+        raise ModelFileError(
+            f"{path} has untrusted types: {', '.join(untrusted)}. Trusted are those of spmld and of skops. If you know "
+            f"these types and the source of the file, pass trusted={untrusted}"
+        )
+    return model
+
+
+def model_info(path: str | os.PathLike[str]) -> ModelInfo:
+    """Read the description of a model from a file of `save`, without loading the model. The checksum is verified.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to read.
+
+    Returns
+    -------
+    ModelInfo
+
+    Raises
+    ------
+    ModelFileError
+        As in `load`.
+
+    Examples
+    --------
+    >>> import tempfile, spmld
+    >>> model = spmld.LabelPrior().fit([[0], [1]], [[1, 0], [0, 0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     spmld.save(model, folder + "/prior.skops", label_names=["sad", "calm"], summary={"data": "songs"})
+    ...     info = spmld.model_info(folder + "/prior.skops")
+    >>> info.estimator, info.label_names, info.summary
+    ('LabelPrior', ['sad', 'calm'], {'data': 'songs'})
+    """
+    return _read_info(path, read_verified(path))
+
+
+def _describe(model: Any, label_names: Any, feature_names: Any, summary: Mapping[str, Any] | None) -> ModelInfo:
+    n_features, n_labels = shape_of(model)
+    params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    try:
+        plain_summary = json.loads(json.dumps(dict(summary or {}), allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"summary must have only types that JSON supports, got {summary!r}: {error}") from None
+    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "skops")}
+    return ModelInfo(
+        estimator=type(model).__name__,
+        version=spmld.__version__,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        n_features=n_features,
+        n_labels=n_labels,
+        feature_names=check_names(feature_names, n_features, "feature") or feature_names_of(model),
+        label_names=check_names(label_names, n_labels, "label") or label_names_of(model),
+        params={name: _plain(value) for name, value in params.items()},
+        summary=plain_summary,
+        libraries={"python": sys.version.split()[0], **libraries},
+    )
+
+
+def _plain(value: Any) -> Any:
+    finite = not isinstance(value, float) or abs(value) < float("inf")
+    return value if finite and isinstance(value, (bool, int, float, str, type(None))) else repr(value)
+
+
+def _read_info(path: str | os.PathLike[str], content: bytes) -> ModelInfo:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            description = json.loads(archive.read(MEMBER))
+        written, file_format = str(description["version"]), int(description["format"])
+    except Exception as error:  # a file with a correct checksum may still have any content
+        raise ModelFileError(f"{path} cannot be read as {KIND}: {error!r}") from error
+    if file_format != _FORMAT or _major(written) > _major(spmld.__version__):
+        older = file_format < _FORMAT
+        raise ModelFileError(
+            f"{path} was written by spmld {written} in file format {file_format}. This is spmld {spmld.__version__}, "
+            f"which reads format {_FORMAT} of major version {_major(spmld.__version__)} and older. "
+            f"{'Fit and save the model again' if older else 'Upgrade spmld'}"
+        )
+    names = {item.name for item in fields(ModelInfo)}
+    try:
+        return ModelInfo(**{name: value for name, value in description.items() if name in names})
+    except TypeError as error:
+        raise ModelFileError(f"{path} cannot be read as {KIND}: {error}") from error
+
+
+def _major(text: str) -> int:
+    number = re.match(r"\d+", text)
+    return int(number[0]) if number else 0
+
+
+def _untrusted(types: Sequence[str], trusted: Sequence[str] = ()) -> list[str]:
+    return [name for name in types if name not in trusted and not is_trusted(name)]

@@ -1,0 +1,86 @@
+"""The state of a model: removing tensors and callbacks before writing, checking sparse matrices after reading."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+from spmld._arrays import to_numpy
+
+__all__ = ["check_sparse", "without_callbacks", "without_tensors"]
+
+
+def without_tensors(model: Any) -> Any:
+    """Return a copy of a model with NumPy arrays instead of torch tensors; a model without tensors itself.
+
+    Examples
+    --------
+    >>> from spmld import LabelPrior
+    >>> from spmld.persistence.state import without_tensors
+    >>> model = LabelPrior().fit([[0], [1]], [[1, 0], [0, 1]])
+    >>> without_tensors(model) is model
+    True
+    """
+    return _replace(model, lambda part: to_numpy(part) if hasattr(part, "detach") else part)
+
+
+def without_callbacks(model: Any) -> Any:
+    """Return a copy of a model whose callbacks, and those of its parts, are None; a model without callbacks itself.
+
+    Examples
+    --------
+    >>> from spmld import GLOCAL, SelfPacedClassifier
+    >>> from spmld.persistence.state import without_callbacks
+    >>> without_callbacks(SelfPacedClassifier(GLOCAL(callback=print))).estimator.callback is None
+    True
+    """
+
+    def remove(part: Any) -> Any:
+        if not isinstance(part, BaseEstimator):
+            return part
+        has_callback = getattr(part, "callback", None) is not None
+        if has_callback or hasattr(part, "_skl_callbacks"):  # scikit-learn's set_callbacks sets the latter
+            part = copy.copy(part)
+            vars(part).pop("_skl_callbacks", None)
+            vars(part).update({"callback": None} if has_callback else {})
+        return part
+
+    return _replace(model, remove)
+
+
+def check_sparse(model: Any) -> None:
+    """Raise an error if a sparse matrix has invalid indices, which compiled code would follow."""
+    for matrix in _sparse_parts(model):
+        matrix.check_format(full_check=True)
+
+
+def _replace(part: Any, function: Callable[[Any], Any]) -> Any:
+    """Apply a function to a part of a model and to all parts of it; copy what changes."""
+    part = function(part)
+    if type(part) in (list, tuple):
+        parts = [_replace(item, function) for item in part]
+        return part if all(new is old for new, old in zip(parts, part, strict=True)) else type(part)(parts)
+    if isinstance(part, BaseEstimator):
+        state = {name: _replace(value, function) for name, value in vars(part).items()}
+        if any(state[name] is not value for name, value in vars(part).items()):
+            part = copy.copy(part)
+            vars(part).update(state)
+    return part
+
+
+def _sparse_parts(part: Any) -> Iterator[Any]:
+    if sp.issparse(part):
+        yield part
+        return
+    if isinstance(part, BaseEstimator):
+        part = vars(part)
+    if isinstance(part, np.ndarray) and part.dtype == object:
+        part = part.ravel().tolist()
+    if isinstance(part, (dict, list, tuple)):
+        for item in part.values() if isinstance(part, dict) else part:
+            yield from _sparse_parts(item)

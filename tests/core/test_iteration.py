@@ -1,0 +1,44 @@
+"""The outer iteration: records, callback and status."""
+
+import pytest
+
+from spmld.core.iteration import Status, iterate
+
+
+def halve(number, x):
+    return x / 2, {"objective": x / 2}, x / 2 < 0.2
+
+
+def test_iterates_until_convergence_with_one_record_per_iteration():
+    result = iterate(halve, 1.0, max_iter=10, stage="main")
+    assert result.state == 0.125
+    assert result.status is Status.CONVERGED
+    assert [record["objective"] for record in result.history] == [0.5, 0.25, 0.125]
+    assert list(result.history[0]) == ["stage", "iteration", "objective", "seconds"]
+    assert [record["iteration"] for record in result.history] == [1, 2, 3]
+    assert all(record["seconds"] >= 0 for record in result.history)
+
+
+@pytest.mark.parametrize(("fixed", "status"), [(False, Status.MAX_ITER), (True, Status.COMPLETED)])
+def test_maximum_number_of_iterations(fixed, status):
+    result = iterate(halve, 1.0, max_iter=2, fixed=fixed)
+    assert (result.state, result.status) == (0.25, status)
+    assert "stage" not in result.history[0]
+
+
+def test_callback_stops_after_the_iteration_and_takes_precedence():
+    records = []
+
+    def callback(record):
+        records.append(record)
+        return len(records) == 3
+
+    result = iterate(halve, 1.0, max_iter=10, callback=callback)
+    assert result.status is Status.STOPPED
+    assert all(a is b for a, b in zip(records, result.history, strict=True))
+
+
+def test_messages_name_the_limit():
+    message = Status.MAX_ITER.message(20)
+    assert message.startswith("The maximum number of iterations (max_iter=20) was reached before convergence")
+    assert message.endswith("increase max_iter or tol")

@@ -1,0 +1,151 @@
+"""Group-sparse pacing: its weights are exact minimizers for every input; quantiles and slacks of groups."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize
+
+from spmld.pacing import ColumnGroups, GroupSparsePacing, PacingParameters
+from spmld.pacing.schedules import group_quantiles, slack_norms
+
+RULE, COLUMNS = GroupSparsePacing(), ColumnGroups()
+
+
+def weights(L, threshold, diversity):
+    L = np.asarray(L, dtype=float)
+    column = L[:, None] if L.ndim == 1 else L
+    (P,) = RULE.weights([column], PacingParameters(threshold, diversity), COLUMNS)
+    return P[:, 0] if L.ndim == 1 else P
+
+
+def cost(p, L, threshold, diversity):
+    return p @ (L - threshold) + diversity * np.sqrt(p @ p)
+
+
+def best_of_a_general_solver(L, threshold, diversity):
+    """The lowest cost of a bounded quasi-Newton method from three initial points; weights 0 have cost 0."""
+
+    def with_slope(p):
+        norm = np.sqrt(p @ p) + 1e-300
+        return cost(p, L, threshold, diversity), L - threshold + diversity * p / norm
+
+    initial = (np.full(len(L), 0.5), np.ones(len(L)), np.clip(threshold - L, 0.01, 1))
+    costs = [minimize(with_slope, p, jac=True, bounds=[(0, 1)] * len(L), method="L-BFGS-B").fun for p in initial]
+    return min(0.0, *costs)
+
+
+def random_problem(rng):
+    """Losses with ties, and a diversity from each regime."""
+    n = int(rng.integers(1, 12))
+    L = np.round(rng.random(n) ** 2, int(rng.integers(1, 6)))
+    threshold = rng.choice([rng.random(), L[rng.integers(n)], L.min(), L.min() / 2, L.max() + rng.random()])
+    switch_off = np.sqrt(np.sum(np.clip(threshold - L, 0, None) ** 2))
+    part, most = rng.random() * switch_off, np.sqrt(rng.random()) * switch_off
+    diversity = rng.choice([0.0, part, most, switch_off, 1.5 * switch_off + 0.1])
+    return L, float(threshold), float(diversity)
+
+
+def test_no_general_solver_is_better_on_a_thousand_problems():
+    rng = np.random.default_rng(0)
+    n_soft = 0
+    for _ in range(1000):
+        L, threshold, diversity = random_problem(rng)
+        p = weights(L, threshold, diversity)
+        assert ((p >= 0) & (p <= 1)).all()
+        assert cost(p, L, threshold, diversity) <= best_of_a_general_solver(L, threshold, diversity) + 1e-10
+        n_soft += ((p > 0) & (p < 1)).any()
+    assert n_soft > 100  # weights between 0 and 1 occurred
+
+
+problems = st.tuples(
+    arrays(float, st.integers(1, 30), elements=st.floats(0, 1).map(lambda x: round(x, 3))),
+    st.floats(0, 1.5),
+    st.floats(0, 3),
+)
+
+
+@given(problems)
+def test_conditions_of_optimality(problem):
+    L, threshold, diversity = problem
+    p = weights(L, threshold, diversity)
+    norm = np.sqrt(p @ p)
+    if norm == 0:
+        assert np.sqrt(np.sum(np.clip(threshold - L, 0, None) ** 2)) <= diversity * (1 + 1e-9) + 1e-12
+        return
+    slope = L - threshold + diversity * p / norm
+    tolerance = 1e-7 * (1 + diversity)
+    assert (slope[p == 1] <= tolerance).all()
+    assert (slope[p == 0] >= -tolerance).all()
+    assert (np.abs(slope[(p > 0) & (p < 1)]) <= tolerance).all()
+
+
+@given(problems, st.floats(0, 1))
+def test_weights_decrease_with_the_loss_and_increase_with_the_threshold(problem, more):
+    L, threshold, diversity = problem
+    p = weights(L, threshold, diversity)
+    assert (np.diff(p[np.argsort(L, kind="stable")]) <= 1e-12).all()
+    assert (weights(L, threshold + more, diversity) >= p - 1e-9).all()
+    assert (weights(L, threshold, diversity * (1 - more)) >= p - 1e-9).all()
+
+
+def test_without_diversity_it_is_the_hard_rule():
+    L = np.array([0.1, 0.5, 0.5, 0.9])
+    np.testing.assert_array_equal(weights(L, 0.5, 0.0), [1, 0, 0, 0])
+    np.testing.assert_array_equal(weights(L, 0.05, 0.0), 0)
+    np.testing.assert_array_equal(weights(L, 2.0, 0.0), 1)
+
+
+def test_columns_are_independent_and_may_have_different_parameters():
+    rng = np.random.default_rng(0)
+    L, threshold, diversity = rng.random((40, 3)), np.array([0.2, 0.9, 0.5]), np.array([0.0, 2.0, 100.0])
+    P = weights(L, threshold, diversity)
+    for i in range(3):
+        np.testing.assert_allclose(P[:, i], weights(L[:, i], threshold[i], diversity[i]), atol=1e-12)
+    assert (P[:, 2] == 0).all()  # group sparsity: a column with too little slack is dropped
+
+
+def test_row_blocks_do_not_change_the_weights():
+    L = np.random.default_rng(0).random((50, 4))
+    parameters = PacingParameters(0.6, 1.5)
+    (whole,) = RULE.weights([L], parameters, COLUMNS)
+    parts = RULE.weights([L[:7], L[7:30], L[30:]], parameters, COLUMNS)
+    np.testing.assert_allclose(np.concatenate(parts), whole, atol=1e-12)
+    penalty = RULE.penalty(parts, parameters, COLUMNS)
+    assert penalty == pytest.approx(-0.6 * whole.sum() + 1.5 * np.sqrt((whole**2).sum(axis=0)).sum())
+
+
+def test_slack_norm_is_the_diversity_that_drops_a_column():
+    L = np.random.default_rng(0).random((50, 2))
+    off = slack_norms([L], np.array([0.5, 0.7]), COLUMNS)
+    assert (weights(L, np.array([0.5, 0.7]), off * 1.0001) == 0).all()
+    assert (weights(L, np.array([0.5, 0.7]), off * 0.9999) > 0).any(axis=0).all()
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.77, 0.999])
+def test_quantiles_are_those_of_numpy(fraction):
+    L = np.random.default_rng(0).random((200, 3)) ** 3
+    q = group_quantiles([L[:90], L[90:]], fraction, COLUMNS)
+    expected = np.quantile(L, fraction, axis=0, method="inverted_cdf")
+    np.testing.assert_allclose(q, expected, atol=1e-9)
+    assert (group_quantiles([L], 1.0, COLUMNS) == np.inf).all()
+
+
+def test_float32_follows_float64():
+    L = np.random.default_rng(0).random((500, 3))
+    single = weights(L, 0.5, 3.0)
+    (P,) = RULE.weights([L.astype(np.float32)], PacingParameters(0.5, 3.0), COLUMNS)
+    assert P.dtype == np.float32
+    np.testing.assert_allclose(P, single, atol=1e-5)
+
+
+def test_torch_has_the_weights_of_numpy():
+    L = np.random.default_rng(0).random((60, 3))
+    tensors = [torch.from_numpy(L[:25]), torch.from_numpy(L[25:])]
+    (expected,) = RULE.weights([L], PacingParameters(0.3, 0.8), COLUMNS)
+    weights = torch.concat(list(RULE.weights(tensors, PacingParameters(0.3, 0.8), COLUMNS)))
+    np.testing.assert_allclose(weights.numpy(), expected, atol=1e-12)
+    quantiles = [group_quantiles(blocks, 0.3, COLUMNS) for blocks in (tensors, [L])]
+    np.testing.assert_allclose(quantiles[0].numpy(), quantiles[1], atol=1e-12)
