@@ -94,7 +94,9 @@ def difference_figure(
     ax.set_yticks(range(len(rows)), labels=[name for name, _ in rows], fontsize=9)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:+.0%}" if value else "0")
-    ax.set_xlabel(f"relative difference from {reference}, positive if worse\nhollow: no significant difference", fontsize=9)
+    ax.set_xlabel(
+        f"relative difference from {reference}, positive if worse\nhollow: no significant difference", fontsize=9
+    )
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     figure.suptitle(title, fontsize=11)
