@@ -5,7 +5,7 @@ import pytest
 
 from spmld.cli import main
 from spmld.cli import reproduce as module
-from spmld.studies.tables import digits
+from spmld.studies.tables import format_value
 
 Result = namedtuple("Result", "exit_code stdout stderr")
 
@@ -29,7 +29,7 @@ fail_on = {fail_on}
 
 @pytest.fixture
 def cli(tmp_path, monkeypatch, capsys):
-    """Run a command in a folder with two studies; gives exit status, output and errors."""
+    """Return a function that runs a command in a folder with two studies."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny.toml").write_text(STUDY.format(fail_on=99))
     (tmp_path / "bad.toml").write_text(STUDY.format(fail_on=0))
@@ -44,8 +44,8 @@ def cli(tmp_path, monkeypatch, capsys):
 
 def test_run_report_check(cli, tmp_path):
     result = cli("run", "tiny.toml", "--out", "r.jsonl")
-    assert (result.exit_code, result.stdout) == (0, "tiny: 4 trials run, 0 on record before, 0 failed\n")
-    assert cli("run", "tiny.toml", "--out", "r.jsonl").stdout == "tiny: 0 trials run, 4 on record before, 0 failed\n"
+    assert (result.exit_code, result.stdout) == (0, "tiny: 4 trials run, 0 already recorded, 0 failed\n")
+    assert cli("run", "tiny.toml", "--out", "r.jsonl").stdout == "tiny: 0 trials run, 4 already recorded, 0 failed\n"
     assert cli("report", "r.jsonl", "--out", "out").exit_code == 0
     assert "| linear | 50% |" in (tmp_path / "out" / "table_planted.md").read_text()
     result = cli("check", "r.jsonl", "--data", "planted", "--rate", "0.5", "--method", "linear", "--seed", "1")
@@ -53,7 +53,7 @@ def test_run_report_check(cli, tmp_path):
     assert "DIFFERS" not in result.stdout
 
 
-def test_check_sees_a_record_that_was_changed(cli, tmp_path):
+def test_check_detects_a_changed_record(cli, tmp_path):
     cli("run", "tiny.toml", "--out", "r.jsonl")
     lines = (tmp_path / "r.jsonl").read_text().splitlines()
     record = json.loads(lines[-1])
@@ -65,7 +65,7 @@ def test_check_sees_a_record_that_was_changed(cli, tmp_path):
     assert cli("check", "r.jsonl", "--key", record["key"], "--tolerance", "0.01").exit_code == 0
 
 
-def test_failures_are_told_and_set_the_status(cli):
+def test_failures_are_printed_and_set_the_exit_status(cli):
     result = cli("run", "bad.toml", "--out", "r.jsonl")
     assert result.exit_code == 1
     assert "1 failed" in result.stdout
@@ -77,35 +77,36 @@ def test_failures_are_told_and_set_the_status(cli):
     [
         (["run", "tabels"], "spmld: study must be one of"),
         (["run", "none.toml"], "spmld: there is no study file none.toml"),
+        (["html", "none.jsonl", "-o", "x.html"], "spmld: none.jsonl cannot be read"),
         (["run", "tiny.toml", "--out", "."], "cannot be written"),
         (["report", "none.jsonl"], "spmld: none.jsonl cannot be read: No such file"),
         (["report", "tiny.toml"], "spmld: tiny.toml line 1 is not a record"),
         (["check", "none.jsonl"], "cannot be read"),
     ],
 )
-def test_what_cannot_be_used_is_one_line(cli, arguments, message):
+def test_errors_are_one_line(cli, arguments, message):
     result = cli(*arguments)
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
 
 
-def test_check_asks_for_exactly_one_record(cli):
+def test_check_needs_exactly_one_record(cli):
     cli("run", "tiny.toml", "--out", "r.jsonl")
     many = cli("check", "r.jsonl", "--method", "linear")
-    assert (many.exit_code, "2 records fit method=linear; say more" in many.stderr) == (2, True)
+    assert (many.exit_code, "2 records match method=linear; add conditions" in many.stderr) == (2, True)
     none = cli("check", "r.jsonl", "--method", "nothing")
-    assert (none.exit_code, none.stderr) == (2, "spmld: no successful trial fits method=nothing\n")
+    assert (none.exit_code, none.stderr) == (2, "spmld: no successful trial matches method=nothing\n")
 
 
-def test_ctrl_c_stops_with_a_word(cli, monkeypatch):
+def test_interruption_prints_how_to_resume(cli, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "run_study", interrupted)
     result = cli("run", "tiny.toml")
     assert result.exit_code == 130
-    assert "the same command goes on" in result.stderr
+    assert "run the same command to resume" in result.stderr
 
 
 def test_list_names_the_shipped_studies(cli):
@@ -113,7 +114,7 @@ def test_list_names_the_shipped_studies(cli):
     assert {"tables", "released", "radar", "surface", "smoke"} <= set(names)
 
 
-def test_the_bar_is_for_terminals(monkeypatch):
+def test_the_progress_bar_is_for_terminals(monkeypatch):
     monkeypatch.setattr(module.sys.stderr, "isatty", lambda: False, raising=False)
     assert module._progress_bar("tiny") is None
     monkeypatch.setattr(module.sys.stderr, "isatty", lambda: True, raising=False)
@@ -122,31 +123,40 @@ def test_the_bar_is_for_terminals(monkeypatch):
     assert list(show([None], [record])) == [record]
 
 
-def test_the_list_for_machines(cli):
+def test_the_list_as_json(cli):
     listed = json.loads(cli("list", "--json").stdout)
     lines = cli("list").stdout.splitlines()
-    assert [f"{each['name']:<18} {each['title']}" for each in listed] == lines
+    assert [f"{study['name']:<18} {study['title']}" for study in listed] == lines
 
 
 def test_one_table_its_cost_and_its_figure(cli, tmp_path):
     cli("run", "smoke", "--out", "r.jsonl")
     result = cli("table", "r.jsonl", "--figure", "wins.png")
-    assert "cells: better in" in result.stdout
+    assert "conditions: better in" in result.stdout
     pytest.importorskip("matplotlib")
     assert (tmp_path / "wins.png").read_bytes().startswith(b"\x89PNG")
     assert result.stdout.endswith(cli("table", "r.jsonl", "--brief").stdout)
     assert "|" not in cli("table", "r.jsonl", "--brief").stdout
     assert "times" in cli("table", "r.jsonl", "--cost").stdout.splitlines()[-1]
     assert cli("table", "r.jsonl", "--cost").stdout.endswith(cli("table", "r.jsonl", "--cost", "--brief").stdout)
-    told = json.loads(cli("table", "r.jsonl", "--json").stdout)
-    assert f"better in {told['counts']['better']}" in cli("table", "r.jsonl", "--brief").stdout
+    printed = json.loads(cli("table", "r.jsonl", "--json").stdout)
+    assert f"better in {printed['counts']['better']}" in cli("table", "r.jsonl", "--brief").stdout
     shown = cli("table", "r.jsonl").stdout
-    for cell in told["cells"]:
-        assert all(digits(each["mean"]) in shown for each in cell["methods"].values())
-        assert cell["methods"][told["reference"]]["verdict"] is None
-    seconds = json.loads(cli("table", "r.jsonl", "--cost", "--json").stdout)["cells"][0]["seconds"]
+    for condition in printed["conditions"]:
+        assert all(format_value(method["mean"]) in shown for method in condition["methods"].values())
+        assert condition["methods"][printed["reference"]]["verdict"] is None
+    seconds = json.loads(cli("table", "r.jsonl", "--cost", "--json").stdout)["conditions"][0]["seconds"]
     assert all(f"{value:.1f}" in cli("table", "r.jsonl", "--cost").stdout for value in seconds.values())
     result = cli("table", "r.jsonl", "--data", "nothing", "--figure", "other.png")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "must be one of planted, got 'nothing'" in result.stderr
+    assert "must be one of planted in study smoke, got 'nothing'" in result.stderr
     assert not (tmp_path / "other.png").exists()
+
+
+def test_the_html_report_of_a_study(cli, tmp_path):
+    pytest.importorskip("jinja2")
+    cli("run", "tiny.toml", "--out", "r.jsonl.xz")
+    result = cli("html", "r.jsonl.xz", "-o", "tiny.html", "--title", "<Mine>")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "<h1>&lt;Mine&gt;</h1>" in (tmp_path / "tiny.html").read_text(encoding="utf-8")
+    assert "already exists; use --force" in cli("html", "r.jsonl.xz", "-o", "tiny.html").stderr

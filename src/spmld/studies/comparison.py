@@ -15,7 +15,7 @@ from spmld.plotting.style import metric_label
 from spmld.studies.config import Condition, Method, Study
 from spmld.studies.figures import difference_figure
 from spmld.studies.records import Records
-from spmld.studies.results import Result, collect_results, compare_with, greater_is_better, is_better
+from spmld.studies.results import StudyResult, collect_results, compare_with, greater_is_better, is_better
 from spmld.studies.schema import StudyError
 from spmld.studies.tables import format_value, metric_heading
 
@@ -37,7 +37,7 @@ class ComparisonRow:
     """
 
     condition: Condition
-    results: dict[str, Result]
+    results: dict[str, StudyResult]
     best: str
 
     @property

@@ -15,7 +15,7 @@ from spmld.plotting.style import metric_label
 from spmld.studies.config import Condition, Method, Study
 from spmld.studies.plan import final_trials
 from spmld.studies.records import Records
-from spmld.studies.results import Result, greater_is_better
+from spmld.studies.results import StudyResult, greater_is_better
 from spmld.studies.tables import metric_heading
 
 __all__ = ["Ranking", "Surface", "radar_displays", "rankings", "surfaces"]
@@ -25,7 +25,9 @@ _PAPER_UNITS = {"spmld.SPMLD.paper": 2.0}
 _SYMBOLS = {"threshold": r"$\lambda$", "diversity": r"$\gamma$"}
 
 
-def radar_displays(results: Sequence[Result], records: Records, reference: str | None) -> dict[Condition, RadarDisplay]:
+def radar_displays(
+    results: Sequence[StudyResult], records: Records, reference: str | None
+) -> dict[Condition, RadarDisplay]:
     """Return a radar chart for each condition, of the methods that have all metrics.
 
     Coverage is divided by the number of labels, as in the paper.
@@ -57,7 +59,7 @@ class Ranking:
     display: CriticalDifferenceDisplay
 
 
-def rankings(results: Sequence[Result], reference: str | None) -> list[Ranking]:
+def rankings(results: Sequence[StudyResult], reference: str | None) -> list[Ranking]:
     """Rank the methods that have results on all data sets, without corrupted labels, by each metric and fraction.
 
     At least two data sets and three methods are necessary.

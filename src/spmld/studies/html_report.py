@@ -15,7 +15,7 @@ from spmld.studies.config import Study
 from spmld.studies.displays import radar_displays, rankings, surfaces
 from spmld.studies.plan import choose
 from spmld.studies.records import Records
-from spmld.studies.results import Result, agreement, by_evaluation, collect_results, find_reference
+from spmld.studies.results import StudyResult, agreement, by_evaluation, collect_results, find_reference
 from spmld.studies.tables import evaluation_phrase, format_mean, metric_heading, tables_of
 
 __all__ = ["study_report"]
@@ -77,7 +77,7 @@ def _data(records: Records) -> Section | None:
     return Section("data", "Data", "", [TextTable.from_records(rows, "Data sets")]) if rows else None
 
 
-def _results(results: Sequence[Result], evaluated_on: str, reference: str | None) -> Section | None:
+def _results(results: Sequence[StudyResult], evaluated_on: str, reference: str | None) -> Section | None:
     if not results:
         return None
     tables = []
@@ -100,13 +100,13 @@ def _results(results: Sequence[Result], evaluated_on: str, reference: str | None
     return Section(f"results-{evaluated_on}", f"Results{evaluation_phrase(evaluated_on)}", text, tables)
 
 
-def _cell(result: Result | None) -> TableCell | None:
+def _cell(result: StudyResult | None) -> TableCell | None:
     if result is None:
         return None
     return verdict_cell(format_mean(result), result.mean, result.test.verdict if result.test else None)
 
 
-def _agreement(results: Sequence[Result]) -> Section | None:
+def _agreement(results: Sequence[StudyResult]) -> Section | None:
     rows = [
         {
             "method": a.method,
@@ -123,7 +123,7 @@ def _agreement(results: Sequence[Result]) -> Section | None:
     return Section("published", "Agreement with the paper", text, [TextTable.from_records(rows, "Agreement")])
 
 
-def _ranks(results: Sequence[Result], evaluated_on: str, reference: str | None) -> Section | None:
+def _ranks(results: Sequence[StudyResult], evaluated_on: str, reference: str | None) -> Section | None:
     figures = []
     for ranking in rankings(results, reference):
         display, ranks = ranking.display, ranking.display.ranks

@@ -11,7 +11,7 @@ from spmld.studies.config import Study
 from spmld.studies.displays import Ranking
 from spmld.studies.published import contradictions, published
 from spmld.studies.records import Records
-from spmld.studies.results import Result, agreement, is_better
+from spmld.studies.results import StudyResult, agreement, is_better
 from spmld.studies.tables import evaluation_phrase, file_suffix, result_table, short_name
 
 __all__ = ["Findings", "index", "result_page"]
@@ -44,7 +44,7 @@ class Findings:
     """Results of studies that are evaluated on the same labels."""
 
     evaluated_on: str
-    results: Sequence[Result]
+    results: Sequence[StudyResult]
     reference: str | None
     rankings: Sequence[Ranking]
 
@@ -60,7 +60,7 @@ def index(studies: Sequence[Study], records: Records, findings: Sequence[Finding
     return "\n\n".join(part.strip() for part in parts if part)
 
 
-def result_page(title: str, results: Sequence[Result], reference: str | None) -> str:
+def result_page(title: str, results: Sequence[StudyResult], reference: str | None) -> str:
     """Return the page of one table."""
     text = "Means ± standard deviations over the masks."
     if any(result.test is not None for result in results):
@@ -80,7 +80,7 @@ def _studies(studies: Sequence[Study], records: Records) -> str:
     return "\n".join(lines)
 
 
-def _agreement(results: Sequence[Result]) -> str:
+def _agreement(results: Sequence[StudyResult]) -> str:
     summary = agreement(results)
     if not summary:
         return ""
@@ -97,7 +97,7 @@ def _agreement(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
-def _against_published(results: Sequence[Result]) -> str:
+def _against_published(results: Sequence[StudyResult]) -> str:
     """Return how often each method is better than the published results of SPMLD."""
     better: dict[str, list[bool]] = {}
     for result in results:

@@ -17,7 +17,7 @@ from spmld.studies.folder import ReportFolder
 from spmld.studies.plan import choose
 from spmld.studies.published import published_data
 from spmld.studies.records import Records
-from spmld.studies.results import Result, agreement, by_evaluation, collect_results, find_reference
+from spmld.studies.results import StudyResult, agreement, by_evaluation, collect_results, find_reference
 from spmld.studies.tables import evaluation_phrase, file_suffix, long_table, metric_heading, tables_of
 
 __all__ = ["write_report"]
@@ -84,7 +84,7 @@ def _write_data_table(records: Records, out: ReportFolder) -> None:
 
 
 def _write_result_tables(
-    results: Sequence[Result], reference: str | None, evaluated_on: str, out: ReportFolder
+    results: Sequence[StudyResult], reference: str | None, evaluated_on: str, out: ReportFolder
 ) -> None:
     """Write Tables 2 to 7, numbered as in the paper, and tables of other data sets."""
     numbers = {name: number for number, name in enumerate(sorted(set(published_data()) - {"corel5k"}), 2)}
@@ -141,7 +141,7 @@ def _rank_table(ranked: Sequence[Ranking]) -> TextTable:
     return TextTable(columns, rows)
 
 
-def _effect_table(results: Sequence[Result]) -> TextTable:
+def _effect_table(results: Sequence[StudyResult]) -> TextTable:
     """Return all tests against the reference, with Holm's correction over all tests of a metric."""
     columns = ["metric", "data", "observed", "corruption", "method", "difference", "effect", "p", "Holm p", "verdict"]
     rows = []

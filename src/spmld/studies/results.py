@@ -17,7 +17,7 @@ from spmld.studies.records import Records
 
 __all__ = [
     "Agreement",
-    "Result",
+    "StudyResult",
     "agreement",
     "by_evaluation",
     "collect_results",
@@ -29,7 +29,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Result:
+class StudyResult:
     """Metric of a method in a condition, over masks.
 
     Attributes
@@ -107,7 +107,7 @@ def find_reference(studies: Sequence[Study]) -> str | None:
     return next((study.reference for study in studies if study.reference is not None), None)
 
 
-def collect_results(studies: Sequence[Study], records: Records) -> list[Result]:
+def collect_results(studies: Sequence[Study], records: Records) -> list[StudyResult]:
     """Return the recorded results of studies that share masks and are evaluated on the same labels.
 
     Parameters
@@ -137,7 +137,7 @@ def collect_results(studies: Sequence[Study], records: Records) -> list[Result]:
         for condition, metric in places
         for result in _tested(
             [
-                Result(condition, method, metric, values[condition, name, metric])
+                StudyResult(condition, method, metric, values[condition, name, metric])
                 for name, method in methods.items()
                 if (condition, name, metric) in values
             ],
@@ -146,14 +146,14 @@ def collect_results(studies: Sequence[Study], records: Records) -> list[Result]:
     ]
 
 
-def compare_with(result: Result, base: Result) -> PairedTest | None:
+def compare_with(result: StudyResult, base: StudyResult) -> PairedTest | None:
     """Test a result against another one in the same condition, over the masks that both have."""
     common = sorted(set(result.values) & set(base.values))
     pairs = ([each.values[seed] for seed in common] for each in (result, base))
     return paired_t_test(*pairs, greater_is_better=greater_is_better(result.metric))
 
 
-def _tested(row: list[Result], reference: str | None) -> list[Result]:
+def _tested(row: list[StudyResult], reference: str | None) -> list[StudyResult]:
     """Test and mark the results of one metric in one condition."""
     base = next((result for result in row if result.method.name == reference), None)
     if base is None:
@@ -180,10 +180,10 @@ class Agreement:
     values: int
     within: int
     better: int
-    outside: list[Result]
+    outside: list[StudyResult]
 
 
-def agreement(results: Sequence[Result], deviations: float = 2.0) -> list[Agreement]:
+def agreement(results: Sequence[StudyResult], deviations: float = 2.0) -> list[Agreement]:
     """Return the agreement of each method with the paper."""
     summary = []
     for name in dict.fromkeys(result.method.name for result in results if result.published is not None):

@@ -10,7 +10,7 @@ import numpy as np
 from spmld._table import TableCell, TextTable
 from spmld.studies.config import Corruption
 from spmld.studies.published import PublishedValue
-from spmld.studies.results import Result, greater_is_better
+from spmld.studies.results import StudyResult, greater_is_better
 
 __all__ = [
     "evaluation_phrase",
@@ -72,20 +72,20 @@ def format_value(value: float, std: bool = False) -> str:
     return f"{value:.4f}" if std or abs(value) < 0.1 else f"{value:.3f}"
 
 
-def format_mean(result: Result | PublishedValue) -> str:
+def format_mean(result: StudyResult | PublishedValue) -> str:
     """Return mean ± standard deviation."""
     return format_value(result.mean) + ("" if np.isnan(result.std) else f" ± {format_value(result.std, std=True)}")
 
 
-def tables_of(results: Sequence[Result]) -> dict[tuple[str, Corruption], list[Result]]:
+def tables_of(results: Sequence[StudyResult]) -> dict[tuple[str, Corruption], list[StudyResult]]:
     """Group results by data set and corruption: one table each."""
-    groups: dict[tuple[str, Corruption], list[Result]] = {}
+    groups: dict[tuple[str, Corruption], list[StudyResult]] = {}
     for result in results:
         groups.setdefault((result.condition.data, result.condition.corruption), []).append(result)
     return groups
 
 
-def result_table(results: Sequence[Result]) -> TextTable:
+def result_table(results: Sequence[StudyResult]) -> TextTable:
     """Return one of Tables 2 to 7: each metric, the published value, and the difference in its deviations."""
     metrics = list(dict.fromkeys(result.metric for result in results))
     with_paper = {result.metric for result in results if result.published is not None}
@@ -107,7 +107,7 @@ def result_table(results: Sequence[Result]) -> TextTable:
     return TextTable(columns, rows)
 
 
-def long_table(results: Sequence[Result]) -> TextTable:
+def long_table(results: Sequence[StudyResult]) -> TextTable:
     """Return all results with all digits, one row for each."""
     columns = ["data", "observed", "corruption", "method", "metric", "mean", "std", "masks", "mark"]
     columns += ["p", "difference", "effect", "paper_mean", "paper_std", "deviation"]
