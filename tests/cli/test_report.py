@@ -47,8 +47,8 @@ def test_a_method_is_fitted_and_evaluated_on_a_held_out_fifth(folder):
     assert "<h1>&lt;Mine&gt;</h1>" in html
     assert "a fifth of the samples, held out from the fit" in page.text
     assert "24 samples, 4 labels" in page.text
-    assert page.tables["Most suspicious"]
-    assert "Recovered labels" in page.sections
+    assert page.tables["Most likely errors"]
+    assert "Missing labels" in page.sections
 
 
 def test_report_on_a_comparison(folder):
@@ -70,7 +70,7 @@ def test_report_on_a_comparison(folder):
         (["absent.csv", "-o", "x.html"], "spmld: there is no file absent.csv"),
         (["absent.json", "-o", "x.html"], "spmld: there is no file absent.json"),
         (["empty.json", "-o", "x.html"], "spmld: empty.json is empty, expected the output of spmld compare --json"),
-        (["other.json", "-o", "x.html"], "must be what `spmld compare --json` prints"),
+        (["other.json", "-o", "x.html"], "content must be the dictionary that Comparison.to_dict returns"),
         (["broken.json", "-o", "x.html"], "spmld: broken.json cannot be read as the output of spmld compare --json"),
         (["test.csv", "--model", "absent.skops", "-o", "x.html"], "absent.skops"),
         (["test.csv", "--model", "train.csv", "-o", "x.html"], "train.csv"),
