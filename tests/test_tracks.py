@@ -1,4 +1,4 @@
-"""The tracks: tables in the docs and counts in the README are what their commands print."""
+"""Tables in the docs and counts in the README are the output of their commands."""
 
 import re
 import shlex
@@ -24,32 +24,33 @@ def printed(command, monkeypatch):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_table_of_the_page_is_what_its_command_prints(command, monkeypatch):
+def test_tables_of_the_page_are_the_output_of_their_commands(command, monkeypatch):
     assert printed(command, monkeypatch) in PAGE
 
 
 @pytest.mark.parametrize("command", ROWS)
-def test_a_row_of_the_readme_counts_what_its_command_prints(command, monkeypatch):
+def test_counts_of_the_readme_are_those_of_their_commands(command, monkeypatch):
     (row,) = [line for line in README.splitlines() if f"`spmld {command}`" in line]
     counts = re.search(
-        r"in (\d+) cells: better in (\d+), not told apart in (\d+), worse in (\d+)", printed(command, monkeypatch)
+        r"in (\d+) conditions: better in (\d+), no significant difference in (\d+), worse in (\d+)",
+        printed(command, monkeypatch),
     )
     assert [int(n) for n in re.findall(r"\| (\d+) (?=\|)", row)] == [int(n) for n in counts.groups()]
 
 
-def test_the_share_of_the_gap_is_the_one_printed(monkeypatch):
+def test_the_fraction_of_the_gap_is_the_printed_one(monkeypatch):
     out = printed("reproduce table records/track_wrong.jsonl.xz --brief", monkeypatch)
-    share = re.search(r"(\d+)% of the gap", out)[1]
+    fraction = re.search(r"(\d+)% of the gap", out)[1]
     for text in (README, PAGE):
-        assert re.search(r"closes (\d+) % of\s+the gap", text)[1] == share
+        assert re.search(r"closes (\d+) % of\s+the gap", text)[1] == fraction
 
 
-def test_the_picture_of_the_readme_is_there():
+def test_the_figure_of_the_readme_exists():
     pictures = re.findall(r"!\[[^\]]{20,}\]\(([^)]+)\)", README)
     assert pictures == ["docs/tracks/track_wrong.png"]
     assert (ROOT / pictures[0]).read_bytes().startswith(b"\x89PNG")
 
 
-def test_there_is_something_to_check():
+def test_the_docs_have_commands():
     assert COMMANDS
     assert ROWS

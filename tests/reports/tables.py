@@ -1,10 +1,10 @@
-"""Tables, sections and figures of a page, read back from its HTML."""
+"""Tables, sections and figures of a page, parsed from its HTML."""
 
 from html.parser import HTMLParser
 
 
 class Page(HTMLParser):
-    """`tables`: title to a list of dictionaries; `sections`: titles; `alts`: what figures show; `text`: all text."""
+    """Parsed page: `tables` by title, titles of `sections`, `alts` of figures, `ids`, `links` and all `text`."""
 
     def __init__(self, html):
         super().__init__()
@@ -13,10 +13,10 @@ class Page(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        self.ids += [given["id"]] if "id" in given else []
-        self.links += [given[name] for name in ("href", "src", "xlink:href") if name in given]
-        self.alts += [given["aria-label"]] if given.get("role") == "img" else []
+        values = dict(attributes)
+        self.ids += [values["id"]] if "id" in values else []
+        self.links += [values[name] for name in ("href", "src", "xlink:href") if name in values]
+        self.alts += [values["aria-label"]] if values.get("role") == "img" else []
         if tag == "table":
             self._head, self.tables[self._title] = [], []
         if tag == "tr":

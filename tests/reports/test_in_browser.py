@@ -1,4 +1,4 @@
-"""Pages in a real browser: from the disk, without network, with mouse and keyboard, light, dark and narrow."""
+"""Pages in a browser: without network, with mouse and keyboard, light, dark and narrow."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ EVIL = "<script>document.title = 'taken'</script><img src=https://example.org/x 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    """A page on a model with many labels, none of which can be foretold: heat maps of noise are the largest."""
+    """Report on a model with many unpredictable labels: heat maps of noise are the largest."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 10))
     Y = (X @ rng.normal(size=(10, LABELS)) + rng.normal(size=(120, LABELS)) > 3).astype(int)
@@ -57,10 +57,10 @@ def test_three_megabytes_hold_374_labels(file):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_it_opens_without_network_and_without_complaint(browser, file, dark):
+def test_the_page_opens_without_requests_and_errors(browser, file, dark):
     browser.open(file, dark=dark)
     assert [url for url in browser.requests() if not url.startswith("data:")] == [file.as_uri()]
-    assert browser.complaints() == []
+    assert browser.errors() == []
     assert browser.value("document.title") == "GLOCAL"
     light = browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert light != dark
@@ -73,7 +73,7 @@ def test_the_policy_stops_other_scripts(page):
     assert page.value("window.ran") is None
 
 
-def test_a_click_sorts_and_another_turns_round(page):
+def test_a_click_sorts_and_another_reverses(page):
     page.value(f"{head('AUC')}.firstElementChild.click()")
     up = column(page, "AUC")
     assert page.value(f"{head('AUC')}.getAttribute('aria-sort')") == "ascending"
@@ -88,7 +88,7 @@ def test_a_click_sorts_and_another_turns_round(page):
     assert page.value(f"{HEADS}.map(h => h.getAttribute('aria-sort')).join()").count("none") == 6
 
 
-def test_search_leaves_the_rows_that_fit(page):
+def test_search_shows_matching_rows(page):
     box = f"document.querySelector('[aria-controls=\"' + {TABLE}.id + '-table\"]')"
     page.value(f"{box}.focus()")
     page.ask("Input.insertText", text="LABEL 37")
@@ -96,10 +96,10 @@ def test_search_leaves_the_rows_that_fit(page):
     assert page.value(f"{box}.closest('p').querySelector('output').textContent") == f"5 of {LABELS} rows"
 
 
-def test_the_keyboard_is_enough(page):
+def test_tables_are_sorted_with_the_keyboard(page):
     page.press("Tab")
-    assert page.value("document.activeElement.textContent") == "Skip to the content"
-    page.value(f"{head('known')}.firstElementChild.focus()")
+    assert page.value("document.activeElement.textContent") == "Skip to content"
+    page.value(f"{head('observed')}.firstElementChild.focus()")
     page.press("Tab")
     assert page.value("document.activeElement.textContent") == "positives"
     page.press("Enter", "\r")
@@ -110,7 +110,7 @@ def test_the_keyboard_is_enough(page):
     assert counts == sorted(counts, reverse=True)
 
 
-def test_everything_has_a_name(page):
+def test_all_elements_are_labelled(page):
     assert page.value("[...document.querySelectorAll('figure > div')].every(f => f.getAttribute('aria-label'))")
     named = (
         "[...document.querySelectorAll('[aria-labelledby]')].every(e => document.getElementById(e.getAttribute('{}')))"
@@ -121,7 +121,7 @@ def test_everything_has_a_name(page):
 
 
 def contrast(one, other):
-    """Of two colours, as WCAG 2 has it."""
+    """Return the contrast ratio of two colours by WCAG 2."""
 
     def light(colour):
         parts = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
@@ -133,7 +133,7 @@ def contrast(one, other):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_text_stands_out(browser, file, dark):
+def test_text_has_enough_contrast(browser, file, dark):
     browser.open(file, dark=dark)
     for text, ground in (
         ("body", "body"),
@@ -150,12 +150,12 @@ def test_text_stands_out(browser, file, dark):
         assert contrast(*colours) >= 4.5, text
 
 
-def test_a_phone_needs_no_scrolling_sideways(browser, file):
+def test_a_narrow_page_does_not_scroll_sideways(browser, file):
     browser.open(file, width=360, height=740)
     assert browser.value("document.documentElement.scrollWidth") <= 360
 
 
-def test_paper_shows_whole_tables_without_controls(page):
+def test_print_shows_whole_tables_without_controls(page):
     page.ask("Emulation.setEmulatedMedia", media="print")
     assert page.value("getComputedStyle(document.querySelector('.search')).display") == "none"
     assert page.value("getComputedStyle(document.querySelector('.scroll')).maxHeight") == "none"

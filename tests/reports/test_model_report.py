@@ -1,4 +1,4 @@
-"""The report of a model has the numbers of the library, the sections that apply, and nothing from elsewhere."""
+"""Model reports have the numbers of the library, the sections that apply, and no external resources."""
 
 from html import unescape
 
@@ -42,14 +42,14 @@ def html(spmld):
     return model_report(spmld, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, title=EVIL, facts={EVIL: EVIL})
 
 
-def test_all_that_applies_is_there(html):
+def test_all_sections_that_apply_are_present(html):
     page = Page(html)
-    middle = ["Curriculum", "Label correlations", "Suspicious labels", "Recovered labels", "Calibration"]
+    middle = ["Curriculum", "Label correlations", "Likely label errors", "Missing labels", "Calibration"]
     assert page.sections == [*ALWAYS, *middle]
     assert len(page.alts) == 3 + 3 + 1  # pacing, objective and all samples; a map for each group; reliability
 
 
-def test_the_measures_are_those_of_evaluate(html, spmld):
+def test_the_metrics_are_those_of_evaluate(html, spmld):
     rows = {row["metric"]: row for row in Page(html).tables["All metrics"]}
     scores, positive = spmld.decision_function(X), spmld.predict(X)
     expected = evaluate(Y, scores, positive, spmld.predict_proba(X))
@@ -58,7 +58,7 @@ def test_the_measures_are_those_of_evaluate(html, spmld):
         assert rows[row]["value"] == f"{expected[name]:.4f}"
 
 
-def test_labels_and_samples_have_their_own(html, spmld):
+def test_metrics_of_labels_and_samples(html, spmld):
     page, scores = Page(html), spmld.decision_function(X)
     rows = page.tables["All labels"]
     assert [row["label"] for row in rows] == NAMES
@@ -70,20 +70,20 @@ def test_labels_and_samples_have_their_own(html, spmld):
     assert page.tables["Easiest samples"][0]["ranking loss"] == f"{np.nanmin(losses):.4f}"
 
 
-def test_suspicious_and_recovered_are_those_of_the_library(html, spmld):
+def test_label_errors_and_missing_labels_are_those_of_the_library(html, spmld):
     page = Page(html)
     issues = find_label_issues(None, X_TRAIN, Y_TRAIN, random_state=0).entries(20)
-    found = page.tables["Most suspicious"]
+    found = page.tables["Most likely errors"]
     assert [(row["sample"], row["label"]) for row in found] == [(str(row["sample"]), row["label"]) for row in issues]
-    given = [row["error_probability"] for row in issues]
-    np.testing.assert_allclose([float(row["error_probability"]) for row in found], given, rtol=5e-3, atol=5e-5)
+    expected = [row["error_probability"] for row in issues]
+    np.testing.assert_allclose([float(row["error_probability"]) for row in found], expected, rtol=5e-3, atol=5e-5)
     completion = spmld.complete(X_TRAIN, Y_TRAIN)
-    gaps = np.isnan(Y_TRAIN.to_numpy())
-    add = gaps & (completion.labels.to_numpy() == 1)
-    rows = page.tables["To be added"]
+    missing = np.isnan(Y_TRAIN.to_numpy())
+    add = missing & (completion.labels.to_numpy() == 1)
+    rows = page.tables["Predicted positives"]
     assert len(rows) == min(20, add.sum())
     assert rows[0]["confidence"] == f"{completion.confidences.to_numpy()[add].max():.4f}"
-    assert f"Of {gaps.sum()} missing labels of the training samples, {add.sum()} are" in page.text
+    assert f"Of {missing.sum()} missing labels of the training samples, {add.sum()} are" in page.text
 
 
 def test_pairs_are_those_of_the_correlation(html, spmld):
@@ -94,13 +94,13 @@ def test_pairs_are_those_of_the_correlation(html, spmld):
     assert abs(correlation[i, j]) == pytest.approx(np.abs(correlation - np.eye(4)).max())
 
 
-def test_names_are_text_and_never_markup(html):
+def test_names_are_escaped(html):
     assert EVIL not in html
     assert html.count("<script") == 1
     assert Page(html).tables["All labels"][0]["label"] == EVIL
 
 
-def test_nothing_comes_from_elsewhere_and_names_are_used_once(html):
+def test_there_are_no_external_links_and_ids_are_unique(html):
     page = Page(html)
     assert all(link.startswith(("#", "data:image/png")) for link in page.links)
     assert len(page.ids) == len(set(page.ids))
@@ -108,12 +108,12 @@ def test_nothing_comes_from_elsewhere_and_names_are_used_once(html):
     assert "default-src 'none'" in unescape(html)
 
 
-def test_again_it_is_the_same(html, spmld):
-    again = model_report(spmld, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, title=EVIL, facts={EVIL: EVIL})
-    assert again == html
+def test_the_report_is_deterministic(html, spmld):
+    repeated = model_report(spmld, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, title=EVIL, facts={EVIL: EVIL})
+    assert repeated == html
 
 
-def test_ink_follows_the_text(html):
+def test_figures_have_the_colour_of_the_text(html):
     assert "currentColor" in html
     assert "#000000" not in html
 
@@ -127,9 +127,9 @@ def test_ink_follows_the_text(html):
         (SPMLD(global_correlation=0, local_correlation=0, random_state=0), [*ALWAYS, "Curriculum", "Calibration"]),
         (ClassifierChain(LogisticRegression()), [*ALWAYS, "Calibration"]),
     ],
-    ids=lambda each: type(each).__name__,
+    ids=lambda value: type(value).__name__,
 )
-def test_what_does_not_apply_is_left_out(model, sections):
+def test_sections_that_do_not_apply_are_left_out(model, sections):
     page = Page(model_report(model.fit(X_TRAIN, DATA.Y[::2]), X, Y, audit=False))
     assert page.sections == sections
     cuts = [row["threshold"] for row in page.tables["All labels"] if "threshold" in row]
@@ -139,56 +139,56 @@ def test_what_does_not_apply_is_left_out(model, sections):
 @pytest.fixture(scope="module")
 def chosen():
     model = SelfPacedEnsemble(
-        Cs=(1.0, 10.0), label_graph_penalties=(0.0,), n_landmarks=20, shares=(0.9, 0.8), random_state=0
+        Cs=(1.0, 10.0), label_graph_penalties=(0.0,), n_landmarks=20, keep_fractions=(0.9, 0.8), random_state=0
     )
     return model.fit(X_TRAIN, Y_TRAIN)
 
 
-def test_additions_are_what_labels_say_about_each_other(chosen):
+def test_dependencies_are_those_of_the_ensemble(chosen):
     page = Page(model_report(chosen, X, Y, audit=False))
-    rows, M = page.tables["Strongest additions"], chosen.label_correlation_
+    rows, M = page.tables["Strongest effects"], chosen.label_dependencies_
     assert [row["weight"] for row in rows] == [
-        f"{M[NAMES.index(row['label']), NAMES.index(row['adds to'])]:.4f}" for row in rows
+        f"{M[NAMES.index(row['label']), NAMES.index(row['affects'])]:.4f}" for row in rows
     ]
     assert len(rows) == 12
     assert abs(float(rows[0]["weight"])) == pytest.approx(np.abs(M).max(), abs=1e-4)
-    assert f"The share {chosen.correlation:g} of it counts" in page.text
-    silent = SelfPacedEnsemble(
+    assert f"Predictions use it with weight {chosen.dependency_weight:g}" in page.text
+    without = SelfPacedEnsemble(
         Cs=(1.0,), label_graph_penalties=(0.0,), views=("linear",), dependency_weight=0.0, random_state=0
     )
-    page = Page(model_report(silent.fit(X_TRAIN, Y_TRAIN), X, Y, audit=False))
-    assert "What labels say about each other" not in page.sections
+    page = Page(model_report(without.fit(X_TRAIN, Y_TRAIN), X, Y, audit=False))
+    assert "Label dependencies" not in page.sections
 
 
-def test_figures_of_one_view_are_said_to_be_of_it(chosen):
-    told = "Figures are those of the view 'latent'"
-    assert Page(model_report(chosen, X, Y, audit=False)).text.count(told) == 2  # the curriculum, and the correlations
+def test_the_text_names_the_view_of_the_figures(chosen):
+    note = "The figures show the view 'latent'"
+    assert Page(model_report(chosen, X, Y, audit=False)).text.count(note) == 2  # the curriculum, and the correlations
     alone = SPMLD(random_state=0).fit(X_TRAIN, Y_TRAIN)
-    assert told not in Page(model_report(alone, X, Y, audit=False)).text
+    assert note not in Page(model_report(alone, X, Y, audit=False)).text
 
 
-def test_a_model_inside_others_shows_what_it_has(chosen):
+def test_sections_of_a_model_inside_a_pipeline(chosen):
     around = make_pipeline(FunctionTransformer(), ThresholdClassifier(clone(chosen), random_state=0))
     page = Page(model_report(around.fit(X_TRAIN, DATA.Y[::2]), X, Y, audit=False))
-    assert {"Choice of settings", "What labels say about each other", "Curriculum"} <= set(page.sections)
+    assert {"Model selection", "Label dependencies", "Curriculum"} <= set(page.sections)
 
 
-def test_choices_are_those_of_the_search(chosen):
+def test_settings_are_those_of_the_ensemble(chosen):
     model = chosen
     page = Page(model_report(model, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, audit=False))
-    rows = page.tables["What was tried"]
+    rows = page.tables["All settings"]
     assert [row["held-out loss"] for row in rows] == [f"{row['loss']:.4f}" for row in model.cv_results_]
-    own = [row["setting"] for row in rows if row["part"] == "own" and row["chosen"]]
-    assert own == [f"C={model.params_['own']['C']:g}, label_graph_penalty=0"]
-    shares = [row["setting"] for row in rows if row["part"] == "pacing"]
-    assert shares == ["share 0.9 of the positives", "share 0.8 of the positives"]
-    known = ~np.isnan(Y_TRAIN.to_numpy())
-    mean = model.self_paced_weights_[:, 1][known[:, 1]].mean()
-    assert page.tables["Weights at the end"][1]["mean weight"] == f"{mean:.4f}"
-    assert page.sections[-1] == "Choice of settings"
+    linear = [row["setting"] for row in rows if row["part"] == "linear" and row["selected"]]
+    assert linear == [f"C={model.params_['linear']['C']:g}, label_graph_penalty=0"]
+    fractions = [row["setting"] for row in rows if row["part"] == "trimming"]
+    assert fractions == ["kept fraction 0.9", "kept fraction 0.8"]
+    observed = ~np.isnan(Y_TRAIN.to_numpy())
+    mean = model.self_paced_weights_[:, 1][observed[:, 1]].mean()
+    assert page.tables["Final weights"][1]["mean weight"] == f"{mean:.4f}"
+    assert page.sections[-1] == "Model selection"
 
 
-def test_names_that_look_like_colours_stay_as_they_are():
+def test_names_that_look_like_colours_are_not_changed():
     name = '#000000 id="a" <b>'
     figure = picture(lambda ax: ax.set_title(name), "a title")
     assert name in unescape(figure.svg)
@@ -208,10 +208,10 @@ def test_names_may_be_an_index(html):
 
 
 @pytest.mark.parametrize("model", [KNeighborsClassifier(), MultiOutputClassifier(LogisticRegression())], ids=repr)
-def test_classifiers_that_give_a_list_of_probabilities_are_judged(model):
+def test_classifiers_with_a_list_of_probabilities(model):
     model.fit(X_TRAIN, DATA.Y[::2])
     page = Page(model_report(model, X, Y, audit=False))
-    p = np.column_stack([each[:, 1] for each in model.predict_proba(X)])
+    p = np.column_stack([probabilities[:, 1] for probabilities in model.predict_proba(X)])
     assert [row["AUC"] for row in page.tables["All labels"]] == [f"{auc:.4f}" for auc in macro_auc(Y, p, average=None)]
     assert "Calibration" in page.sections
 
@@ -224,21 +224,21 @@ def test_samples_have_the_names_of_the_frame():
 
 def test_one_label_is_enough():
     model = MaskedLogistic().fit(X_TRAIN, DATA.Y[::2, 0])
-    gaps = np.where(np.arange(80) < 5, np.nan, Y[:, 0])
-    page = Page(model_report(model, X, gaps, audit=False, label_names=["calm"]))
-    assert page.sections == ["Summary", "Metrics", "Labels", "Recovered labels", "Calibration"]
+    labels = np.where(np.arange(80) < 5, np.nan, Y[:, 0])
+    page = Page(model_report(model, X, labels, audit=False, label_names=["calm"]))
+    assert page.sections == ["Summary", "Metrics", "Labels", "Missing labels", "Calibration"]
     (row,) = page.tables["All labels"]
-    assert row["AUC"] == f"{macro_auc(gaps[:, None], model.decision_function(X)[:, None]):.4f}"
+    assert row["AUC"] == f"{macro_auc(labels[:, None], model.decision_function(X)[:, None]):.4f}"
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("changes", "message"),
     [
         ({"Y": np.full(Y.shape, np.nan)}, "Y has no observed entry"),
-        ({"Y": Y[:5]}, "X and Y must have as many samples, got 80 and 5"),
-        ({"Y": Y[:, :3]}, "Y must have the labels of the model, 4, got 3"),
-        ({"label_names": ["one"]}, "label_names must have one for each of the 4 labels, got 1"),
-        ({"X_train": X}, "X_train and Y_train must be given both or neither"),
+        ({"Y": Y[:5]}, "X and Y must have the same number of samples, got 80 and 5"),
+        ({"Y": Y[:, :3]}, "Y must have the 4 labels of the model, got 3"),
+        ({"label_names": ["one"]}, "label_names must have one name for each of the 4 labels, got 1"),
+        ({"X_train": X}, "X_train and Y_train must both be given or both be None"),
         (
             {"model": NAMED, "Y": pd.DataFrame(Y, columns=NAMES[::-1])},
             "Y must have the labels of the model in their order",
@@ -247,11 +247,11 @@ def test_one_label_is_enough():
             {"model": NAMED, "X_train": X, "Y_train": pd.DataFrame(Y)},
             r"Y_train must have .* got \['0', '1', '2', '3'\]",
         ),
-        ({"top": 0}, "top must be an integer of 1 or more, got 0"),
+        ({"top": 0}, "top must be an integer of at least 1, got 0"),
         ({"model": object()}, "model must be a fitted estimator with predict"),
     ],
 )
-def test_wrong_input_is_named(changes, says):
+def test_invalid_arguments_raise(changes, message):
     model = LabelPrior().fit(X_TRAIN, DATA.Y[::2])
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         model_report(**{"model": model, "X": X, "Y": Y, "audit": False, **changes})

@@ -1,17 +1,18 @@
 """Small studies and estimators for the tests."""
 
 import json
+import lzma
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from spmld.studies import parse_study
 
-FREE = {"seconds", "cpu_seconds", "peak_mib"}
+VARYING = {"seconds", "cpu_seconds", "peak_mib"}
 
 
 class Linear(BaseEstimator):
-    """Least squares on what is observed, with a bias; quick, and honest enough to be compared."""
+    """Least squares on observed labels, with an intercept: a fast classifier for tests."""
 
     def __init__(self, ridge=1.0, fail_on=None, noise=0.0, random_state=None):
         self.ridge = ridge
@@ -56,6 +57,7 @@ def make(**changes):
 
 
 def comparable(path):
-    """The lines of a file of records without what may differ from run to run."""
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    return [{key: value for key, value in line.items() if key not in FREE} for line in lines]
+    """Return the records of a file without fields that differ between runs."""
+    content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+    lines = [json.loads(line) for line in content.splitlines()]
+    return [{key: value for key, value in line.items() if key not in VARYING} for line in lines]

@@ -1,4 +1,4 @@
-"""Auditors: the audit, and cleanlab beside it on the same probabilities."""
+"""Methods that find label errors: the audit, and cleanlab with the same probabilities."""
 
 import numpy as np
 import pytest
@@ -12,28 +12,28 @@ DATA = make_planted(n_samples=200, n_labels=5, random_state=0)
 Y = hide_labels(corrupt_labels(DATA.Y, "flip", 0.05, random_state=0), 0.8, random_state=0)
 
 
-def test_the_auditor_is_the_audit():
+def test_audit_returns_the_scores_of_find_label_issues():
     expected = find_label_issues(None, DATA.X, Y, n_iter=2, random_state=3).error_log_odds
-    np.testing.assert_array_equal(Audit(random_state=3).error_probability(DATA.X, Y), expected)
-    one = Audit(n_iter=1, random_state=3).error_probability(DATA.X, Y)
+    np.testing.assert_array_equal(Audit(random_state=3).error_scores(DATA.X, Y), expected)
+    one = Audit(n_iter=1, random_state=3).error_scores(DATA.X, Y)
     assert np.nanmax(np.abs(one - expected)) > 0.01
 
 
 def test_cleanlab_scores_the_observed_samples_of_each_class():
     pytest.importorskip("cleanlab", reason="needs cleanlab, of the extra bench")
     p = find_label_issues(None, DATA.X, Y, n_iter=1, random_state=3).probabilities
-    own = np.where(Y == 1, p, 1 - p)  # its self-confidence
-    error_probability = Cleanlab(random_state=3).error_probability(DATA.X, Y)
-    np.testing.assert_array_equal(np.isnan(error_probability), np.isnan(Y))
+    confidence = np.where(Y == 1, p, 1 - p)
+    scores = Cleanlab(random_state=3).error_scores(DATA.X, Y)
+    np.testing.assert_array_equal(np.isnan(scores), np.isnan(Y))
     observed = ~np.isnan(Y)
-    np.testing.assert_allclose(error_probability[observed], -own[observed])
-    adjusted = Cleanlab(adjust=True, random_state=3).error_probability(DATA.X, Y)
-    assert np.abs(adjusted - error_probability)[observed].max() > 0.01
+    np.testing.assert_allclose(scores[observed], -confidence[observed])
+    adjusted = Cleanlab(adjust=True, random_state=3).error_scores(DATA.X, Y)
+    assert np.abs(adjusted - scores)[observed].max() > 0.01
 
 
 def test_a_class_without_a_positive_is_scored_by_its_probability():
     pytest.importorskip("cleanlab", reason="needs cleanlab, of the extra bench")
     labels = np.where(np.arange(5) == 2, 0.0, Y)
-    error_probability = Cleanlab().error_probability(DATA.X, labels)
+    scores = Cleanlab().error_scores(DATA.X, labels)
     p = find_label_issues(None, DATA.X, labels, n_iter=1, random_state=0).probabilities
-    np.testing.assert_allclose(error_probability[:, 2], p[:, 2] - 1)
+    np.testing.assert_allclose(scores[:, 2], p[:, 2] - 1)

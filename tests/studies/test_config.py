@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from spmld.studies import Records, StudyError, find_study, load_study, parse_study, shipped_studies
-from spmld.studies.plan import cells, final_trials, search_trials
+from spmld.studies.plan import final_trials, search_trials
 from spmld.studies.trial import Trial, build
 from tests.studies.studies import linear, make
 
@@ -13,55 +13,58 @@ from tests.studies.studies import linear, make
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"sedes": [1]}, "tiny.toml: unknown key sedes; accepted are title, report, data"),
+        ({"sedes": [1]}, "tiny.toml: unknown key sedes; accepted keys are title, report, data"),
         ({"title": 3}, "title must be text, got 3"),
         ({"report": "pie"}, "report must be one of tables, radar, surface, got 'pie'"),
-        ({"data": "planted"}, "data must be a list of different names of data sets, got 'planted'"),
+        ({"data": "planted"}, "data must be a list of distinct names of data sets, got 'planted'"),
         ({"data": []}, r"data must be a list .* got \[\]"),
-        ({"observed": [30]}, r"observed must be .* shares in \(0, 1\], got \[30\]"),
+        ({"observed": [30]}, r"observed must be .* fractions in \(0, 1\], got \[30\]"),
         ({"observed": [True]}, "observed must be"),
-        ({"seeds": [0, 0]}, "seeds must be a list of different"),
+        ({"seeds": [0, 0]}, "seeds must be a list of distinct"),
         ({"seeds": [0.5]}, "seeds must be"),
         ({"metrics": ["rkl"]}, r"metrics must be .* got \['rkl'\]"),
         ({"metrics": ["precision_at_2"]}, "metrics must be"),
         ({"metrics": ["ndcg_at_k"]}, "metrics must be"),
         ({"metrics": ["propensity_scored_precision_at_3"]}, "metrics must be"),
         ({"select_by": "rkl"}, "select_by must be the name of a metric, got 'rkl'"),
-        ({"select_seed": 1}, "select_seed must not be among seeds, got 1"),
+        ({"select_seed": 1}, "select_seed must not be one of seeds, got 1"),
         ({"reference": "SPMLD"}, "reference must be one of linear, noisy, got 'SPMLD'"),
         ({"methods": []}, "methods must be a list of tables"),
-        ({"methods": [linear(), linear()]}, "different names, got linear, linear"),
+        ({"methods": [linear(), linear()]}, "distinct names, got linear, linear"),
         ({"methods": [linear(serach={"ridge": [1]})]}, "methods 1: unknown key serach"),
         ({"methods": [{"name": "x"}]}, "methods 1: estimator is missing; it must be the dotted path"),
         ({"methods": [linear(fixed={"ridge": [[1]]})]}, "fixed must be a table of plain values or lists of them"),
-        ({"standardize": "all"}, "standardize must be a list of names of data sets, got 'all'"),
+        ({"standardize": "all"}, "standardize must be a list of distinct names of data sets, got 'all'"),
         ({"standardize": ["iris"]}, "standardize must name data sets of the study, got iris"),
         ({"evaluated_on": "train"}, "evaluated_on must be one of test, missing, audit, got 'train'"),
         (
             {"evaluated_on": "missing", "methods": [linear(published="SPMLD")]},
-            "published must be left out",
+            "published must not be used",
         ),
         ({"methods": [linear(search={"ridge": 1})]}, "search must be a table of lists"),
         ({"methods": [linear(search={"ridge": []})]}, "search must be a table of lists"),
-        ({"methods": [linear(search={"ridge": [1, 2, 3]})]}, "settings as budget says for all, 2, got 3"),
-        ({"methods": [linear(fixed={"ridge": 1}, sweep={"ridge": [1]})]}, "share ridge"),
-        ({"corruption": [{"kind": "melt", "rate": 0.1}]}, "how must be one of none, permute"),
+        ({"methods": [linear(search={"ridge": [1, 2, 3]})]}, "must have 2 settings, the budget of every method, got 3"),
+        (
+            {"methods": [linear(fixed={"ridge": 1}, sweep={"ridge": [1]})]},
+            "share parameters, got ridge repeated",
+        ),
+        ({"corruption": [{"kind": "melt", "rate": 0.1}]}, "corruption 1: kind must be one of none, permute"),
         ({"corruption": [{"kind": "flip"}]}, "rate must be above 0"),
         ({"corruption": [{"kind": "flip", "rate": 0.1, "seed": 1}]}, "corruption 1: unknown key seed"),
-        ({"corruption": [{"kind": "flip", "rate": 0.1}] * 2}, "corruption must not repeat"),
+        ({"corruption": [{"kind": "flip", "rate": 0.1}] * 2}, "corruption must not have repeated tables"),
     ],
 )
-def test_a_slip_is_an_error_that_names_it(change, message):
+def test_an_invalid_value_raises_an_error_that_names_it(change, message):
     with pytest.raises(StudyError, match=message):
         make(**change)
 
 
-def test_a_missing_key_is_an_error():
+def test_a_missing_key_raises_an_error():
     with pytest.raises(StudyError, match="seeds is missing"):
         parse_study({"title": "t", "report": "tables", "data": ["x"], "observed": [0.3]}, name="x", source="x.toml")
 
 
-def test_a_study_survives_the_records():
+def test_a_study_is_restored_from_its_dictionary():
     study = make(
         corruption=[{"kind": "flip", "rate": 0.1}], reference="noisy", standardize=["planted"], evaluated_on="missing"
     )
@@ -74,7 +77,7 @@ def test_settings_are_all_combinations_in_the_order_of_the_file():
     assert list(method.sweeps()) == [{}]
 
 
-def test_files(tmp_path):
+def test_files_that_cannot_be_read(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text("title = ")
     with pytest.raises(StudyError, match=r"mine.toml cannot be read as TOML"):
@@ -116,10 +119,10 @@ DOCS = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text(encoding=
 
 
 @pytest.mark.parametrize("study", SHIPPED.values(), ids=lambda study: study.name)
-def test_the_docs_count_the_trials(study):
-    final = len(list(cells(study))) * len(study.seeds) * sum(len(list(m.sweeps())) for m in study.methods)
-    told = re.search(rf"^\| `{study.name}` \|.*\| ([\d,]+) \|$", DOCS, re.MULTILINE)[1]
-    assert int(told.replace(",", "")) == len(search_trials(study)) + final
+def test_the_docs_list_the_number_of_trials(study):
+    final = len(study.conditions) * len(study.seeds) * sum(len(list(m.sweeps())) for m in study.methods)
+    documented = re.search(rf"^\| `{study.name}` \|.*\| ([\d,]+) \|$", DOCS, re.MULTILINE)[1]
+    assert int(documented.replace(",", "")) == len(search_trials(study)) + final
 
 
 def test_the_study_in_the_docs_is_accepted():
@@ -128,7 +131,7 @@ def test_the_study_in_the_docs_is_accepted():
     assert (study.corruption[0].kind, [len(list(m.settings())) for m in study.methods]) == ("permute", [4, 4])
 
 
-def test_trials_on_data_to_be_standardized_say_so():
+def test_trials_are_standardized_on_the_data_sets_of_the_study():
     study = make(data=["planted", "emotions"], standardize=["emotions"], methods=[linear()])
     for trials in (
         search_trials(make(data=["planted", "emotions"], standardize=["emotions"])),

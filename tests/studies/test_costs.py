@@ -1,9 +1,9 @@
-"""Costs: every fit of a search counts, of the final fits one."""
+"""CPU time: all fits of the search, and the mean of the final fits."""
 
 import pytest
 
 from spmld.studies import Records
-from spmld.studies.costs import costs
+from spmld.studies.costs import compare_costs
 from spmld.studies.plan import final_trials, search_trials
 from tests.studies.studies import linear, make
 
@@ -19,27 +19,27 @@ def record(trial, seconds, status="ok"):
 
 
 def records(status="ok"):
-    found = [record(trial, 3.0 + i) for i, trial in enumerate(search_trials(study()))]
-    for trial in final_trials(study(), Records(found)):
+    recorded = [record(trial, 3.0 + i) for i, trial in enumerate(search_trials(study()))]
+    for trial in final_trials(study(), Records(recorded)):
         seconds = {"fixed": 20.0, "searched": 2.0}[trial.method] + 2 * trial.seed
-        found.append(record(trial, seconds, status if trial.method == "searched" else "ok"))
-    return Records(found)
+        recorded.append(record(trial, seconds, status if trial.method == "searched" else "ok"))
+    return Records(recorded)
 
 
-def test_the_search_and_one_fit_count():
-    found = costs(study(), records(), "fixed")
-    ((_, seconds),) = found.seconds.items()
+def test_the_cost_is_that_of_the_search_and_one_fit():
+    result = compare_costs(study(), records(), "fixed")
+    ((_, seconds),) = result.seconds.items()
     assert seconds == {"fixed": 21.0, "searched": 3.0 + 4.0 + 3.0}
-    assert found.ratios("searched") == [pytest.approx(2.1)]
-    assert "fixed takes 2.1 times searched (median; 2.1 to 2.1)" in found.markdown()
+    assert result.ratios("searched") == [pytest.approx(2.1)]
+    assert "fixed needs 2.1 times the CPU time of searched (median; range 2.1 to 2.1)" in result.markdown()
 
 
-def test_some_data_sets_alone():
-    assert costs(study(), records(), "fixed", data=["other"]).seconds == {}
-    assert len(costs(study(), records(), "fixed", data=["planted"]).seconds) == 1
+def test_selected_data_sets():
+    assert compare_costs(study(), records(), "fixed", data=["other"]).seconds == {}
+    assert len(compare_costs(study(), records(), "fixed", data=["planted"]).seconds) == 1
 
 
 def test_methods_without_a_final_fit_are_left_out():
-    found = costs(study(), records(status="failed"), "fixed")
-    assert "searched" not in found.markdown()
-    assert found.ratios("searched") == []
+    result = compare_costs(study(), records(status="failed"), "fixed")
+    assert "searched" not in result.markdown()
+    assert result.ratios("searched") == []

@@ -1,4 +1,5 @@
 import json
+import lzma
 
 import pytest
 
@@ -14,7 +15,7 @@ def write(path, *records):
             file.append(record)
 
 
-def test_each_record_is_a_line_and_the_later_one_counts(tmp_path):
+def test_each_record_is_a_line_and_the_last_one_is_valid(tmp_path):
     path = tmp_path / "new" / "results.jsonl"
     write(path, TINY, OTHER, {**TINY, "labels": 5})
     assert len(path.read_text().splitlines()) == 3
@@ -22,7 +23,7 @@ def test_each_record_is_a_line_and_the_later_one_counts(tmp_path):
 
 
 @pytest.mark.parametrize("left", [1, 5, 20])
-def test_an_unfinished_last_line_is_dropped_when_the_file_is_continued(tmp_path, left):
+def test_an_incomplete_last_line_is_dropped_when_the_file_is_continued(tmp_path, left):
     path = tmp_path / "results.jsonl"
     write(path, TINY)
     whole = path.read_bytes()
@@ -34,7 +35,7 @@ def test_an_unfinished_last_line_is_dropped_when_the_file_is_continued(tmp_path,
     assert path.read_text().splitlines() == [json.dumps(TINY), json.dumps(OTHER)]
 
 
-def test_a_kill_before_the_first_line_leaves_a_file_that_goes_on(tmp_path):
+def test_a_file_without_a_complete_line_is_continued(tmp_path):
     path = tmp_path / "results.jsonl"
     path.write_text('{"ki')
     write(path, TINY)
@@ -45,7 +46,7 @@ def test_a_kill_before_the_first_line_leaves_a_file_that_goes_on(tmp_path):
     "content",
     ["some notes\n", "some notes", "[1, 2]\n", '{"kind": "poem"}\n', '{"kind": "trial", "key": "x"}\n', "{}\nrest"],
 )
-def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path, content):
+def test_other_files_raise_and_are_not_changed(tmp_path, content):
     path = tmp_path / "notes.txt"
     path.write_text(content)
     with pytest.raises(RecordError, match=r"notes.txt"):
@@ -55,21 +56,21 @@ def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path, content):
     assert path.read_text() == content
 
 
-def test_a_damaged_line_in_the_middle_is_named(tmp_path):
+def test_the_error_names_a_damaged_line(tmp_path):
     path = tmp_path / "results.jsonl"
     path.write_text(json.dumps(TINY) + '\n{"kind": "da\n' + json.dumps(OTHER) + "\n")
     with pytest.raises(RecordError, match=r"results.jsonl line 2 is not a record: it is not JSON"):
         read_records(path)
 
 
-def test_no_file(tmp_path):
+def test_files_that_cannot_be_read_or_written(tmp_path):
     with pytest.raises(RecordError, match="cannot be read: No such file"):
         read_records(tmp_path / "none.jsonl")
     with pytest.raises(RecordError, match="cannot be written"):
         RecordWriter(tmp_path)
 
 
-def test_two_processes_do_not_write_one_file(tmp_path):
+def test_a_file_has_one_writer(tmp_path):
     pytest.importorskip("fcntl")
     path = tmp_path / "results.jsonl"
     with RecordWriter(path), pytest.raises(RecordError, match="is being written by another process"):
@@ -77,7 +78,7 @@ def test_two_processes_do_not_write_one_file(tmp_path):
     write(path, TINY)
 
 
-def test_order_does_not_depend_on_what_came_first(tmp_path):
+def test_put_in_order_does_not_depend_on_the_order_of_writing(tmp_path):
     for name, records in {"a": (TINY, OTHER), "b": (OTHER, TINY, TINY)}.items():
         with RecordWriter(tmp_path / name) as file:
             for record in records:
@@ -88,6 +89,46 @@ def test_order_does_not_depend_on_what_came_first(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 
-def test_nothing_that_is_not_json_is_written(tmp_path):
+def test_records_must_be_json(tmp_path):
     with RecordWriter(tmp_path / "results.jsonl") as file, pytest.raises(ValueError, match="JSON"):
         file.append({**TINY, "labels": float("nan")})
+
+
+def compressed(path, *records):
+    path.write_bytes(lzma.compress("".join(json.dumps(record) + "\n" for record in records).encode()))
+
+
+def test_a_compressed_file_is_continued(tmp_path):
+    path = tmp_path / "results.jsonl.xz"
+    compressed(path, OTHER)
+    before = path.read_bytes()
+    with RecordWriter(path) as file:
+        assert list(file.records.data) == ["other"]
+        file.append(TINY)
+    assert path.read_bytes() == before  # until the records are put in order, new ones are beside it
+    assert set(read_records(path).data) == {"other", "tiny"}
+    with RecordWriter(path) as file:
+        file.put_in_order()
+    assert lzma.decompress(path.read_bytes()).decode().splitlines() == [json.dumps(OTHER), json.dumps(TINY)]
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_new_compressed_file_is_written(tmp_path):
+    path = tmp_path / "new.jsonl.xz"
+    with RecordWriter(path) as file:
+        file.append(TINY)
+        file.put_in_order()
+    assert read_records(path).data == {"tiny": TINY}
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:40], lambda b: b[:50] + b"x" + b[51:], lambda b: b"plain text"])
+def test_a_damaged_compressed_file_raises_and_is_not_changed(tmp_path, damage):
+    path = tmp_path / "results.jsonl.xz"
+    compressed(path, TINY, OTHER)
+    path.write_bytes(damage(path.read_bytes()))
+    before = path.read_bytes()
+    for use in (read_records, RecordWriter):
+        with pytest.raises(RecordError, match=r"results.jsonl.xz is damaged or not an xz file"):
+            use(path)
+    assert path.read_bytes() == before

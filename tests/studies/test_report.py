@@ -5,15 +5,16 @@ import matplotlib
 import numpy as np
 import pytest
 
+from spmld._table import TextTable
 from spmld.model_selection.statistics import FriedmanTest
+from spmld.plotting import CriticalDifferenceDisplay, RadarDisplay, SurfaceDisplay
 from spmld.studies import Records, figures, parse_study, read_records, run_study
 from spmld.studies import runner as runner_module
-from spmld.studies.charts import draw_surfaces
-from spmld.studies.figures import Surface, critical_differences, joined, radar, surfaces
-from spmld.studies.folder import Folder
+from spmld.studies.figures import radar_figure, rank_figure, surface_figure
+from spmld.studies.folder import ReportFolder
 from spmld.studies.plan import final_trials
-from spmld.studies.report import write_report
-from spmld.studies.tables import entries
+from spmld.studies.report import write_report, write_surfaces
+from spmld.studies.results import collect_results
 from tests.studies.studies import linear, make
 
 matplotlib.use("Agg")
@@ -26,7 +27,7 @@ def named(study, name):
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """A report of three studies in one file, after which nothing may be fitted."""
+    """Report of three studies in one file; writing it must not fit anything."""
     folder = tmp_path_factory.mktemp("report")
     methods = [linear("a", search={"ridge": [1.0, 1e5]}), linear("b", fixed={"noise": 0.2}), linear("c")]
     tables = make(methods=methods, reference="a", metrics=METRICS, data=["planted"], seeds=[0, 1, 2])
@@ -36,7 +37,7 @@ def written(tmp_path_factory):
     for name, study in {"tables": tables, "radar": radars, "surface": surface}.items():
         run_study(named(study, name), folder / "results.jsonl")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner_module, "attempt", lambda trial: pytest.fail("the report fitted something"))
+        patch.setattr(runner_module, "attempt", lambda trial: pytest.fail("the report fitted a model"))
         write_report(read_records(folder / "results.jsonl"), folder / "out")
     return folder
 
@@ -53,17 +54,17 @@ def test_all_files_are_written(written):
     }
 
 
-def test_again_it_is_the_same(written):
+def test_the_report_is_deterministic(written):
     write_report(read_records(written / "results.jsonl"), written / "again")
     for path in (written / "out").iterdir():
         assert path.read_bytes() == (written / "again" / path.name).read_bytes(), path.name
 
 
-def test_the_page_links_what_is_there(written):
+def test_all_links_of_the_page_exist(written):
     text = (written / "out" / "README.md").read_text()
     for target in re.findall(r"\]\(([^)]+)\)", text):
         assert (written / "out" / target).exists()
-    assert "2 settings for every method with something to choose (a)" in text
+    assert "2 settings for every method with a search (a)" in text
     assert "impossible" in text
 
 
@@ -82,7 +83,7 @@ def test_the_tables_hold_the_recorded_values(written):
     assert float(row["std"]) == pytest.approx(np.std(values, ddof=1), rel=1e-5)
 
 
-def test_chosen_lists_all_settings_and_one_choice_each(written):
+def test_chosen_lists_all_settings_and_marks_the_best(written):
     rows = [row for row in read_csv(written / "out" / "chosen.csv") if row["study"] == "tables"]
     assert [row["setting"] for row in rows] == ['{"ridge": 1.0}', '{"ridge": 100000.0}']
     best = min(rows, key=lambda row: float(row["held-out score"]))
@@ -109,7 +110,7 @@ def test_the_surface_is_the_mean_over_masks(written):
     assert float(value) == pytest.approx(np.mean(values), rel=1e-5)
 
 
-def test_the_papers_surface_has_the_papers_units(tmp_path):
+def test_the_surface_of_the_papers_preset_has_the_papers_units(tmp_path):
     """The preset halves lambda and gamma."""
     sweep = {"pacing__schedule__threshold": [0.05], "pacing__schedule__diversity": [0.5, 5.0]}
     study = make(report="surface", methods=[{"name": "p", "estimator": "spmld.SPMLD.paper", "sweep": sweep}])
@@ -117,18 +118,19 @@ def test_the_papers_surface_has_the_papers_units(tmp_path):
         {"kind": "trial", "key": t.key, "trial": t.as_dict(), "status": "ok", "metrics": {"ranking_loss": 0.1}}
         for t in final_trials(study, Records())
     )
-    draw_surfaces(study, records, Folder(tmp_path))
+    write_surfaces(study, records, ReportFolder(tmp_path))
     assert [(row["row"], row["column"]) for row in read_csv(tmp_path / "tiny.csv")] == [("0.1", "1"), ("0.1", "10")]
 
 
 def test_coverage_is_divided_by_the_labels_in_the_radar(written, tmp_path, monkeypatch):
     drawn = []
-    monkeypatch.setattr(figures, "radar", lambda panels, *rest: drawn.append(panels) or radar(panels, *rest))
+    monkeypatch.setattr(figures, "radar_figure", lambda panels: drawn.append(panels) or radar_figure(panels))
     write_report(read_records(written / "results.jsonl"), tmp_path)
     (row,) = [r for r in read_csv(tmp_path / "radar.csv") if (r["method"], r["metric"]) == ("b", "coverage")]
-    panel = drawn[0]["planted, 50% observed"]["b"]
-    assert panel["coverage / labels"] == pytest.approx(float(row["mean"]) / 8, rel=1e-5)
-    assert set(panel) == {"coverage / labels", "ranking loss", "sample AUC"}
+    ((panel,),) = drawn
+    assert panel.title == "planted, 50% observed"
+    assert panel.values["b"]["coverage / labels"] == pytest.approx(float(row["mean"]) / 8, rel=1e-5)
+    assert set(panel.values["b"]) == {"coverage / labels", "ranking loss", "sample AUC"}
 
 
 def test_effects_are_corrected_within_a_metric(written):
@@ -139,40 +141,34 @@ def test_effects_are_corrected_within_a_metric(written):
     assert float(large["Holm p"]) >= float(small["Holm p"])
 
 
-def test_the_radar_turns_losses_round():
+def test_radar_charts_share_their_ranges():
     panel = {"a": {"loss": 0.1, "gain": 0.1}, "b": {"loss": 0.3, "gain": 0.2}}
-    figure = radar({"one": panel}, frozenset({"loss"}), stressed="b")
+    other = {"a": {"loss": 0.1, "gain": 0.3}, "b": {"loss": 0.5, "gain": 0.2}}
+    figure = radar_figure([RadarDisplay(values, {"loss"}, "b") for values in (panel, other)])
     lines = {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
     np.testing.assert_allclose(lines["a"][:2], [1.0, 0.15])  # best loss, worst gain
-    np.testing.assert_allclose(lines["b"][:2], [0.15, 1.0])
+    np.testing.assert_allclose(lines["b"][:2], [0.15 + 0.85 / 2, 0.15 + 0.85 / 2])
 
 
-def test_a_surface_is_drawn_as_it_is():
+def test_surfaces_are_in_a_grid():
     values = np.arange(6.0).reshape(2, 3)
-    figure = surfaces([Surface("d", "m", [0.1, 0.05], [1, 2, 3], values)], "rows", "columns")
-    axis = figure.axes[0]
-    np.testing.assert_array_equal(axis.images[0].get_array(), values)
-    assert [label.get_text() for label in axis.get_yticklabels()] == ["$10^{-1}$", "0.05"]
-
-
-def test_bars_join_what_does_not_differ():
-    def runs(means, difference):
-        return joined(FriedmanTest(np.array(means), 0.0, 1.0, difference, 5))
-
-    assert runs([1, 2, 3, 4], 1.0) == [(1, 2), (2, 3), (3, 4)]
-    assert runs([4, 1, 2.5, 2], 1.5) == [(1, 2.5), (2.5, 4)]
-    assert runs([1, 2, 3], 5) == [(1, 3)]
-    assert runs([1, 2, 3], 0.5) == []
+    display = SurfaceDisplay(values, [0.1, 0.05], [1, 2, 3], "rows", "columns")
+    figure = surface_figure({("d", "m"): display, ("e", "m"): display})
+    first, last = figure.axes[:2]
+    np.testing.assert_array_equal(first.images[0].get_array(), values)
+    assert [label.get_text() for label in last.get_yticklabels()] == ["$10^{-1}$", "0.05"]
+    assert (first.get_title(), first.get_xlabel(), first.get_ylabel()) == ("m", "", "d\nrows")
+    assert (last.get_title(), last.get_xlabel(), last.get_ylabel()) == ("", "columns", "e\nrows")
 
 
 def test_the_diagram_names_all_methods():
     ranks = FriedmanTest(np.array([1.2, 3.0, 2.0, 3.8]), 5.0, 0.01, 1.0, 6)
-    figure = critical_differences([("title", list("abcd"), ranks)], stressed="b")
+    figure = rank_figure([CriticalDifferenceDisplay(ranks, list("abcd"), "b", "title")])
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert {"a  1.20", "c  2.00", "3.00  b", "3.80  d", "title", "critical difference 1.00"} <= set(texts)
 
 
-def test_without_matplotlib_there_are_tables_all_the_same(written, tmp_path, monkeypatch):
+def test_without_matplotlib_tables_are_written(written, tmp_path, monkeypatch):
     def missing():
         raise ImportError("matplotlib")
 
@@ -183,7 +179,7 @@ def test_without_matplotlib_there_are_tables_all_the_same(written, tmp_path, mon
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
-    """Records of two studies with the same methods and masks, judged on the test set and on missing labels."""
+    """Records of two studies with the same methods and masks, evaluated on the test set and on missing labels."""
     folder = tmp_path_factory.mktemp("mixed")
     methods = [{"name": "a", "estimator": "spmld.MaskedLogistic"}, {"name": "b", "estimator": "spmld.LabelPrior"}]
     for name, more in {
@@ -196,7 +192,7 @@ def mixed(tmp_path_factory):
     return folder
 
 
-def test_studies_evaluated_on_other_labels_have_tables_of_their_own(mixed):
+def test_studies_evaluated_on_other_labels_have_separate_tables(mixed):
     write_report(read_records(mixed / "results.jsonl"), mixed / "both")
     for name, ending in {"tested": "", "completed": "_missing"}.items():
         write_report(read_records(mixed / f"{name}.jsonl"), mixed / name)
@@ -204,18 +200,18 @@ def test_studies_evaluated_on_other_labels_have_tables_of_their_own(mixed):
             file = f"{table}{ending}.csv"
             assert (mixed / "both" / file).read_bytes() == (mixed / name / file).read_bytes()
     text = (mixed / "both" / "README.md").read_text()
-    assert "## Against a, cell by cell" in text
-    assert "## Against b on missing labels, cell by cell" in text
+    assert "## Tests against a\n" in text
+    assert "## Tests against b on missing labels\n" in text
     assert "(effects_missing.csv)" in text
 
 
-def test_entries_of_different_labels_are_not_put_together(mixed):
+def test_results_on_different_labels_are_not_mixed(mixed):
     records = read_records(mixed / "results.jsonl")
-    with pytest.raises(ValueError, match="judged on the same labels, got missing, test"):
-        entries([records.study(name) for name in records.studies], records)
+    with pytest.raises(ValueError, match="studies must be evaluated on the same labels, got test, missing"):
+        collect_results([records.study(name) for name in records.studies], records)
 
 
-def test_a_file_that_is_stopped_half_way_leaves_the_old_one(tmp_path):
+def test_an_interrupted_file_leaves_the_old_one(tmp_path):
     def rows():
         yield ["SPMLD", 1.5]
         raise KeyboardInterrupt
@@ -223,9 +219,9 @@ def test_a_file_that_is_stopped_half_way_leaves_the_old_one(tmp_path):
     class Rows(list):
         __iter__ = staticmethod(rows)
 
-    out = Folder(tmp_path)
-    out.table("ranks", ["method", "rank"], [["GLOCAL", 2.5]])
+    out = ReportFolder(tmp_path)
+    out.write_csv("ranks", TextTable(["method", "rank"], [["GLOCAL", 2.5]]))
     with pytest.raises(KeyboardInterrupt):
-        out.table("ranks", ["method", "rank"], Rows([0]))
+        out.write_csv("ranks", TextTable(["method", "rank"], Rows([0])))
     assert [path.name for path in tmp_path.iterdir()] == ["ranks.csv"]
     assert "GLOCAL" in (tmp_path / "ranks.csv").read_text()

@@ -11,7 +11,7 @@ from spmld.labels import hide_labels
 from spmld.metrics import METRICS, micro_average_precision, ranking_loss
 from spmld.studies import Corruption, StudyError, Trial, run
 from spmld.studies import trial as module
-from spmld.studies.strict import is_metric
+from spmld.studies.schema import is_metric
 from spmld.studies.trial import attempt, build, find_estimator
 
 LINEAR = "tests.studies.studies.Linear"
@@ -24,7 +24,7 @@ def tiny(kind="test", **changes):
 
 
 class Poisoned(Bunch):
-    """Training data whose test part must not be touched."""
+    """Data set that raises when its test part is read."""
 
     def __getattr__(self, name):
         if name in ("X_test", "Y_test"):
@@ -62,7 +62,7 @@ def test_selection_never_reads_the_test_set(loads, planted):
         run(tiny("test"))
 
 
-def test_selection_is_judged_by_observed_labels_alone(loads, planted, monkeypatch):
+def test_selection_uses_observed_labels_only(loads, planted, monkeypatch):
     loads(Bunch(**planted))
     trial = tiny("held-out")
     hidden = np.isnan(hide_labels(planted["Y_train"], trial.observed, random_state=trial.seed))
@@ -74,18 +74,18 @@ def test_selection_is_judged_by_observed_labels_alone(loads, planted, monkeypatc
 
 
 class Memory(BaseEstimator):
-    """Knows by heart what it was fitted on, and nothing else."""
+    """Memorizes its training samples."""
 
     def fit(self, X, Y):
-        self.known_ = {row.tobytes(): labels for row, labels in zip(X, np.nan_to_num(Y), strict=True)}
+        self.memory_ = {row.tobytes(): labels for row, labels in zip(X, np.nan_to_num(Y), strict=True)}
         return self
 
     def decision_function(self, X):
-        return np.array([self.known_.get(row.tobytes(), np.zeros(5)) for row in X])
+        return np.array([self.memory_.get(row.tobytes(), np.zeros(5)) for row in X])
 
 
 class Strict(Memory):
-    """Refuses labels of which not half are hidden."""
+    """Raises unless about half of the labels are missing."""
 
     def fit(self, X, Y):
         assert 0.45 < np.isnan(Y).mean() < 0.55
@@ -100,7 +100,7 @@ def test_the_fit_sees_only_what_the_mask_shows(loads, planted, kind):
         run(tiny(kind, estimator=f"{__name__}.Strict", observed=0.9))
 
 
-def test_held_out_rows_are_not_fitted(loads, planted):
+def test_held_out_samples_are_not_used_for_fitting(loads, planted):
     loads(Bunch(**planted))
     estimator = f"{__name__}.Memory"
     assert run(tiny("held-out", estimator=estimator))["ranking_loss"] == 1.0  # all tied, and ties are errors
@@ -108,7 +108,7 @@ def test_held_out_rows_are_not_fitted(loads, planted):
     assert run(tiny(estimator=estimator, observed=1.0))["ranking_loss"] == 0.0
 
 
-def test_the_test_measures_are_of_the_test_set(loads, planted):
+def test_test_metrics_are_those_of_the_test_set(loads, planted):
     loads(Bunch(**planted))
     trial = tiny(observed=1.0)
     model = build(trial).fit(planted["X_train"], planted["Y_train"])
@@ -116,7 +116,7 @@ def test_the_test_measures_are_of_the_test_set(loads, planted):
     assert run(trial)["ranking_loss"] == expected
 
 
-def test_corruption_changes_the_training_labels_alone(loads, planted):
+def test_corruption_changes_training_labels_only(loads, planted):
     loads(Bunch(**planted))
     clean, wrong = run(tiny()), run(tiny(corruption=Corruption("flip", 0.4)))
     assert wrong["ranking_loss"] > clean["ranking_loss"]
@@ -124,7 +124,7 @@ def test_corruption_changes_the_training_labels_alone(loads, planted):
 
 
 class Faithful(Memory):
-    """Refuses a label that is not true; its scores are what it has seen."""
+    """Raises if a label is wrong."""
 
     truth = None
 
@@ -133,7 +133,7 @@ class Faithful(Memory):
         return super().fit(X, Y)
 
 
-def test_an_oracle_is_not_shown_wrong_labels(loads, planted, monkeypatch):
+def test_an_oracle_is_fitted_without_corrupted_entries(loads, planted, monkeypatch):
     loads(Bunch(**planted))
     monkeypatch.setattr(Faithful, "truth", planted["Y_train"])
     wrong = {"estimator": f"{__name__}.Faithful", "corruption": Corruption("flip", 0.2)}
@@ -142,7 +142,7 @@ def test_an_oracle_is_not_shown_wrong_labels(loads, planted, monkeypatch):
         run(tiny(**wrong))
 
 
-def test_completion_is_evaluated_on_the_gaps_by_the_truth(loads, planted):
+def test_completion_is_evaluated_on_missing_entries(loads, planted):
     loads(Poisoned(X_train=planted["X_train"], Y_train=planted["Y_train"]))
     trial = tiny("missing", estimator="spmld.MaskedLogistic")
     X, truth = planted["X_train"], planted["Y_train"]
@@ -152,25 +152,25 @@ def test_completion_is_evaluated_on_the_gaps_by_the_truth(loads, planted):
     assert run(trial)["micro_average_precision"] == pytest.approx(expected)
 
 
-class Knows(BaseEstimator):
-    """Suspects what differs from the truth, and knows nothing of the rest."""
+class PerfectAudit(BaseEstimator):
+    """Gives wrong labels the highest scores."""
 
     truth = None
 
-    def error_probability(self, X, Y):
+    def error_scores(self, X, Y):
         return np.where(np.isnan(Y), np.nan, (self.truth != Y) + 0.01 * np.arange(Y.shape[1]))
 
 
-def test_an_audit_is_judged_by_which_observed_labels_are_wrong(loads, planted, monkeypatch):
+def test_an_audit_is_evaluated_on_the_corrupted_labels(loads, planted, monkeypatch):
     loads(Poisoned(X_train=planted["X_train"], Y_train=planted["Y_train"]))
-    wrong = {"estimator": f"{__name__}.Knows", "corruption": Corruption("flip", 0.1)}
-    monkeypatch.setattr(Knows, "truth", planted["Y_train"])
+    wrong = {"estimator": f"{__name__}.PerfectAudit", "corruption": Corruption("flip", 0.1)}
+    monkeypatch.setattr(PerfectAudit, "truth", planted["Y_train"])
     assert run(tiny("audit", **wrong))["micro_average_precision"] == 1
-    monkeypatch.setattr(Knows, "truth", 1 - planted["Y_train"])
+    monkeypatch.setattr(PerfectAudit, "truth", 1 - planted["Y_train"])
     assert run(tiny("audit", **wrong))["micro_average_precision"] < 0.1
 
 
-def test_features_are_standardized_by_the_training_rows(loads, planted):
+def test_features_are_standardized_by_the_training_samples(loads, planted):
     X, new = planted["X_train"], planted["X_test"]
     units = np.arange(1.0, 1 + X.shape[1])
     loads(Bunch(**planted))
@@ -181,19 +181,19 @@ def test_features_are_standardized_by_the_training_rows(loads, planted):
     assert run(tiny())["ranking_loss"] != pytest.approx(expected["ranking_loss"])
 
 
-def test_every_measure_that_a_study_may_name_is_recorded():
+def test_every_metric_that_studies_accept_is_recorded():
     recorded = set(run(tiny(estimator="spmld.GLOCAL")))
     named = {name.removesuffix("k") + str(k) if name.endswith("_k") else name for name in METRICS for k in (1, 3, 5)}
     assert {name for name in named if is_metric(name)} == recorded
 
 
-def test_the_key_is_of_the_description():
+def test_the_key_depends_on_the_description():
     assert tiny().key == tiny().key
     others = [tiny(seed=4), tiny(observed=0.3), tiny(params={"ridge": 2}), tiny("held-out"), tiny(method="other")]
     others += [tiny(corruption=Corruption("flip", 0.1)), tiny(oracle=True), tiny("missing"), tiny("audit")]
     others += [tiny(standardize=True)]
     assert len({tiny().key, *(other.key for other in others)}) == 11
-    assert not {"oracle", "standardize"} & set(tiny().as_dict())  # the keys of records written before they came stay
+    assert not {"oracle", "standardize"} & set(tiny().as_dict())  # older records keep their keys
 
 
 def test_a_failure_is_recorded():
@@ -203,14 +203,14 @@ def test_a_failure_is_recorded():
     assert attempt(tiny(params={"fail_on": 4}))["status"] == "ok"
 
 
-def test_undefined_measures_are_null(loads, planted):
+def test_undefined_metrics_are_null(loads, planted):
     loads(Bunch(**{**planted, "Y_test": np.zeros_like(planted["Y_test"])}))
     record = attempt(tiny())
     assert record["metrics"]["ranking_loss"] is None
     json.dumps(record, allow_nan=False)
 
 
-class Grumbling(Memory):
+class WarningClassifier(Memory):
     def fit(self, X, Y):
         warnings.warn("slow", stacklevel=1)
         warnings.warn("slow", stacklevel=1)
@@ -219,10 +219,10 @@ class Grumbling(Memory):
 
 def test_warnings_are_recorded_once(loads, planted):
     loads(Bunch(**planted))
-    assert attempt(tiny(estimator=f"{__name__}.Grumbling"))["warnings"] == ["UserWarning: slow"]
+    assert attempt(tiny(estimator=f"{__name__}.WarningClassifier"))["warnings"] == ["UserWarning: slow"]
 
 
-def test_parameters_reach_into_parts():
+def test_parameters_can_be_nested():
     params = {"pacing__schedule__threshold": 0.25}
     model = build(tiny(estimator="spmld.SPMLD.paper", params=params))
     assert model.pacing.schedule.threshold == 0.25
@@ -232,6 +232,6 @@ def test_parameters_reach_into_parts():
 
 
 @pytest.mark.parametrize("path", ["spmld.Nothing", "nowhere.at.all", "spmld.SPMLD.unreleased", "spmld.__version__"])
-def test_estimators_that_are_not_there(path):
-    with pytest.raises(StudyError, match=f"there is no estimator {path}"):
+def test_unknown_estimators_raise(path):
+    with pytest.raises(StudyError, match=f"got {path}, which does not exist"):
         find_estimator(path)

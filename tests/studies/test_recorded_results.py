@@ -1,0 +1,36 @@
+"""The results in the docs are generated from their records, and fits reproduce the records."""
+
+from pathlib import Path
+
+import pytest
+
+from spmld.studies import Trial, read_records
+from spmld.studies.report import write_report
+from spmld.studies.trial import attempt
+
+FOLDER = Path(__file__).parents[2] / "docs" / "results"
+RECORDS = read_records(Path(__file__).parents[2] / "records" / "results.jsonl.xz")
+CHEAP = ("Label prior", "Masked ridge", "Masked logistic", "ML-LRC", "GLOCAL", "SPMLD()")
+
+
+def test_the_results_in_the_docs_are_generated_from_the_records(tmp_path):
+    written = {path.name for path in write_report(RECORDS, tmp_path)}
+    assert written == {path.name for path in FOLDER.iterdir()}
+    for name in written:
+        if not name.endswith(".png"):
+            assert (tmp_path / name).read_text() == (FOLDER / name).read_text(), name
+
+
+@pytest.mark.parametrize("method", CHEAP)
+def test_a_repeated_fit_reproduces_the_record(method, load):
+    load("business")
+    stored = next(
+        record
+        for record in RECORDS.trials.values()
+        if record["trial"]["method"] == method
+        and (record["trial"]["kind"], record["trial"]["data"], record["trial"]["seed"]) == ("test", "business", 0)
+    )
+    repeated = attempt(Trial.from_dict(stored["trial"]))
+    assert repeated["status"] == "ok"
+    for name, value in stored["metrics"].items():
+        assert repeated["metrics"][name] == pytest.approx(value, abs=1e-6), name
