@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from spmld.studies.standings import standings
 
 from spmld.studies import Corruption, Records, StudyError
 from spmld.studies.comparison import compare_methods
