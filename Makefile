@@ -4,15 +4,19 @@ PYTEST_FLAGS ?= -n 2
 BIN := .venv/bin
 STUDIES ?= tables released radar radar_released surface
 JOBS ?= 2
+KERNEL_TESTS ?= tests/core tests/pacing tests/metrics tests/model_selection tests/estimators tests/test_kernels.py
 
 help: ## this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 demo: .venv/demo ## fit GLOCAL and SPMLD on generated data with missing labels; table and figure
 	$(BIN)/python -m spmld.demo
 
 test: .venv/test ## run the tests (set SPMLD_DATA to a folder with the real data sets to test on them too)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+test-kernels: .venv/test ## run the numerical tests under each BLAS kernel of this CPU, and without NumPy's dispatched CPU features
+	SCIPY_ARRAY_API=1 $(BIN)/python -m tests.kernels $(PYTEST_FLAGS) $(KERNEL_TESTS)
 
 lint: .venv/test ## style, types and import layers
 	$(BIN)/ruff check .
@@ -53,4 +57,4 @@ clean: ## remove the environment and what was written
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
-.PHONY: help demo test lint bench docs reproduce clean
+.PHONY: help demo test test-kernels lint bench docs reproduce clean

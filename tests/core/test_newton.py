@@ -6,9 +6,9 @@ import scipy.sparse as sp
 import torch
 from scipy.optimize import minimize
 
-from spmld.core.linear import Factored, Features, Others, Penalty, label_laplacian
+from spmld.core.linear import Factored, Features, OtherLabels, Penalty, label_laplacian
 from spmld.core.losses import LOSSES
-from spmld.core.newton import _Fit, minimise
+from spmld.core.newton import _Fit, newton_minimize
 from spmld.core.problem import make_problem
 
 RNG = np.random.default_rng(0)
@@ -25,7 +25,7 @@ MODELS = {
     "no intercept": (Features(False), Penalty(0.7), (d, l)),
     "label graph": (Features(True), Penalty(0.7, True, LAPLACIAN, 0.4), (d + 1, l)),
     "factored": (Factored(H), Penalty(0.7), (d, k)),
-    "others": (Others(np.arange(l)), Penalty(0.7), (l + 1, l)),
+    "others": (OtherLabels(np.arange(l)), Penalty(0.7), (l + 1, l)),
 }
 each_model = pytest.mark.parametrize(("design", "penalty", "shape"), MODELS.values(), ids=MODELS)
 each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
@@ -39,7 +39,7 @@ def objective(loss, design, penalty, B, offset=0.0):
     """The formula."""
     if isinstance(design, Factored):
         scores, W, free = X @ B @ H.T, B, 0.0
-    elif isinstance(design, Others):
+    elif isinstance(design, OtherLabels):
         diagonal = np.diag(np.diag(B[:-1]))
         scores, W, free = X[:, :l] @ (B[:-1] - diagonal) + X[:, l:] @ diagonal, B, B[-1]
     else:
@@ -69,7 +69,7 @@ def test_value_and_gradient_are_those_of_the_formula(loss, design, penalty, shap
 @each_model
 @each_loss
 def test_a_general_optimizer_finds_nothing_lower(loss, design, penalty, shape):
-    result = minimise(problem(), loss, design, penalty, np.zeros(shape), tol=1e-10)
+    result = newton_minimize(problem(), loss, design, penalty, np.zeros(shape), tol=1e-10)
     assert result.converged
     other = minimize(
         lambda b: objective(loss, design, penalty, b.reshape(shape)), np.zeros(shape).ravel(), options={"gtol": 1e-7}
@@ -84,7 +84,7 @@ def test_every_step_lowers_the_objective(loss, design, penalty, shape):
     B = 10 * RNG.normal(size=shape)
     values = [objective(loss, design, penalty, B)]
     for _ in range(6):
-        B = minimise(problem(), loss, design, penalty, B, tol=1e-12, max_iter=1).B
+        B = newton_minimize(problem(), loss, design, penalty, B, tol=1e-12, max_iter=1).B
         values.append(objective(loss, design, penalty, B))
     assert (np.diff(values) <= 1e-9 * values[0]).all()
     assert values[-1] < values[0]
@@ -105,15 +105,15 @@ def test_diagonal_of_the_curvature(design, penalty, shape):
 @each_model
 def test_row_blocks_sparse_and_torch_have_the_same_minimum(design, penalty, shape):
     loss, B = LOSSES["logistic"], np.zeros(shape)
-    expected = minimise(problem(), loss, design, penalty, B, tol=1e-9).B
+    expected = newton_minimize(problem(), loss, design, penalty, B, tol=1e-9).B
     for other in (problem(block_rows=11), problem(sp.csr_array(X)), problem(sp.csr_array(X), block_rows=17)):
-        np.testing.assert_allclose(minimise(other, loss, design, penalty, B, tol=1e-9).B, expected, atol=1e-6)
+        np.testing.assert_allclose(newton_minimize(other, loss, design, penalty, B, tol=1e-9).B, expected, atol=1e-6)
     t = torch.from_numpy
     tensors = make_problem(t(X), t(Y), t(J), torch.zeros(n, dtype=int), 1, dtype=torch.float64)
-    in_torch = {Factored: lambda: Factored(t(H)), Others: lambda: Others(torch.arange(l))}
+    in_torch = {Factored: lambda: Factored(t(H)), OtherLabels: lambda: OtherLabels(torch.arange(l))}
     design = in_torch.get(type(design), lambda: design)()
     L = None if penalty.L is None else t(LAPLACIAN)
-    result = minimise(tensors, loss, design, Penalty(penalty.t, penalty.intercept, L, penalty.g), t(B), tol=1e-9)
+    result = newton_minimize(tensors, loss, design, Penalty(penalty.t, penalty.intercept, L, penalty.g), t(B), tol=1e-9)
     np.testing.assert_allclose(result.B.numpy(), expected, atol=1e-6)
 
 
@@ -122,8 +122,8 @@ def test_a_column_does_not_depend_on_the_others():
     loss, (design, penalty, shape) = LOSSES["logistic"], MODELS["features"]
     many = np.tile(np.arange(l), 12)
     big = make_problem(X, Y[:, many], J[:, many], np.zeros(n, dtype=int), 1, dtype=np.float64)
-    B = minimise(big, loss, design, penalty, np.zeros((d + 1, len(many))), tol=1e-9).B
-    expected = minimise(problem(), loss, design, penalty, np.zeros(shape), tol=1e-9).B
+    B = newton_minimize(big, loss, design, penalty, np.zeros((d + 1, len(many))), tol=1e-9).B
+    expected = newton_minimize(problem(), loss, design, penalty, np.zeros(shape), tol=1e-9).B
     np.testing.assert_allclose(B, expected[:, many], atol=1e-9)
 
 
@@ -133,7 +133,7 @@ def test_an_offset_is_added_to_the_scores():
     for design, penalty, shape in (MODELS["features"], MODELS["label graph"], MODELS["others"]):
         for offset, data in ((per_label, problem()), (per_entry, problem()), (per_entry, problem(block_rows=7))):
             blocks = offset if offset.ndim == 1 else data.split(offset)
-            B = minimise(data, loss, design, penalty, np.zeros(shape), offset=blocks, tol=1e-10).B
+            B = newton_minimize(data, loss, design, penalty, np.zeros(shape), offset=blocks, tol=1e-10).B
             least = objective(loss, design, penalty, B, offset)
             for _ in range(20):
                 assert objective(loss, design, penalty, B + 1e-3 * RNG.normal(size=shape), offset) > least
@@ -148,7 +148,9 @@ def test_offsets_belong_to_their_labels_in_single_precision():
         for dtype in (np.float64, np.float32):
             data = make_problem(X.astype(dtype), Y, weights.astype(dtype), np.zeros(n, dtype=int), 1)
             start = np.zeros(shape, dtype=dtype)
-            results.append(minimise(data, loss, design, penalty, start, offset=(offset.astype(dtype),), tol=1e-4).B)
+            results.append(
+                newton_minimize(data, loss, design, penalty, start, offset=(offset.astype(dtype),), tol=1e-4).B
+            )
         np.testing.assert_allclose(*results, atol=1e-3)
 
 
@@ -160,7 +162,7 @@ def test_label_graph_connects_labels_that_occur_together():
     # Labels 0 and 1 are both observed in samples 0, 2 and 3: one positive in common, one of label 0, two of label 1.
     assert L[0, 1] == pytest.approx(-1 / np.sqrt(1 * 2))
     assert L[0, 2] == 0
-    strong = minimise(
+    strong = newton_minimize(
         make_problem(RNG.normal(size=(4, 2)), Y, J, np.zeros(4, dtype=int), 1),
         LOSSES["logistic"],
         Features(True),

@@ -127,3 +127,22 @@ def test_conjugate_gradient_solves(axis):
         lambda v: v @ A, lambda r: r / np.diag(A), x @ A, rng.normal(size=x.shape), 1e-12, 50, axis
     )
     np.testing.assert_allclose(solution, x, atol=1e-9)
+
+
+@pytest.mark.parametrize("axis", [None, 0])
+def test_rounding_errors_do_not_grow_with_reorthogonalization(axis):
+    # Two isolated large eigenvalues: plain residuals lose their orthogonality when these have converged.
+    values = np.append(np.linspace(0.08, 5, 798), [9.1, 14.3])[:, None]
+    rng = np.random.default_rng(0)
+    target = rng.normal(size=(800, 1))
+    perturbed = target * (1 + 1e-14 * rng.normal(size=target.shape))
+
+    def difference(reorthogonalize):
+        first, second = (
+            conjugate_gradient(lambda x: values * x, lambda r: r, b, None, 0.0, 20, axis, reorthogonalize)
+            for b in (target, perturbed)
+        )
+        return np.abs(first - second).max()
+
+    assert difference(reorthogonalize=True) < 1e-11
+    assert difference(reorthogonalize=False) > 1e-6

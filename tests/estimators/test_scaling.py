@@ -117,3 +117,11 @@ def test_invalid_parameters_are_named(n_landmarks):
 @pytest.mark.parametrize("X", [DENSE, SPARSE])
 def test_no_more_landmarks_than_samples(X):
     assert LandmarkFeatures(1000, random_state=0).fit_transform(X).shape == (X.shape[0], X.shape[0])
+
+
+def test_equal_landmarks_do_not_amplify_rounding_errors():
+    X = np.repeat(DENSE, 2, axis=0)
+    first, second = (LandmarkFeatures(120, random_state=0).fit_transform(A) for A in (X, X * (1 + 1e-14)))
+    np.testing.assert_allclose(first, second, atol=1e-11)
+    # All samples are landmarks, so the inner products of the features are the kernel.
+    np.testing.assert_allclose(np.sum(first * first, axis=1), 1)

@@ -8,6 +8,9 @@ from array_api_compat import array_namespace
 
 from spmld.core.losses import Array
 
+KEPT = 30_000_000
+"""Maximum number of values in the residuals that are kept for reorthogonalization."""
+
 
 def conjugate_gradient(
     apply: Callable[[Array], Array],
@@ -17,12 +20,17 @@ def conjugate_gradient(
     tol: float | Array,
     max_iter: int,
     axis: int | None = None,
+    reorthogonalize: bool = False,
 ) -> Array:
     """Solve apply(x) = target for a positive definite operator, to a residual of `tol` times the norm of the target.
 
     Both norms are those of the preconditioner. With `axis` 1 (or 0) the operator acts on each row (or column) of x
     separately: all are solved together, with separate step lengths. Every iterate lowers
     1/2 <x, apply(x)> - <x, target>. With x None the iteration starts at zero.
+
+    Residuals are orthogonal to all earlier ones in exact arithmetic. Rounding errors destroy that after some ten
+    iterations, and iterates before convergence then depend on the CPU. With `reorthogonalize` each residual is made
+    orthogonal to the ones that were kept.
     """
     xp = array_namespace(target)
 
@@ -36,12 +44,18 @@ def conjugate_gradient(
     z = precondition(r)
     p, rz = z, inner(r, z)
     goal = tol**2 * inner(target, precondition(target))
+    kept: list[tuple[Array, Array]] = []
+    n_kept = KEPT // (2 * max(1, target.shape[0] * target.shape[1])) if reorthogonalize else 0
     for _ in range(max_iter):
         if xp.all(rz <= goal):
             break
         Ap = apply(p)
+        if len(kept) < n_kept:
+            kept.append((r, ratio(z, rz)))
         step = ratio(rz, inner(p, Ap))
         x, r = x + step * p, r - step * Ap
+        for residual, dual in kept:
+            r = r - inner(dual, r) * residual
         z = precondition(r)
         rz, before = inner(r, z), rz
         p = z + ratio(rz, before) * p

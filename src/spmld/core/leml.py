@@ -15,7 +15,7 @@ from array_api_compat import array_namespace
 from spmld.core.iteration import Callback, Record, Result, iterate
 from spmld.core.linear import Factored, Features, Penalty
 from spmld.core.losses import Array, Loss
-from spmld.core.newton import minimise
+from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem
 from spmld.core.terms import square
 
@@ -52,7 +52,7 @@ def update_W(
 ) -> Factors:
     """Minimize in W: one problem in (d, k). The maximum numbers of steps are those of the released code of LEML."""
     design = Factored(factors.H)
-    result = minimise(
+    result = newton_minimize(
         problem, loss, design, Penalty(t), factors.W, offset=factors.b, tol=tol, max_iter=max_iter, cg_iter=cg_iter
     )
     return replace(factors, W=result.B)
@@ -63,7 +63,7 @@ def update_H(inner: Problem, loss: Loss, t: float, factors: Factors, tol: float 
     xp, H, b = array_namespace(factors.H), factors.H, factors.b
     free = inner.fit_intercept
     B = xp.concat([H.T, b[None, :]]) if free else H.T
-    B = minimise(inner, loss, Features(free), Penalty(t, free), B, tol=tol).B
+    B = newton_minimize(inner, loss, Features(free), Penalty(t, free), B, tol=tol).B
     return replace(factors, H=B[:-1, :].T, b=B[-1, :]) if free else replace(factors, H=B.T)
 
 

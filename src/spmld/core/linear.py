@@ -87,7 +87,7 @@ class Factored:
 
 
 @dataclass(frozen=True)
-class Others:
+class OtherLabels:
     """Scores Z (B - diag B) + S diag B + 1 b^T: each label from inputs Z of all other labels and its score in S.
 
     X is Z and S side by side, (n, 2 l). B is (l, l) with b^T below it; its diagonal belongs to S.
@@ -110,8 +110,8 @@ class Others:
         Z, S = self._parts(block)
         return self._stack(column_squares(Z, C), S * S * C, C)
 
-    def columns(self, keep: Array | slice) -> Others:
-        return Others(self.label[keep])
+    def columns(self, keep: Array | slice) -> OtherLabels:
+        return OtherLabels(self.label[keep])
 
     def _parts(self, block: Block) -> tuple[Array, Array]:
         l = block.X.shape[1] // 2

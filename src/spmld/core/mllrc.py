@@ -21,7 +21,7 @@ from array_api_compat import array_namespace
 from spmld.core.iteration import Callback, Record, Result, iterate
 from spmld.core.linear import Features, Penalty
 from spmld.core.losses import LOSSES, Array
-from spmld.core.newton import minimise
+from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem
 from spmld.core.steps import identity
 from spmld.core.terms import square
@@ -41,7 +41,7 @@ def targets(problem: Problem, dtype: Any) -> Problem:
 def regression(full: Problem, t: float, B: Array, tol: float) -> Array:
     """Return the ridge regression of all labels, computed from B, with intercepts in the last row if there are any."""
     free = full.fit_intercept
-    return minimise(full, LOSSES["squared"], Features(free), Penalty(t, free), B, tol=tol).B
+    return newton_minimize(full, LOSSES["squared"], Features(free), Penalty(t, free), B, tol=tol).B
 
 
 def threshold(A: Array, t: float) -> tuple[Array, Array]:

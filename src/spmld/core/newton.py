@@ -32,7 +32,7 @@ class Minimum:
     converged: bool
 
 
-def minimise(
+def newton_minimize(
     problem: Problem,
     loss: Loss,
     design: Design,
@@ -44,25 +44,27 @@ def minimise(
     max_iter: int = 100,
     cg_iter: int = 200,
     over: Callable[..., Iterable[Minimum]] = map,
+    reorthogonalize: bool = False,
 ) -> Minimum:
     """Minimize sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)> from B.
 
     The offset is a number, one number per label, or a tuple with the array of each row block.
 
     Ends when the norm of the gradient is `tol` times that at B = 0. Independent columns are solved in groups whose
-    scores fit into the cache; `over` maps a function over the groups.
+    scores fit into the cache; `over` maps a function over the groups. With
+    `reorthogonalize` the result does not depend on the CPU, see `conjugate_gradient`.
     """
     offsets = offset if isinstance(offset, tuple) else problem.map(lambda block: offset)
-    fit = _Fit(problem, loss, design, penalty, offsets, design.separable and penalty.separable)
+    fit = _Fit(problem, loss, design, penalty, offsets, design.separable and penalty.separable, reorthogonalize)
     if not fit.separable:
-        return _minimise(fit, B, tol, max_iter, cg_iter)
+        return _minimize_columns(fit, B, tol, max_iter, cg_iter)
     groups = list(row_slices(B.shape[1], problem.n, max(CACHE, MIN_COLUMNS * problem.n)))
-    parts = list(over(lambda s: _minimise(fit.columns(s).as_real(B), B[:, s], tol, max_iter, cg_iter), groups))
+    parts = list(over(lambda s: _minimize_columns(fit.columns(s).as_real(B), B[:, s], tol, max_iter, cg_iter), groups))
     joined = array_namespace(B).concat([part.B for part in parts], axis=1)
     return Minimum(joined, max(part.steps for part in parts), all(part.converged for part in parts))
 
 
-def _minimise(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> Minimum:
+def _minimize_columns(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> Minimum:
     """Minimize for all columns at once."""
     xp = array_namespace(B)
     goal = tol * fit.norm(fit.derivatives(0 * B, fit.scores_at_zero(B))[0]) + _tiny(B)
@@ -106,6 +108,7 @@ class _Fit:
     penalty: Penalty
     offsets: tuple[Array | float, ...]
     separable: bool
+    reorthogonalize: bool = False
 
     def columns(self, keep: Array | slice) -> _Fit:
         """Return the problem of some columns."""
@@ -174,7 +177,8 @@ class _Fit:
             return self.problem.sum(product, C) + self.penalty.slope(D)
 
         axis = 0 if self.separable else None
-        return conjugate_gradient(apply, partial(mul, scale), -G, None, forcing, cg_iter, axis=axis)
+        solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, cg_iter)
+        return solve(axis=axis, reorthogonalize=self.reorthogonalize)
 
     def search(
         self, B: Array, S: tuple[Array, ...], G: Array, D: Array, value: Array

@@ -52,6 +52,7 @@ class UpdateV:
 
     tol: float = 1e-4
     max_iter: int = 100
+    reorthogonalize: bool = False
     models_fit: ClassVar[bool] = True
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
@@ -71,8 +72,8 @@ class UpdateV:
                 def apply(A: Array, C: Array = C, D: Array = D) -> Array:
                     return (C * (A @ U.T)) @ U + D * A
 
-                solution = conjugate_gradient(apply, partial(mul, scale), target, V, self.tol, self.max_iter, axis=1)
-                parts.append(solution)
+                solve = partial(conjugate_gradient, apply, partial(mul, scale), target, V, self.tol, self.max_iter)
+                parts.append(solve(axis=1, reorthogonalize=self.reorthogonalize))
             return xp.concat(parts)
 
         return set_rows(state, V=problem.map(solve_rows, state.rows))

@@ -15,7 +15,7 @@ from spmld._validation import NON_NEGATIVE, POSITIVE, POSITIVE_INT
 from spmld.core.initialization import label_means
 from spmld.core.linear import Features, Penalty, label_laplacian
 from spmld.core.losses import LOSSES
-from spmld.core.newton import minimise
+from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._linear import align_arrays, make_linear_problem
@@ -66,7 +66,7 @@ class _MaskedLinear(MultiLabelEstimator):
         B = self._initialize(X, problem)
         laplacian = label_laplacian(problem, B) if self.label_graph_penalty > 0 else None
         t = self._ridge()
-        result = minimise(
+        result = newton_minimize(
             problem,
             LOSSES[self.loss],
             Features(self.fit_intercept),
@@ -75,6 +75,7 @@ class _MaskedLinear(MultiLabelEstimator):
             tol=self.tol,
             max_iter=self.max_iter,
             over=self._map_in_threads,
+            reorthogonalize=True,
         )
         self.coef_ = result.B[: X.shape[1], :].T
         self.intercept_ = result.B[-1, :] if self.fit_intercept else 0 * result.B[0, :]

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.kernel_approximation import Nystroem
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -207,6 +208,11 @@ class LandmarkFeatures(_FeatureTransformer):
         distance = max(float(np.median(2 - 2 * cosines)), 1e-3)
         n_landmarks, seed = min(self.n_landmarks, X.shape[0]), rng.randint(2**31 - 1)
         self.kernel_ = Nystroem(gamma=0.7 / distance, n_components=n_landmarks, random_state=seed).fit(directions)
+        # Equal landmarks make the kernel matrix singular, and its inverse root would amplify rounding errors, which
+        # depend on the CPU: tiny eigenvalues are dropped.
+        values, vectors = np.linalg.eigh(rbf_kernel(self.kernel_.components_, gamma=self.kernel_.gamma))
+        roots = _inverse_root(np.where(values > 1e-10 * values[-1], values, 0.0))
+        self.kernel_.normalization_ = (vectors * roots) @ vectors.T
         return self
 
     def transform(self, X: Any) -> Any:

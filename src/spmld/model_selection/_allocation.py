@@ -14,6 +14,7 @@ _POOL = 5000  # units of a part among which the candidates are sought
 _ATTEMPTS = 1000  # exchanges tried at most, so that the time stays bounded
 _NOTHING = -1  # in the place of a unit, where one is given for nothing in return
 _SECOND_AIM = 0.1  # weight of the observed entries beside the positives
+_ROUNDING = 1e-9  # relative difference below which changes are equal: rounding errors depend on the CPU
 
 
 def allocate(
@@ -166,8 +167,11 @@ class _Parts:
         pull = root * (self.need[rich] / self.share[rich] - self.need[poor] / self.share[poor])
         squares = (A**2).sum(axis=1)[:, None] - 2 * A @ B.T + (B**2).sum(axis=1)
         change = squares * (1 / self.share[rich] + 1 / self.share[poor]) + 2 * ((A @ pull)[:, None] - B @ pull)
-        i, j = np.unravel_index(np.argmin(change), change.shape)
-        if change[i, j] >= -1e-9:
+        # Rounding errors of matrix products depend on the CPU: of the changes that are equal up to rounding, take the
+        # first. All other operations are exact or elementwise, and give the same result on every CPU.
+        slack = _ROUNDING * max(1.0, float(np.abs(change).max()))
+        i, j = np.unravel_index(np.argmax(change <= change.min() + slack), change.shape)
+        if change[i, j] >= -slack:
             return False
         gain = (A[i] - B[j]) / root
         self.need[rich] += gain
@@ -184,7 +188,8 @@ class _Parts:
             units = units[self.rng.randint(len(units), size=_POOL)]
         if len(units) > _CANDIDATES:
             rank = -direction * self.amounts[units, column] + self.rng.uniform(0, 0.5, size=len(units))
-            units = units[np.argpartition(rank, _CANDIDATES)[:_CANDIDATES]]
+            # The order within a partition depends on the CPU.
+            units = np.sort(units[np.argpartition(rank, _CANDIDATES)[:_CANDIDATES]])
         return units
 
     def _scaled(self, units: NDArray[np.intp], root: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import row_slices
 from spmld._validation import POSITIVE, POSITIVE_INT
-from spmld.core.linear import Others, Penalty
+from spmld.core.linear import OtherLabels, Penalty
 from spmld.core.losses import LOSSES, logistic
-from spmld.core.newton import minimise
+from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem, make_problem
 from spmld.labels import read_labels
 
@@ -103,14 +103,15 @@ class DependencyCorrection(BaseEstimator):
         z = _label_values(scores, known)
         part = slice(None, None, -(-len(scores) // self.max_samples))
         problem, l = _problem(z[part], scores[part], signs[part], weights[part]), scores.shape[1]
-        self.coef_ = minimise(
+        self.coef_ = newton_minimize(
             problem,
             LOSSES["logistic"],
-            Others(np.arange(l)),
+            OtherLabels(np.arange(l)),
             Penalty(1 / self.C),
             np.zeros((l + 1, l)),
             offset=problem.split(scores[part]),
             tol=self.tol,
+            reorthogonalize=True,
         ).B
         return self
 
@@ -134,7 +135,7 @@ class DependencyCorrection(BaseEstimator):
         if weight == 0:
             return scores
         z, corrected = _label_values(scores, known), np.empty(scores.shape)
-        design, nothing = Others(np.arange(scores.shape[1])), np.zeros(scores.shape, dtype=np.int8)
+        design, nothing = OtherLabels(np.arange(scores.shape[1])), np.zeros(scores.shape, dtype=np.int8)
         for rows in row_slices(*z.shape):
             problem = _problem(z[rows], scores[rows], nothing[rows], nothing[rows])
             correction = np.concatenate(problem.map(lambda block: design.scores(block, self.coef_)))

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spmld.core.latent import exact_steps
+from spmld.core.steps import BlockUpdate
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
@@ -134,4 +136,18 @@ def latent_view(*, random_state: Any = None) -> View:
     >>> latent_view().n_settings
     1
     """
-    return View("latent", FeatureScaler(), SPMLD(standardize=False, tol=1e-2, random_state=random_state))
+    return View("latent", FeatureScaler(), ReproducibleSPMLD(standardize=False, tol=1e-2, random_state=random_state))
+
+
+class ReproducibleSPMLD(SPMLD):
+    """`SPMLD` with block updates that are accurate enough for scores that do not depend on the CPU.
+
+    Examples
+    --------
+    >>> from spmld.estimators.ensemble.views import ReproducibleSPMLD
+    >>> ReproducibleSPMLD().solver
+    'exact'
+    """
+
+    def _steps(self) -> tuple[BlockUpdate, ...]:
+        return exact_steps(self.tol, reproducible=True)
