@@ -112,10 +112,9 @@ def write_radars(studies: Sequence[Study], records: Records, out: ReportFolder, 
 
 def write_surfaces(study: Study, records: Records, out: ReportFolder) -> None:
     """Write one figure for each method with a sweep of two parameters, observed fraction and corruption."""
-    found = surfaces(study, records)
     rows: list[list[Any]] = []
     groups: dict[tuple[int, float, Any], dict[tuple[str, str], Any]] = {}
-    for surface in found:
+    for surface in surfaces(study, records):
         condition, display = surface.condition, surface.display
         place = [surface.method.name, condition.data, condition.observed, str(condition.corruption), surface.metric]
         points = zip(product(display.rows, display.columns), display.values.flat, strict=True)
