@@ -1,4 +1,4 @@
-"""The documentation site: ``make docs`` builds it into docs/_build/html."""
+"""Sphinx configuration. ``make docs`` builds the site in docs/_build/html."""
 
 import re
 import sys
@@ -28,12 +28,12 @@ exclude_patterns = ["_build", "**/sg_execution_times.rst"]
 templates_path = ["_templates"]
 default_role = "py:obj"
 highlight_language = "none"
-# A word such as `Trial` may be meant for one of two modules; `toc`: tables of results are reached by links.
+# ref.python: a name may exist in two modules; toc: tables of results are reached by links only.
 suppress_warnings = ["ref.python", "toc.not_included"]
 
 autosummary_generate = True
-autodoc_typehints = "none"  # the docstrings say it in words
-numpydoc_show_class_members = False  # the template of classes does
+autodoc_typehints = "none"  # docstrings describe the types
+numpydoc_show_class_members = False  # see _templates/autosummary/class.rst
 numpydoc_class_members_toctree = False
 myst_heading_anchors = 4
 
@@ -62,18 +62,18 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 
-# Files outside of this folder, and the pages that show them. On a code host the links lead to the files themselves.
+# Files outside this folder, and the pages that show them. On a code host, links lead to the files themselves.
 PAGES = {"../README.md": "index.rst", "../CHANGELOG.md": "changelog.md", "../CONTRIBUTING.md": "contributing.md"}
 
 
-def lead_to_pages(app, docname, source):
-    """Links to files of the repository become links to the pages that show them."""
+def link_to_pages(app, docname, source):
+    """Replace links to files of the repository by links to the pages that show them."""
     if docname in ("changelog", "contributing"):
         source[0] = (FOLDER.parent / f"{docname.upper()}.md").read_text(encoding="utf-8").replace("](docs/", "](")
-    source[0] = re.sub(r"\]\((\.\./[A-Z]+\.md)\)", lambda found: f"]({PAGES[found[1]]})", source[0])
+    source[0] = re.sub(r"\]\((\.\./[A-Z]+\.md)\)", lambda match: f"]({PAGES[match[1]]})", source[0])
     source[0] = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](gallery/\1.rst)", source[0])
 
 
 def setup(app):
-    """Tell Sphinx of the links."""
-    app.connect("source-read", lead_to_pages)
+    """Register the handler of links."""
+    app.connect("source-read", link_to_pages)

@@ -1,4 +1,4 @@
-"""Every block of Python in the docs and the README runs, every link leads somewhere, and every public name is shown."""
+"""Tests of the documentation: Python blocks run, links are valid, and the API reference lists every public name."""
 
 import importlib
 import importlib.util
@@ -21,7 +21,7 @@ LINKED = [
 
 
 def code(text):
-    """The blocks alone, on the lines where they stand, so that an error names the line of the file."""
+    """Return the Python blocks of a page at their original line numbers, so that errors point to the file."""
     inside, lines = False, []
     for line in text.splitlines():
         fence = line.startswith("```")
@@ -37,19 +37,19 @@ def test_blocks_run(path, tmp_path, monkeypatch):
     exec(compile(code(TEXTS[path]), path, "exec"), {"__name__": "docs"})
 
 
-def test_only_python_is_run():
+def test_only_python_blocks_are_run():
     text = "a\n```python\nx = 1\n```\n```\nnot python\n```\n```python\ny = x\n```"
     assert code(text).split() == ["x", "=", "1", "y", "=", "x"]
     assert code(text).splitlines()[2] == "x = 1"
 
 
 def prose(text):
-    """A page without its blocks of code, in which brackets mean other things."""
+    """Return a page without code, in which brackets are not links."""
     return re.sub(r"`[^`\n]*`", "`code`", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))
 
 
 def anchors(text):
-    """What headings are called in links: lower case, words joined by hyphens, without other signs."""
+    """Return the anchors of all headings: lower case, words joined by hyphens, without punctuation."""
     headings = re.findall(
         r"^#+ +(.+?) *$", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE
     )
@@ -57,7 +57,7 @@ def anchors(text):
 
 
 def dead_links(path, text):
-    """Relative links of a page that lead to no file or no heading."""
+    """Yield the relative links of a page whose file or heading does not exist."""
     for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", prose(text)):
         file = path.parent / target if target else path
         if target.startswith(("http://", "https://")):
@@ -69,7 +69,7 @@ def dead_links(path, text):
 
 
 @pytest.mark.parametrize("path", LINKED, ids=lambda path: str(path.relative_to(ROOT)))
-def test_links_lead_somewhere(path):
+def test_links_are_valid(path):
     assert list(dead_links(path, path.read_text(encoding="utf-8"))) == []
 
 
@@ -78,31 +78,31 @@ def test_dead_links_are_found():
     assert list(dead_links(ROOT / "page.md", text)) == ["gone.md", "#d", "README.md#nowhere"]
 
 
-def listed():
-    """Names of the API page by module, from the one list of them."""
+def names_of_api_reference():
+    """Return the names of the API reference by module."""
     spec = importlib.util.spec_from_file_location("names", ROOT / "docs" / "names.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return {name: words.split() for name, (_, words) in module.PUBLIC.items()}
 
 
-PUBLIC = listed()
+PUBLIC = names_of_api_reference()
 NAMES = [(module, name) for module, names in PUBLIC.items() for name in names]
-# Programs, not modules to import from; and `core`, which is mathematics for those who change the library.
-NOT_SHOWN = {"spmld.cli", "spmld.core", "spmld.demo"}
+# Programs, the internal mathematics, and the experiments of the paper are not part of the public interface.
+NOT_PUBLIC = {"spmld.cli", "spmld.core", "spmld.demo", "spmld.studies"}
 
 
-def test_every_public_module_is_on_the_api_page():
-    found = {
+def test_api_reference_lists_every_public_module():
+    modules = {
         f"spmld.{module.name}" for module in pkgutil.iter_modules(spmld.__path__) if not module.name.startswith("_")
     }
-    assert set(PUBLIC) == {"spmld"} | found - NOT_SHOWN
+    assert set(PUBLIC) == {"spmld"} | modules - NOT_PUBLIC
 
 
 @pytest.mark.parametrize("module", PUBLIC)
-def test_every_public_name_is_on_the_api_page_once(module):
+def test_api_reference_lists_every_public_name_once(module):
     exported = {name for name in importlib.import_module(module).__all__ if not name.startswith("__")}
-    # What the package gives at its top is shown there.
+    # Names that are also exported by the top-level package are listed there.
     top = set() if module == "spmld" else {name for name in exported if name in PUBLIC["spmld"]}
     assert sorted(PUBLIC[module]) == sorted(exported - top)
     for name in top:
@@ -110,12 +110,29 @@ def test_every_public_name_is_on_the_api_page_once(module):
 
 
 @pytest.mark.parametrize(("module", "name"), NAMES, ids=".".join)
-def test_every_public_name_has_a_docstring_with_an_example(module, name):
-    thing = getattr(importlib.import_module(module), name)
-    if not callable(thing):
+def test_every_public_name_has_an_example_in_its_docstring(module, name):
+    value = getattr(importlib.import_module(module), name)
+    if not callable(value):
         pytest.skip("a constant")
-    text = inspect.getdoc(thing)
+    text = inspect.getdoc(value)
     assert "\nExamples\n--------\n" in text
     example = text.split("\nExamples\n--------\n")[1]
     other = re.match(r"See `(\w+)`\.", example)
     assert ">>> " in (inspect.getdoc(getattr(importlib.import_module(module), other[1])) if other else example)
+
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+STEPS = sorted(set(re.findall(r"`((?:\w+/)*\w+\.py)(?::([\w.]+))?`", CONTRIBUTING)))
+
+
+@pytest.mark.parametrize(("file", "name"), STEPS, ids=lambda value: value or "module")
+def test_files_and_functions_in_contributing_exist(file, name):
+    (path,) = (folder / file for folder in (ROOT / "src" / "spmld", ROOT) if (folder / file).exists())
+    if name:
+        assert re.search(rf"^ *(?:def|class) {name.split('.')[-1]}\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_every_step_of_the_data_flow_has_a_file():
+    (flow,) = re.findall(r"^## Data flow\n.*?^```\n(.*?)^```", CONTRIBUTING, flags=re.DOTALL | re.MULTILINE)
+    functions = {step.strip().split(".")[-1] for line in flow.splitlines() for step in line.split("→")[1:-1]}
+    assert functions <= {name.split(".")[-1] for _, name in STEPS}

@@ -1,4 +1,4 @@
-"""What docs/extend.md says of its code. That it runs, and its own assertions, are for test_docs.py."""
+"""Tests of statements in docs/extend.md about its code. test_docs.py runs the code and its assertions."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILI
 
 @pytest.fixture
 def load_block(tmp_path, monkeypatch):
-    """Imports a block as a module, since classes of a module can be pickled."""
+    """Return a function that imports a block as a module, so that its classes can be pickled."""
 
     def load(number, name):
         (tmp_path / f"{name}.py").write_text(BLOCKS[number], encoding="utf-8")
@@ -23,19 +23,19 @@ def load_block(tmp_path, monkeypatch):
     return load
 
 
-@pytest.mark.parametrize(("number", "name"), [(0, "EntropyPace"), (1, "NearestCentroid")])
-def test_a_pace_or_a_host_takes_less_than_60_lines(number, name):
+@pytest.mark.parametrize(("number", "name"), [(0, "EntropyPacing"), (1, "NearestCentroid")])
+def test_pacing_rule_and_estimator_have_fewer_than_60_lines(number, name):
     assert f"class {name}(" in BLOCKS[number]
     assert len(BLOCKS[number].splitlines()) < 60
 
 
-def test_the_host_passes_the_checks_of_scikit_learn(load_block):
-    check_estimator(load_block(1, "host_of_the_docs").NearestCentroid())
+def test_estimator_passes_scikit_learn_checks(load_block):
+    check_estimator(load_block(1, "estimator_of_the_docs").NearestCentroid())
 
 
-def test_the_pace_works_on_torch(load_block):
-    module = load_block(0, "pace_of_the_docs")
-    rule, losses = module.EntropyPace(), torch.tensor([[0.0, 1.0], [2.0, 3.0]], dtype=torch.float64)
+def test_pacing_rule_works_with_torch(load_block):
+    module = load_block(0, "pacing_rule_of_the_docs")
+    rule, losses = module.EntropyPacing(), torch.tensor([[0.0, 1.0], [2.0, 3.0]], dtype=torch.float64)
     groups, parameters = module.ColumnGroups(), module.PacingParameters(2.0)
     (expected,), (found,) = (rule.weights([L], parameters, groups) for L in (losses.numpy(), losses))
     assert found.numpy() == pytest.approx(expected)

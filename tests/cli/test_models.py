@@ -205,7 +205,7 @@ def test_the_official_split_is_used(cli):
         ),
         (
             ["fit", "train.csv", "-o", "m.skops", "--method", "SPMLD", "--param", "tol=few"],
-            "tol of SPMLD must be 0 or more, or None, got 'few'",
+            "The 'tol' parameter of SPMLD must be a float in the range [0.0, inf) or None. Got 'few' instead.",
         ),
         (
             ["fit", "train.csv", "-o", "m.skops", "--param", "pacing__x=1"],
@@ -218,7 +218,7 @@ def test_the_official_split_is_used(cli):
         (["fit", "train.csv", "-o", "m.skops", "--label", "sad"], "there is no column 'sad' among its 10"),
         (["evaluate", "absent.skops", "test.csv"], "there is no file absent.skops"),
         (["evaluate", "empty.csv", "test.csv"], "empty.csv is empty, expected a model file of spmld"),
-        (["evaluate", "test.csv", "test.csv"], "test.csv is not a model file of spmld: it begins with b'pitch,te'"),
+        (["evaluate", "test.csv", "test.csv"], "test.csv is not a model file of spmld: it starts with b'pitch,te'"),
         (["evaluate", "pickle.skops", "test.csv"], "pickle.skops is a pickle, which can run any code"),
         (["evaluate", "cut.skops", "test.csv"], "cut.skops is cut short or damaged"),
         (["compare", "train.csv", "--folds", "9999"], "--folds must be at most the number of samples in train.csv, "),

@@ -39,7 +39,8 @@ def test_a_sweep_is_the_row_by_row_rule():
         z[i] = -pull / np.linalg.norm(pull)
     G = U @ H[0]
     np.testing.assert_allclose(_sweep(G, list(np.diag(A)), U, Z[0], U.T @ Z[0]), z, atol=1e-12)
-    assert trace(H, U, mix(H, U, Z, sweeps=1)) <= trace(H, U, z[None])
+    # If the extrapolation does not help, both are equal up to rounding errors.
+    assert trace(H, U, mix(H, U, Z, sweeps=1)) <= trace(H, U, z[None]) * (1 + 1e-12)
 
 
 def test_input_is_not_modified_and_rows_without_gradient_stay():

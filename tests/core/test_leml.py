@@ -100,7 +100,7 @@ def test_accurate_updates_end_where_the_gradient_of_their_block_is_zero(name, sp
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_rank_one_fit_is_as_low_as_that_of_a_general_optimizer(name):
-    """Not convex: compares the lowest of a few initializations; the optimizer finds nothing lower from the end of a fit."""
+    """Not convex: compares the lowest of a few initializations; from the end of a fit nothing lower is found."""
     problem, factors = make_factors(k=1, intercept=False, block_rows=100)
     loss, (d, l) = LOSSES[name], (len(factors.W), len(factors.H))
     rng = np.random.default_rng(1)

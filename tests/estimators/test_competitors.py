@@ -235,9 +235,7 @@ def test_initialization_depends_on_the_seed(data):
 
 @pytest.mark.parametrize("model", [LEML(max_iter=2, tol=1e-12, random_state=0), MLLRC(max_iter=2)], ids=str)
 def test_reaching_max_iter_warns(model, data):
-    with pytest.warns(
-        ConvergenceWarning, match=r"max_iter=2\) was reached before convergence"
-    ):
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=2\) was reached before convergence"):
         model.fit(data.X, data.hidden)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

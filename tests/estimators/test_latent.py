@@ -123,7 +123,7 @@ def test_half_precision_and_tracked_tensors_are_accepted(data):
 
 def test_invalid_tensors_raise(data):
     X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
-    with pytest.raises(ValueError, match="X as a torch tensor must be dense"):
+    with pytest.raises(ValueError, match="a torch tensor X must be dense"):
         GLOCAL().fit(X.to_sparse(), Y)
     with pytest.raises(ValueError, match="NaN or infinity"):
         GLOCAL().fit(X * torch.inf, Y)

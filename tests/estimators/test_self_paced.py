@@ -293,7 +293,7 @@ def hard(**params):
         ({"pacing": hard(stop=1.5)}, r"'stop' parameter of QuantileSchedule must be .*\(0.0, 1.0\] .* Got 1.5"),
         ({"pacing": hard(stop=(0.5, 0.0))}, r"'stop' parameter of QuantileSchedule must be .*\(0, 1\]. Got \(0.5"),
         ({"pacing": LogarithmicPacing(softness=1.0)}, "'softness' parameter of LogarithmicPacing must be a float"),
-        ({"cv": ShuffleSplit(2)}, "cv of SelfPacedClassifier must test each sample once"),
+        ({"cv": ShuffleSplit(2)}, "cv must test each sample, but leaves out"),
         ({"max_iter": 0}, "'max_iter' parameter of SelfPacedClassifier must be an int"),
         ({"tol": -1.0}, "'tol' parameter of SelfPacedClassifier must be a float"),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,8 +18,8 @@ from spmld.audit.issues import LabelIssues
 from spmld.estimators import FeatureScaler, MaskedLogistic, PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, read_labels
-from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
-from spmld.pacing.noise import correct_probability, error_log_odds, noise_rates
+from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit, make_folds
+from spmld.pacing.noise import NoiseRates, correct_probability, error_log_odds, noise_rates
 
 __all__ = ["find_label_issues"]
 
@@ -48,8 +48,7 @@ def find_label_issues(
     ----------
     estimator : multi-label estimator, scikit-learn classifier or None
         Model of the labels. Classifiers whose ``fit`` does not accept ``entry_weight`` are fitted for each label by
-        `PerLabelClassifier`; if ``n_iter > 1`` their ``fit`` must accept ``sample_weight``. None:
-        ``MaskedLogistic(C=30)`` on scaled features.
+        `PerLabelClassifier`. None: ``MaskedLogistic(C=30)`` on scaled features.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.
     Y : labels in any form of `spmld.labels.read_labels`
@@ -75,31 +74,33 @@ def find_label_issues(
 
     Examples
     --------
-    >>> from spmld.audit import find_label_issues
-    >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import corrupt_labels
-    >>> data = make_planted(n_samples=600, noise=0.1, random_state=0)
-    >>> Y = corrupt_labels(data.Y, "flip", 0.03, random_state=0)
-    >>> issues = find_label_issues(None, data.X, Y, random_state=0)
-    >>> bool((Y != data.Y).flat[issues.order()[:50]].mean() > 0.8)
-    True
+    See `LabelIssues`.
     """
     base = _base_estimator(estimator, check_scalar_integer("n_iter", n_iter, minimum=1))
-    if shrinkage != float("inf") and not NON_NEGATIVE.is_satisfied_by(shrinkage):
-        raise ValueError(f"shrinkage must be a non-negative number, got {shrinkage!r}")
-    labels, (X,) = _read(X, Y, mask), indexable(X)
-    names, folds = _label_names(Y, labels, label_names), _make_folds(cv, X, labels, random_state)
-    sample_names = _sample_names(X, Y)
+    labels, (X,) = _read_labels(X, Y, mask), indexable(X)
+    names, sample_names = _label_names(Y, labels, label_names), _sample_names(X, Y)
+    folds, signed = _make_folds(cv, X, labels, random_state), np.where(labels.observed, labels.signs, np.nan)
     if base is None:
         X, base = features_to_numpy(FeatureScaler().fit_transform(X)), MaskedLogistic(C=30.0)
-    signs, weights = labels.signs, None
-    signed, score = np.where(labels.observed, signs, np.nan), partial(_log_odds_scores, n_labels=signs.shape[1])
+    score = partial(_log_odds_scores, n_labels=signed.shape[1])
+    fit = partial(cross_fit, base, X, signed, folds, score=score, n_jobs=n_jobs)
+    scores, rates = _estimate_rates(fit, labels.signs, n_iter, shrinkage)
+    errors = np.where(labels.observed, error_log_odds(scores, labels.signs, rates), np.nan)
+    return LabelIssues(labels.signs, labels.classes, scores, errors, rates.alpha, rates.beta, names, sample_names)
+
+
+def _estimate_rates(
+    fit: Callable[..., CrossFitResult], signs: NDArray[np.int8], n_iter: int, shrinkage: float
+) -> tuple[NDArray[np.float64], NoiseRates]:
+    """Return out-of-fold scores and noise rates after `n_iter` fits, each weighted by the result of the last."""
+    if shrinkage != float("inf") and not NON_NEGATIVE.is_satisfied_by(shrinkage):
+        raise ValueError(f"shrinkage must be a non-negative number, got {shrinkage!r}")
+    weights = None
     for _ in range(n_iter):
-        scores = cross_fit(base, X, signed, folds, entry_weight=weights, score=score, n_jobs=n_jobs).scores
+        scores = fit(entry_weight=weights).scores
         rates = noise_rates(scores, signs, shrinkage=float(shrinkage))
         weights = correct_probability(scores, signs, rates)
-    errors = np.where(labels.observed, error_log_odds(scores, signs, rates), np.nan)
-    return LabelIssues(signs, labels.classes, scores, errors, rates.alpha, rates.beta, names, sample_names)
+    return scores, rates
 
 
 def _base_estimator(estimator: Any, n_iter: int) -> Any:
@@ -118,7 +119,7 @@ def _base_estimator(estimator: Any, n_iter: int) -> Any:
     return PerLabelClassifier(estimator)
 
 
-def _read(X: Any, Y: Any, mask: Any) -> Labels:
+def _read_labels(X: Any, Y: Any, mask: Any) -> Labels:
     if Y is None:
         raise ValueError("Y must be a label matrix, got None")
     labels = read_labels(Y, mask)

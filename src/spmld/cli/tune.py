@@ -116,13 +116,14 @@ def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **opti
     logger = logging.getLogger("spmld.model_selection.search")
     with progress_bar(total, "tuning") as advance:
         handler = _TrialHandler(advance)
-        level, logger.level = logger.level, logging.INFO
+        level = logger.level
+        logger.setLevel(logging.INFO)
         logger.addHandler(handler)
         try:
             return tune_estimator(model, dataset.X, dataset.Y, space, method=method, refit=False, **options)
         finally:
             logger.removeHandler(handler)
-            logger.level = level
+            logger.setLevel(level)
 
 
 class _TrialHandler(logging.Handler):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from math import log
 from numbers import Real
 from typing import Any, ClassVar
@@ -14,18 +13,15 @@ from sklearn.base import BaseEstimator
 from spmld._validation import HasMethods, Interval
 from spmld.core.losses import Array
 from spmld.pacing.groups import Blocks, Groups
-from spmld.pacing.schedules import FixedSchedule, GeometricSchedule, PacingParameters, QuantileSchedule
+from spmld.pacing.schedules import PacingParameters, QuantileSchedule, Schedule
 
 __all__ = ["DiversePacing", "GroupSparsePacing", "HardPacing", "LinearPacing", "LogarithmicPacing", "PacingRule"]
 
-Schedule = GeometricSchedule | QuantileSchedule | FixedSchedule
-
 
 class PacingRule(BaseEstimator, ABC):
-    """Base class of pacing rules. A subclass defines `weights` and `penalty`.
+    """Base class of pacing rules. A subclass defines `weights` and the `penalty` that they minimize with the losses.
 
-    The weights minimize the weighted losses plus the penalty over [0, 1]. With an infinite threshold they must be 1,
-    and the penalty, which is constant then, 0.
+    With an infinite threshold the weights must be 1, and the penalty, which is constant then, 0.
 
     Parameters
     ----------
@@ -133,9 +129,9 @@ class LinearPacing(PacingRule):
 
     def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
         """Return ``1 - L / threshold`` below the threshold, else 0."""
+        xp = array_namespace(losses[0])
 
         def rule(L: Array, t: Array) -> Array:
-            xp = array_namespace(L)
             return xp.where(t > L, 1 - L / xp.where(t > L, t, xp.ones_like(L)), xp.zeros_like(L))
 
         return groups.map(rule, losses, groups.per_group(parameters.threshold, losses))
@@ -177,10 +173,9 @@ class LogarithmicPacing(PacingRule):
 
     def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
         """Return ``log(z + (1 - z) L / threshold) / log z`` below the threshold, else 0."""
-        z = self.softness
+        xp, z = array_namespace(losses[0]), self.softness
 
         def rule(L: Array, t: Array) -> Array:
-            xp = array_namespace(L)
             ratio = L / xp.where(t > L, t, xp.ones_like(L))
             return xp.where(t > L, xp.log(ratio * (1 - z) + z) / log(z), xp.zeros_like(L))
 
@@ -192,7 +187,7 @@ class LogarithmicPacing(PacingRule):
         return _sum_of_entries(lambda P, t: t / (1 - z) * (z * P - z**P / log(z)), weights, parameters, groups)
 
 
-class GroupSparsePacing(PacingRule):
+class GroupSparsePacing(HardPacing):
     """The rule of the paper, with its exact minimizer.
 
     Within each group the weights minimize ``sum_j p_j (L_j - threshold) + diversity |p|_2`` over [0, 1]. The plus sign
@@ -218,13 +213,11 @@ class GroupSparsePacing(PacingRule):
 
         With a = max(threshold - L, 0) it is p = min(1, a / t) at the level t with sum min(t, a)^2 = diversity^2, and 0
         when |a| <= diversity. In t^2 that sum is increasing, concave and piecewise linear, so Newton's method from 0
-        reaches the root after finitely many steps, each of which is a sum over rows.
+        reaches the root after finitely many steps, which are sums over rows.
         """
-        xp = array_namespace(losses[0])
-        threshold = groups.per_group(parameters.threshold, losses)
+        xp, threshold = array_namespace(losses[0]), groups.per_group(parameters.threshold, losses)
         diversity = groups.per_group(parameters.diversity, losses)
-        zero = xp.zeros_like(diversity)
-        level, count = zero, -xp.ones_like(diversity)
+        level, count = xp.zeros_like(diversity), -xp.ones_like(diversity)
 
         def moments(L: Array, threshold: Array, level: Array) -> tuple[Array, Array]:
             a = threshold - L
@@ -236,7 +229,7 @@ class GroupSparsePacing(PacingRule):
             moved = (count > 0) & (count != before)
             if not xp.any(moved):  # the last step stayed on one linear piece and thus ended at the root
                 break
-            step = xp.clip(diversity**2 - squares, zero, None) / xp.where(count > 0, count, xp.ones_like(count))
+            step = xp.clip(diversity**2 - squares, 0, None) / xp.where(count > 0, count, xp.ones_like(count))
             level = xp.where(moved, xp.sqrt(level**2 + step), level)
 
         def rule(L: Array, threshold: Array, level: Array, active: Array) -> Array:
@@ -249,11 +242,10 @@ class GroupSparsePacing(PacingRule):
 
     def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
         """Return ``-threshold sum p + diversity |p|_2``."""
-        linear = _sum_of_entries(lambda P, t: -t * P, weights, parameters, groups)
-        return linear + _sum_of_norms(weights, parameters, groups)
+        return super().penalty(weights, parameters, groups) + _sum_of_norms(weights, parameters, groups)
 
 
-class DiversePacing(PacingRule):
+class DiversePacing(HardPacing):
     """Self-paced learning with diversity (Jiang et al., 2014): every group keeps its easiest entries longer.
 
     Within each group the weights minimize ``sum_j p_j (L_j - threshold) - diversity |p|_2`` over [0, 1]. The i-th
@@ -282,22 +274,17 @@ class DiversePacing(PacingRule):
     def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
         """Return the minimizer, which is 0 or 1 because the problem is concave."""
         xp = array_namespace(losses[0])
-        # The bound decreases with the rank while the loss increases, so each entry can be compared on its own.
-        ranks = groups.ranks(losses)
         diversity = groups.per_group(parameters.diversity, losses)
-        bonus = groups.map(lambda i, g: g * (xp.sqrt(i) - xp.sqrt(i - 1)), ranks, diversity)
-        reduced = groups.engine.map(lambda L, b: L - b, losses, bonus)
-        return groups.map(lambda L, t: t > L, reduced, groups.per_group(parameters.threshold, losses))
+        # The bound decreases with the rank while the loss increases, so entries can be compared one by one.
+        bonus = groups.map(lambda i, g: g * (xp.sqrt(i) - xp.sqrt(i - 1)), groups.ranks(losses), diversity)
+        return super().weights(groups.engine.map(lambda L, b: L - b, losses, bonus), parameters, groups)
 
     def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
         """Return ``-threshold sum p - diversity |p|_2``."""
-        linear = _sum_of_entries(lambda P, t: -t * P, weights, parameters, groups)
-        return linear - _sum_of_norms(weights, parameters, groups)
+        return super().penalty(weights, parameters, groups) - _sum_of_norms(weights, parameters, groups)
 
 
-def _sum_of_entries(
-    penalty: Callable[[Array, Array], Array], weights: Blocks, parameters: PacingParameters, groups: Groups
-) -> Array:
+def _sum_of_entries(penalty: Any, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
     """Return the sum of `penalty(weight, threshold)` over the entries with a finite threshold."""
     xp = array_namespace(weights[0])
     threshold = groups.per_group(parameters.threshold, weights)

@@ -21,6 +21,7 @@ __all__ = [
     "GeometricSchedule",
     "PacingParameters",
     "QuantileSchedule",
+    "Schedule",
     "group_quantiles",
     "slack_norms",
 ]
@@ -225,6 +226,9 @@ class FixedSchedule(BaseEstimator):
     def has_ended(self, iteration: int) -> bool:
         """Return True: the parameters never change."""
         return True
+
+
+Schedule = GeometricSchedule | QuantileSchedule | FixedSchedule
 
 
 def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool = False, n_steps: int = 40) -> Array:

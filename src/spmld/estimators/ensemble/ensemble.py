@@ -16,7 +16,7 @@ from spmld._validation import FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, UN
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.keep_fraction import choose_keep_fraction
-from spmld.estimators.ensemble.path import Recorder, search_path
+from spmld.estimators.ensemble.path import PathResult, Recorder, search_path
 from spmld.estimators.ensemble.training import HeldOutLoss, Scores, TrainingData
 from spmld.estimators.ensemble.views import CS, LABEL_GRAPH_PENALTIES, View, kernel_view, latent_view, linear_view
 from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
@@ -207,13 +207,11 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         rng, X = check_random_state(self.random_state), _contiguous(X)
-        views = self._make_views()
-        self.transformers_ = {name: _seeded(view.transformer, rng).fit(X) for name, view in views.items()}
-        seed = rng.randint(2**31 - 1)
-        views = {name: replace(view, estimator=_seeded(view.estimator, seed)) for name, view in views.items()}
-        Y = np.where(labels.observed, labels.signs, np.nan)
+        views = self._fit_transformers(X, rng)
+        Y, weights = np.where(labels.observed, labels.signs, np.nan), weights.astype(float)
         folds = make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
-        data = TrainingData(X, Y, weights.astype(float), folds, HeldOutLoss(self.scoring), self.n_jobs)
+        shared = (Y, weights, folds, HeldOutLoss(self.scoring), self.n_jobs)
+        data = {name: TrainingData(view.transformer.transform(X), *shared) for name, view in views.items()}
         self.cv_results_: list[dict[str, Any]] = []
         with report_progress(self) as report:
 
@@ -221,30 +219,49 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                 self.cv_results_.append(result)
                 return report(result)
 
-            self._learn(views, data, record)
+            results = {name: search_path(view, data[name], record) for name, view in views.items()}
+            self.params_ = {name: result.params for name, result in results.items()}
+            self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
+            scores = weighted_scores({name: result.scores for name, result in results.items()}, self.view_weights_)
+            self.keep_fraction_ = self._choose_keep_fraction(scores, views, data, results, record)
+            self.self_paced_weights_ = trim(scores, Y, self.keep_fraction_)
+            self.estimators_ = {
+                name: self._estimator(view).fit(data[name].X, Y, entry_weight=self.self_paced_weights_ * weights)
+                for name, view in views.items()
+            }
+            self._dependency = DependencyCorrection().fit(scores, Y, weights)
+            self._completion = DependencyCorrection().fit(scores, Y, weights, known=Y)
+        self.out_of_fold_scores_, self.label_dependencies_ = scores, self._dependency.label_dependencies_
 
-    def _learn(self, views: dict[str, View], data: TrainingData, record: Recorder) -> None:
-        by_view = {name: data.with_features(self.transformers_[name].transform(data.X)) for name in views}
-        results = {name: search_path(view, by_view[name], record) for name, view in views.items()}
-        self.params_ = {name: result.params for name, result in results.items()}
-        estimators = {name: clone(view.estimator).set_params(**self.params_[name]) for name, view in views.items()}
-
-        self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
-        scores = weighted_scores({name: result.scores for name, result in results.items()}, self.view_weights_)
-        fractions = [estimate_keep_fraction(scores, data.Y) if _is_auto(q) else float(q) for q in self.keep_fractions]
-        best = max(self.view_weights_, key=self.view_weights_.__getitem__)
-        if len(fractions) > 1:
-            fractions = [choose_keep_fraction(estimators[best], by_view[best], fractions, results[best].scores, record)]
-        self.keep_fraction_ = fractions[0]
-        self.self_paced_weights_ = trim(scores, data.Y, self.keep_fraction_)
-        weights = self.self_paced_weights_ * data.entry_weight
-        self.estimators_ = {
-            name: estimator.fit(by_view[name].X, data.Y, entry_weight=weights) for name, estimator in estimators.items()
+    def _fit_transformers(self, X: Any, rng: np.random.RandomState) -> dict[str, View]:
+        """Return the views with fitted transformers and seeded estimators."""
+        views = self._make_views()
+        self.transformers_ = {name: _seeded(view.transformer, rng).fit(X) for name, view in views.items()}
+        seed = rng.randint(2**31 - 1)
+        return {
+            name: replace(view, transformer=self.transformers_[name], estimator=_seeded(view.estimator, seed))
+            for name, view in views.items()
         }
-        self._dependency = DependencyCorrection().fit(scores, data.Y, data.entry_weight)
-        self._completion = DependencyCorrection().fit(scores, data.Y, data.entry_weight, known=data.Y)
-        self.out_of_fold_scores_ = scores
-        self.label_dependencies_ = self._dependency.label_dependencies_
+
+    def _choose_keep_fraction(
+        self,
+        scores: Scores,
+        views: dict[str, View],
+        data: dict[str, TrainingData],
+        results: dict[str, PathResult],
+        record: Recorder,
+    ) -> float:
+        """Choose among `keep_fractions` by the view with the largest weight."""
+        best = max(self.view_weights_, key=self.view_weights_.__getitem__)
+        auto = estimate_keep_fraction(scores, data[best].Y)
+        fractions = [auto if _is_auto(fraction) else float(fraction) for fraction in self.keep_fractions]
+        if len(fractions) == 1:
+            return fractions[0]
+        return choose_keep_fraction(self._estimator(views[best]), data[best], fractions, results[best].scores, record)
+
+    def _estimator(self, view: View) -> Any:
+        """Return the base estimator of a view with the selected parameters, unfitted."""
+        return clone(view.estimator).set_params(**self.params_[view.name])
 
     def _scores(self, X: Any) -> Any:
         return move(self._dependency.correct(self._view_scores(X), weight=self.dependency_weight), X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -89,10 +89,6 @@ class TrainingData:
     folds: Sequence[Fold]
     loss: Callable[[Any, Any], NDArray[np.float64]] = field(default_factory=HeldOutLoss)
     n_jobs: int | None = None
-
-    def with_features(self, X: Any) -> TrainingData:
-        """Return the same data with other features."""
-        return replace(self, X=X)
 
     def cross_fit(
         self, estimator: Any, *, folds: Sequence[Fold] | None = None, entry_weight: Scores | None = None

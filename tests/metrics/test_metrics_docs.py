@@ -1,4 +1,4 @@
-"""The table of metrics in the docs agrees with the registry."""
+"""Tests of the table of metrics in the docs against the registry."""
 
 import inspect
 import math
@@ -21,28 +21,28 @@ def table(heading):
     return [dict(zip(head, row, strict=True)) for row in rows]
 
 
-def test_the_table_lists_the_metrics_of_the_registry():
-    listed = [(row["Metric"].strip("`"), row["Judges"], row["Better"], row["Over"]) for row in table("The table")]
+def test_table_lists_the_metrics_of_the_registry():
+    listed = [(row["Metric"].strip("`"), row["Evaluates"], row["Better"], row["Over"]) for row in table("Definitions")]
     assert listed == [(m.name, m.needs, m.better, m.over) for m in metrics.METRICS.values()]
 
 
-def test_the_ranges_are_those_of_the_registry():
-    for row in table("The table"):
+def test_ranges_are_those_of_the_registry():
+    for row in table("Definitions"):
         low, high = metrics.METRICS[row["Metric"].strip("`")].range
         stated = re.match(r"\[(\d+), (.+?)\]", row["Range"])
         assert float(stated[1]) == low
         assert stated[2] == ("l - 1" if math.isinf(high) else f"{high:.4g}")
 
 
-def test_the_functions_named_are_scikit_learns():
-    for row in table("The table"):
+def test_named_functions_exist_in_scikit_learn():
+    for row in table("Definitions"):
         named = re.match(r"`(\w+)", row["scikit-learn"])
         assert row["scikit-learn"] == "none" or callable(getattr(sk, named[1]))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_scikit_learn_differs_as_documented():
-    """The second sample has no positive: it is left out here, and has a value in scikit-learn."""
+def test_documented_differences_from_scikit_learn():
+    """The second sample has no positive: scikit-learn returns a number, and spmld leaves the sample out."""
     Y, S = np.array([[1, 0], [0, 0]]), np.array([[0.2, 0.8], [0.2, 0.8]])
     assert (sk.label_ranking_loss(Y, S), metrics.ranking_loss(Y, S)) == ((1 + 0) / 2, 1)
     assert (sk.coverage_error(Y, S), metrics.coverage(Y, S) + 1) == ((2 + 0) / 2, 2)
