@@ -1,7 +1,8 @@
 """Plots in the style of scikit-learn's displays. They need matplotlib: ``pip install "spmld[plot]"``.
 
 `PacingDisplay`, `ObjectiveDisplay`, `CorrelationDisplay` and `ReliabilityDisplay` show a fitted estimator;
-`RadarDisplay`, `SurfaceDisplay` and `CriticalDifferenceDisplay` compare methods or parameters.
+`RadarDisplay`, `SurfaceDisplay` and `CriticalDifferenceDisplay` compare methods or parameters. All methods accept `ax`,
+the axes to draw on, and return the display, whose attributes `ax_` and `figure_` are the axes and the figure.
 """
 
 from spmld.plotting.correlation import CorrelationDisplay

@@ -10,11 +10,7 @@ __all__ = ["Display", "label_ticks", "main_history"]
 
 
 class Display:
-    """Base class of the displays.
-
-    `plot` and the methods ``from_*`` accept `ax`, the matplotlib axes to draw on; by default a figure is created. All
-    return the display, with the attributes `ax_` and `figure_`.
-    """
+    """Base class of the displays: sets `ax_` and `figure_` to the given axes, or to those of a new figure."""
 
     def _axes(self, ax: Any, **options: Any) -> Any:
         if ax is None:

@@ -33,8 +33,6 @@ class CorrelationDisplay(Display):
     ----------
     order_ : ndarray of shape (n_labels,)
         Order of the labels. Set by `plot`.
-    ax_, figure_
-        Axes and figure. Set by `plot`.
 
     Examples
     --------

@@ -32,11 +32,6 @@ class CriticalDifferenceDisplay(Display):
     title : str
         Title.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure. Set by `plot`.
-
     References
     ----------
     .. [1] J. Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006.

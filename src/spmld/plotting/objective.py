@@ -24,11 +24,6 @@ class ObjectiveDisplay(Display):
     total : array-like of shape (n_iter,)
         Values of the objective.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure. Set by `plot`.
-
     Examples
     --------
     >>> from spmld import GLOCAL

@@ -22,11 +22,6 @@ class PacingDisplay(Display):
     names : sequence of str
         Names of the labels, or of latent labels.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure. Set by `plot`.
-
     Examples
     --------
     >>> from spmld import SPMLD
@@ -48,10 +43,8 @@ class PacingDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted estimator
-            Estimator with `history_`.
-        ax : matplotlib axes, optional
-            Axes to draw on.
+        estimator, ax
+            As in `ObjectiveDisplay.from_estimator`.
         """
         records = main_history(estimator)
         if "mean_weight_per_label" in records[0]:

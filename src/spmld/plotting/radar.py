@@ -31,11 +31,6 @@ class RadarDisplay(Display):
     title : str
         Title.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Polar axes and figure. Set by `plot`.
-
     Examples
     --------
     >>> from spmld.plotting import RadarDisplay
@@ -104,16 +99,16 @@ class RadarDisplay(Display):
         >>> RadarDisplay.ranges([RadarDisplay({"a": {"loss": 0.2}, "b": {"loss": 0.1}}, {"loss"})])
         {'loss': (0.2, 0.1)}
         """
-        found: dict[str, list[float]] = {}
+        by_metric: dict[str, list[float]] = {}
         lower: set[str] = set()
         for display in displays:
             lower |= display.lower_is_better
             for values in display.values.values():
                 for metric, value in values.items():
-                    found.setdefault(metric, []).append(value)
+                    by_metric.setdefault(metric, []).append(value)
         return {
             metric: (max(values), min(values)) if metric in lower else (min(values), max(values))
-            for metric, values in found.items()
+            for metric, values in by_metric.items()
         }
 
     def plot(self, *, ax: Any = None, ranges: Ranges | None = None, legend: bool = True) -> RadarDisplay:

@@ -23,11 +23,6 @@ class ReliabilityDisplay(Display):
     counts : array-like of shape (n_bins,)
         Number of entries in each bin.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure. Set by `plot`.
-
     Examples
     --------
     >>> from spmld.plotting import ReliabilityDisplay

@@ -26,11 +26,6 @@ class SurfaceDisplay(Display):
     title : str
         Title, such as the name of the metric.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure. Set by `plot`.
-
     Examples
     --------
     >>> from spmld.plotting import SurfaceDisplay

@@ -31,11 +31,6 @@ def comparison_report(
     facts : mapping, optional
         Additional facts for the summary, such as the name of the data.
 
-    Returns
-    -------
-    str
-        HTML.
-
     Examples
     --------
     >>> from spmld.model_selection import Comparison

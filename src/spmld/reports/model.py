@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from spmld.reports.calibration import calibration
 from spmld.reports.curriculum import curriculum
-from spmld.reports.data import collect_data
+from spmld.reports.data import ReportData, collect_data
 from spmld.reports.label_issues import likely_errors, missing_labels
 from spmld.reports.label_relations import correlations, dependencies
 from spmld.reports.labels_and_samples import labels, samples
 from spmld.reports.model_selection import model_selection
 from spmld.reports.page import page
+from spmld.reports.parts import Section
 from spmld.reports.summary import metrics, summary
 
 __all__ = ["model_report"]
+
+_SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
+    metrics,
+    labels,
+    samples,
+    curriculum,
+    correlations,
+    dependencies,
+    likely_errors,
+    missing_labels,
+    calibration,
+    model_selection,
+)
 
 
 def model_report(
@@ -57,11 +71,6 @@ def model_report(
     random_state : int, default=0
         Seed of the folds of the audit.
 
-    Returns
-    -------
-    str
-        HTML.
-
     Examples
     --------
     >>> from spmld import GLOCAL
@@ -74,17 +83,5 @@ def model_report(
     (True, True)
     """
     data = collect_data(model, X, Y, X_train, Y_train, label_names, top, audit, random_state)
-    sections = [
-        summary(data, facts or {}),
-        metrics(data),
-        labels(data),
-        samples(data),
-        curriculum(data),
-        correlations(data),
-        dependencies(data),
-        likely_errors(data),
-        missing_labels(data),
-        calibration(data),
-        model_selection(data),
-    ]
+    sections = [summary(data, facts or {}), *(section(data) for section in _SECTIONS)]
     return page(title or type(model).__name__, "Metrics, learned structure and likely label errors.", sections)

@@ -16,7 +16,7 @@ __all__ = ["page"]
 
 
 def page(title: str, subtitle: str, sections: Sequence[Section | None]) -> str:
-    """Return a page. Sections that are None are left out, and all text is escaped.
+    """Return the HTML of a page. Sections that are None are left out, and all text is escaped.
 
     Parameters
     ----------
@@ -24,11 +24,6 @@ def page(title: str, subtitle: str, sections: Sequence[Section | None]) -> str:
         Heading.
     sections : sequence of Section or None
         Sections.
-
-    Returns
-    -------
-    str
-        HTML.
 
     Examples
     --------

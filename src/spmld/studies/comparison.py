@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -203,9 +203,17 @@ def compare_methods(
             if value not in known:
                 raise StudyError(f"{kind} must be one of {', '.join(known)} in study {study.name}, got {value!r}")
     compared = tuple(competitors) or tuple(m.name for m in study.methods if not m.oracle and m.name != reference)
-    results = [result for result in collect_results([study], records) if result.metric == metric]
-    rows = []
-    for condition in dict.fromkeys(r.condition for r in results if r.condition.data in (data or study.data)):
+    results = [
+        result
+        for result in collect_results([study], records)
+        if result.metric == metric and result.condition.data in (data or study.data)
+    ]
+    return StudyComparison(study, metric, reference, compared, tuple(_rows(results, reference, compared)))
+
+
+def _rows(results: list[StudyResult], reference: str, compared: tuple[str, ...]) -> Iterator[ComparisonRow]:
+    """Yield the results of one metric in each condition with the reference and a competitor."""
+    for condition in dict.fromkeys(result.condition for result in results):
         here = {result.method.name: result for result in results if result.condition == condition}
         others = [here[name] for name in compared if name in here]
         if reference not in here or not others:
@@ -215,9 +223,8 @@ def compare_methods(
             name: replace(result, test=None if result is base else compare_with(result, base), mark="")
             for name, result in here.items()
         }
-        ordered = sorted(others, key=lambda result: result.mean, reverse=greater_is_better(metric))
-        rows.append(ComparisonRow(condition, tested, ordered[0].method.name))
-    return StudyComparison(study, metric, reference, compared, tuple(rows))
+        ordered = sorted(others, key=lambda result: result.mean, reverse=greater_is_better(base.metric))
+        yield ComparisonRow(condition, tested, ordered[0].method.name)
 
 
 def _setup(method: Method) -> tuple[Any, ...]:

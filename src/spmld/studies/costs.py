@@ -72,17 +72,6 @@ def compare_costs(study: Study, records: Records, reference: str, data: Sequence
         Method whose time is compared with the others.
     data : sequence of str
         Data sets. Empty: all.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from spmld.studies import find_study, load_study, read_records, run_study
-    >>> from spmld.studies.costs import compare_costs
-    >>> study = load_study(find_study("smoke"))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     outcome = run_study(study, folder + "/results.jsonl")
-    ...     len(compare_costs(study, read_records(folder + "/results.jsonl"), study.reference).seconds)
-    2
     """
     seconds: dict[Condition, dict[str, float]] = {}
     final, search = (_times(trials, records) for trials in (final_trials(study, records), search_trials(study)))

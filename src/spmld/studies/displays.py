@@ -97,7 +97,7 @@ class Surface:
 
 def surfaces(study: Study, records: Records) -> list[Surface]:
     """Return the recorded surfaces of all methods with a sweep of two parameters: means over the masks."""
-    found = []
+    recorded = []
     for method in study.methods:
         if len(method.sweep) != 2:
             continue
@@ -109,8 +109,8 @@ def surfaces(study: Study, records: Records) -> list[Surface]:
             if (condition, metric) in means:
                 title = f"{condition}: {metric_heading(metric)}"
                 display = SurfaceDisplay(means[condition, metric], rows, columns, row_name, column_name, title)
-                found.append(Surface(method, condition, metric, display))
-    return found
+                recorded.append(Surface(method, condition, metric, display))
+    return recorded
 
 
 def _sweep_means(study: Study, method: Method, records: Records) -> dict[tuple[Condition, str], NDArray[np.float64]]:

@@ -16,7 +16,7 @@ from spmld.studies.displays import radar_displays, rankings, surfaces
 from spmld.studies.plan import choose
 from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, agreement, by_evaluation, collect_results, find_reference
-from spmld.studies.tables import evaluation_phrase, format_mean, metric_heading, tables_of
+from spmld.studies.tables import agreement_table, evaluation_phrase, format_mean, metric_heading, tables_of
 
 __all__ = ["study_report"]
 
@@ -107,20 +107,9 @@ def _cell(result: StudyResult | None) -> TableCell | None:
 
 
 def _agreement(results: Sequence[StudyResult]) -> Section | None:
-    rows = [
-        {
-            "method": a.method,
-            "published method": a.published,
-            "values": a.values,
-            "within two deviations": a.within,
-            "better than published": a.better,
-        }
-        for a in agreement(results)
-    ]
-    if not rows:
-        return None
+    table = agreement_table(agreement(results))
     text = "Number of values within two standard deviations of the published value, and number of better values."
-    return Section("published", "Agreement with the paper", text, [TextTable.from_records(rows, "Agreement")])
+    return Section("published", "Agreement with the paper", text, [table]) if table.rows else None
 
 
 def _ranks(results: Sequence[StudyResult], evaluated_on: str, reference: str | None) -> Section | None:

@@ -12,7 +12,7 @@ from spmld.studies.displays import Ranking
 from spmld.studies.published import contradictions, published
 from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, agreement, is_better
-from spmld.studies.tables import evaluation_phrase, file_suffix, result_table, short_name
+from spmld.studies.tables import agreement_table, evaluation_phrase, file_suffix, result_table, short_name
 
 __all__ = ["Findings", "index", "result_page"]
 
@@ -84,9 +84,8 @@ def _agreement(results: Sequence[StudyResult]) -> str:
     summary = agreement(results)
     if not summary:
         return ""
-    columns = ["method", "published method", "values", "within 2 deviations", "better than published"]
-    table = TextTable(columns, [[a.method, a.published, a.values, a.within, a.better] for a in summary])
-    lines = ["## Agreement with the paper", "", table.to_markdown(), "", "Outside two standard deviations:", ""]
+    table = agreement_table(summary).to_markdown()
+    lines = ["## Agreement with the paper", "", table, "", "Outside 2 standard deviations:", ""]
     for a in summary:
         shown = [
             f"{r.condition.data} {r.condition.observed:.0%} {short_name(r.metric)} {r.deviation:+.1f}"

@@ -58,7 +58,7 @@ def _content() -> dict[str, Any]:
 def _values() -> dict[tuple[str, float, str, str], PublishedValue]:
     return {
         (data, observed, method, metric): PublishedValue(*value)
-        for data, observed, method, metric, *value in _content()["cells"]
+        for data, observed, method, metric, *value in _content()["values"]
     }
 
 

@@ -18,7 +18,7 @@ from spmld.studies.plan import choose
 from spmld.studies.published import published_data
 from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, agreement, by_evaluation, collect_results, find_reference
-from spmld.studies.tables import evaluation_phrase, file_suffix, long_table, metric_heading, tables_of
+from spmld.studies.tables import agreement_table, evaluation_phrase, file_suffix, long_table, metric_heading, tables_of
 
 __all__ = ["write_report"]
 
@@ -61,9 +61,7 @@ def _write_results(evaluated_on: str, studies: Sequence[Study], records: Records
     ranked = rankings(results, reference)
     out.write_csv(f"ranks{suffix}", _rank_table(ranked))
     out.write_csv(f"effects{suffix}", _effect_table(results))
-    columns = ["method", "published method", "values", "within two standard deviations", "better than published"]
-    rows = [[a.method, a.published, a.values, a.within, a.better] for a in agreement(results)]
-    out.write_csv("agreement", TextTable(columns, rows))
+    out.write_csv("agreement", agreement_table(agreement(results)))
     if shown := [ranking for ranking in ranked if ranking.metric == "ranking_loss"] or ranked[:2]:
         name = f"critical_difference{suffix}"
         out.write_figure(name, figures.rank_figure, [ranking.display for ranking in shown])
@@ -112,10 +110,9 @@ def write_radars(studies: Sequence[Study], records: Records, out: ReportFolder, 
 
 def write_surfaces(study: Study, records: Records, out: ReportFolder) -> None:
     """Write one figure for each method with a sweep of two parameters, observed fraction and corruption."""
-    found = surfaces(study, records)
     rows: list[list[Any]] = []
     groups: dict[tuple[int, float, Any], dict[tuple[str, str], Any]] = {}
-    for surface in found:
+    for surface in surfaces(study, records):
         condition, display = surface.condition, surface.display
         place = [surface.method.name, condition.data, condition.observed, str(condition.corruption), surface.metric]
         points = zip(product(display.rows, display.columns), display.values.flat, strict=True)

@@ -73,10 +73,6 @@ def run_study(
     progress : callable, optional
         Called with the pending trials and an iterable of their records; must return the iterable.
 
-    Returns
-    -------
-    Outcome
-
     Examples
     --------
     >>> import tempfile

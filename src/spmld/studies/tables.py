@@ -10,9 +10,10 @@ import numpy as np
 from spmld._table import TableCell, TextTable
 from spmld.studies.config import Corruption
 from spmld.studies.published import PublishedValue
-from spmld.studies.results import StudyResult, greater_is_better
+from spmld.studies.results import Agreement, StudyResult, greater_is_better
 
 __all__ = [
+    "agreement_table",
     "evaluation_phrase",
     "file_suffix",
     "format_mean",
@@ -120,3 +121,9 @@ def long_table(results: Sequence[StudyResult]) -> TextTable:
         row += [paper.mean, paper.std, result.deviation] if paper else [""] * 3
         rows.append(row)
     return TextTable(columns, rows)
+
+
+def agreement_table(agreements: Sequence[Agreement]) -> TextTable:
+    """Return the number of values of each method that agree with the paper, and that are better."""
+    columns = ["method", "published method", "values", "within two standard deviations", "better than published"]
+    return TextTable(columns, [[a.method, a.published, a.values, a.within, a.better] for a in agreements], "Agreement")
