@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["need", "reading", "writing"]
-
 
 def need(module: str, extra: str = "data") -> Any:
     """Import an optional dependency, or raise an ImportError that names the extra to install."""

@@ -7,8 +7,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["main"]
-
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line and exit.

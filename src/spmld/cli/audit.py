@@ -20,8 +20,6 @@ from spmld.cli.options import (
 )
 from spmld.cli.printing import check_output_path, print_json, print_message, print_table
 
-__all__ = ["audit"]
-
 
 @click.command()
 @source_options()

@@ -25,8 +25,6 @@ from spmld.cli.options import (
 from spmld.cli.printing import check_output_path, output_format, print_message, write_table
 from spmld.cli.progress import spinner
 
-__all__ = ["complete"]
-
 
 @click.command()
 @source_options("data")

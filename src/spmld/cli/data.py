@@ -12,8 +12,6 @@ from spmld._table import TextTable
 from spmld.cli.options import PARTS, force_option, json_option, source_options
 from spmld.cli.printing import check_output_path, print_json, print_message, print_table
 
-__all__ = ["data"]
-
 
 @click.group()
 def data() -> None:

@@ -6,8 +6,6 @@ import click
 
 from spmld.cli.printing import check_output_path
 
-__all__ = ["demo"]
-
 
 @click.command()
 @click.option("--figure", default="demo.png", show_default=True, metavar="FILE", help="Figure to write.")

@@ -19,8 +19,6 @@ from spmld.cli.progress import spinner
 from spmld.metrics import Evaluation, get_metric
 from spmld.metrics import evaluate as evaluate_metrics
 
-__all__ = ["evaluate"]
-
 
 @click.command()
 @click.argument("model")

@@ -12,8 +12,6 @@ from spmld.cli.methods import build, parse_params
 from spmld.cli.options import force_option, json_option, method_options, part_option, source_options
 from spmld.cli.printing import check_output_path, print_json, print_message
 
-__all__ = ["fit"]
-
 
 @click.command()
 @source_options("data")

@@ -14,8 +14,6 @@ from spmld.cli.progress import progress_bar, spinner
 from spmld.datasets import Dataset
 from spmld.estimators.progress import max_iterations
 
-__all__ = ["fit_model", "save_model", "training_summary"]
-
 
 def fit_model(model: Any, data: Dataset, method: str) -> float:
     """Fit a model with a progress bar if it has iterations, otherwise with a spinner, and return the seconds."""

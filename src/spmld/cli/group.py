@@ -9,7 +9,6 @@ import click
 
 import spmld as package
 
-__all__ = ["spmld"]
 
 _COMMANDS = {
     "fit": "Fit a model and write it to a file.",

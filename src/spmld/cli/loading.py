@@ -15,8 +15,6 @@ from spmld.datasets import Dataset, load_dataset
 from spmld.persistence import ModelInfo, model_info
 from spmld.persistence import load as load_model
 
-__all__ = ["check_features", "data_name", "frames", "load", "load_part", "open_model"]
-
 
 def load(source: str, options: dict[str, Any]) -> Dataset:
     """Load a data set with the options of `source_options`."""

@@ -11,8 +11,6 @@ from spmld.datasets import Dataset, read_columns
 from spmld.datasets.files import table_kind
 from spmld.persistence import ModelInfo
 
-__all__ = ["MatchedData", "match"]
-
 
 @dataclass(frozen=True)
 class MatchedData:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["METHODS", "SPACES", "build", "parse_params", "parse_value"]
 
 METHODS = (
     "SelfPacedEnsemble",

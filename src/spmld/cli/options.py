@@ -12,23 +12,6 @@ from click.shell_completion import CompletionItem
 from spmld.cli.methods import METHODS
 from spmld.cli.printing import FORMATS
 
-__all__ = [
-    "METHOD_TYPE",
-    "PARTS",
-    "check_model_options",
-    "folds_option",
-    "force_option",
-    "json_option",
-    "method_options",
-    "metric_option",
-    "model_option",
-    "output_options",
-    "part_option",
-    "seed_option",
-    "source_options",
-    "trust_option",
-    "used_options",
-]
 
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 

@@ -15,8 +15,6 @@ from spmld.cli.options import output_options, part_option, source_options, trust
 from spmld.cli.printing import check_output_path, output_format, print_message, write_table
 from spmld.cli.progress import spinner
 
-__all__ = ["predict"]
-
 
 @click.command()
 @click.argument("model")

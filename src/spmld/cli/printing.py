@@ -12,15 +12,6 @@ import click
 
 from spmld._table import TextTable
 
-__all__ = [
-    "FORMATS",
-    "check_output_path",
-    "output_format",
-    "print_json",
-    "print_message",
-    "print_table",
-    "write_table",
-]
 
 FORMATS = ("csv", "parquet", "json")
 _EXTENSIONS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".json": "json"}

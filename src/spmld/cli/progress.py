@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["progress_bar", "spinner"]
-
 
 @contextmanager
 def progress_bar(total: int, title: str) -> Iterator[Callable[[str], None]]:

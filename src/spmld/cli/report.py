@@ -26,8 +26,6 @@ from spmld.cli.printing import check_output_path, print_message
 from spmld.cli.progress import spinner
 from spmld.datasets import Dataset
 
-__all__ = ["report"]
-
 
 @click.command()
 @source_options()

@@ -26,8 +26,6 @@ from spmld.cli.progress import progress_bar
 from spmld.cli.search_space import parse_space
 from spmld.metrics import get_metric
 
-__all__ = ["tune"]
-
 
 @click.command()
 @source_options("data")

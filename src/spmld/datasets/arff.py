@@ -17,8 +17,6 @@ from spmld._io import need, reading, writing
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.frames import to_number
 
-__all__ = ["read_arff", "write_arff"]
-
 
 def read_arff(
     path: str | os.PathLike[str],

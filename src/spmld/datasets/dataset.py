@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from spmld.labels import read_labels
 
-__all__ = ["Dataset", "join_split"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:

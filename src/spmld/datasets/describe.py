@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from spmld._io import need, writing
 from spmld.datasets.dataset import Dataset
 
-__all__ = ["Description", "describe"]
-
 
 @dataclass(frozen=True, eq=False)
 class Description:

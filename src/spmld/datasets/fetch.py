@@ -18,8 +18,6 @@ from spmld.datasets.matlab import read_mat
 from spmld.datasets.openml import read_openml
 from spmld.datasets.registry import DatasetInfo, RemoteFile, dataset_info, list_datasets
 
-__all__ = ["cache_folder", "checksum", "fetch_dataset", "fetch_files", "find_file", "load_dataset"]
-
 
 def find_file(name: str) -> Path:
     """Return the path of a file in the folder ``SPMLD_DATA``, an environment variable, or in its subfolders.

@@ -14,8 +14,6 @@ from sklearn.datasets import load_svmlight_file
 from spmld._io import reading, writing
 from spmld.datasets.dataset import Dataset
 
-__all__ = ["read_libsvm", "write_libsvm", "write_xc"]
-
 
 def read_libsvm(path: str | os.PathLike[str]) -> Dataset:
     r"""Read a LIBSVM or extreme-classification file.

@@ -12,8 +12,6 @@ import scipy.sparse as sp
 from spmld._io import reading
 from spmld.datasets.dataset import Dataset, join_split
 
-__all__ = ["read_mat"]
-
 
 def read_mat(path: str | os.PathLike[str]) -> Dataset:
     """Read a MATLAB file with the variables ``train`` and ``test``, or a struct ``data`` of both.

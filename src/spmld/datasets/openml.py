@@ -12,8 +12,6 @@ from spmld._io import need
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.frames import from_frame, to_number
 
-__all__ = ["read_openml"]
-
 
 def read_openml(
     source: int | str,

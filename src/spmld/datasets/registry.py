@@ -6,8 +6,6 @@ import tomllib
 from dataclasses import dataclass
 from importlib import resources
 
-__all__ = ["DatasetInfo", "RemoteFile", "dataset_info", "list_datasets"]
-
 
 @dataclass(frozen=True)
 class RemoteFile:

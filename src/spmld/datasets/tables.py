@@ -15,8 +15,6 @@ from spmld._io import need, reading, writing
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.frames import PREFIX, from_frame, select_columns, to_frame
 
-__all__ = ["read_columns", "read_csv", "read_parquet", "write_csv", "write_parquet"]
-
 
 def read_csv(
     path: str | os.PathLike[str],

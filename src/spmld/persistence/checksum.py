@@ -11,7 +11,6 @@ import os
 import zipfile
 from pathlib import Path
 
-__all__ = ["KIND", "MEMBER", "ModelFileError", "add_checksum", "read_verified"]
 
 KIND = "a model file of spmld"
 MEMBER = "spmld.json"

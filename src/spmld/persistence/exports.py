@@ -16,7 +16,6 @@ from spmld.estimators.probabilities import BEND
 from spmld.persistence.linear import Linear, linear_predictor
 from spmld.persistence.names import check_names
 
-__all__ = ["export_npz", "export_onnx"]
 
 # Supported by every runtime since 2021. The graph needs nothing newer.
 _OPSET, _IR = 13, 8

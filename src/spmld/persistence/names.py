@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["check_names", "feature_names_of", "label_names_of", "shape_of"]
-
 
 def feature_names_of(model: Any) -> list[str] | None:
     """Return the names of the features, or None if the model was fitted without names."""

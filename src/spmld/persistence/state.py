@@ -12,8 +12,6 @@ from sklearn.base import BaseEstimator
 
 from spmld._arrays import to_numpy
 
-__all__ = ["check_sparse", "without_callbacks", "without_tensors"]
-
 
 def without_tensors(model: Any) -> Any:
     """Return a copy of a model with NumPy arrays instead of torch tensors; a model without tensors itself.

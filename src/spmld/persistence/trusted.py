@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 
-__all__ = ["is_trusted"]
 
 # The packages of models and their parts. They neither read files nor run commands.
 _PACKAGES = (

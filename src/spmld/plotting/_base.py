@@ -6,8 +6,6 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["Display", "label_ticks", "main_history"]
-
 
 class Display:
     """Base class of the displays: sets `ax_` and `figure_` to the given axes, or to those of a new figure."""

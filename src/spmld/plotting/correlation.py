@@ -12,8 +12,6 @@ from scipy.spatial.distance import squareform
 
 from spmld.plotting._base import Display, label_ticks
 
-__all__ = ["CorrelationDisplay"]
-
 
 class CorrelationDisplay(Display):
     """Heat map of a label correlation matrix, with correlated labels next to each other.

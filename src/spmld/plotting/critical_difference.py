@@ -11,8 +11,6 @@ from spmld.model_selection.statistics import FriedmanTest, friedman_test
 from spmld.plotting._base import Display
 from spmld.plotting.style import HIGHLIGHT
 
-__all__ = ["CriticalDifferenceDisplay"]
-
 
 class CriticalDifferenceDisplay(Display):
     r"""Critical-difference diagram: mean ranks of methods; bars join methods without significant difference.

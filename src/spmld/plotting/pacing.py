@@ -9,8 +9,6 @@ import numpy as np
 
 from spmld.plotting._base import Display, label_ticks, main_history
 
-__all__ = ["PacingDisplay"]
-
 
 class PacingDisplay(Display):
     """Mean self-paced weight of each label by iteration.

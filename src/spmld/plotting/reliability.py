@@ -10,8 +10,6 @@ from spmld._arrays import to_numpy
 from spmld.metrics import reliability_curve
 from spmld.plotting._base import Display
 
-__all__ = ["ReliabilityDisplay"]
-
 
 class ReliabilityDisplay(Display):
     """Reliability diagram: fraction of positives by predicted probability, over the observed entries of all labels.

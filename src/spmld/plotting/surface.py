@@ -9,8 +9,6 @@ import numpy as np
 
 from spmld.plotting._base import Display
 
-__all__ = ["SurfaceDisplay"]
-
 
 class SurfaceDisplay(Display):
     """Heat map of a metric over two parameters; light colours are high values.

@@ -8,8 +8,6 @@ from spmld.reports.data import ReportData, find_model
 from spmld.reports.parts import Section
 from spmld.reports.pictures import picture
 
-__all__ = ["calibration"]
-
 
 def calibration(data: ReportData) -> Section | None:
     """Return the reliability diagram of the probabilities, and whether thresholds were tuned."""

@@ -14,8 +14,6 @@ from spmld.reports.page import page
 from spmld.reports.parts import Facts, Figure, Section
 from spmld.reports.pictures import picture, plot
 
-__all__ = ["comparison_report"]
-
 
 def comparison_report(
     comparison: Comparison, *, title: str | None = None, facts: Mapping[str, Any] | None = None

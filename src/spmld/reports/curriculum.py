@@ -12,8 +12,6 @@ from spmld.reports.data import ReportData, find_model, view_note
 from spmld.reports.parts import Figure, Section
 from spmld.reports.pictures import picture
 
-__all__ = ["curriculum"]
-
 
 def curriculum(data: ReportData) -> Section | None:
     """Return the self-paced weights and the objective by iteration, or the weights of a trimmed ensemble."""

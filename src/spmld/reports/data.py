@@ -20,8 +20,6 @@ from spmld.labels import read_labels
 from spmld.metrics import Evaluation, evaluate
 from spmld.persistence.names import label_names_of
 
-__all__ = ["ReportData", "collect_data", "find_model", "view_note"]
-
 
 @dataclass(frozen=True, eq=False)
 class ReportData:

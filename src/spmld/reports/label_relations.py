@@ -13,8 +13,6 @@ from spmld.reports.data import ReportData, find_model, view_note
 from spmld.reports.parts import Figure, Section
 from spmld.reports.pictures import picture, plot
 
-__all__ = ["correlations", "dependencies"]
-
 
 def correlations(data: ReportData) -> Section | None:
     """Return heat maps of the label correlations, and the pairs with the strongest correlations."""

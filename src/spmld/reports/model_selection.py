@@ -10,8 +10,6 @@ from spmld.reports.data import ReportData, find_model
 from spmld.reports.parts import Facts, Figure, Section
 from spmld.reports.pictures import picture
 
-__all__ = ["model_selection"]
-
 
 def model_selection(data: ReportData) -> Section | None:
     """Return the settings that were evaluated, and which were selected."""

@@ -12,8 +12,6 @@ import spmld
 from spmld._io import need
 from spmld.reports.parts import Section
 
-__all__ = ["page"]
-
 
 def page(title: str, subtitle: str, sections: Sequence[Section | None]) -> str:
     """Return the HTML of a page. Sections that are None are left out, and all text is escaped.

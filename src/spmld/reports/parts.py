@@ -9,8 +9,6 @@ from typing import ClassVar
 from spmld._table import TableCell, TextTable
 from spmld.model_selection.statistics import Verdict
 
-__all__ = ["Facts", "Figure", "Section", "Tiles", "verdict_cell"]
-
 
 @dataclass(frozen=True)
 class Facts:

@@ -10,8 +10,6 @@ from sklearn.base import BaseEstimator
 
 from spmld.audit import LabelIssues, find_label_issues
 
-__all__ = ["Audit", "Cleanlab"]
-
 
 class Audit(BaseEstimator):
     """`spmld.audit.find_label_issues` with its default estimator.

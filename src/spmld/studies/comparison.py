@@ -19,8 +19,6 @@ from spmld.studies.results import StudyResult, collect_results, compare_with, gr
 from spmld.studies.schema import StudyError
 from spmld.studies.tables import format_value, metric_heading
 
-__all__ = ["ComparisonRow", "StudyComparison", "compare_methods"]
-
 
 @dataclass(frozen=True)
 class ComparisonRow:

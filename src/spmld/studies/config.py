@@ -22,7 +22,6 @@ from spmld.studies.schema import (
     one_of,
 )
 
-__all__ = ["CLEAN", "Condition", "Corruption", "Method", "Study"]
 
 REPORTS = ("tables", "radar", "surface")
 EVALUATED_ON = ("test", "missing", "audit")

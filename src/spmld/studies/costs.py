@@ -14,8 +14,6 @@ from spmld.studies.plan import final_trials, search_trials
 from spmld.studies.records import Records
 from spmld.studies.trial import Trial
 
-__all__ = ["StudyCosts", "compare_costs"]
-
 
 @dataclass(frozen=True)
 class StudyCosts:

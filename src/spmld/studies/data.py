@@ -9,8 +9,6 @@ import numpy as np
 
 from spmld.datasets import Dataset, describe, fetch_dataset, make_planted
 
-__all__ = ["load", "size"]
-
 
 @lru_cache(maxsize=2)
 def load(name: str) -> Dataset:

@@ -18,7 +18,6 @@ from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, greater_is_better
 from spmld.studies.tables import metric_heading
 
-__all__ = ["Ranking", "Surface", "radar_displays", "rankings", "surfaces"]
 
 # Our objective is half of the paper's equation 8, and so are lambda and gamma of the preset.
 _PAPER_UNITS = {"spmld.SPMLD.paper": 2.0}

@@ -10,8 +10,6 @@ import numpy as np
 from spmld.plotting import CriticalDifferenceDisplay, RadarDisplay, SurfaceDisplay
 from spmld.plotting.style import COLOURS, HIGHLIGHT
 
-__all__ = ["difference_figure", "radar_figure", "rank_figure", "surface_figure"]
-
 
 def radar_figure(displays: Sequence[RadarDisplay]) -> Any:
     """Return radar charts side by side, with the same ranges of the axes and one legend."""

@@ -9,8 +9,6 @@ from typing import Any
 from spmld._io import writing
 from spmld._table import TextTable
 
-__all__ = ["ReportFolder"]
-
 
 class ReportFolder:
     r"""Folder of a report. Each file is written completely or not at all.

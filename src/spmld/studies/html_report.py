@@ -18,8 +18,6 @@ from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, agreement, by_evaluation, collect_results, find_reference
 from spmld.studies.tables import agreement_table, evaluation_phrase, format_mean, metric_heading, tables_of
 
-__all__ = ["study_report"]
-
 
 def study_report(records: Records, *, title: str | None = None) -> str:
     """Return the results of studies as one HTML page. Nothing is fitted.

@@ -10,8 +10,6 @@ from typing import Any
 from spmld.studies.config import Corruption, Method, Study
 from spmld.studies.schema import StudyError, check_table
 
-__all__ = ["find_study", "load_study", "parse_study", "shipped_studies"]
-
 
 def load_study(path: str | Path) -> Study:
     """Read a study from a TOML file.

@@ -16,8 +16,6 @@ from spmld.studies.config import Condition, Method, Params, Study
 from spmld.studies.records import Records
 from spmld.studies.trial import Trial
 
-__all__ = ["Choice", "choose", "final_trials", "search_trials"]
-
 
 @dataclass(frozen=True)
 class Choice:

@@ -8,8 +8,6 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-__all__ = ["Contradiction", "PublishedValue", "contradictions", "published", "published_data"]
-
 
 @dataclass(frozen=True)
 class PublishedValue:

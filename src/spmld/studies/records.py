@@ -27,7 +27,6 @@ from spmld.studies.config import Study
 from spmld.studies.loading import parse_study
 from spmld.studies.trial import Trial
 
-__all__ = ["RecordError", "RecordWriter", "Records", "read_records"]
 
 Record = dict[str, Any]
 

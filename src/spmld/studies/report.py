@@ -20,8 +20,6 @@ from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, agreement, by_evaluation, collect_results, find_reference
 from spmld.studies.tables import agreement_table, evaluation_phrase, file_suffix, long_table, metric_heading, tables_of
 
-__all__ = ["write_report"]
-
 
 def write_report(records: Records, folder: str | Path) -> list[Path]:
     """Write all tables and figures that can be made from the records.

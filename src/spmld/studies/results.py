@@ -15,18 +15,6 @@ from spmld.studies.plan import final_trials
 from spmld.studies.published import PublishedValue, published
 from spmld.studies.records import Records
 
-__all__ = [
-    "Agreement",
-    "StudyResult",
-    "agreement",
-    "by_evaluation",
-    "collect_results",
-    "compare_with",
-    "find_reference",
-    "greater_is_better",
-    "is_better",
-]
-
 
 @dataclass(frozen=True)
 class StudyResult:

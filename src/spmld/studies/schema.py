@@ -13,20 +13,6 @@ from typing import Any
 
 from spmld.metrics import get_metric
 
-__all__ = [
-    "StudyError",
-    "accepts",
-    "are_choices",
-    "are_params",
-    "at_least",
-    "check_table",
-    "is_metric",
-    "is_number",
-    "is_text",
-    "many",
-    "one_of",
-]
-
 
 class StudyError(ValueError):
     """Error in the definition of a study.

@@ -12,18 +12,6 @@ from spmld.studies.config import Corruption
 from spmld.studies.published import PublishedValue
 from spmld.studies.results import Agreement, StudyResult, greater_is_better
 
-__all__ = [
-    "agreement_table",
-    "evaluation_phrase",
-    "file_suffix",
-    "format_mean",
-    "format_value",
-    "long_table",
-    "metric_heading",
-    "result_table",
-    "short_name",
-    "tables_of",
-]
 
 _SHORT_NAMES = {
     "ranking_loss": "Rkl",

@@ -25,8 +25,6 @@ from spmld.studies.data import load
 from spmld.studies.memory import peak_memory, reset_peak_memory
 from spmld.studies.schema import StudyError
 
-__all__ = ["Trial", "attempt", "build", "find_estimator", "run"]
-
 
 @dataclass(frozen=True)
 class Trial:
