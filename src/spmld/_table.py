@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-
 EMPTY = "-"
 _MARKDOWN = {"bold": "**", "italic": "*"}
 

@@ -22,7 +22,6 @@ from spmld.cli.progress import progress_bar
 from spmld.metrics import get_metric
 from spmld.model_selection import compare as compare_estimators
 
-
 _METHODS = ("SelfPacedEnsemble", "SPMLD", "GLOCAL", "MaskedLogistic", "MLkNN", "LabelPrior")
 _METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
 

@@ -9,7 +9,6 @@ import click
 
 import spmld as package
 
-
 _COMMANDS = {
     "fit": "Fit a model and write it to a file.",
     "predict": "Predict the labels of new samples.",

@@ -16,7 +16,6 @@ from spmld._table import TextTable
 from spmld.cli.options import json_option
 from spmld.cli.printing import print_json, print_table
 
-
 _LIBRARIES = (
     *("numpy", "scipy", "scikit-learn", "array-api-compat", "torch", "pandas", "pyarrow", "liac-arff"),
     *("pooch", "matplotlib", "jinja2", "optuna", "skops", "onnx", "click", "rich"),

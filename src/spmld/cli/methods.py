@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-
 METHODS = (
     "SelfPacedEnsemble",
     "SPMLD",

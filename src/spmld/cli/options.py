@@ -12,7 +12,6 @@ from click.shell_completion import CompletionItem
 from spmld.cli.methods import METHODS
 from spmld.cli.printing import FORMATS
 
-
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 

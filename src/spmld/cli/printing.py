@@ -12,7 +12,6 @@ import click
 
 from spmld._table import TextTable
 
-
 FORMATS = ("csv", "parquet", "json")
 _EXTENSIONS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".json": "json"}
 _STYLES = {"good": "green", "bad": "red", "bold": "bold", "italic": "italic"}

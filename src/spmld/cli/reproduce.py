@@ -30,7 +30,6 @@ from spmld.studies.costs import compare_costs
 from spmld.studies.report import write_report
 from spmld.studies.trial import attempt
 
-
 _records = click.argument("records", type=click.Path(path_type=Path))
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from spmld.cli.methods import SPACES, parse_value
 
-
 _CHOICES = "KEY=A,B,C, such as n_components=5,10,20"
 _RANGE = "KEY=LOW:HIGH or KEY=LOW:HIGH:log, such as C=0.01:100:log"
 

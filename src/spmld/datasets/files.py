@@ -18,7 +18,6 @@ from spmld.datasets.matlab import read_mat
 from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.tables import read_csv, read_parquet, write_csv, write_parquet
 
-
 READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
     "csv": read_csv,

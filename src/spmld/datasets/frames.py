@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from spmld._io import need
 from spmld.datasets.dataset import Dataset
 
-
 PREFIX = "label_"
 _WORDS = {"false": 0.0, "true": 1.0, "no": 0.0, "yes": 1.0}
 

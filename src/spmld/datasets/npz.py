@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from spmld._io import reading, writing
 from spmld.datasets.dataset import Dataset
 
-
 _SPARSE = ("data", "indices", "indptr", "shape")
 
 

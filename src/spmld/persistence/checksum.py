@@ -11,7 +11,6 @@ import os
 import zipfile
 from pathlib import Path
 
-
 KIND = "a model file of spmld"
 MEMBER = "spmld.json"
 _PREFIX = b"spmld sha256 "

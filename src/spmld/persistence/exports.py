@@ -16,7 +16,6 @@ from spmld.estimators.probabilities import BEND
 from spmld.persistence.linear import Linear, linear_predictor
 from spmld.persistence.names import check_names
 
-
 # Supported by every runtime since 2021. The graph needs nothing newer.
 _OPSET, _IR = 13, 8
 

@@ -17,7 +17,6 @@ from spmld.estimators.probabilities import log_odds
 from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
 from spmld.persistence.names import feature_names_of, label_names_of
 
-
 _Floats = NDArray[np.float64]
 _ACCEPTED = (
     "SPMLD, GLOCAL, LEML, MLLRC, MaskedLogistic, MaskedRidge or LabelPrior, PerLabelClassifier of linear classifiers, "

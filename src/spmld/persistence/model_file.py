@@ -29,7 +29,6 @@ from spmld.persistence.names import check_names, feature_names_of, label_names_o
 from spmld.persistence.state import check_sparse, without_callbacks, without_tensors
 from spmld.persistence.trusted import is_trusted
 
-
 _FORMAT = 2  # 1: before the classes were renamed
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 
-
 # The packages of models and their parts. They neither read files nor run commands.
 _PACKAGES = (
     "spmld.core",

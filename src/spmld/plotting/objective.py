@@ -9,7 +9,6 @@ import numpy as np
 
 from spmld.plotting._base import Display, main_history
 
-
 _NOT_TERMS = {"objective", "iteration", "stage", "mean_weight", "change", "threshold", "diversity", "seconds"}
 
 

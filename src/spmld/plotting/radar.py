@@ -11,7 +11,6 @@ from spmld.metrics import get_metric
 from spmld.plotting._base import Display
 from spmld.plotting.style import COLOURS, HIGHLIGHT, metric_label
 
-
 Values = Mapping[str, Mapping[str, float]]
 Ranges = Mapping[str, tuple[float, float]]
 

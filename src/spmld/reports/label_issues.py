@@ -8,7 +8,6 @@ from spmld._table import TextTable
 from spmld.reports.data import ReportData
 from spmld.reports.parts import Section
 
-
 _RATES = "alpha: rate of false positives among true negatives. beta: rate of false negatives among true positives."
 
 

@@ -11,7 +11,6 @@ from spmld.metrics import label_ranking_average_precision, macro_auc, macro_aver
 from spmld.reports.data import ReportData, find_model
 from spmld.reports.parts import Section
 
-
 _FEW = 5
 
 

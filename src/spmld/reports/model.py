@@ -16,7 +16,6 @@ from spmld.reports.page import page
 from spmld.reports.parts import Section
 from spmld.reports.summary import metrics, summary
 
-
 _SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     metrics,
     labels,

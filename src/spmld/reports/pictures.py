@@ -13,7 +13,6 @@ from typing import Any
 from spmld._io import need
 from spmld.reports.parts import Figure
 
-
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text remains text, in the font of the page
     "svg.hashsalt": "spmld",  # the same figure gives the same file

@@ -14,7 +14,6 @@ from spmld.plotting.style import metric_label
 from spmld.reports.data import ReportData
 from spmld.reports.parts import Facts, Section, Tiles
 
-
 _HEADLINES = ("ranking_loss", "macro_auc", "label_ranking_average_precision", "micro_f1", "macro_f1")
 
 

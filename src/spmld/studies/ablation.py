@@ -7,7 +7,6 @@ from typing import Any
 from spmld.estimators import MaskedLogistic, SelfPacedClassifier
 from spmld.pacing import GroupSparsePacing, HardPacing, QuantileSchedule
 
-
 FRACTIONS: dict[str, Any] = {"start": (0.9, 0.5), "stop": (0.97, 0.8)}
 """Fractions of negatives and positives at the first and the last iteration, as in `SelfPacedClassifier`."""
 

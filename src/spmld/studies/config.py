@@ -22,7 +22,6 @@ from spmld.studies.schema import (
     one_of,
 )
 
-
 REPORTS = ("tables", "radar", "surface")
 EVALUATED_ON = ("test", "missing", "audit")
 CORRUPTIONS = ("none", "permute", "swap", "drop", "flip")

@@ -18,7 +18,6 @@ from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, greater_is_better
 from spmld.studies.tables import metric_heading
 
-
 # Our objective is half of the paper's equation 8, and so are lambda and gamma of the preset.
 _PAPER_UNITS = {"spmld.SPMLD.paper": 2.0}
 _SYMBOLS = {"threshold": r"$\lambda$", "diversity": r"$\gamma$"}

@@ -14,7 +14,6 @@ from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, agreement, is_better
 from spmld.studies.tables import agreement_table, evaluation_phrase, file_suffix, result_table, short_name
 
-
 _VERDICTS = (Verdict.BETTER, Verdict.NO_DIFFERENCE, Verdict.WORSE)
 
 _MARKS = (

@@ -27,7 +27,6 @@ from spmld.studies.config import Study
 from spmld.studies.loading import parse_study
 from spmld.studies.trial import Trial
 
-
 Record = dict[str, Any]
 
 _KEYS = {"study": {"name", "study"}, "data": {"name"}, "trial": {"key", "trial", "status", "metrics"}}

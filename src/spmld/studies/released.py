@@ -18,6 +18,7 @@ from spmld.estimators import GLOCAL, SPMLD
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingParameters, QuantileSchedule
 from spmld.pacing.groups import Blocks, Groups
 
+__all__ = ["ReleasedGLOCAL", "ReleasedPacing", "ReleasedSPMLD"]
 
 Estimator = TypeVar("Estimator", bound=type)
 

@@ -22,7 +22,6 @@ from spmld.studies.records import RecordWriter
 from spmld.studies.schema import StudyError
 from spmld.studies.trial import Trial, attempt, build
 
-
 Progress = Callable[[list[Trial], Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
 
 

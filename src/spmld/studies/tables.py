@@ -12,7 +12,6 @@ from spmld.studies.config import Corruption
 from spmld.studies.published import PublishedValue
 from spmld.studies.results import Agreement, StudyResult, greater_is_better
 
-
 _SHORT_NAMES = {
     "ranking_loss": "Rkl",
     "sample_auc": "AUC",
