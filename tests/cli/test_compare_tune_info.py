@@ -145,7 +145,7 @@ def test_progress_bars_are_shown_on_terminals_only(monkeypatch, capsys):
         with progress.progress_bar(2, "comparing") as advance:
             advance("one")
             advance("")
-        with progress.spinner("fitting"):
+        with progress.progress_bar(None, "fitting"):
             pass
         err = capsys.readouterr().err
         assert ("comparing" in err) == terminal

@@ -14,7 +14,7 @@ import click
 import spmld
 from spmld._table import TextTable
 from spmld.cli.options import json_option
-from spmld.cli.printing import print_json, print_table
+from spmld.cli.printing import print_result
 
 _LIBRARIES = (
     *("numpy", "scipy", "scikit-learn", "array-api-compat", "torch", "pandas", "pyarrow", "liac-arff"),
@@ -34,10 +34,7 @@ def info(model: str | None, as_json: bool) -> None:
       spmld info songs.skops --json
     """
     content = asdict(spmld.model_info(model)) if model else _environment()
-    if as_json:
-        print_json(content)
-    else:
-        print_table(TextTable(["name", "value"], list(_lines(content))))
+    print_result(content, TextTable(["name", "value"], list(_lines(content))), as_json)
 
 
 def _environment() -> dict[str, Any]:

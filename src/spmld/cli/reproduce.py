@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,8 +11,9 @@ import click
 from click.exceptions import Exit
 
 from spmld._io import writing
-from spmld.cli.options import force_option
-from spmld.cli.printing import check_output_path, print_json, print_message
+from spmld.cli.options import integer, json_option, out_option
+from spmld.cli.printing import print_json, print_message
+from spmld.cli.progress import progress_bar
 from spmld.studies import (
     Outcome,
     RecordError,
@@ -46,7 +46,7 @@ def reproduce() -> None:
 
 
 @reproduce.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def list_studies(as_json: bool) -> None:
     """List the studies that come with the package.
 
@@ -71,7 +71,7 @@ def list_studies(as_json: bool) -> None:
     type=click.Path(path_type=Path),
     help="File of records, compressed if its name ends in .xz.",
 )
-@click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Number of parallel trials.")
+@integer("--jobs", 1, "Number of parallel trials.")
 @click.option("--retry", is_flag=True, help="Run failed trials again.")
 def run(studies: tuple[str, ...], out: Path, jobs: int, retry: bool) -> None:
     """Run STUDIES: names from `list`, or TOML files. Recorded trials are not run again.
@@ -117,10 +117,9 @@ def report(records: Path, out: Path) -> None:
 
 @reproduce.command()
 @_records
-@click.option("-o", "--out", required=True, metavar="FILE", help="HTML file to write, such as results.html.")
+@out_option("FILE", "HTML file to write, such as results.html.", required=True)
 @click.option("--title", help="Title of the page.")
-@force_option
-def html(records: Path, out: str, title: str | None, force: bool) -> None:
+def html(records: Path, out: str, title: str | None) -> None:
     """Write a report on RECORDS as one HTML file without external resources. Nothing is fitted.
 
     \b
@@ -129,7 +128,6 @@ def html(records: Path, out: str, title: str | None, force: bool) -> None:
     """
     from spmld.studies.html_report import study_report
 
-    check_output_path(out, force)
     page = study_report(read_records(records), title=title)
     with writing(out) as part:
         part.write_text(page, encoding="utf-8")
@@ -146,7 +144,7 @@ def html(records: Path, out: str, title: str | None, force: bool) -> None:
 @click.option("--figure", type=click.Path(path_type=Path), help="Also plot the comparison to a file (PNG, SVG or PDF).")
 @click.option("--cost", is_flag=True, help="Print the CPU time of parameter search and fit instead of a metric.")
 @click.option("--brief", is_flag=True, help="Print the summary without the table.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def table(
     records: Path,
     study: str | None,
@@ -257,27 +255,14 @@ def _print_outcome(name: str, outcome: Outcome) -> None:
         print_message(f"{name}: not evaluated, because all fits of the parameter search failed: {place}")
 
 
-def _progress_bar(study: str) -> Callable[[list[Trial], Iterable[dict[str, Any]]], Iterable[dict[str, Any]]] | None:
-    """Return a progress bar for a terminal; None if standard error is not a terminal or rich is not installed."""
-    if not sys.stderr.isatty():
-        return None
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-        from rich.progress import TimeRemainingColumn as TimeLeft
-    except ImportError:
-        return None
+def _progress_bar(study: str) -> Callable[[list[Trial], Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]:
+    """Return a function that shows the progress of trials on a terminal."""
 
     def show(trials: list[Trial], records: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeLeft())
-        # Fits differ in length, so that the estimate is based on the last hour.
-        with Progress(*columns, console=Console(stderr=True), speed_estimate_period=3600) as bar:
-            task = bar.add_task(study, total=len(trials))
+        with progress_bar(len(trials), study) as advance:
             for record in records:
-                trial = record["trial"]
-                failed = "" if record["status"] == "ok" else " failed"
-                text = f"{study}, {trial['kind']}: {trial['data']} {trial['observed']:.0%} {trial['method']}{failed}"
-                bar.update(task, advance=1, description=text)
+                trial, failed = record["trial"], "" if record["status"] == "ok" else " failed"
+                advance(f"{trial['kind']}: {trial['data']} {trial['observed']:.0%} {trial['method']}{failed}")
                 yield record
 
     return show
