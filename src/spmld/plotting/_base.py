@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 
 class Display:
     """Base class of the displays: sets `ax_` and `figure_` to the given axes, or to those of a new figure."""
@@ -20,14 +18,6 @@ class Display:
         self.ax_ = ax
         self.figure_ = ax.figure
         return ax
-
-
-def main_history(estimator: Any) -> list[dict[str, Any]]:
-    """Return the records of `history_` after warm-up."""
-    check_is_fitted(estimator)
-    if not getattr(estimator, "history_", None):
-        raise ValueError(f"estimator must have an attribute history_, as SPMLD has, got {type(estimator).__name__}")
-    return [record for record in estimator.history_ if record.get("stage", "main") == "main"]
 
 
 def label_ticks(axis: Any, names: list[str]) -> None:

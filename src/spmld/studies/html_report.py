@@ -12,7 +12,7 @@ from spmld.reports.page import page
 from spmld.reports.parts import Facts, Section, verdict_cell
 from spmld.reports.pictures import picture, plot
 from spmld.studies.config import Study
-from spmld.studies.displays import radar_displays, rankings, surfaces
+from spmld.studies.figures import radar_displays, rankings, surfaces
 from spmld.studies.plan import choose
 from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, agreement, by_evaluation, collect_results, find_reference

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spmld._table import TextTable
 from spmld.model_selection.statistics import Verdict
 from spmld.studies.config import Study
-from spmld.studies.displays import Ranking
+from spmld.studies.figures import Ranking
 from spmld.studies.published import contradictions, published
 from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, agreement, is_better
