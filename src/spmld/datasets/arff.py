@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
@@ -13,17 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._io import need, reading, writing
+from spmld._io import StrPath, need, reading, writing
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.frames import to_number
 
 
 def read_arff(
-    path: str | os.PathLike[str],
-    *,
-    labels: Sequence[str] | None = None,
-    xml: str | os.PathLike[str] | None = None,
-    encoding: str = "utf-8",
+    path: StrPath, *, labels: Sequence[str] | None = None, xml: StrPath | None = None, encoding: str = "utf-8"
 ) -> Dataset:
     r"""Read an ARFF file.
 
@@ -145,7 +140,7 @@ def _to_sparse(rows: list[dict[int, Any]], attributes: list[tuple[str, Any]], co
     return values.toarray() + default if default.any() else values
 
 
-def write_arff(data: Dataset, path: str | os.PathLike[str]) -> None:
+def write_arff(data: Dataset, path: StrPath) -> None:
     """Write an ARFF file with the labels last and MEKA's ``-C``, sparse if the features are; see `write_dataset`.
 
     Examples

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._io import need, writing
+from spmld._io import StrPath, need, writing
 from spmld.datasets.dataset import Dataset
 
 
@@ -118,7 +117,7 @@ class Description:
             lines.append(f"  {name:<26}{f'{value:.4g}' if isinstance(value, float) else value}")
         return "\n".join(lines)
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+    def plot(self, path: StrPath | None = None) -> Any:
         """Draw the frequency, imbalance and missing fraction of the labels, and the positives per sample.
 
         Parameters

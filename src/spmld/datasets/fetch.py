@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from spmld._io import need
+from spmld._io import StrPath, need
 from spmld.datasets.arff import read_arff
 from spmld.datasets.dataset import Dataset, join_split
 from spmld.datasets.files import check_options, read_dataset
@@ -55,7 +55,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("SPMLD_CACHE") or need("pooch").os_cache("spmld"))
 
 
-def checksum(path: str | os.PathLike[str]) -> str:
+def checksum(path: StrPath) -> str:
     """Return the SHA-256 of a file.
 
     Examples
@@ -137,7 +137,7 @@ def fetch_dataset(name: str, *, progress: bool = False) -> Dataset:
     return data
 
 
-def load_dataset(source: str | os.PathLike[str], *, progress: bool = False, **options: Any) -> Dataset:
+def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> Dataset:
     """Load a data set from a file, from the registry or from OpenML.
 
     Parameters

@@ -17,12 +17,7 @@ _WORDS = {"false": 0.0, "true": 1.0, "no": 0.0, "yes": 1.0}
 
 
 def from_frame(
-    frame: Any,
-    *,
-    labels: Sequence[str] | None = None,
-    prefix: str = PREFIX,
-    drop: Sequence[str] = (),
-    name: str = "",
+    frame: Any, *, labels: Sequence[str] | None = None, prefix: str = PREFIX, drop: Sequence[str] = (), name: str = ""
 ) -> Dataset:
     """Convert a DataFrame to a data set.
 

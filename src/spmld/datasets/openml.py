@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from spmld._io import need
+from spmld._io import StrPath, need
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.frames import from_frame, to_number
 
@@ -19,7 +18,7 @@ def read_openml(
     version: int | None = None,
     labels: Sequence[str] | None = None,
     drop: Sequence[str] = (),
-    cache: str | os.PathLike[str] | None = None,
+    cache: StrPath | None = None,
 ) -> Dataset:
     """Download a data set from OpenML, or load it from the cache.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._io import need, reading, writing
+from spmld._io import StrPath, need, reading, writing
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.frames import PREFIX, from_frame, select_columns, to_frame
 
 
 def read_csv(
-    path: str | os.PathLike[str],
+    path: StrPath,
     *,
     labels: Sequence[str] | None = None,
     prefix: str = PREFIX,
@@ -54,11 +53,7 @@ def read_csv(
 
 
 def read_parquet(
-    path: str | os.PathLike[str],
-    *,
-    labels: Sequence[str] | None = None,
-    prefix: str = PREFIX,
-    drop: Sequence[str] = (),
+    path: StrPath, *, labels: Sequence[str] | None = None, prefix: str = PREFIX, drop: Sequence[str] = ()
 ) -> Dataset:
     """Read a Parquet file; see `read_csv` for the parameters.
 
@@ -77,7 +72,7 @@ def read_parquet(
 
 
 def read_columns(
-    path: str | os.PathLike[str],
+    path: StrPath,
     features: Sequence[str],
     labels: Sequence[str] | None = None,
     *,
@@ -129,7 +124,7 @@ def read_columns(
         return X, Dataset(X, select_columns(frame, chosen, "label"), list(features), list(labels)).Y
 
 
-def write_csv(data: Dataset, path: str | os.PathLike[str]) -> None:
+def write_csv(data: Dataset, path: StrPath) -> None:
     r"""Write a CSV file, or with tabs a file ``.tsv``; see `write_dataset`.
 
     Examples
@@ -146,7 +141,7 @@ def write_csv(data: Dataset, path: str | os.PathLike[str]) -> None:
         frame.to_csv(part, sep=_separator(part), index=False, lineterminator="\n")
 
 
-def write_parquet(data: Dataset, path: str | os.PathLike[str]) -> None:
+def write_parquet(data: Dataset, path: StrPath) -> None:
     """Write a Parquet file; see `write_dataset`.
 
     Examples

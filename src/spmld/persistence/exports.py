@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -11,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 import spmld
-from spmld._io import need, writing
+from spmld._io import StrPath, need, writing
 from spmld.estimators.probabilities import BEND
 from spmld.persistence.linear import Linear, linear_predictor
 from spmld.persistence.names import check_names
@@ -21,11 +20,7 @@ _OPSET, _IR = 13, 8
 
 
 def export_npz(
-    model: Any,
-    path: str | os.PathLike[str],
-    *,
-    label_names: Sequence[str] | None = None,
-    feature_names: Sequence[str] | None = None,
+    model: Any, path: StrPath, *, label_names: Sequence[str] | None = None, feature_names: Sequence[str] | None = None
 ) -> None:
     """Write a linear predictor to a NumPy archive, for programs without spmld.
 
@@ -60,7 +55,7 @@ def export_npz(
 
 def export_onnx(
     model: Any,
-    path: str | os.PathLike[str],
+    path: StrPath,
     *,
     dtype: Literal["float32", "float64"] = "float32",
     label_names: Sequence[str] | None = None,

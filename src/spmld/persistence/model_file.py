@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import sys
 import warnings
@@ -23,7 +22,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 import spmld
-from spmld._io import need, writing
+from spmld._io import StrPath, need, writing
 from spmld.persistence.checksum import KIND, MEMBER, ModelFileError, add_checksum, read_verified
 from spmld.persistence.names import check_names, feature_names_of, label_names_of, shape_of
 from spmld.persistence.state import check_sparse, without_callbacks, without_tensors
@@ -77,7 +76,7 @@ class ModelInfo:
 
 def save(
     model: Any,
-    path: str | os.PathLike[str],
+    path: StrPath,
     *,
     label_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
@@ -137,7 +136,7 @@ def save(
         part.write_bytes(content)
 
 
-def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
+def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
     """Load a model from a file of `save`. No code from the file is executed.
 
     Parameters
@@ -186,7 +185,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     return model
 
 
-def model_info(path: str | os.PathLike[str]) -> ModelInfo:
+def model_info(path: StrPath) -> ModelInfo:
     """Read the description of a model from a file of `save`, without loading the model. The checksum is verified.
 
     Parameters
@@ -243,7 +242,7 @@ def _plain(value: Any) -> Any:
     return value if finite and isinstance(value, (bool, int, float, str, type(None))) else repr(value)
 
 
-def _read_info(path: str | os.PathLike[str], content: bytes) -> ModelInfo:
+def _read_info(path: StrPath, content: bytes) -> ModelInfo:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             description = json.loads(archive.read(MEMBER))

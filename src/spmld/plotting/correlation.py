@@ -42,11 +42,7 @@ class CorrelationDisplay(Display):
     """
 
     def __init__(
-        self,
-        correlation: Any,
-        names: Sequence[Any],
-        limit: float | None = 1.0,
-        title: str = "Label correlations",
+        self, correlation: Any, names: Sequence[Any], limit: float | None = 1.0, title: str = "Label correlations"
     ):
         self.correlation = np.asarray(correlation, dtype=float)
         self.names = [str(name) for name in names]

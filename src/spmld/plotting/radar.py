@@ -39,11 +39,7 @@ class RadarDisplay(Display):
     """
 
     def __init__(
-        self,
-        values: Values,
-        lower_is_better: Collection[str] = (),
-        highlight: str | None = None,
-        title: str = "",
+        self, values: Values, lower_is_better: Collection[str] = (), highlight: str | None = None, title: str = ""
     ):
         if not values or len({frozenset(metrics) for metrics in values.values()}) > 1:
             raise ValueError(f"values must have the same metrics for each method, got {dict(values)!r}")

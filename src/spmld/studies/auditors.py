@@ -64,12 +64,7 @@ class Cleanlab(Audit):
     """
 
     def __init__(
-        self,
-        *,
-        method: str = "self_confidence",
-        adjust: bool = False,
-        n_iter: int = 1,
-        random_state: int = 0,
+        self, *, method: str = "self_confidence", adjust: bool = False, n_iter: int = 1, random_state: int = 0
     ):
         super().__init__(n_iter=n_iter, random_state=random_state)
         self.method = method
