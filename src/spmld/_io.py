@@ -1,7 +1,5 @@
 """Helpers of all readers and writers: optional dependencies, errors that name the file, and complete files only."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The command ``spmld``: each command has a module that parses, calls the library and prints."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Sequence

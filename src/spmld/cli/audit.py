@@ -1,7 +1,5 @@
 """``spmld audit``: find labels that are likely to be wrong."""
 
-from __future__ import annotations
-
 import click
 
 from spmld._table import TextTable

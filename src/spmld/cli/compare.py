@@ -1,7 +1,5 @@
 """``spmld compare``: compare several methods by cross-validation."""
 
-from __future__ import annotations
-
 import click
 
 from spmld.cli.loading import Source

@@ -1,7 +1,5 @@
 """``spmld complete``: list the missing labels that are most likely positive."""
 
-from __future__ import annotations
-
 import click
 import numpy as np
 

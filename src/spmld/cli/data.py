@@ -1,7 +1,5 @@
 """``spmld data``: list, fetch, describe and convert data sets."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """``spmld evaluate``: compute the metrics of a model."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import asdict

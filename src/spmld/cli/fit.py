@@ -1,7 +1,5 @@
 """``spmld fit``: fit a model and write it to a file."""
 
-from __future__ import annotations
-
 import click
 
 from spmld.cli.fitting import fit_model, save_model

@@ -1,7 +1,5 @@
 """Fitting with a progress bar, and what a model file stores about it."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The commands, imported when they are used."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``spmld info``: print versions and devices, or the content of a model file."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Methods by name, their parameters from ``key=value``, and search spaces from ``--choices`` and ``--range``."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Some options are bundled: a command gets one object that is made from the values of several options.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """``spmld predict``: predict the labels of new samples."""
 
-from __future__ import annotations
-
 import click
 import numpy as np
 

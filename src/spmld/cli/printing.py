@@ -1,13 +1,11 @@
 """Printing and writing of tables and JSON."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import click
 
@@ -77,7 +75,7 @@ class Output:
     kind: str
 
     @classmethod
-    def from_options(cls, path: str | None, to: str | None, as_json: bool, force: bool) -> Output:
+    def from_options(cls, path: str | None, to: str | None, as_json: bool, force: bool) -> Self:
         """Return the output of --out, --format, --json and --force. The extension has no effect if a format is given.
 
         Examples

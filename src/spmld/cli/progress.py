@@ -1,7 +1,5 @@
 """Progress bars on a terminal; nothing if standard error is a pipe or a file."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """``spmld report``: write an HTML report on a model or a comparison."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

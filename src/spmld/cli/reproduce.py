@@ -1,7 +1,5 @@
 """``spmld reproduce``: run studies, generate their tables and figures, and repeat recorded fits."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path

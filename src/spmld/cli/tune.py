@@ -1,7 +1,5 @@
 """``spmld tune``: search for the parameters of a method."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

@@ -1,7 +1,5 @@
 """ARFF files, dense and sparse, with labels named by MULAN's XML file or MEKA's header."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The class Dataset: features, labels with missing entries, names, and the official split."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -77,7 +75,7 @@ class Dataset:
         for field, value in fields.items():
             object.__setattr__(self, field, value)
 
-    def part(self, which: Literal["train", "test", "all"]) -> Dataset:
+    def part(self, which: Literal["train", "test", "all"]) -> "Dataset":
         """Return the training samples, the test samples or all samples as a data set."""
         if which == "all":
             return self

@@ -1,7 +1,5 @@
 """Statistics of a data set, as numbers, text and a figure."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Loading data sets by name: from the folder ``SPMLD_DATA``, from the cache, or by download."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import warnings

@@ -1,7 +1,5 @@
 """Reading and writing data sets in any supported format, chosen by file extension or name."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import replace

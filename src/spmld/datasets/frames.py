@@ -1,7 +1,5 @@
 """Data sets from and to pandas DataFrames."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Multi-label files of LIBSVM, and of the extreme-classification repository, whose first line has the sizes."""
 
-from __future__ import annotations
-
 import re
 from io import BytesIO
 from typing import Any

@@ -1,7 +1,5 @@
 """MATLAB files in the layout of the paper's authors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

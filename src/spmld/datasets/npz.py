@@ -1,7 +1,5 @@
 """NumPy archives ``.npz``, which store all of a data set, including the split and sparse features."""
 
-from __future__ import annotations
-
 import zipfile
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Data sets from OpenML."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

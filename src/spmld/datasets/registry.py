@@ -1,7 +1,5 @@
 """The registry of public data sets: sizes, sources, checksums, licences and citations."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from importlib import resources

@@ -1,7 +1,5 @@
 """CSV and Parquet files with a row for each sample and a column for each feature and label."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 The comment of a zip archive is at the end of the file. Here it is the SHA-256 of all bytes before it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import zipfile

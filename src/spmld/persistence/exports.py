@@ -1,7 +1,5 @@
 """Exporting linear predictors for other programs: NumPy archives and ONNX."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Converting models to linear predictors: coefficients, intercepts, thresholds and the link to probabilities."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 

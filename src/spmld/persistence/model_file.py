@@ -4,8 +4,6 @@ A model file is an archive of skops, which skops can read too, with a descriptio
 checksum, see `spmld.persistence.checksum`.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

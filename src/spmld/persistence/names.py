@@ -1,7 +1,5 @@
 """Names and numbers of the features and labels of a fitted model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

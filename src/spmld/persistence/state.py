@@ -1,7 +1,5 @@
 """The state of a model: removing tensors and callbacks before writing, checking sparse matrices after reading."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator
 from typing import Any

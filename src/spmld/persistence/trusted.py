@@ -1,7 +1,5 @@
 """Which types a model file may contain, in addition to those that skops trusts."""
 
-from __future__ import annotations
-
 import importlib
 
 # The packages of models and their parts. They neither read files nor run commands.

@@ -1,7 +1,5 @@
 """Base class of the displays, and helpers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

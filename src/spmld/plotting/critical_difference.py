@@ -1,9 +1,7 @@
 """Display of mean ranks over data sets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -64,7 +62,7 @@ class CriticalDifferenceDisplay(Display):
         highlight: str | None = None,
         title: str = "",
         ax: Any = None,
-    ) -> CriticalDifferenceDisplay:
+    ) -> Self:
         """Rank methods by a metric on several data sets, and plot.
 
         Parameters
@@ -110,7 +108,7 @@ class CriticalDifferenceDisplay(Display):
                 bars.append((float(first), float(last)))
         return bars
 
-    def plot(self, *, ax: Any = None) -> CriticalDifferenceDisplay:
+    def plot(self, *, ax: Any = None) -> Self:
         """Plot the diagram."""
         ax = self._axes(ax, figsize=(8.6, self.height))
         k, difference, bars = len(self.names), self.ranks.difference, self.bars()

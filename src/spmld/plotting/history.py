@@ -1,9 +1,7 @@
 """Displays of the iterations of a fit: self-paced weights, and the objective by its terms."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -38,7 +36,7 @@ class ObjectiveDisplay(Display):
         self.total = np.asarray(total, dtype=float)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> ObjectiveDisplay:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Plot the objective of a `GLOCAL`, `SPMLD` or `SelfPacedClassifier`.
 
         Parameters
@@ -56,7 +54,7 @@ class ObjectiveDisplay(Display):
         nonzero = {name: values for name, values in terms.items() if any(values)}
         return cls(nonzero, [record["objective"] for record in records]).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> ObjectiveDisplay:
+    def plot(self, *, ax: Any = None) -> Self:
         """Plot a line for each term and a thick line for their sum."""
         ax = self._axes(ax)
         iterations = np.arange(1, len(self.total) + 1)
@@ -95,7 +93,7 @@ class PacingDisplay(Display):
         self.names = [str(name) for name in names]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> PacingDisplay:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Plot the self-paced weights of a `SPMLD` or `SelfPacedClassifier`.
 
         Parameters
@@ -109,7 +107,7 @@ class PacingDisplay(Display):
         names = estimator.label_names_ if key == keys[0] else [f"latent {i}" for i in range(len(weights[0]))]
         return cls(weights, names).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> PacingDisplay:
+    def plot(self, *, ax: Any = None) -> Self:
         """Plot a heat map with a row for each label; labels that are included first are at the top."""
         ax = self._axes(ax)
         order = np.argsort(-self.mean_weights.sum(axis=0), kind="stable")

@@ -1,9 +1,7 @@
 """Display of several methods by several metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -59,7 +57,7 @@ class RadarDisplay(Display):
         highlight: str | None = None,
         title: str = "",
         ax: Any = None,
-    ) -> RadarDisplay:
+    ) -> Self:
         """Plot methods by metrics of `spmld.metrics`, which define whether lower values are better.
 
         Parameters
@@ -84,7 +82,7 @@ class RadarDisplay(Display):
         return cls(labelled, lower, highlight, title).plot(ax=ax)
 
     @staticmethod
-    def ranges(displays: Iterable[RadarDisplay]) -> dict[str, tuple[float, float]]:
+    def ranges(displays: Iterable["RadarDisplay"]) -> dict[str, tuple[float, float]]:
         """Return the worst and the best value of each metric in several displays.
 
         Examples
@@ -105,7 +103,7 @@ class RadarDisplay(Display):
             for metric, values in by_metric.items()
         }
 
-    def plot(self, *, ax: Any = None, ranges: Ranges | None = None, legend: bool = True) -> RadarDisplay:
+    def plot(self, *, ax: Any = None, ranges: Ranges | None = None, legend: bool = True) -> Self:
         """Plot the chart. The worst and the best value are printed below the name of each metric.
 
         Parameters

@@ -1,9 +1,7 @@
 """Display of a metric over two parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -51,7 +49,7 @@ class SurfaceDisplay(Display):
         self.row_name, self.column_name = row_name, column_name
         self.title = title
 
-    def plot(self, *, ax: Any = None) -> SurfaceDisplay:
+    def plot(self, *, ax: Any = None) -> Self:
         """Plot the heat map.
 
         Parameters

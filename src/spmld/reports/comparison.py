@@ -1,7 +1,5 @@
 """Report on a comparison of methods."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Data of a model report: the model, its predictions and metrics, the label audit and the completed labels."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

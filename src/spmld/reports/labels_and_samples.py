@@ -1,7 +1,5 @@
 """Sections on labels and samples, likely label errors and missing labels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

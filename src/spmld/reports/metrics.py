@@ -1,7 +1,5 @@
 """Sections with a summary, all metrics, and calibration."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Report on a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Section on the model selection of `SelfPacedEnsemble`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from spmld._table import TableCell, TextTable, format_number

@@ -1,7 +1,5 @@
 """HTML page: one file that contains its style, script and figures."""
 
-from __future__ import annotations
-
 import hashlib
 from base64 import b64encode
 from collections.abc import Sequence

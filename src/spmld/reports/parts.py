@@ -1,7 +1,5 @@
 """Parts of a page: sections with facts, tiles, tables and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Figures as inline SVG in the colours of the page, light or dark."""
 
-from __future__ import annotations
-
 import io
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Sections on learned structure: the curriculum, label correlations and label dependencies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

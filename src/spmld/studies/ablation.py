@@ -1,7 +1,5 @@
 """Self-paced logistic regression, and variants without one of its parts, for the study `ablation`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from spmld.estimators import MaskedLogistic, SelfPacedClassifier

@@ -1,7 +1,5 @@
 """Methods that find label errors, for studies of the audit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Comparison of a method with its competitors: one row for each condition, and the number of wins and losses."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Studies: data sets, conditions and methods, as their TOML files define them."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """CPU time of each method: its parameter search and one fit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

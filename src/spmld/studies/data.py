@@ -1,7 +1,5 @@
 """Data sets of the studies."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

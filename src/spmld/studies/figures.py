@@ -1,7 +1,5 @@
 """Displays of recorded results, and figures with several of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """HTML page of a study."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from itertools import product

@@ -1,7 +1,5 @@
 """Reading of studies from TOML files."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib import resources
 from pathlib import Path

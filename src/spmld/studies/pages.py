@@ -1,7 +1,5 @@
 """Text of the pages of a report."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

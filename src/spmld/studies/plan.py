@@ -4,8 +4,6 @@ Parameters are selected once for each condition and method, on a mask that is no
 labels of held-out training samples. Every mask is then fitted with them and evaluated.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import product

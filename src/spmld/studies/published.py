@@ -1,7 +1,5 @@
 """Results of the paper, from ``published.json``."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import lru_cache

@@ -13,14 +13,12 @@ is dropped. If two records have the same key, the later one is valid. New record
 a file beside it, whose name ends in .journal, until the study is finished.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from spmld.studies.config import Study
 from spmld.studies.loading import parse_study
@@ -208,7 +206,7 @@ class RecordWriter:
         if (journal := _journal(self.path)) != self.path:
             journal.unlink()
 
-    def __enter__(self) -> RecordWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """Report of studies: all tables and figures, from the records alone."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from itertools import product

@@ -1,7 +1,5 @@
 """Results of studies: metrics of methods over masks, tests against a reference, and agreement with the paper."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product

@@ -1,7 +1,5 @@
 """Runner of studies: runs the trials that are not on record, in parallel, and records them."""
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterable

@@ -4,8 +4,6 @@ scikit-learn's parameter constraints accept True as a number and have no lists o
 would be dependencies for this purpose alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields

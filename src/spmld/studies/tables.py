@@ -1,7 +1,5 @@
 """Tables of results, and the text of their values and headings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Trials: a fit and its evaluation, as a function of a description."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import importlib
@@ -10,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -80,7 +78,7 @@ class Trial:
         return {name: value for name, value in dataclasses.asdict(self).items() if value is not False}
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Trial:
+    def from_dict(cls, content: dict[str, Any]) -> Self:
         """Return the trial of a description."""
         return cls(**{**content, "corruption": Corruption(**content["corruption"])})
 
