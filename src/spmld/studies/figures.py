@@ -1,5 +1,6 @@
 """Displays of recorded results, and figures with several of them."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -113,20 +114,18 @@ def surfaces(study: Study, records: Records) -> list[Surface]:
 def _sweep_means(study: Study, method: Method, records: Records) -> dict[tuple[Condition, str], NDArray[np.float64]]:
     """Return means over masks of shape (n_rows, n_columns), NaN where all trials failed, by condition and metric."""
     (first, row_values), (second, column_values) = method.sweep.items()
-    values: dict[tuple[Condition, str], dict[tuple[int, int], list[float]]] = {}
+    values: defaultdict[tuple[Condition, str, tuple[int, int]], list[float]] = defaultdict(list)
     for trial in final_trials(study, records):
         metrics = records.metrics(trial)
         if trial.method != method.name or metrics is None:
             continue
         place = row_values.index(trial.params[first]), column_values.index(trial.params[second])
         for metric in study.metrics:
-            places = values.setdefault((trial.condition, metric), {})
-            places.setdefault(place, []).append(metrics.get(metric, np.nan))
-    means = {}
-    for key, places in values.items():
-        means[key] = np.full((len(row_values), len(column_values)), np.nan)
-        for place, over_masks in places.items():
-            means[key][place] = np.mean(over_masks)
+            values[trial.condition, metric, place].append(metrics.get(metric, np.nan))
+    means: dict[tuple[Condition, str], NDArray[np.float64]] = {}
+    for (condition, metric, place), over_masks in values.items():
+        surface = means.setdefault((condition, metric), np.full((len(row_values), len(column_values)), np.nan))
+        surface[place] = np.mean(over_masks)
     return means
 
 

@@ -1,14 +1,14 @@
 """Tables of results, and the text of their values and headings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from spmld._table import TableCell, TextTable
-from spmld.studies.config import Corruption
+from spmld.studies.config import Condition, Corruption, Study
 from spmld.studies.published import PublishedValue
-from spmld.studies.results import Agreement, StudyResult, greater_is_better
+from spmld.studies.results import Agreement, StudyResult, greater_is_better, group_by
 
 _SHORT_NAMES = {
     "ranking_loss": "Rkl",
@@ -65,10 +65,17 @@ def format_mean(result: StudyResult | PublishedValue) -> str:
 
 def tables_of(results: Sequence[StudyResult]) -> dict[tuple[str, Corruption], list[StudyResult]]:
     """Group results by data set and corruption: one table each."""
-    groups: dict[tuple[str, Corruption], list[StudyResult]] = {}
-    for result in results:
-        groups.setdefault((result.condition.data, result.condition.corruption), []).append(result)
-    return groups
+    return group_by(results, lambda result: (result.condition.data, result.condition.corruption))
+
+
+def condition_table(values: Mapping[Condition, Mapping[str, str]], study: Study, *, labels: bool = True) -> TextTable:
+    """Return a table with a row for each condition and a column for each method of a study that has a value."""
+    methods = [m.name for m in study.methods if any(m.name in texts for texts in values.values())]
+    rows = []
+    for condition, texts in values.items():
+        place = [condition.data, *([condition.labels] if labels else []), f"{condition.observed:.0%}"]
+        rows.append([*place, *(texts.get(name, "-") for name in methods)])
+    return TextTable(["data", *(["labels"] if labels else []), "observed", *methods], rows)
 
 
 def result_table(results: Sequence[StudyResult]) -> TextTable:
