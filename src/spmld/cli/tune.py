@@ -98,28 +98,20 @@ def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **opti
 
     total = len(ParameterGrid(space)) if method == "grid" else options["n_trials"]
     logger = logging.getLogger("spmld.model_selection.search")
+    level = logger.level
     with progress_bar(total, "tuning") as advance:
-        handler = _TrialHandler(advance)
-        level = logger.level
+
+        def count(record: logging.LogRecord) -> bool:
+            advance("")  # the search logs one line per trial
+            return True
+
         logger.setLevel(logging.INFO)
-        logger.addHandler(handler)
+        logger.addFilter(count)
         try:
             return tune_estimator(model, dataset.X, dataset.Y, space, method=method, refit=False, **options)
         finally:
-            logger.removeHandler(handler)
+            logger.removeFilter(count)
             logger.setLevel(level)
-
-
-class _TrialHandler(logging.Handler):
-    """Advance a progress bar for each line that the search logs, which is one per trial."""
-
-    def __init__(self, advance: Any) -> None:
-        super().__init__()
-        self._advance = advance
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Advance the bar."""
-        self._advance("")
 
 
 def _to_python(params: dict[str, Any]) -> dict[str, Any]:

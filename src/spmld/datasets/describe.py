@@ -190,10 +190,6 @@ def describe(data: Dataset) -> Description:
     data : Dataset
         Data set. Missing labels count as neither positive nor negative.
 
-    Returns
-    -------
-    Description
-
     Examples
     --------
     >>> from spmld.datasets import Dataset, describe

@@ -25,10 +25,6 @@ def find_file(name: str) -> Path:
     name : str
         File name, not case-sensitive.
 
-    Returns
-    -------
-    Path
-
     Raises
     ------
     FileNotFoundError
@@ -107,10 +103,6 @@ def fetch_dataset(name: str, *, progress: bool = False) -> Dataset:
     progress : bool, default=False
         Whether to show a progress bar for downloads.
 
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> from spmld.datasets import fetch_dataset
@@ -146,10 +138,6 @@ def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> 
         Whether to show a progress bar for downloads.
     **options
         Options of `read_dataset` for a file, or of `read_openml`.
-
-    Returns
-    -------
-    Dataset
 
     Examples
     --------

@@ -50,10 +50,6 @@ def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) ->
         Options of the reader: ``labels``, ``xml`` and ``encoding`` of `read_arff`; ``labels``, ``prefix``, ``drop`` and
         ``encoding`` of `read_csv`; the same without ``encoding`` of `read_parquet`.
 
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> import tempfile

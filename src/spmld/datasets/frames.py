@@ -32,10 +32,6 @@ def from_frame(
     name : str, default=""
         Name of the data set.
 
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> import pandas as pd

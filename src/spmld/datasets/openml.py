@@ -33,10 +33,6 @@ def read_openml(
     cache : str or path-like, optional
         Cache folder. By default, scikit-learn's.
 
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> from spmld.datasets import read_openml

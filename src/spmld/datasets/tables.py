@@ -32,10 +32,6 @@ def read_csv(
     encoding : str, default="utf-8"
         Encoding of the file.
 
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> from spmld.datasets import read_csv

@@ -191,10 +191,6 @@ def model_info(path: StrPath) -> ModelInfo:
     path : str or path-like
         File to read.
 
-    Returns
-    -------
-    ModelInfo
-
     Raises
     ------
     ModelFileError

@@ -39,22 +39,13 @@ def summary(data: ReportData, facts: Mapping[str, Any]) -> Section:
 
 def metrics(data: ReportData) -> Section:
     """Return all metrics."""
-    rows = [
-        {
-            "metric": metric_label(row.name),
-            "value": row.value,
-            "better": row.better,
-            "averaged over": row.over,
-            "used": row.used,
-            "left out": row.left_out,
-        }
-        for row in data.evaluation.rows
-    ]
+    columns = ["metric", "value", "better", "averaged over", "used", "left out"]
+    rows = [[metric_label(r.name), r.value, r.better, r.over, r.used, r.left_out] for r in data.evaluation.rows]
     text = (
         "Metrics are averaged over samples or labels, or computed over all entries. Samples and labels for which a "
         "metric is undefined are left out."
     )
-    return Section("metrics", "Metrics", text, [TextTable.from_records(rows, "All metrics")])
+    return Section("metrics", "Metrics", text, [TextTable(columns, rows, "All metrics")])
 
 
 def _changed_params(model: Any) -> str:

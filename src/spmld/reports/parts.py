@@ -12,16 +12,14 @@ from spmld.model_selection.statistics import Verdict
 class Facts:
     """Names and values."""
 
-    rows: Sequence[tuple[str, str]]
+    rows: Sequence[tuple[str, ...]]
     kind: ClassVar[str] = "facts"
 
 
-@dataclass(frozen=True)
-class Tiles:
+class Tiles(Facts):
     """Headline numbers: name, value and remark."""
 
-    rows: Sequence[tuple[str, str, str]]
-    kind: ClassVar[str] = "tiles"
+    kind = "tiles"
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Section:
     key: str
     title: str
     text: str = ""
-    parts: Sequence[Facts | Figure | TextTable | Tiles] = field(default_factory=tuple)
+    parts: Sequence[Facts | Figure | TextTable] = field(default_factory=tuple)
 
 
 def verdict_cell(text: str, value: float, verdict: Verdict | None) -> TableCell:
