@@ -2,17 +2,15 @@
 
 from typing import Any
 
+from spmld._io import need
+
 
 class Display:
     """Base class of the displays: sets `ax_` and `figure_` to the given axes, or to those of a new figure."""
 
     def _axes(self, ax: Any, **options: Any) -> Any:
         if ax is None:
-            try:
-                from matplotlib import pyplot
-            except ImportError:
-                raise ImportError('plots need matplotlib: pip install "spmld[plot]"') from None
-            ax = pyplot.subplots(**{"layout": "constrained", **options})[1]
+            ax = need("matplotlib.pyplot", "plot").subplots(**{"layout": "constrained", **options})[1]
         self.ax_ = ax
         self.figure_ = ax.figure
         return ax

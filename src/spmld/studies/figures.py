@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld._io import need
 from spmld.model_selection.statistics import friedman_test
 from spmld.plotting import CriticalDifferenceDisplay, RadarDisplay, SurfaceDisplay
 from spmld.plotting.style import COLOURS, HIGHLIGHT, metric_label
@@ -132,8 +133,8 @@ def _sweep_means(study: Study, method: Method, records: Records) -> dict[tuple[C
 def radar_figure(displays: Sequence[RadarDisplay]) -> Any:
     """Return radar charts side by side, with the same ranges of the axes and one legend."""
     ranges = RadarDisplay.ranges(displays)
-    size = (6.2 * len(displays), 6.6)
-    figure, axes = _pyplot().subplots(1, len(displays), figsize=size, subplot_kw={"projection": "polar"}, squeeze=False)
+    figure = _figure(6.2 * len(displays), 6.6)
+    axes = figure.subplots(1, len(displays), subplot_kw={"projection": "polar"}, squeeze=False)
     for ax, display in zip(axes[0], displays, strict=True):
         display.plot(ax=ax, ranges=ranges, legend=False)
         ax.title.set_fontsize(13)
@@ -152,10 +153,8 @@ def surface_figure(displays: Mapping[tuple[str, str], SurfaceDisplay]) -> Any:
         Displays by the titles of their row and column, such as data set and metric.
     """
     rows, columns = (list(dict.fromkeys(titles)) for titles in zip(*displays, strict=True))
-    size = (4.1 * len(columns) + 0.4, 2.0 * len(rows) + 0.6)
-    figure, axes = _pyplot().subplots(
-        len(rows), len(columns), figsize=size, squeeze=False, layout="constrained", sharex=True, sharey=True
-    )
+    figure = _figure(4.1 * len(columns) + 0.4, 2.0 * len(rows) + 0.6, layout="constrained")
+    axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
     for ax in axes.flat:
         ax.set_visible(False)
     for (row, column), display in displays.items():
@@ -172,9 +171,8 @@ def surface_figure(displays: Mapping[tuple[str, str], SurfaceDisplay]) -> Any:
 def rank_figure(displays: Sequence[CriticalDifferenceDisplay]) -> Any:
     """Return critical-difference diagrams one below the other."""
     heights = [display.height for display in displays]
-    figure, axes = _pyplot().subplots(
-        len(displays), 1, figsize=(8.6, sum(heights)), height_ratios=heights, squeeze=False, layout="constrained"
-    )
+    figure = _figure(8.6, sum(heights), layout="constrained")
+    axes = figure.subplots(len(displays), 1, height_ratios=heights, squeeze=False)
     for ax, display in zip(axes[:, 0], displays, strict=True):
         display.plot(ax=ax)
     return figure
@@ -196,7 +194,8 @@ def difference_figure(
         Title.
     """
     methods = list(dict.fromkeys(name for _, values in rows for name in values))
-    figure, ax = _pyplot().subplots(figsize=(8.6, 1.5 + 0.24 * len(rows)), layout="constrained")
+    figure = _figure(8.6, 1.5 + 0.24 * len(rows), layout="constrained")
+    ax = figure.subplots()
     for position in range(len(rows)):
         ax.axhline(position, color="0.92", lw=0.8, zorder=0)
     ax.axvline(0, color=HIGHLIGHT, lw=2.5, zorder=1, label=reference)
@@ -220,12 +219,5 @@ def difference_figure(
     return figure
 
 
-def _pyplot() -> Any:
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        raise ImportError('figures need matplotlib: pip install "spmld[plot]"') from None
-    return pyplot
+def _figure(width: float, height: float, **options: Any) -> Any:
+    return need("matplotlib.figure", "plot").Figure(figsize=(width, height), **options)

@@ -1,6 +1,5 @@
 """Report of studies: all tables and figures, from the records alone."""
 
-import json
 from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
@@ -12,11 +11,18 @@ from spmld.model_selection.statistics import holm_correction
 from spmld.studies import figures, pages
 from spmld.studies.config import Study
 from spmld.studies.figures import Ranking, radar_displays, rankings, surfaces
-from spmld.studies.plan import choose
 from spmld.studies.published import published_data
 from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, agreement, by_evaluation, collect_results, find_reference
-from spmld.studies.tables import agreement_table, evaluation_phrase, file_suffix, long_table, metric_heading, tables_of
+from spmld.studies.tables import (
+    agreement_table,
+    choice_table,
+    evaluation_phrase,
+    file_suffix,
+    long_table,
+    metric_heading,
+    tables_of,
+)
 
 
 class ReportFolder:
@@ -97,7 +103,7 @@ def write_report(records: Records, folder: str | Path) -> list[Path]:
         write_radars(group, records, out, file_suffix(evaluated_on))
     for study in by_kind["surface"]:
         write_surfaces(study, records, out)
-    out.write_csv("chosen", _choice_table(studies, records))
+    out.write_csv("chosen", choice_table(studies, records))
     out.write_text("README.md", pages.index(studies, records, findings, [path.name for path in out.written]))
     return out.written
 
@@ -198,17 +204,4 @@ def _effect_table(results: Sequence[StudyResult]) -> TextTable:
             condition = result.condition
             place = [metric, condition.data, condition.observed, str(condition.corruption), result.method.name]
             rows.append([*place, test.difference, test.effect, test.p, float(corrected), str(test.verdict)])
-    return TextTable(columns, rows)
-
-
-def _choice_table(studies: Sequence[Study], records: Records) -> TextTable:
-    """Return all settings of all parameter searches with their held-out scores, and which were chosen."""
-    rows = []
-    for study in studies:
-        for condition, method in product(study.conditions, study.methods):
-            choice = choose(study, condition, method, records)
-            for setting, score in choice.scores:
-                place = [study.name, condition.data, condition.observed, str(condition.corruption), method.name]
-                rows.append([*place, json.dumps(setting), score, int(setting == choice.params)])
-    columns = ["study", "data", "observed", "corruption", "method", "setting", "held-out score", "chosen"]
     return TextTable(columns, rows)
