@@ -3,21 +3,21 @@
 import click
 
 from spmld._table import TextTable
+from spmld.cli import options
 from spmld.cli.loading import Source
 from spmld.cli.methods import build
-from spmld.cli.options import folds_option, integer, json_option, method_option, out_option, seed_option, source_options
 from spmld.cli.printing import print_json, print_message, print_table
 
 
 @click.command()
-@source_options(part="all")
-@method_option("[default: MaskedLogistic with C=30 on scaled features]")
-@integer("--top", 20, "Maximum number of entries to print.", minimum=0)
-@folds_option(5)
-@integer("--n-iter", 2, "Number of iterations.")
-@seed_option("Seed of the method and of the folds.")
-@out_option("FILE", "CSV file to write all observed entries to.")
-@json_option
+@options.source_options(part="all")
+@options.method_option("[default: MaskedLogistic with C=30 on scaled features]")
+@options.integer("--top", 20, "Maximum number of entries to print.", minimum=0)
+@options.folds_option(5)
+@options.integer("--n-iter", 2, "Number of iterations.")
+@options.seed_option("Seed of the method and of the folds.")
+@options.out_option("FILE", "CSV file to write all observed entries to.")
+@options.json_option
 def audit(
     source: Source, method: str | None, top: int, folds: int, n_iter: int, seed: int, out: str | None, as_json: bool
 ) -> None:

@@ -2,9 +2,9 @@
 
 import click
 
+from spmld.cli import options
 from spmld.cli.loading import Source
 from spmld.cli.methods import build
-from spmld.cli.options import METHOD_TYPE, folds_option, json_option, metric_option, seed_option, source_options
 from spmld.cli.printing import print_message, print_result
 from spmld.cli.progress import progress_bar
 from spmld.model_selection import compare as compare_estimators
@@ -14,20 +14,22 @@ _METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
 
 
 @click.command()
-@source_options("data", part="train")
+@options.source_options("data", part="train")
 @click.option(
     "--method",
     "methods",
     multiple=True,
     metavar="NAME",
-    type=METHOD_TYPE,
+    type=options.METHOD_TYPE,
     help=f"Method to compare; can be repeated.  [default: {', '.join(_METHODS)}]",
 )
-@metric_option(", ".join(_METRICS))
-@click.option("--reference", metavar="NAME", type=METHOD_TYPE, help="Method to test against.  [default: the first]")
-@folds_option(5)
-@seed_option("Seed of the folds and of the methods.")
-@json_option
+@options.metric_option(", ".join(_METRICS))
+@click.option(
+    "--reference", metavar="NAME", type=options.METHOD_TYPE, help="Method to test against.  [default: the first]"
+)
+@options.folds_option(5)
+@options.seed_option("Seed of the folds and of the methods.")
+@options.json_option
 def compare(
     data: Source,
     methods: tuple[str, ...],

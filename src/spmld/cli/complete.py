@@ -5,32 +5,24 @@ import numpy as np
 
 from spmld._response import as_frame
 from spmld._table import TextTable
+from spmld.cli import options
 from spmld.cli.fitting import fit_model
 from spmld.cli.loading import Source, frames, open_model
 from spmld.cli.methods import build, parse_params
-from spmld.cli.options import (
-    check_model_options,
-    integer,
-    method_options,
-    model_option,
-    output_options,
-    source_options,
-    trust_option,
-)
 from spmld.cli.printing import Output, print_message
 from spmld.cli.progress import progress_bar
 
 
 @click.command()
-@source_options("data", part="train")
-@model_option
-@method_options
-@integer("--top", 20, "Maximum number of labels to list.")
+@options.source_options("data", part="train")
+@options.model_option
+@options.method_options
+@options.integer("--top", 20, "Maximum number of labels to list.")
 @click.option(
     "--min-confidence", default=0.5, show_default=True, type=click.FloatRange(0, 1), help="Minimum confidence."
 )
-@trust_option
-@output_options
+@options.trust_option
+@options.output_options
 def complete(
     data: Source,
     model: str | None,
@@ -59,7 +51,7 @@ def complete(
         fit_model(estimator, dataset, method)
         (X, Y), names = frames(dataset), list(dataset.label_names)
     else:
-        check_model_options()
+        options.check_model_options()
         estimator, info = open_model(model, trusted)
         matched = data.match(model, info, labels=True)
         if not hasattr(estimator, "complete"):

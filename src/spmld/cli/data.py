@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from spmld._table import TextTable
+from spmld.cli import options
 from spmld.cli.loading import Source
-from spmld.cli.options import PARTS, force_option, json_option, source_options
 from spmld.cli.printing import check_output_path, print_json, print_message, print_result, print_table
 
 
@@ -26,7 +26,7 @@ def data() -> None:
 
 
 @data.command("list")
-@json_option
+@options.json_option
 def list_(as_json: bool) -> None:
     """List the public data sets that can be fetched by name.
 
@@ -44,7 +44,7 @@ def list_(as_json: bool) -> None:
 
 @data.command()
 @click.argument("names", nargs=-1, required=True)
-@json_option
+@options.json_option
 def fetch(names: tuple[str, ...], as_json: bool) -> None:
     """Fetch the files of data sets and print their paths.
 
@@ -71,9 +71,9 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
 
 
 @data.command()
-@source_options()
+@options.source_options()
 @click.option("--figure", metavar="FILE", help="Figure to write (png, pdf, svg).")
-@json_option
+@options.json_option
 def describe(source: Source, figure: str | None, as_json: bool) -> None:
     """Print the cardinality, density, label frequencies, imbalance and fraction of missing labels of SOURCE.
 
@@ -99,12 +99,14 @@ def describe(source: Source, figure: str | None, as_json: bool) -> None:
 
 
 @data.command()
-@source_options()
+@options.source_options()
 @click.argument("target")
 @click.option("--to", metavar="FORMAT", help="arff, csv, libsvm, npz, parquet or xc.  [default: by the extension]")
-@click.option("--part", type=PARTS, default="all", show_default=True, help="Part of the official split to write.")
-@click.option("--sparse/--dense", default=None, help="How to store features in arff and npz.  [default: as in SOURCE]")
-@force_option
+@click.option(
+    "--part", type=options.PARTS, default="all", show_default=True, help="Part of the official split to write."
+)
+@click.option("--sparse/--dense", default=None, help="How arff and npz store features.  [default: as in SOURCE]")
+@options.force_option
 def convert(source: Source, target: str, to: str | None, part: Any, sparse: bool | None, force: bool) -> None:
     """Convert a data set to another format.
 

@@ -9,8 +9,8 @@ import click
 
 from spmld._response import predict_all
 from spmld._table import TextTable
+from spmld.cli import options
 from spmld.cli.loading import Source, open_model
-from spmld.cli.options import json_option, metric_option, source_options, trust_option
 from spmld.cli.printing import print_result
 from spmld.cli.progress import progress_bar
 from spmld.metrics import Evaluation, get_metric
@@ -19,10 +19,10 @@ from spmld.metrics import evaluate as evaluate_metrics
 
 @click.command()
 @click.argument("model")
-@source_options("data", part="test")
-@metric_option("all")
-@trust_option
-@json_option
+@options.source_options("data", part="test")
+@options.metric_option("all")
+@options.trust_option
+@options.json_option
 def evaluate(model: str, data: Source, metrics: tuple[str, ...], trusted: tuple[str, ...], as_json: bool) -> None:
     """Compute the metrics of MODEL on the observed labels of DATA.
 

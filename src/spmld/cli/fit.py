@@ -2,18 +2,18 @@
 
 import click
 
+from spmld.cli import options
 from spmld.cli.fitting import fit_model, save_model
 from spmld.cli.loading import Source
 from spmld.cli.methods import build, parse_params
-from spmld.cli.options import json_option, method_options, out_option, source_options
 from spmld.cli.printing import print_json, print_message
 
 
 @click.command()
-@source_options("data", part="train")
-@out_option("MODEL", "Model file to write, such as model.skops.", required=True)
-@method_options
-@json_option
+@options.source_options("data", part="train")
+@options.out_option("MODEL", "Model file to write, such as model.skops.", required=True)
+@options.method_options
+@options.json_option
 def fit(data: Source, out: str, method: str, params: tuple[str, ...], seed: int, as_json: bool) -> None:
     """Fit a model on DATA and write it to a file.
 

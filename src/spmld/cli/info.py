@@ -11,7 +11,7 @@ import click
 
 import spmld
 from spmld._table import TextTable
-from spmld.cli.options import json_option
+from spmld.cli import options
 from spmld.cli.printing import print_result
 
 _LIBRARIES = (
@@ -22,7 +22,7 @@ _LIBRARIES = (
 
 @click.command()
 @click.argument("model", required=False)
-@json_option
+@options.json_option
 def info(model: str | None, as_json: bool) -> None:
     """Print versions and devices, or the content of a model file.
 

@@ -5,20 +5,20 @@ import numpy as np
 
 from spmld._response import Predictions, predict_all
 from spmld._table import TextTable
+from spmld.cli import options
 from spmld.cli.loading import Source, open_model
-from spmld.cli.options import output_options, source_options, trust_option
 from spmld.cli.printing import Output, print_message
 from spmld.cli.progress import progress_bar
 
 
 @click.command()
 @click.argument("model")
-@source_options("data", part="test")
+@options.source_options("data", part="test")
 @click.option("--top-k", type=click.IntRange(min=1), metavar="K", help="Return the K most likely labels per sample.")
 @click.option("--threshold", type=click.FloatRange(0, 1), help="Predict labels with a probability above this value.")
 @click.option("--probabilities", is_flag=True, help="Return probabilities instead of 0 and 1.")
-@trust_option
-@output_options
+@options.trust_option
+@options.output_options
 def predict(
     model: str,
     data: Source,

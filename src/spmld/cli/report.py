@@ -8,32 +8,24 @@ from typing import Any
 import click
 
 from spmld._io import need, reading, writing
+from spmld.cli import options
 from spmld.cli.fitting import fit_model
 from spmld.cli.loading import Source, frames, open_model
 from spmld.cli.methods import build, parse_params
-from spmld.cli.options import (
-    check_model_options,
-    integer,
-    method_options,
-    model_option,
-    out_option,
-    source_options,
-    trust_option,
-)
 from spmld.cli.printing import print_message
 from spmld.cli.progress import progress_bar
 from spmld.datasets import Dataset
 
 
 @click.command()
-@source_options()
-@out_option("FILE", "HTML file to write, such as report.html.", required=True)
-@model_option
-@method_options
+@options.source_options()
+@options.out_option("FILE", "HTML file to write, such as report.html.", required=True)
+@options.model_option
+@options.method_options
 @click.option("--title", help="Title of the page.")
-@integer("--top", 20, "Maximum number of rows.")
+@options.integer("--top", 20, "Maximum number of rows.")
 @click.option("--no-audit", is_flag=True, help="Skip the audit of the labels, which fits additional models.")
-@trust_option
+@options.trust_option
 def report(
     source: Source,
     out: str,
@@ -73,7 +65,7 @@ def report(
     elif model is None:
         html = _fitted_page(source, method, parse_params(params), title, arguments)
     else:
-        check_model_options()
+        options.check_model_options()
         html = _model_page(source, model, trusted, title, arguments)
     with writing(out) as part:
         part.write_text(html, encoding="utf-8")

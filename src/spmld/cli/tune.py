@@ -7,41 +7,32 @@ import click
 from click.exceptions import Exit
 
 from spmld._table import TextTable
+from spmld.cli import options
 from spmld.cli.fitting import fit_model, save_model
 from spmld.cli.loading import Source
 from spmld.cli.methods import build, parse_params, parse_space
-from spmld.cli.options import (
-    folds_option,
-    integer,
-    json_option,
-    method_option,
-    out_option,
-    seed_option,
-    several,
-    source_options,
-)
 from spmld.cli.printing import print_message, print_result
 from spmld.cli.progress import progress_bar
 from spmld.metrics import get_metric
 
 
 @click.command()
-@source_options("data", part="train")
-@method_option("As for `spmld fit`.", "SPMLD")
-@several("--param", "params", "KEY=VALUE", "Fixed parameter")
-@several("--choices", "choices", "KEY=A,B,C", "Values of a parameter")
-@several("--range", "ranges", "KEY=LOW:HIGH[:log]", "Range")
+@options.source_options("data", part="train")
+@options.method_option("As for `spmld fit`.", "SPMLD")
+@options.several("--param", "params", "KEY=VALUE", "Fixed parameter")
+@options.several("--choices", "choices", "KEY=A,B,C", "Values of a parameter")
+@options.several("--range", "ranges", "KEY=LOW:HIGH[:log]", "Range")
 @click.option("--metric", default="ranking_loss", show_default=True, metavar="NAME", help="Metric to optimize.")
 @click.option(
     "--search",
     type=click.Choice(["random", "grid", "optuna"]),
     help="Search method.  [default: random, or grid if there is no range]",
 )
-@integer("--trials", 20, "Number of trials.")
-@folds_option(3)
-@seed_option("Seed of the folds, the search and the method.")
-@out_option("MODEL", "Model file to write, fitted on all samples with the best parameters.")
-@json_option
+@options.integer("--trials", 20, "Number of trials.")
+@options.folds_option(3)
+@options.seed_option("Seed of the folds, the search and the method.")
+@options.out_option("MODEL", "Model file to write, fitted on all samples with the best parameters.")
+@options.json_option
 def tune(
     data: Source,
     method: str,
@@ -90,13 +81,13 @@ def tune(
         raise Exit(130)
 
 
-def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **options: Any) -> Any:
+def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **arguments: Any) -> Any:
     """Run the search with a progress bar that advances with each trial."""
     from sklearn.model_selection import ParameterGrid
 
     from spmld.model_selection import tune as tune_estimator
 
-    total = len(ParameterGrid(space)) if method == "grid" else options["n_trials"]
+    total = len(ParameterGrid(space)) if method == "grid" else arguments["n_trials"]
     logger = logging.getLogger("spmld.model_selection.search")
     level = logger.level
     with progress_bar(total, "tuning") as advance:
@@ -108,7 +99,7 @@ def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **opti
         logger.setLevel(logging.INFO)
         logger.addFilter(count)
         try:
-            return tune_estimator(model, dataset.X, dataset.Y, space, method=method, refit=False, **options)
+            return tune_estimator(model, dataset.X, dataset.Y, space, method=method, refit=False, **arguments)
         finally:
             logger.removeFilter(count)
             logger.setLevel(level)

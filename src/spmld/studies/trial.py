@@ -2,11 +2,12 @@
 
 import dataclasses
 import hashlib
-import importlib
 import json
+import pkgutil
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -155,17 +156,10 @@ def find_estimator(path: str) -> Any:
     >>> find_estimator("spmld.SPMLD.paper")(n_components=5).n_components
     5
     """
-    parts = path.split(".")
-    for cut in range(len(parts) - 1, 0, -1):
-        try:
-            target: Any = importlib.import_module(".".join(parts[:cut]))
-        except ModuleNotFoundError:
-            continue
-        for name in parts[cut:]:
-            target = getattr(target, name, None)
+    with suppress(ImportError, AttributeError, ValueError):
+        target = pkgutil.resolve_name(path)
         if callable(target):
             return target
-        break
     raise StudyError(f"estimator must be the dotted path of a class or constructor, got {path}, which does not exist")
 
 
