@@ -143,13 +143,7 @@ def write_arff(data: Dataset, path: StrPath) -> None:
 
     Examples
     --------
-    >>> import tempfile
-    >>> from spmld.datasets import Dataset, read_arff, write_arff
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_arff(Dataset([[0.5], [0.1]], [[1, 0], [1, None]]), folder + "/tiny.arff")
-    ...     read_arff(folder + "/tiny.arff").Y
-    array([[ 1.,  0.],
-           [ 1., nan]])
+    See `write_dataset`.
     """
     arff = need("arff")
     d, l = data.X.shape[1], data.Y.shape[1]

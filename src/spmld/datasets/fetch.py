@@ -134,8 +134,8 @@ def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> 
     ----------
     source : str or path-like
         File, name in the registry, ``openml:number`` or ``openml:name``. A file has priority over a name.
-    progress : bool, default=False
-        Whether to show a progress bar for downloads.
+    progress
+        As in `fetch_dataset`.
     **options
         Options of `read_dataset` for a file, or of `read_openml`.
 

@@ -35,12 +35,8 @@ class ModelInfo:
 
     Attributes
     ----------
-    estimator : str
-        Name of the class.
-    version : str
-        Version of spmld that wrote the file.
-    created : str
-        Date and time in UTC.
+    estimator, version, created : str
+        Name of the class, version of spmld that wrote the file, and date and time in UTC.
     n_features, n_labels : int or None
         Numbers of features and labels, if known.
     feature_names, label_names : list of str or None

@@ -59,9 +59,8 @@ class CriticalDifferenceDisplay(Display):
         *,
         greater_is_better: bool,
         level: float = 0.05,
-        highlight: str | None = None,
-        title: str = "",
         ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Rank methods by a metric on several data sets, and plot.
 
@@ -75,13 +74,13 @@ class CriticalDifferenceDisplay(Display):
             Direction of the metric.
         level : float, default=0.05
             Significance level.
-        highlight, title
-            As in the class.
         ax : matplotlib axes, optional
             Axes to draw on.
+        **options
+            `highlight` and `title`, as in the class.
         """
         ranks = friedman_test(scores, greater_is_better=greater_is_better, level=level)
-        return cls(ranks, names, highlight, title).plot(ax=ax)
+        return cls(ranks, names, **options).plot(ax=ax)
 
     @property
     def height(self) -> float:

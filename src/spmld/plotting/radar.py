@@ -50,13 +50,7 @@ class RadarDisplay(Display):
 
     @classmethod
     def from_scores(
-        cls,
-        scores: Values,
-        metrics: Sequence[str] | None = None,
-        *,
-        highlight: str | None = None,
-        title: str = "",
-        ax: Any = None,
+        cls, scores: Values, metrics: Sequence[str] | None = None, *, ax: Any = None, **options: Any
     ) -> Self:
         """Plot methods by metrics of `spmld.metrics`, which define whether lower values are better.
 
@@ -66,10 +60,10 @@ class RadarDisplay(Display):
             Metrics of each method, such as the results of `spmld.metrics.evaluate`.
         metrics : sequence of str, optional
             Names of the metrics to show. None: those of the first method.
-        highlight, title
-            As in the class.
         ax : matplotlib axes, optional
             Polar axes to draw on.
+        **options
+            `highlight` and `title`, as in the class.
         """
         if not scores:
             raise ValueError(f"scores must have at least one method, got {dict(scores)!r}")
@@ -79,7 +73,7 @@ class RadarDisplay(Display):
             if missing := [name for name in names if name not in values]:
                 raise ValueError(f"scores must have all metrics for each method, got {method} without {missing[0]}")
         labelled = {method: {metric_label(name): values[name] for name in names} for method, values in scores.items()}
-        return cls(labelled, lower, highlight, title).plot(ax=ax)
+        return cls(labelled, lower, **options).plot(ax=ax)
 
     @staticmethod
     def ranges(displays: Iterable["RadarDisplay"]) -> dict[str, tuple[float, float]]:

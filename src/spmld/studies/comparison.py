@@ -19,17 +19,7 @@ from spmld.studies.tables import condition_table, format_value, metric_heading
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """Results in one condition.
-
-    Attributes
-    ----------
-    condition : Condition
-        Condition.
-    results : dict
-        Result of each method.
-    best : str
-        Competitor with the best mean.
-    """
+    """Results in one condition, by method, and the competitor with the best mean."""
 
     condition: Condition
     results: dict[str, StudyResult]

@@ -29,10 +29,8 @@ class Outcome:
 
     Attributes
     ----------
-    done : int
-        Number of trials run now.
-    before : int
-        Number of trials that were already on record.
+    done, before : int
+        Number of trials run now, and of trials that were already on record.
     failed : list of dict
         Records of failed trials, now or before.
     without_choice : list of str
