@@ -45,6 +45,13 @@ def print_table(table: TextTable) -> None:
     Console().print(output)
 
 
+def write_page(html: str, path: str) -> None:
+    """Write an HTML page and print its size."""
+    with writing(path) as part:
+        part.write_text(html, encoding="utf-8")
+    print_message(f"{path}: {len(html.encode()) / 1000:,.0f} kB")
+
+
 def print_result(content: Any, table: TextTable, as_json: bool) -> None:
     """Print JSON or a table."""
     if as_json:

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from spmld._io import need, reading, writing
+from spmld._io import need, reading
 from spmld.cli import options
 from spmld.cli.fitting import fit_model
 from spmld.cli.loading import Source, frames, open_model
 from spmld.cli.methods import build, parse_params
-from spmld.cli.printing import print_message
+from spmld.cli.printing import write_page
 from spmld.cli.progress import progress_bar
 from spmld.datasets import Dataset
 
@@ -67,9 +67,7 @@ def report(
     else:
         options.check_model_options()
         html = _model_page(source, model, trusted, title, arguments)
-    with writing(out) as part:
-        part.write_text(html, encoding="utf-8")
-    print_message(f"{out}: {len(html.encode()) / 1000:,.0f} kB")
+    write_page(html, out)
 
 
 def _comparison_page(path: str, title: str | None) -> str:

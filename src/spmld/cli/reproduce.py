@@ -11,7 +11,7 @@ from click.exceptions import Exit
 from spmld import studies
 from spmld._io import writing
 from spmld.cli import options
-from spmld.cli.printing import print_json, print_message
+from spmld.cli.printing import print_json, print_message, write_page
 from spmld.cli.progress import progress_bar
 from spmld.studies.comparison import compare_methods
 from spmld.studies.costs import compare_costs
@@ -116,10 +116,7 @@ def html(records: Path, out: str, title: str | None) -> None:
     """
     from spmld.studies.html_report import study_report
 
-    page = study_report(studies.read_records(records), title=title)
-    with writing(out) as part:
-        part.write_text(page, encoding="utf-8")
-    print_message(f"{out}: {len(page.encode()) / 1000:,.0f} kB")
+    write_page(study_report(studies.read_records(records), title=title), out)
 
 
 @reproduce.command()

@@ -70,24 +70,12 @@ def final_trials(study: Study, records: Records) -> list[Trial]:
 
 
 def _settings(study: Study, condition: Condition, method: Method) -> list[Trial]:
-    return [
-        _trial(
-            "held-out", study, condition, method, {**method.fixed, **setting}, seed=study.select_seed, folds=study.folds
-        )
-        for setting in method.settings()
-    ]
+    options = {"seed": study.select_seed, "folds": study.folds}
+    settings = [{**method.fixed, **setting} for setting in method.settings()]
+    return [_trial("held-out", study, condition, method, params, **options) for params in settings]
 
 
-def _trial(kind: Any, study: Study, condition: Condition, method: Method, params: Params, **options: int) -> Trial:
-    return Trial(
-        kind=kind,
-        data=condition.data,
-        observed=condition.observed,
-        corruption=condition.corruption,
-        method=method.name,
-        estimator=method.estimator,
-        params=params,
-        oracle=method.oracle,
-        standardize=condition.data in study.standardize,
-        **options,
-    )
+def _trial(kind: Any, study: Study, condition: Condition, method: Method, params: Params, **options: Any) -> Trial:
+    place: dict[str, Any] = {**vars(condition), "method": method.name, "estimator": method.estimator}
+    scaled = condition.data in study.standardize
+    return Trial(kind, **place, params=params, oracle=method.oracle, standardize=scaled, **options)

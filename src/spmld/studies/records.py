@@ -129,8 +129,7 @@ def read_records(path: str | Path) -> Records:
     path, journal = Path(path), _journal(path)
     if not path.exists() and not journal.exists():
         raise RecordError(f"{path} cannot be read: No such file or directory")
-    content = _read(journal)
-    return Records(_archived(path) + _parse(content[: _complete(content, journal)], journal))
+    return _records(path, journal)[0]
 
 
 class RecordWriter:
@@ -167,11 +166,8 @@ class RecordWriter:
             raise RecordError(f"{path} cannot be written: {error.strerror}") from None
         try:
             self._lock()
-            content = _read(journal)
-            end = _complete(content, journal)
-            self.records = Records(_archived(self.path) + _parse(content[:end], journal))
-            if end < len(content):
-                self._file.truncate(end)
+            self.records, end = _records(self.path, journal)
+            self._file.truncate(end)
         except BaseException:
             self._file.close()
             raise
@@ -217,6 +213,13 @@ def _journal(path: str | Path) -> Path:
     """Return the file that records are appended to."""
     path = Path(path)
     return path.with_name(path.name + ".journal") if path.suffix == ".xz" else path
+
+
+def _records(path: Path, journal: Path) -> tuple[Records, int]:
+    """Return the records of a file and its journal, and the length of the complete lines of the journal."""
+    content = _read(journal)
+    end = _complete(content, journal)
+    return Records(_archived(path) + _parse(content[:end], journal)), end
 
 
 def _read(path: Path) -> bytes:
