@@ -104,7 +104,7 @@ def test_interruption_prints_how_to_resume(cli, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "run_study", interrupted)
+    monkeypatch.setattr(module.studies, "run_study", interrupted)
     result = cli("run", "tiny.toml")
     assert result.exit_code == 130
     assert "run the same command to resume" in result.stderr

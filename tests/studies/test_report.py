@@ -168,10 +168,10 @@ def test_the_diagram_names_all_methods():
 
 
 def test_without_matplotlib_tables_are_written(written, tmp_path, monkeypatch):
-    def missing():
+    def missing(*size, **options):
         raise ImportError("matplotlib")
 
-    monkeypatch.setattr(figures, "_pyplot", missing)
+    monkeypatch.setattr(figures, "_figure", missing)
     files = write_report(read_records(written / "results.jsonl"), tmp_path)
     assert {path.suffix for path in files} == {".md", ".csv"}
 

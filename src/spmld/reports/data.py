@@ -156,9 +156,10 @@ def _find_label_names(model: Any, Y: Any, Y_train: Any, label_names: Sequence[An
     """Return the names of the labels, which must be those of the model if it has names."""
     given = {"Y": Y, "Y_train": Y_train}
     columns = {name: read_labels(labels).names for name, labels in given.items() if labels is not None}
+    columns = {name: list(map(str, names)) for name, names in columns.items() if names is not None}
     fitted = label_names_of(model)
     for argument, names in columns.items():
-        if fitted is not None and names is not None and list(map(str, names)) != fitted:
+        if fitted is not None and names != fitted:
             raise ValueError(f"{argument} must have the labels of the model in their order, {fitted}, got {names}")
     known = [names for names in (label_names, fitted, *columns.values()) if names is not None]
     return [str(name) for name in (known[0] if known else range(n_labels))]

@@ -91,7 +91,7 @@ def result_table(results: Sequence[StudyResult], *, paper: bool = True, title: s
     """
     metrics = list(dict.fromkeys(result.metric for result in results))
     with_paper = {result.metric for result in results if paper and result.published is not None}
-    columns = ["Method", "observed"]
+    columns = ["Method" if paper else "method", "observed"]
     for metric in metrics:
         columns += [metric_heading(metric), *(["paper", "dev."] if metric in with_paper else [])]
     names = list(dict.fromkeys(result.method.name for result in results))
