@@ -1,15 +1,13 @@
 """Helpers of all readers and writers: optional dependencies, errors that name the file, and complete files only."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-__all__ = ["need", "reading", "writing"]
+StrPath: TypeAlias = str | os.PathLike[str]
 
 
 def need(module: str, extra: str = "data") -> Any:
@@ -21,7 +19,7 @@ def need(module: str, extra: str = "data") -> Any:
 
 
 @contextmanager
-def reading(path: str | os.PathLike[str], kind: str) -> Iterator[Path]:
+def reading(path: StrPath, kind: str) -> Iterator[Path]:
     """Yield the path of an existing file that is not empty. Errors in the block become a ValueError that names it."""
     file = Path(path)
     if file.is_dir():
@@ -43,7 +41,7 @@ def reading(path: str | os.PathLike[str], kind: str) -> Iterator[Path]:
 
 
 @contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def writing(path: StrPath) -> Iterator[Path]:
     """Yield a temporary file in the same folder. It is renamed to `path` if the block succeeds, and deleted if not."""
     file = Path(path)
     if not file.parent.is_dir():

@@ -1,16 +1,12 @@
 """The table that every output is made from: aligned text, tab-separated values, Markdown, HTML and CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
-
-__all__ = ["TableCell", "TextTable", "format_number"]
+from typing import Any, Self
 
 EMPTY = "-"
 _MARKDOWN = {"bold": "**", "italic": "*"}
@@ -88,7 +84,7 @@ class TextTable:
     note: str = ""
 
     @classmethod
-    def from_records(cls, records: Sequence[Mapping[str, Any]], title: str = "", note: str = "") -> TextTable:
+    def from_records(cls, records: Sequence[Mapping[str, Any]], title: str = "", note: str = "") -> Self:
         """Return a table with one row for each mapping; the keys of the first are the columns."""
         return cls(list(records[0]) if records else [], [list(record.values()) for record in records], title, note)
 

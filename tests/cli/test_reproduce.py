@@ -1,4 +1,5 @@
 import json
+import sys
 from collections import namedtuple
 
 import pytest
@@ -103,7 +104,7 @@ def test_interruption_prints_how_to_resume(cli, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "run_study", interrupted)
+    monkeypatch.setattr(module.studies, "run_study", interrupted)
     result = cli("run", "tiny.toml")
     assert result.exit_code == 130
     assert "run the same command to resume" in result.stderr
@@ -114,13 +115,12 @@ def test_list_names_the_shipped_studies(cli):
     assert {"tables", "released", "radar", "surface", "smoke"} <= set(names)
 
 
-def test_the_progress_bar_is_for_terminals(monkeypatch):
-    monkeypatch.setattr(module.sys.stderr, "isatty", lambda: False, raising=False)
-    assert module._progress_bar("tiny") is None
-    monkeypatch.setattr(module.sys.stderr, "isatty", lambda: True, raising=False)
-    show = module._progress_bar("tiny")
+def test_the_progress_bar_is_for_terminals(monkeypatch, capsys):
     record = {"status": "ok", "trial": {"kind": "test", "data": "d", "observed": 0.3, "method": "m"}}
-    assert list(show([None], [record])) == [record]
+    for terminal in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal, raising=False)
+        assert list(module._progress_bar("tiny")([None], [record])) == [record]
+        assert ("tiny" in capsys.readouterr().err) == terminal
 
 
 def test_the_list_as_json(cli):

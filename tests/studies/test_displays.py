@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spmld.studies import Records
-from spmld.studies.displays import radar_displays, rankings, surfaces
+from spmld.studies.figures import radar_displays, rankings, surfaces
 from spmld.studies.plan import final_trials
 from spmld.studies.results import collect_results
 from tests.studies.studies import linear, make

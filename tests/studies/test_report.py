@@ -11,9 +11,8 @@ from spmld.plotting import CriticalDifferenceDisplay, RadarDisplay, SurfaceDispl
 from spmld.studies import Records, figures, parse_study, read_records, run_study
 from spmld.studies import runner as runner_module
 from spmld.studies.figures import radar_figure, rank_figure, surface_figure
-from spmld.studies.folder import ReportFolder
 from spmld.studies.plan import final_trials
-from spmld.studies.report import write_report, write_surfaces
+from spmld.studies.report import ReportFolder, write_report, write_surfaces
 from spmld.studies.results import collect_results
 from tests.studies.studies import linear, make
 
@@ -169,10 +168,10 @@ def test_the_diagram_names_all_methods():
 
 
 def test_without_matplotlib_tables_are_written(written, tmp_path, monkeypatch):
-    def missing():
+    def missing(*size, **options):
         raise ImportError("matplotlib")
 
-    monkeypatch.setattr(figures, "_pyplot", missing)
+    monkeypatch.setattr(figures, "_figure", missing)
     files = write_report(read_records(written / "results.jsonl"), tmp_path)
     assert {path.suffix for path in files} == {".md", ".csv"}
 

@@ -1,13 +1,9 @@
 """The command ``spmld``: each command has a module that parses, calls the library and prints."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
-
-__all__ = ["main"]
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -1,60 +1,25 @@
 """``spmld audit``: find labels that are likely to be wrong."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import click
 
 from spmld._table import TextTable
-from spmld.cli.loading import load_part
+from spmld.cli import options
+from spmld.cli.loading import Source
 from spmld.cli.methods import build
-from spmld.cli.options import (
-    METHOD_TYPE,
-    folds_option,
-    force_option,
-    json_option,
-    part_option,
-    seed_option,
-    source_options,
-)
-from spmld.cli.printing import check_output_path, print_json, print_message, print_table
-
-__all__ = ["audit"]
+from spmld.cli.printing import print_json, print_message, print_table
 
 
 @click.command()
-@source_options()
-@click.option(
-    "--method", metavar="NAME", type=METHOD_TYPE, help="[default: MaskedLogistic with C=30 on scaled features]"
-)
-@part_option("all")
-@click.option(
-    "--top",
-    default=20,
-    show_default=True,
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Maximum number of entries to print.",
-)
-@folds_option(5)
-@click.option("--n-iter", default=2, show_default=True, type=click.IntRange(min=1), help="Number of iterations.")
-@seed_option("Seed of the method and of the folds.")
-@click.option("-o", "--out", metavar="FILE", help="CSV file to write all observed entries to.")
-@force_option
-@json_option
+@options.source_options(part="all")
+@options.method_option("[default: MaskedLogistic with C=30 on scaled features]")
+@options.integer("--top", 20, "Maximum number of entries to print.", minimum=0)
+@options.folds_option(5)
+@options.integer("--n-iter", 2, "Number of iterations.")
+@options.seed_option("Seed of the method and of the folds.")
+@options.out_option("FILE", "CSV file to write all observed entries to.")
+@options.json_option
 def audit(
-    source: str,
-    method: str | None,
-    part: str | None,
-    top: int,
-    folds: int,
-    n_iter: int,
-    seed: int,
-    out: str | None,
-    force: bool,
-    as_json: bool,
-    **options: Any,
+    source: Source, method: str | None, top: int, folds: int, n_iter: int, seed: int, out: str | None, as_json: bool
 ) -> None:
     """Print the labels of SOURCE that are most likely to be wrong, and the expected number of errors per label.
 
@@ -66,10 +31,9 @@ def audit(
       spmld audit emotions --top 10
       spmld audit songs.csv --label sad --label calm --out issues.csv
     """
-    check_output_path(out, force)
-    data = load_part(source, options, part, "all", folds=folds)
     from spmld.audit import find_label_issues
 
+    data = source.load_part(folds)
     model = build(method, {}, seed) if method else None
     issues = find_label_issues(
         model, data.X, data.Y, cv=folds, n_iter=n_iter, label_names=data.label_names, random_state=seed

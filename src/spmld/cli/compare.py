@@ -1,64 +1,43 @@
 """``spmld compare``: compare several methods by cross-validation."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import click
 
-from spmld.cli.loading import load_part
+from spmld.cli import options
+from spmld.cli.loading import Source
 from spmld.cli.methods import build
-from spmld.cli.options import (
-    METHOD_TYPE,
-    folds_option,
-    json_option,
-    metric_option,
-    part_option,
-    seed_option,
-    source_options,
-)
-from spmld.cli.printing import print_json, print_message, print_table
+from spmld.cli.printing import print_message, print_result
 from spmld.cli.progress import progress_bar
-from spmld.metrics import get_metric
 from spmld.model_selection import compare as compare_estimators
-
-__all__ = ["compare"]
 
 _METHODS = ("SelfPacedEnsemble", "SPMLD", "GLOCAL", "MaskedLogistic", "MLkNN", "LabelPrior")
 _METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
 
 
 @click.command()
-@source_options("data")
+@options.source_options("data", part="train")
 @click.option(
     "--method",
     "methods",
     multiple=True,
     metavar="NAME",
-    type=METHOD_TYPE,
+    type=options.METHOD_TYPE,
     help=f"Method to compare; can be repeated.  [default: {', '.join(_METHODS)}]",
 )
-@metric_option(", ".join(_METRICS))
+@options.metric_option(", ".join(_METRICS))
 @click.option(
-    "--reference",
-    metavar="NAME",
-    type=METHOD_TYPE,
-    help="Method that the others are tested against.  [default: the first]",
+    "--reference", metavar="NAME", type=options.METHOD_TYPE, help="Method to test against.  [default: the first]"
 )
-@folds_option(5)
-@seed_option("Seed of the folds and of the methods.")
-@part_option("train")
-@json_option
+@options.folds_option(5)
+@options.seed_option("Seed of the folds and of the methods.")
+@options.json_option
 def compare(
-    data: str,
+    data: Source,
     methods: tuple[str, ...],
     metrics: tuple[str, ...],
     reference: str | None,
     folds: int,
     seed: int,
-    part: str | None,
     as_json: bool,
-    **options: Any,
 ) -> None:
     """Fit several methods on the same folds of DATA and print the mean and standard deviation of the metrics.
 
@@ -74,9 +53,7 @@ def compare(
     names = list(dict.fromkeys(methods or _METHODS))
     if reference is not None and reference not in names:
         raise ValueError(f"--reference must be one of the methods compared, {', '.join(names)}, got {reference}")
-    for name in metrics:
-        get_metric(name)
-    dataset = load_part(data, options, part, "train", folds=folds)
+    dataset = data.load_part(folds)
     with progress_bar(len(names) * folds, "comparing") as advance:
         comparison = compare_estimators(
             {name: build(name, {}, seed) for name in names},
@@ -88,10 +65,7 @@ def compare(
             random_state=seed,
             callback=lambda name, fold, n_folds: advance(f"{name}, fold {fold} of {n_folds}"),
         )
-    if as_json:
-        print_json({"data": data, "seed": seed, **comparison.to_dict()})
-    else:
-        print_table(comparison.to_table())
+    print_result({"data": data.path, "seed": seed, **comparison.to_dict()}, comparison.to_table(), as_json)
     for name, error in comparison.failed.items():
         print_message(f"{name} failed: {error}")
     raise click.exceptions.Exit(1 if comparison.failed else 0)

@@ -1,66 +1,38 @@
 """``spmld complete``: list the missing labels that are most likely positive."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import click
 import numpy as np
 
 from spmld._response import as_frame
 from spmld._table import TextTable
+from spmld.cli import options
 from spmld.cli.fitting import fit_model
-from spmld.cli.loading import frames, load_part, open_model
-from spmld.cli.matching import match
+from spmld.cli.loading import Source, frames, open_model
 from spmld.cli.methods import build, parse_params
-from spmld.cli.options import (
-    check_model_options,
-    method_options,
-    model_option,
-    output_options,
-    part_option,
-    source_options,
-    trust_option,
-)
-from spmld.cli.printing import check_output_path, output_format, print_message, write_table
-from spmld.cli.progress import spinner
-
-__all__ = ["complete"]
+from spmld.cli.printing import Output, print_message
+from spmld.cli.progress import progress_bar
 
 
 @click.command()
-@source_options("data")
-@model_option
-@method_options
-@click.option(
-    "--top",
-    default=20,
-    show_default=True,
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Maximum number of labels to list.",
-)
+@options.source_options("data", part="train")
+@options.model_option
+@options.method_options
+@options.integer("--top", 20, "Maximum number of labels to list.")
 @click.option(
     "--min-confidence", default=0.5, show_default=True, type=click.FloatRange(0, 1), help="Minimum confidence."
 )
-@part_option("train")
-@trust_option
-@output_options
+@options.trust_option
+@options.output_options
 def complete(
-    data: str,
+    data: Source,
     model: str | None,
     method: str,
     params: tuple[str, ...],
     seed: int,
     top: int,
     min_confidence: float,
-    part: str | None,
     trusted: tuple[str, ...],
-    out: str | None,
-    to: str | None,
-    as_json: bool,
-    force: bool,
-    **options: Any,
+    output: Output,
 ) -> None:
     """List the missing labels of DATA that are most likely positive, most confident first.
 
@@ -73,23 +45,21 @@ def complete(
       spmld complete songs.csv --top 50
       spmld complete songs.csv --model songs.skops --min-confidence 0.9 -o add.csv
     """
-    kind = output_format(out, to, as_json)
-    check_output_path(out, force)
     if model is None:
         estimator = build(method, parse_params(params), seed)
-        dataset = load_part(data, options, part, "train")
+        dataset = data.load_part()
         fit_model(estimator, dataset, method)
         (X, Y), names = frames(dataset), list(dataset.label_names)
     else:
-        check_model_options()
+        options.check_model_options()
         estimator, info = open_model(model, trusted)
-        matched = match(data, options, part, model, info, labels=True)
+        matched = data.match(model, info, labels=True)
         if not hasattr(estimator, "complete"):
             raise ValueError(f"{model} contains {info.estimator}, which cannot complete labels")
         X, Y, names = as_frame(estimator, matched.X), matched.Y, matched.label_names
-    with spinner("completing"):
+    with progress_bar(None, "completing"):
         suggestions = estimator.complete(X, Y).suggestions(Y, min_confidence=min_confidence)
     rows = [[sample, names[label], confidence] for sample, label, confidence in suggestions[:top]]
-    write_table(TextTable(["sample", "label", "confidence"], rows), out, kind)
+    output.write(TextTable(["sample", "label", "confidence"], rows))
     missing = int(np.isnan(np.asarray(Y, dtype=float)).sum())
     print_message(f"{len(rows)} of {len(suggestions)} labels to add, among {missing} missing")

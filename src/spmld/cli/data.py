@@ -1,7 +1,5 @@
 """``spmld data``: list, fetch, describe and convert data sets."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import asdict
 from typing import Any
@@ -9,10 +7,9 @@ from typing import Any
 import click
 
 from spmld._table import TextTable
-from spmld.cli.options import PARTS, force_option, json_option, source_options
-from spmld.cli.printing import check_output_path, print_json, print_message, print_table
-
-__all__ = ["data"]
+from spmld.cli import options
+from spmld.cli.loading import Source
+from spmld.cli.printing import check_output_path, print_json, print_message, print_result, print_table
 
 
 @click.group()
@@ -29,7 +26,7 @@ def data() -> None:
 
 
 @data.command("list")
-@json_option
+@options.json_option
 def list_(as_json: bool) -> None:
     """List the public data sets that can be fetched by name.
 
@@ -40,16 +37,14 @@ def list_(as_json: bool) -> None:
     from spmld.datasets import list_datasets
 
     infos = list_datasets()
-    if as_json:
-        print_json([asdict(info) for info in infos])
-        return
     rows = [(i.name, i.n_train, i.n_test, i.n_features, i.n_labels, i.task) for i in infos]
-    print_table(TextTable(["name", "train", "test", "features", "labels", "task"], rows))
+    table = TextTable(["name", "train", "test", "features", "labels", "task"], rows)
+    print_result([asdict(info) for info in infos], table, as_json)
 
 
 @data.command()
 @click.argument("names", nargs=-1, required=True)
-@json_option
+@options.json_option
 def fetch(names: tuple[str, ...], as_json: bool) -> None:
     """Fetch the files of data sets and print their paths.
 
@@ -71,18 +66,15 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
             state = "not recorded" if file.sha256 is None else "as recorded" if sha256 == file.sha256 else "differs"
             rows.append({"name": info.name, "file": str(path), "sha256": sha256, "checksum": state})
         print_message(f"{info.name}: please cite {info.citation}. Licence: {info.licence}.")
-    if as_json:
-        print_json(rows)
-    else:
-        lines = [(row["name"], row["file"], f"{row['checksum']}: {row['sha256']}") for row in rows]
-        print_table(TextTable(["name", "file", "SHA-256"], lines))
+    lines = [(row["name"], row["file"], f"{row['checksum']}: {row['sha256']}") for row in rows]
+    print_result(rows, TextTable(["name", "file", "SHA-256"], lines), as_json)
 
 
 @data.command()
-@source_options()
+@options.source_options()
 @click.option("--figure", metavar="FILE", help="Figure to write (png, pdf, svg).")
-@json_option
-def describe(source: str, figure: str | None, as_json: bool, **options: Any) -> None:
+@options.json_option
+def describe(source: Source, figure: str | None, as_json: bool) -> None:
     """Print the cardinality, density, label frequencies, imbalance and fraction of missing labels of SOURCE.
 
     \b
@@ -90,11 +82,10 @@ def describe(source: str, figure: str | None, as_json: bool, **options: Any) -> 
       spmld data describe emotions --figure emotions.png
       spmld data describe songs.csv --label sad --label calm
     """
-    from spmld.cli.loading import load
     from spmld.datasets import describe
 
     check_output_path(figure, force=True)
-    description = describe(load(source, options))
+    description = describe(source.load())
     if figure:
         description.plot(figure)
     if as_json:
@@ -108,19 +99,15 @@ def describe(source: str, figure: str | None, as_json: bool, **options: Any) -> 
 
 
 @data.command()
-@source_options()
+@options.source_options()
 @click.argument("target")
+@click.option("--to", metavar="FORMAT", help="arff, csv, libsvm, npz, parquet or xc.  [default: by the extension]")
 @click.option(
-    "--to",
-    metavar="FORMAT",
-    help="arff, csv, libsvm, npz, parquet or xc.  [default: by the file extension]",
+    "--part", type=options.PARTS, default="all", show_default=True, help="Part of the official split to write."
 )
-@click.option("--part", type=PARTS, default="all", show_default=True, help="Part of the official split to write.")
-@click.option("--sparse/--dense", default=None, help="How to store features in arff and npz.  [default: as in SOURCE]")
-@force_option
-def convert(
-    source: str, target: str, to: str | None, part: Any, sparse: bool | None, force: bool, **options: Any
-) -> None:
+@click.option("--sparse/--dense", default=None, help="How arff and npz store features.  [default: as in SOURCE]")
+@options.force_option
+def convert(source: Source, target: str, to: str | None, part: Any, sparse: bool | None, force: bool) -> None:
     """Convert a data set to another format.
 
     Label columns of tables start with label_. ARFF files have the labels last and are marked as in MEKA. Only npz
@@ -131,10 +118,9 @@ def convert(
       spmld data convert emotions train.csv --part train
       spmld data convert songs.arff songs.parquet --xml songs.xml
     """
-    from spmld.cli.loading import load
     from spmld.datasets import write_dataset
 
     check_output_path(target, force)
-    dataset = load(source, options).part(part)
+    dataset = source.load().part(part)
     write_dataset(dataset, target, format=to, sparse=sparse)
     print_message(f"{target}: {dataset}")

@@ -1,12 +1,8 @@
 """``spmld demo``: fit on generated data, print a table and draw a figure."""
 
-from __future__ import annotations
-
 import click
 
 from spmld.cli.printing import check_output_path
-
-__all__ = ["demo"]
 
 
 @click.command()

@@ -1,7 +1,5 @@
 """``spmld evaluate``: compute the metrics of a model."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,33 +9,21 @@ import click
 
 from spmld._response import predict_all
 from spmld._table import TextTable
-from spmld.cli.loading import open_model
-from spmld.cli.matching import match
-from spmld.cli.options import json_option, metric_option, part_option, source_options, trust_option
-from spmld.cli.printing import print_json, print_table
-from spmld.cli.progress import spinner
+from spmld.cli import options
+from spmld.cli.loading import Source, open_model
+from spmld.cli.printing import print_result
+from spmld.cli.progress import progress_bar
 from spmld.metrics import Evaluation, get_metric
 from spmld.metrics import evaluate as evaluate_metrics
-
-__all__ = ["evaluate"]
 
 
 @click.command()
 @click.argument("model")
-@source_options("data")
-@metric_option("all")
-@part_option("test")
-@trust_option
-@json_option
-def evaluate(
-    model: str,
-    data: str,
-    metrics: tuple[str, ...],
-    part: str | None,
-    trusted: tuple[str, ...],
-    as_json: bool,
-    **options: Any,
-) -> None:
+@options.source_options("data", part="test")
+@options.metric_option("all")
+@options.trust_option
+@options.json_option
+def evaluate(model: str, data: Source, metrics: tuple[str, ...], trusted: tuple[str, ...], as_json: bool) -> None:
     """Compute the metrics of MODEL on the observed labels of DATA.
 
     Columns of a table are matched by name. For each metric the output states whether higher or lower is better, what
@@ -48,21 +34,16 @@ def evaluate(
       spmld evaluate songs.skops test.csv
       spmld evaluate songs.skops test.csv --metric ranking_loss --metric precision_at_3 --json
     """
-    for name in metrics:
-        get_metric(name)
     estimator, info = open_model(model, trusted)
-    matched = match(data, options, part, model, info, labels=True)
-    with spinner("evaluating"):
+    matched = data.match(model, info, labels=True)
+    with progress_bar(None, "evaluating"):
         predictions = predict_all(estimator, matched.X)
         evaluation = evaluate_metrics(
             matched.Y, predictions.scores, predictions.positive, predictions.probabilities, k=_k_values(metrics)
         )
-    rows = _select(evaluation, metrics, model)
-    if as_json:
-        print_json({"model": model, "data": data, "metrics": [asdict(row) for row in rows]})
-        return
-    columns = ["metric", "value", "better", "over", "used", "left out"]
-    print_table(TextTable(columns, [list(asdict(row).values()) for row in rows]))
+    rows = [asdict(row) for row in _select(evaluation, metrics, model)]
+    table = TextTable(["metric", "value", "better", "over", "used", "left out"], [list(row.values()) for row in rows])
+    print_result({"model": model, "data": data.path, "metrics": rows}, table, as_json)
 
 
 def _k_values(metrics: Sequence[str]) -> list[int]:

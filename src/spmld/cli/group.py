@@ -1,15 +1,11 @@
 """The commands, imported when they are used."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 
 import click
 
 import spmld as package
-
-__all__ = ["spmld"]
 
 _COMMANDS = {
     "fit": "Fit a model and write it to a file.",

@@ -1,7 +1,5 @@
 """``spmld info``: print versions and devices, or the content of a model file."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Iterator
@@ -13,10 +11,8 @@ import click
 
 import spmld
 from spmld._table import TextTable
-from spmld.cli.options import json_option
-from spmld.cli.printing import print_json, print_table
-
-__all__ = ["info"]
+from spmld.cli import options
+from spmld.cli.printing import print_result
 
 _LIBRARIES = (
     *("numpy", "scipy", "scikit-learn", "array-api-compat", "torch", "pandas", "pyarrow", "liac-arff"),
@@ -26,7 +22,7 @@ _LIBRARIES = (
 
 @click.command()
 @click.argument("model", required=False)
-@json_option
+@options.json_option
 def info(model: str | None, as_json: bool) -> None:
     """Print versions and devices, or the content of a model file.
 
@@ -36,10 +32,7 @@ def info(model: str | None, as_json: bool) -> None:
       spmld info songs.skops --json
     """
     content = asdict(spmld.model_info(model)) if model else _environment()
-    if as_json:
-        print_json(content)
-    else:
-        print_table(TextTable(["name", "value"], list(_lines(content))))
+    print_result(content, TextTable(["name", "value"], list(_lines(content))), as_json)
 
 
 def _environment() -> dict[str, Any]:

@@ -1,34 +1,19 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share.
 
-from __future__ import annotations
+Some options are bundled: a command gets one object that is made from the values of several options.
+"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, TypeAlias
 
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from spmld.cli.loading import Source
 from spmld.cli.methods import METHODS
-from spmld.cli.printing import FORMATS
-
-__all__ = [
-    "METHOD_TYPE",
-    "PARTS",
-    "check_model_options",
-    "folds_option",
-    "force_option",
-    "json_option",
-    "method_options",
-    "metric_option",
-    "model_option",
-    "output_options",
-    "part_option",
-    "seed_option",
-    "source_options",
-    "trust_option",
-    "used_options",
-]
+from spmld.cli.printing import FORMATS, Output, check_output_path
 
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -50,7 +35,6 @@ class MethodType(click.ParamType):  # type: ignore[type-arg]  # generic in recen
         return [CompletionItem(name) for name in METHODS if name.lower().startswith(incomplete.lower())]
 
 
-METHOD_TYPE = MethodType()
 PARTS = click.Choice(["all", "train", "test"])
 
 
@@ -65,17 +49,89 @@ def _combine(*options: Decorator) -> Decorator:
     return decorate
 
 
-def source_options(name: str = "source") -> Decorator:
-    """Return the argument `name` and the options of the readers."""
-    return _combine(
-        click.argument(name),
-        click.option("--from", "format", metavar="FORMAT", help="File format.  [default: by the file extension]"),
-        click.option("--label", "labels", multiple=True, metavar="NAME", help="Label column; can be repeated."),
-        click.option("--prefix", help="Prefix of the label columns of a table.  [default: label_]"),
-        click.option("--xml", metavar="FILE", help="MULAN's XML file with the labels of an ARFF file."),
-        click.option("--drop", multiple=True, metavar="COLUMN", help="Column to ignore; can be repeated."),
-        click.option("--encoding", help="Encoding of a text file.  [default: utf-8]"),
-    )
+def _bundle(name: str, parameters: Sequence[str], make: Callable[..., Any], *options: Decorator) -> Decorator:
+    """Return options whose values, the `parameters`, are passed to `make`. The command gets the result as `name`."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**values: Any) -> None:
+            made = make(*[values.pop(parameter) for parameter in parameters])
+            command(**{name: made}, **values)
+
+        return _combine(*options)(call)
+
+    return decorate
+
+
+def several(option: str, name: str, metavar: str, help: str) -> Decorator:
+    """Return an option that can be repeated."""
+    return click.option(option, name, multiple=True, metavar=metavar, help=f"{help}; can be repeated.")
+
+
+def integer(option: str, default: int, help: str, *, minimum: int = 1, maximum: int | None = None) -> Decorator:
+    """Return an option with an integer."""
+    kind = click.IntRange(minimum, maximum)
+    return click.option(option, default=default, show_default=True, type=kind, metavar="N", help=help)
+
+
+def seed_option(help: str) -> Decorator:
+    """Return --seed, in the range that NumPy accepts."""
+    return integer("--seed", 0, help, minimum=0, maximum=2**32 - 1)
+
+
+def folds_option(default: int) -> Decorator:
+    """Return --folds."""
+    return integer("--folds", default, "Number of folds.", minimum=2)
+
+
+def method_option(help: str, default: str | None = None) -> Decorator:
+    """Return --method."""
+    shown = default is not None
+    return click.option("--method", default=default, show_default=shown, metavar="NAME", type=METHOD_TYPE, help=help)
+
+
+def metric_option(default: str) -> Decorator:
+    """Return --metric, which can be repeated."""
+    help = f"Metric to compute; can be repeated.  [default: {default}]"
+    return click.option("--metric", "metrics", multiple=True, metavar="NAME", callback=_check_metrics, help=help)
+
+
+def _check_metrics(context: click.Context, option: click.Parameter, metrics: tuple[str, ...]) -> tuple[str, ...]:
+    from spmld.metrics import get_metric
+
+    for name in metrics:
+        get_metric(name)
+    return metrics
+
+
+def source_options(name: str = "source", part: str | None = None) -> Decorator:
+    """Return the argument `name` and the options of the readers, as a `Source`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument.
+    part : str, optional
+        Default of --part, for data sets with an official split. None: the command has no such option.
+    """
+    readers: dict[str, Decorator] = {
+        "format": click.option("--from", "format", metavar="FORMAT", help="File format.  [default: by the extension]"),
+        "labels": several("--label", "labels", "NAME", "Label column"),
+        "prefix": click.option("--prefix", help="Prefix of the label columns of a table.  [default: label_]"),
+        "xml": click.option("--xml", metavar="FILE", help="MULAN's XML file with the labels of an ARFF file."),
+        "drop": several("--drop", "drop", "COLUMN", "Column to ignore"),
+        "encoding": click.option("--encoding", help="Encoding of a text file.  [default: utf-8]"),
+    }
+    parts: dict[str, Decorator] = {}
+    if part is not None:
+        help = f"Part of the official split to use, if there is one.  [default: {part}]"
+        parts["part"] = click.option("--part", type=PARTS, help=help)
+
+    def make(path: str, *values: Any) -> Source:
+        options = dict(zip([*readers, *parts], values, strict=True))
+        return Source(path, options.pop("part", None), part or "all", used_options(options))
+
+    return _bundle(name, [name, *readers, *parts], make, click.argument(name), *readers.values(), *parts.values())
 
 
 def used_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -90,57 +146,28 @@ def used_options(options: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items() if value}
 
 
-def part_option(default: str) -> Decorator:
-    """Return --part, for data sets with an official split."""
-    help = f"Part of the official split to use, if there is one.  [default: {default}]"
-    return click.option("--part", type=PARTS, help=help)
+def out_option(metavar: str, help: str, *, required: bool = False) -> Decorator:
+    """Return --out and --force. The command gets `out`, to which a file can be written."""
+    out = click.option("-o", "--out", required=required, metavar=metavar, help=help)
+    return _bundle("out", ["out", "force"], check_output_path, out, force_option)
 
 
-def seed_option(help: str) -> Decorator:
-    """Return --seed, in the range that NumPy accepts."""
-    return click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help=help)
-
-
-def folds_option(default: int) -> Decorator:
-    """Return --folds."""
-    return click.option(
-        "--folds", default=default, show_default=True, type=click.IntRange(min=2), help="Number of folds."
-    )
-
-
-def metric_option(default: str) -> Decorator:
-    """Return --metric, which can be repeated."""
-    help = f"Metric to compute; can be repeated.  [default: {default}]"
-    return click.option("--metric", "metrics", multiple=True, metavar="NAME", help=help)
-
-
+METHOD_TYPE = MethodType()
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
-trust_option = click.option(
-    "--trust", "trusted", multiple=True, metavar="TYPE", help="Type in MODEL to trust; can be repeated."
-)
+trust_option = several("--trust", "trusted", "TYPE", "Type in MODEL to trust")
 model_option = click.option("--model", metavar="MODEL", help="Model file to use instead of fitting a method.")
-
 method_options = _combine(
-    click.option(
-        "--method",
-        default="SelfPacedEnsemble",
-        show_default=True,
-        metavar="NAME",
-        type=METHOD_TYPE,
-        help=f"One of {', '.join(METHODS)}.",
-    ),
-    click.option(
-        "--param", "params", multiple=True, metavar="KEY=VALUE", help="Parameter of the method; can be repeated."
-    ),
+    method_option(f"One of {', '.join(METHODS)}.", "SelfPacedEnsemble"),
+    several("--param", "params", "KEY=VALUE", "Parameter of the method"),
     seed_option("Seed of the method."),
 )
-
-output_options = _combine(
+output_options = _bundle(
+    "output",
+    ["out", "to", "as_json", "force"],
+    Output.from_options,
     click.option("-o", "--out", metavar="FILE", help="Write to this file instead of standard output."),
-    click.option(
-        "--format", "to", type=click.Choice(FORMATS), help="Output format.  [default: by the file extension, or csv]"
-    ),
+    click.option("--format", "to", type=click.Choice(FORMATS), help="Format.  [default: by the extension, or csv]"),
     click.option("--json", "as_json", is_flag=True, help="Same as --format json."),
     force_option,
 )

@@ -1,45 +1,32 @@
 """``spmld predict``: predict the labels of new samples."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import click
 import numpy as np
 
 from spmld._response import Predictions, predict_all
 from spmld._table import TextTable
-from spmld.cli.loading import open_model
-from spmld.cli.matching import match
-from spmld.cli.options import output_options, part_option, source_options, trust_option
-from spmld.cli.printing import check_output_path, output_format, print_message, write_table
-from spmld.cli.progress import spinner
-
-__all__ = ["predict"]
+from spmld.cli import options
+from spmld.cli.loading import Source, open_model
+from spmld.cli.printing import Output, print_message
+from spmld.cli.progress import progress_bar
 
 
 @click.command()
 @click.argument("model")
-@source_options("data")
+@options.source_options("data", part="test")
 @click.option("--top-k", type=click.IntRange(min=1), metavar="K", help="Return the K most likely labels per sample.")
 @click.option("--threshold", type=click.FloatRange(0, 1), help="Predict labels with a probability above this value.")
 @click.option("--probabilities", is_flag=True, help="Return probabilities instead of 0 and 1.")
-@part_option("test")
-@trust_option
-@output_options
+@options.trust_option
+@options.output_options
 def predict(
     model: str,
-    data: str,
+    data: Source,
     top_k: int | None,
     threshold: float | None,
     probabilities: bool,
-    part: str | None,
     trusted: tuple[str, ...],
-    out: str | None,
-    to: str | None,
-    as_json: bool,
-    force: bool,
-    **options: Any,
+    output: Output,
 ) -> None:
     """Predict the labels of DATA with MODEL, a file written by `spmld fit`.
 
@@ -51,13 +38,11 @@ def predict(
       spmld predict songs.skops new.csv -o tags.csv
       spmld predict songs.skops new.csv --top-k 3 --json
     """
-    kind = output_format(out, to, as_json)
-    check_output_path(out, force)
     if sum((top_k is not None, threshold is not None, probabilities)) > 1:
         raise ValueError("--top-k, --threshold and --probabilities cannot be combined; pass one of them")
     estimator, info = open_model(model, trusted)
-    matched = match(data, options, part, model, info, labels=False)
-    with spinner("predicting"):
+    matched = data.match(model, info, labels=False)
+    with progress_bar(None, "predicting"):
         predictions = predict_all(estimator, matched.X)
     names = matched.label_names or [f"y{j}" for j in range(predictions.positive.shape[1])]
     needed = "scores" if top_k is not None else "probabilities" if threshold is not None or probabilities else None
@@ -68,9 +53,9 @@ def predict(
     else:
         values = predictions.probabilities if needed else predictions.positive
         table = TextTable(names, (values if threshold is None else (values > threshold).astype(int)).tolist())
-    write_table(table, out, kind)
-    if out:
-        print_message(f"{out}: {len(predictions.positive)} samples, {len(names)} labels")
+    output.write(table)
+    if output.path:
+        print_message(f"{output.path}: {len(predictions.positive)} samples, {len(names)} labels")
 
 
 def _top_labels(predictions: Predictions, names: list[str], k: int) -> TextTable:

@@ -1,26 +1,16 @@
 """Printing and writing of tables and JSON."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import click
 
+from spmld._io import need, writing
 from spmld._table import TextTable
-
-__all__ = [
-    "FORMATS",
-    "check_output_path",
-    "output_format",
-    "print_json",
-    "print_message",
-    "print_table",
-    "write_table",
-]
 
 FORMATS = ("csv", "parquet", "json")
 _EXTENSIONS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".json": "json"}
@@ -55,10 +45,25 @@ def print_table(table: TextTable) -> None:
     Console().print(output)
 
 
-def check_output_path(path: str | None, force: bool) -> None:
-    """Raise an error, before any work is done, if a file cannot be written."""
+def write_page(html: str, path: str) -> None:
+    """Write an HTML page and print its size."""
+    with writing(path) as part:
+        part.write_text(html, encoding="utf-8")
+    print_message(f"{path}: {len(html.encode()) / 1000:,.0f} kB")
+
+
+def print_result(content: Any, table: TextTable, as_json: bool) -> None:
+    """Print JSON or a table."""
+    if as_json:
+        print_json(content)
+    else:
+        print_table(table)
+
+
+def check_output_path(path: str | None, force: bool) -> str | None:
+    """Return the path; raise an error, before any work is done, if a file cannot be written."""
     if path is None:
-        return
+        return None
     file = Path(path)
     if file.is_dir():
         raise ValueError(f"{file} is a folder; pass the name of a file")
@@ -66,56 +71,55 @@ def check_output_path(path: str | None, force: bool) -> None:
         raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
     if file.exists() and not force:
         raise ValueError(f"{file} already exists; use --force to overwrite it")
+    return path
 
 
-def output_format(path: str | None, to: str | None, as_json: bool) -> str:
-    """Return the format from --format or --json, or else from the file extension.
+@dataclass(frozen=True)
+class Output:
+    """File to write a table to, or None for standard output, and its format."""
 
-    Examples
-    --------
-    >>> from spmld.cli.printing import output_format
-    >>> output_format("tags.tsv", None, False), output_format(None, None, True)
-    ('csv', 'json')
-    """
-    if as_json and to not in (None, "json"):
-        raise ValueError(f"--json cannot be combined with --format {to}")
-    if as_json or to:
-        kind = "json" if as_json else str(to)
-    elif path is None:
-        kind = "csv"
-    else:
-        extension = Path(path).suffix.lower()
-        if extension not in _EXTENSIONS:
+    path: str | None
+    kind: str
+
+    @classmethod
+    def from_options(cls, path: str | None, to: str | None, as_json: bool, force: bool) -> Self:
+        """Return the output of --out, --format, --json and --force. The extension has no effect if a format is given.
+
+        Examples
+        --------
+        >>> from spmld.cli.printing import Output
+        >>> Output.from_options("tags.tsv", None, False, True), Output.from_options(None, None, True, False)
+        (Output(path='tags.tsv', kind='csv'), Output(path=None, kind='json'))
+        """
+        if as_json and to not in (None, "json"):
+            raise ValueError(f"--json cannot be combined with --format {to}")
+        extension = ".csv" if path is None else Path(path).suffix.lower()
+        kind = "json" if as_json else to or _EXTENSIONS.get(extension)
+        if kind is None:
             raise ValueError(
                 f'unknown file extension "{extension}" of {path}; supported: {", ".join(_EXTENSIONS)}. '
                 "Use one of these or pass --format"
             )
-        kind = _EXTENSIONS[extension]
-    if kind == "parquet" and path is None:
-        raise ValueError("--format parquet cannot be printed; pass a file with -o")
-    return kind
+        if kind == "parquet" and path is None:
+            raise ValueError("--format parquet cannot be printed; pass a file with -o")
+        return cls(check_output_path(path, force), kind)
 
-
-def write_table(table: TextTable, path: str | None, kind: str) -> None:
-    """Write a table to a file, or print it if `path` is None."""
-    from spmld._io import need, writing
-
-    if kind == "parquet":
-        need("pyarrow")
-        frame = need("pandas").DataFrame(_records(table), columns=list(table.columns))
-        with writing(str(path)) as part:
-            frame.to_parquet(part, index=False)
-        return
-    if kind == "json":
-        text = _to_json(_records(table)) + "\n"
-    else:
-        tabs = path is not None and path.lower().endswith(".tsv")
-        text = table.to_csv(delimiter="\t" if tabs else ",")
-    if path is None:
-        click.echo(text, nl=False)
-        return
-    with writing(path) as part:
-        part.write_text(text, encoding="utf-8", newline="")
+    def write(self, table: TextTable) -> None:
+        """Write or print a table."""
+        if self.kind == "parquet":
+            need("pyarrow")
+            frame = need("pandas").DataFrame(_records(table), columns=list(table.columns))
+            with writing(str(self.path)) as part:
+                frame.to_parquet(part, index=False)
+            return
+        tabs = self.path is not None and self.path.lower().endswith(".tsv")
+        csv = table.to_csv(delimiter="\t" if tabs else ",")
+        text = _to_json(_records(table)) + "\n" if self.kind == "json" else csv
+        if self.path is None:
+            click.echo(text, nl=False)
+            return
+        with writing(self.path) as part:
+            part.write_text(text, encoding="utf-8", newline="")
 
 
 def _records(table: TextTable) -> list[dict[str, Any]]:

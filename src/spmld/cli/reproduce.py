@@ -1,8 +1,5 @@
 """``spmld reproduce``: run studies, generate their tables and figures, and repeat recorded fits."""
 
-from __future__ import annotations
-
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,26 +8,15 @@ from typing import Any
 import click
 from click.exceptions import Exit
 
+from spmld import studies
 from spmld._io import writing
-from spmld.cli.options import force_option
-from spmld.cli.printing import check_output_path, print_json, print_message
-from spmld.studies import (
-    Outcome,
-    RecordError,
-    Records,
-    Trial,
-    find_study,
-    load_study,
-    read_records,
-    run_study,
-    shipped_studies,
-)
+from spmld.cli import options
+from spmld.cli.printing import print_json, print_message, write_page
+from spmld.cli.progress import progress_bar
 from spmld.studies.comparison import compare_methods
 from spmld.studies.costs import compare_costs
 from spmld.studies.report import write_report
 from spmld.studies.trial import attempt
-
-__all__ = ["reproduce"]
 
 _records = click.argument("records", type=click.Path(path_type=Path))
 
@@ -48,7 +34,7 @@ def reproduce() -> None:
 
 
 @reproduce.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.json_option
 def list_studies(as_json: bool) -> None:
     """List the studies that come with the package.
 
@@ -56,7 +42,7 @@ def list_studies(as_json: bool) -> None:
     Example:
       spmld reproduce list
     """
-    titles = {name: load_study(path).title for name, path in shipped_studies().items()}
+    titles = {name: studies.load_study(path).title for name, path in studies.shipped_studies().items()}
     if as_json:
         print_json([{"name": name, "title": title} for name, title in titles.items()])
         return
@@ -65,7 +51,7 @@ def list_studies(as_json: bool) -> None:
 
 
 @reproduce.command()
-@click.argument("studies", nargs=-1, required=True)
+@click.argument("names", metavar="STUDIES...", nargs=-1, required=True)
 @click.option(
     "--out",
     default="results.jsonl",
@@ -73,9 +59,9 @@ def list_studies(as_json: bool) -> None:
     type=click.Path(path_type=Path),
     help="File of records, compressed if its name ends in .xz.",
 )
-@click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Number of parallel trials.")
+@options.integer("--jobs", 1, "Number of parallel trials.")
 @click.option("--retry", is_flag=True, help="Run failed trials again.")
-def run(studies: tuple[str, ...], out: Path, jobs: int, retry: bool) -> None:
+def run(names: tuple[str, ...], out: Path, jobs: int, retry: bool) -> None:
     """Run STUDIES: names from `list`, or TOML files. Recorded trials are not run again.
 
     \b
@@ -83,11 +69,11 @@ def run(studies: tuple[str, ...], out: Path, jobs: int, retry: bool) -> None:
       spmld reproduce run smoke --out results.jsonl
       spmld reproduce run mine.toml --jobs 4
     """
-    loaded = [load_study(find_study(name)) for name in studies]
+    loaded = [studies.load_study(studies.find_study(name)) for name in names]
     failed = False
     for study in loaded:
         try:
-            outcome = run_study(study, out, n_jobs=jobs, retry=retry, progress=_progress_bar(study.name))
+            outcome = studies.run_study(study, out, n_jobs=jobs, retry=retry, progress=_progress_bar(study.name))
         except KeyboardInterrupt:
             print_message("Interrupted. Finished trials are recorded; run the same command to resume.")
             raise
@@ -108,9 +94,9 @@ def report(records: Path, out: Path) -> None:
     Example:
       spmld reproduce report results.jsonl --out results
     """
-    content = read_records(records)
+    content = studies.read_records(records)
     if not content.studies:
-        raise RecordError(f"{records} contains no study")
+        raise studies.RecordError(f"{records} contains no study")
     written = write_report(content, out)
     click.echo(f"{len(written)} files in {out}")
     if not any(path.suffix == ".png" for path in written):
@@ -119,10 +105,9 @@ def report(records: Path, out: Path) -> None:
 
 @reproduce.command()
 @_records
-@click.option("-o", "--out", required=True, metavar="FILE", help="HTML file to write, such as results.html.")
+@options.out_option("FILE", "HTML file to write, such as results.html.", required=True)
 @click.option("--title", help="Title of the page.")
-@force_option
-def html(records: Path, out: str, title: str | None, force: bool) -> None:
+def html(records: Path, out: str, title: str | None) -> None:
     """Write a report on RECORDS as one HTML file without external resources. Nothing is fitted.
 
     \b
@@ -131,11 +116,7 @@ def html(records: Path, out: str, title: str | None, force: bool) -> None:
     """
     from spmld.studies.html_report import study_report
 
-    check_output_path(out, force)
-    page = study_report(read_records(records), title=title)
-    with writing(out) as part:
-        part.write_text(page, encoding="utf-8")
-    print_message(f"{out}: {len(page.encode()) / 1000:,.0f} kB")
+    write_page(study_report(studies.read_records(records), title=title), out)
 
 
 @reproduce.command()
@@ -148,7 +129,7 @@ def html(records: Path, out: str, title: str | None, force: bool) -> None:
 @click.option("--figure", type=click.Path(path_type=Path), help="Also plot the comparison to a file (PNG, SVG or PDF).")
 @click.option("--cost", is_flag=True, help="Print the CPU time of parameter search and fit instead of a metric.")
 @click.option("--brief", is_flag=True, help="Print the summary without the table.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.json_option
 def table(
     records: Path,
     study: str | None,
@@ -170,11 +151,13 @@ def table(
     Example:
       spmld reproduce table results.jsonl --metric coverage --against GLOCAL --data business --figure wins.png
     """
-    content = read_records(records)
+    content = studies.read_records(records)
     if study is None and len(content.studies) == 1:
         (study,) = content.studies
     if study not in content.studies:
-        raise RecordError(f"--study must be one of {', '.join(content.studies) or 'none'} in {records}, got {study!r}")
+        raise studies.RecordError(
+            f"--study must be one of {', '.join(content.studies) or 'none'} in {records}, got {study!r}"
+        )
     comparison = compare_methods(content.study(study), content, metric, reference, against, data)
     if figure is not None:
         with writing(figure) as part:
@@ -210,8 +193,8 @@ def check(
       spmld reproduce check results.jsonl --data planted --rate 0.3 --method SPMLD --seed 0
     """
     conditions = {"data": data, "observed": rate, "method": method, "seed": seed}
-    recorded = _find_record(read_records(records), {k: v for k, v in conditions.items() if v is not None}, key)
-    trial = Trial.from_dict(recorded["trial"])
+    recorded = _find_record(studies.read_records(records), {k: v for k, v in conditions.items() if v is not None}, key)
+    trial = studies.Trial.from_dict(recorded["trial"])
     repeated = attempt(trial)
     if repeated["status"] != "ok":
         print_message(f"the repeated fit failed: {repeated['error']}")
@@ -229,7 +212,7 @@ def check(
     raise Exit(1 if differs else 0)
 
 
-def _find_record(records: Records, conditions: dict[str, Any], key: str | None) -> dict[str, Any]:
+def _find_record(records: studies.Records, conditions: dict[str, Any], key: str | None) -> dict[str, Any]:
     """Return the only record of a final trial that meets the conditions, or the record of any trial by its key."""
     matches = [
         record
@@ -243,13 +226,13 @@ def _find_record(records: Records, conditions: dict[str, Any], key: str | None) 
     text = ", ".join(f"{name}={value}" for name, value in {**conditions, **({"key": key} if key else {})}.items())
     if matches:
         keys = ", ".join(record["key"] for record in matches[:3])
-        raise RecordError(
+        raise studies.RecordError(
             f"{len(matches)} records match {text or 'no condition'}; add conditions, or --key with a key such as {keys}"
         )
-    raise RecordError(f"no successful trial matches {text}")
+    raise studies.RecordError(f"no successful trial matches {text}")
 
 
-def _print_outcome(name: str, outcome: Outcome) -> None:
+def _print_outcome(name: str, outcome: studies.Outcome) -> None:
     click.echo(f"{name}: {outcome.done} trials run, {outcome.before} already recorded, {len(outcome.failed)} failed")
     if len(outcome.versions) > 1:
         print_message(f"{name}: trials were run with different versions: {', '.join(sorted(outcome.versions))}")
@@ -259,27 +242,14 @@ def _print_outcome(name: str, outcome: Outcome) -> None:
         print_message(f"{name}: not evaluated, because all fits of the parameter search failed: {place}")
 
 
-def _progress_bar(study: str) -> Callable[[list[Trial], Iterable[dict[str, Any]]], Iterable[dict[str, Any]]] | None:
-    """Return a progress bar for a terminal; None if standard error is not a terminal or rich is not installed."""
-    if not sys.stderr.isatty():
-        return None
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-        from rich.progress import TimeRemainingColumn as TimeLeft
-    except ImportError:
-        return None
+def _progress_bar(study: str) -> Callable[[list[studies.Trial], Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]:
+    """Return a function that shows the progress of trials on a terminal."""
 
-    def show(trials: list[Trial], records: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeLeft())
-        # Fits differ in length, so that the estimate is based on the last hour.
-        with Progress(*columns, console=Console(stderr=True), speed_estimate_period=3600) as bar:
-            task = bar.add_task(study, total=len(trials))
+    def show(trials: list[studies.Trial], records: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+        with progress_bar(len(trials), study) as advance:
             for record in records:
-                trial = record["trial"]
-                failed = "" if record["status"] == "ok" else " failed"
-                text = f"{study}, {trial['kind']}: {trial['data']} {trial['observed']:.0%} {trial['method']}{failed}"
-                bar.update(task, advance=1, description=text)
+                trial, failed = record["trial"], "" if record["status"] == "ok" else " failed"
+                advance(f"{trial['kind']}: {trial['data']} {trial['observed']:.0%} {trial['method']}{failed}")
                 yield record
 
     return show

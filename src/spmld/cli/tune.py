@@ -1,7 +1,5 @@
 """``spmld tune``: search for the parameters of a method."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 
@@ -9,51 +7,34 @@ import click
 from click.exceptions import Exit
 
 from spmld._table import TextTable
-from spmld.cli.fitting import fit_model, save_model, training_summary
-from spmld.cli.loading import load_part
-from spmld.cli.methods import build, parse_params
-from spmld.cli.options import (
-    METHOD_TYPE,
-    folds_option,
-    force_option,
-    json_option,
-    part_option,
-    seed_option,
-    source_options,
-)
-from spmld.cli.printing import check_output_path, print_json, print_message, print_table
+from spmld.cli import options
+from spmld.cli.fitting import fit_model, save_model
+from spmld.cli.loading import Source
+from spmld.cli.methods import build, parse_params, parse_space
+from spmld.cli.printing import print_message, print_result
 from spmld.cli.progress import progress_bar
-from spmld.cli.search_space import parse_space
 from spmld.metrics import get_metric
-
-__all__ = ["tune"]
 
 
 @click.command()
-@source_options("data")
-@click.option(
-    "--method", default="SPMLD", show_default=True, metavar="NAME", type=METHOD_TYPE, help="As for `spmld fit`."
-)
-@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="Fixed parameter; can be repeated.")
-@click.option("--choices", multiple=True, metavar="KEY=A,B,C", help="Values of a parameter; can be repeated.")
-@click.option("--range", "ranges", multiple=True, metavar="KEY=LOW:HIGH[:log]", help="Range; can be repeated.")
+@options.source_options("data", part="train")
+@options.method_option("As for `spmld fit`.", "SPMLD")
+@options.several("--param", "params", "KEY=VALUE", "Fixed parameter")
+@options.several("--choices", "choices", "KEY=A,B,C", "Values of a parameter")
+@options.several("--range", "ranges", "KEY=LOW:HIGH[:log]", "Range")
 @click.option("--metric", default="ranking_loss", show_default=True, metavar="NAME", help="Metric to optimize.")
 @click.option(
     "--search",
     type=click.Choice(["random", "grid", "optuna"]),
     help="Search method.  [default: random, or grid if there is no range]",
 )
-@click.option("--trials", default=20, show_default=True, type=click.IntRange(min=1), help="Number of trials.")
-@folds_option(3)
-@seed_option("Seed of the folds, the search and the method.")
-@part_option("train")
-@click.option(
-    "-o", "--out", metavar="MODEL", help="Model file to write, fitted on all samples with the best parameters."
-)
-@force_option
-@json_option
+@options.integer("--trials", 20, "Number of trials.")
+@options.folds_option(3)
+@options.seed_option("Seed of the folds, the search and the method.")
+@options.out_option("MODEL", "Model file to write, fitted on all samples with the best parameters.")
+@options.json_option
 def tune(
-    data: str,
+    data: Source,
     method: str,
     params: tuple[str, ...],
     choices: tuple[str, ...],
@@ -63,11 +44,8 @@ def tune(
     trials: int,
     folds: int,
     seed: int,
-    part: str | None,
     out: str | None,
-    force: bool,
     as_json: bool,
-    **options: Any,
 ) -> None:
     """Search for the parameters of a method with the best metric on held-out labels of DATA.
 
@@ -79,63 +57,52 @@ def tune(
       spmld tune songs.csv --method MaskedLogistic -o best.skops
       spmld tune songs.csv --method SPMLD --range feature_ridge=0.01:10:log --choices n_components=5,10,20 --trials 30
     """
-    check_output_path(out, force)
     sign = 1 if get_metric(metric)[0].greater_is_better else -1
     space, fixed = parse_space(method, choices, ranges), parse_params(params)
     if both := sorted(space.keys() & fixed.keys()):
         raise ValueError(f"--param {both[0]} is fixed and cannot be searched as well")
     # A value of each searched parameter, so that an unknown name raises an error before the search.
     model = build(method, {**{key: values[0] for key, values in space.items()}, **fixed}, seed)
-    dataset = load_part(data, options, part, "train", folds=folds)
+    dataset = data.load_part(folds)
     search = search or ("grid" if all(isinstance(values, list) for values in space.values()) else "random")
     result = _search(model, dataset, space, search, scoring=metric, n_trials=trials, cv=folds, random_state=seed)
     best = _to_python(result.best_params)
     rows = [{metric: sign * t.score, "seconds": t.seconds, **_to_python(t.params)} for t in result.ranked]
     if out and not result.interrupted:
         seconds = fit_model(model.set_params(**best), dataset, method)
-        summary = {"tuned": best, "held_out": {metric: sign * result.best_score}}
-        save_model(model, out, dataset, {**training_summary(data, dataset, method, seconds, options), **summary})
+        details = {"tuned": best, "held_out": {metric: sign * result.best_score}}
+        save_model(model, out, data, dataset, method, seconds, **details)
         print_message(f"{out}: {method} with {best} fitted on {dataset}")
-    if as_json:
-        content = {"data": data, "method": method, "metric": metric, "search": search, "folds": folds, "best": best}
-        print_json({**content, "interrupted": result.interrupted, "trials": rows})
-    else:
-        print_table(TextTable.from_records(rows[:10]))
+    content = {"data": data.path, "method": method, "metric": metric, "search": search, "folds": folds, "best": best}
+    content |= {"interrupted": result.interrupted, "trials": rows}
+    print_result(content, TextTable.from_records(rows[:10]), as_json)
     if result.interrupted:
         print_message("spmld: interrupted" + (", no model written" if out else ""))
         raise Exit(130)
 
 
-def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **options: Any) -> Any:
+def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **arguments: Any) -> Any:
     """Run the search with a progress bar that advances with each trial."""
     from sklearn.model_selection import ParameterGrid
 
     from spmld.model_selection import tune as tune_estimator
 
-    total = len(ParameterGrid(space)) if method == "grid" else options["n_trials"]
+    total = len(ParameterGrid(space)) if method == "grid" else arguments["n_trials"]
     logger = logging.getLogger("spmld.model_selection.search")
+    level = logger.level
     with progress_bar(total, "tuning") as advance:
-        handler = _TrialHandler(advance)
-        level = logger.level
+
+        def count(record: logging.LogRecord) -> bool:
+            advance("")  # the search logs one line per trial
+            return True
+
         logger.setLevel(logging.INFO)
-        logger.addHandler(handler)
+        logger.addFilter(count)
         try:
-            return tune_estimator(model, dataset.X, dataset.Y, space, method=method, refit=False, **options)
+            return tune_estimator(model, dataset.X, dataset.Y, space, method=method, refit=False, **arguments)
         finally:
-            logger.removeHandler(handler)
+            logger.removeFilter(count)
             logger.setLevel(level)
-
-
-class _TrialHandler(logging.Handler):
-    """Advance a progress bar for each line that the search logs, which is one per trial."""
-
-    def __init__(self, advance: Any) -> None:
-        super().__init__()
-        self._advance = advance
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Advance the bar."""
-        self._advance("")
 
 
 def _to_python(params: dict[str, Any]) -> dict[str, Any]:

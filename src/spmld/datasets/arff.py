@@ -1,8 +1,5 @@
 """ARFF files, dense and sparse, with labels named by MULAN's XML file or MEKA's header."""
 
-from __future__ import annotations
-
-import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
@@ -13,19 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._io import need, reading, writing
+from spmld._io import StrPath, need, reading, writing
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.frames import to_number
 
-__all__ = ["read_arff", "write_arff"]
-
 
 def read_arff(
-    path: str | os.PathLike[str],
-    *,
-    labels: Sequence[str] | None = None,
-    xml: str | os.PathLike[str] | None = None,
-    encoding: str = "utf-8",
+    path: StrPath, *, labels: Sequence[str] | None = None, xml: StrPath | None = None, encoding: str = "utf-8"
 ) -> Dataset:
     r"""Read an ARFF file.
 
@@ -147,18 +138,12 @@ def _to_sparse(rows: list[dict[int, Any]], attributes: list[tuple[str, Any]], co
     return values.toarray() + default if default.any() else values
 
 
-def write_arff(data: Dataset, path: str | os.PathLike[str]) -> None:
+def write_arff(data: Dataset, path: StrPath) -> None:
     """Write an ARFF file with the labels last and MEKA's ``-C``, sparse if the features are; see `write_dataset`.
 
     Examples
     --------
-    >>> import tempfile
-    >>> from spmld.datasets import Dataset, read_arff, write_arff
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_arff(Dataset([[0.5], [0.1]], [[1, 0], [1, None]]), folder + "/tiny.arff")
-    ...     read_arff(folder + "/tiny.arff").Y
-    array([[ 1.,  0.],
-           [ 1., nan]])
+    See `write_dataset`.
     """
     arff = need("arff")
     d, l = data.X.shape[1], data.Y.shape[1]

@@ -1,7 +1,5 @@
 """The class Dataset: features, labels with missing entries, names, and the official split."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,7 +10,10 @@ from numpy.typing import NDArray
 
 from spmld.labels import read_labels
 
-__all__ = ["Dataset", "join_split"]
+
+def _samples(array: str, part: str) -> Any:
+    """Return a property: features or labels of the training or test samples."""
+    return property(lambda data: getattr(data, array)[data._indices(part)], doc=f"{array} of the {part} samples.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,32 +80,15 @@ class Dataset:
         for field, value in fields.items():
             object.__setattr__(self, field, value)
 
-    def part(self, which: Literal["train", "test", "all"]) -> Dataset:
+    def part(self, which: Literal["train", "test", "all"]) -> "Dataset":
         """Return the training samples, the test samples or all samples as a data set."""
         if which == "all":
             return self
         samples = self._indices(which)
         return Dataset(self.X[samples], self.Y[samples], self.feature_names, self.label_names, self.name)
 
-    @property
-    def X_train(self) -> Any:
-        """Features of the training samples."""
-        return self.X[self._indices("train")]
-
-    @property
-    def Y_train(self) -> NDArray[Any]:
-        """Labels of the training samples."""
-        return self.Y[self._indices("train")]
-
-    @property
-    def X_test(self) -> Any:
-        """Features of the test samples."""
-        return self.X[self._indices("test")]
-
-    @property
-    def Y_test(self) -> NDArray[Any]:
-        """Labels of the test samples."""
-        return self.Y[self._indices("test")]
+    X_train, Y_train = _samples("X", "train"), _samples("Y", "train")
+    X_test, Y_test = _samples("X", "test"), _samples("Y", "test")
 
     def _indices(self, which: str) -> Any:
         if which not in ("train", "test"):
@@ -135,10 +119,6 @@ def join_split(train: Dataset, test: Dataset, name: str = "") -> Dataset:
         Data sets with the same features and labels in the same order.
     name : str, default=""
         Name of the joined data set.
-
-    Returns
-    -------
-    Dataset
 
     Examples
     --------

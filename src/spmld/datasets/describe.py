@@ -1,9 +1,5 @@
 """Statistics of a data set, as numbers, text and a figure."""
 
-from __future__ import annotations
-
-import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +7,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._io import need, writing
+from spmld._io import StrPath, need, writing
 from spmld.datasets.dataset import Dataset
 
-__all__ = ["Description", "describe"]
 
-
-@dataclass(frozen=True, eq=False)
 class Description:
     r"""Statistics of a data set; see `describe`.
 
@@ -59,24 +52,26 @@ class Description:
     See `describe`.
     """
 
-    name: str
-    n_samples: int
-    n_train: int | None
-    n_test: int | None
-    n_features: int
-    n_labels: int
-    feature_density: float
-    cardinality: float
-    density: float
-    label_sets: int
-    mean_imbalance: float
-    missing: float
-    label_names: list[str]
-    positives: NDArray[np.int64]
-    observed: NDArray[np.int64]
-    frequencies: NDArray[np.float64]
-    imbalance: NDArray[np.float64]
-    positives_per_sample: NDArray[np.int64]
+    def __init__(self, data: Dataset):
+        self.name, self.label_names = data.name, list(data.label_names)
+        (self.n_samples, self.n_labels), self.n_features = data.Y.shape, data.X.shape[1]
+        self.n_train, self.n_test = (None if part is None else len(part) for part in (data.train, data.test))
+        n_nonzero = data.X.count_nonzero() if sp.issparse(data.X) else np.count_nonzero(data.X)
+        self.feature_density = float(n_nonzero / max(self.n_samples * self.n_features, 1))
+        missing, positive = np.isnan(data.Y), data.Y == 1
+        self.missing = float(missing.mean())
+        self.label_sets = len(np.unique(np.where(missing, -1, data.Y), axis=0))
+        self.positives, self.observed = positive.sum(axis=0), self.n_samples - missing.sum(axis=0)
+        self.positives_per_sample = positive.sum(axis=1)
+        undefined = np.full(self.n_labels, np.nan)
+        self.frequencies = np.divide(self.positives, self.observed, out=undefined, where=self.observed > 0)
+        self.cardinality = float(np.nansum(self.frequencies))
+        self.density = self.cardinality / self.n_labels
+        self.imbalance = np.where(self.observed == 0, np.nan, np.inf)
+        highest, positive_frequency = np.nanmax(self.frequencies), self.frequencies > 0
+        np.divide(highest, self.frequencies, out=self.imbalance, where=positive_frequency)
+        finite = self.imbalance[np.isfinite(self.imbalance)]
+        self.mean_imbalance = float(finite.mean()) if finite.size else np.nan
 
     @property
     def missing_per_label(self) -> NDArray[np.float64]:
@@ -120,7 +115,7 @@ class Description:
             lines.append(f"  {name:<26}{f'{value:.4g}' if isinstance(value, float) else value}")
         return "\n".join(lines)
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+    def plot(self, path: StrPath | None = None) -> Any:
         """Draw the frequency, imbalance and missing fraction of the labels, and the positives per sample.
 
         Parameters
@@ -195,10 +190,6 @@ def describe(data: Dataset) -> Description:
     data : Dataset
         Data set. Missing labels count as neither positive nor negative.
 
-    Returns
-    -------
-    Description
-
     Examples
     --------
     >>> from spmld.datasets import Dataset, describe
@@ -218,31 +209,4 @@ def describe(data: Dataset) -> Description:
     >>> description.imbalance
     array([1., 2.])
     """
-    n, l = data.Y.shape
-    missing, positive = np.isnan(data.Y), data.Y == 1
-    positives, observed = positive.sum(axis=0), n - missing.sum(axis=0)
-    frequencies = np.divide(positives, observed, out=np.full(l, np.nan), where=observed > 0)
-    imbalance = np.where(observed == 0, np.nan, np.inf)
-    np.divide(np.nanmax(frequencies), frequencies, out=imbalance, where=frequencies > 0)
-    finite = imbalance[np.isfinite(imbalance)]
-    n_nonzero = data.X.count_nonzero() if sp.issparse(data.X) else np.count_nonzero(data.X)
-    return Description(
-        name=data.name,
-        n_samples=n,
-        n_train=None if data.train is None else len(data.train),
-        n_test=None if data.test is None else len(data.test),
-        n_features=data.X.shape[1],
-        n_labels=l,
-        feature_density=float(n_nonzero / max(n * data.X.shape[1], 1)),
-        cardinality=float(np.nansum(frequencies)),
-        density=float(np.nansum(frequencies)) / l,
-        label_sets=len(np.unique(np.where(missing, -1, data.Y), axis=0)),
-        mean_imbalance=float(finite.mean()) if finite.size else np.nan,
-        missing=float(missing.mean()),
-        label_names=list(data.label_names),
-        positives=positives,
-        observed=observed,
-        frequencies=frequencies,
-        imbalance=imbalance,
-        positives_per_sample=positive.sum(axis=1),
-    )
+    return Description(data)

@@ -1,7 +1,5 @@
 """Loading data sets by name: from the folder ``SPMLD_DATA``, from the cache, or by download."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import warnings
@@ -10,15 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from spmld._io import need
+from spmld._io import StrPath, need
 from spmld.datasets.arff import read_arff
 from spmld.datasets.dataset import Dataset, join_split
 from spmld.datasets.files import check_options, read_dataset
 from spmld.datasets.matlab import read_mat
 from spmld.datasets.openml import read_openml
 from spmld.datasets.registry import DatasetInfo, RemoteFile, dataset_info, list_datasets
-
-__all__ = ["cache_folder", "checksum", "fetch_dataset", "fetch_files", "find_file", "load_dataset"]
 
 
 def find_file(name: str) -> Path:
@@ -28,10 +24,6 @@ def find_file(name: str) -> Path:
     ----------
     name : str
         File name, not case-sensitive.
-
-    Returns
-    -------
-    Path
 
     Raises
     ------
@@ -57,7 +49,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("SPMLD_CACHE") or need("pooch").os_cache("spmld"))
 
 
-def checksum(path: str | os.PathLike[str]) -> str:
+def checksum(path: StrPath) -> str:
     """Return the SHA-256 of a file.
 
     Examples
@@ -111,10 +103,6 @@ def fetch_dataset(name: str, *, progress: bool = False) -> Dataset:
     progress : bool, default=False
         Whether to show a progress bar for downloads.
 
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> from spmld.datasets import fetch_dataset
@@ -139,21 +127,17 @@ def fetch_dataset(name: str, *, progress: bool = False) -> Dataset:
     return data
 
 
-def load_dataset(source: str | os.PathLike[str], *, progress: bool = False, **options: Any) -> Dataset:
+def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> Dataset:
     """Load a data set from a file, from the registry or from OpenML.
 
     Parameters
     ----------
     source : str or path-like
         File, name in the registry, ``openml:number`` or ``openml:name``. A file has priority over a name.
-    progress : bool, default=False
-        Whether to show a progress bar for downloads.
+    progress
+        As in `fetch_dataset`.
     **options
         Options of `read_dataset` for a file, or of `read_openml`.
-
-    Returns
-    -------
-    Dataset
 
     Examples
     --------

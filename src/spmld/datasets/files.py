@@ -1,9 +1,6 @@
 """Reading and writing data sets in any supported format, chosen by file extension or name."""
 
-from __future__ import annotations
-
 import inspect
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +8,13 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from spmld._io import StrPath
 from spmld.datasets.arff import read_arff, write_arff
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.libsvm import read_libsvm, write_libsvm, write_xc
 from spmld.datasets.matlab import read_mat
 from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.tables import read_csv, read_parquet, write_csv, write_parquet
-
-__all__ = ["READERS", "WRITERS", "read_dataset", "table_kind", "write_dataset"]
 
 READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
@@ -40,7 +36,7 @@ WRITERS: dict[str, Callable[..., None]] = {
 _OTHER_EXTENSIONS = {"tsv": "csv", "svm": "libsvm", "txt": "xc", "pq": "parquet"}
 
 
-def read_dataset(path: str | os.PathLike[str], *, format: str | None = None, **options: Any) -> Dataset:
+def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) -> Dataset:
     r"""Read a data set from a file of any format.
 
     Parameters
@@ -53,10 +49,6 @@ def read_dataset(path: str | os.PathLike[str], *, format: str | None = None, **o
     **options
         Options of the reader: ``labels``, ``xml`` and ``encoding`` of `read_arff`; ``labels``, ``prefix``, ``drop`` and
         ``encoding`` of `read_csv`; the same without ``encoding`` of `read_parquet`.
-
-    Returns
-    -------
-    Dataset
 
     Examples
     --------
@@ -72,9 +64,7 @@ def read_dataset(path: str | os.PathLike[str], *, format: str | None = None, **o
     return READERS[kind](path, **options)
 
 
-def write_dataset(
-    data: Dataset, path: str | os.PathLike[str], *, format: str | None = None, sparse: bool | None = None
-) -> None:
+def write_dataset(data: Dataset, path: StrPath, *, format: str | None = None, sparse: bool | None = None) -> None:
     """Write a data set to a file.
 
     If writing fails, no incomplete file is left and an existing file does not change.
@@ -114,7 +104,7 @@ def check_options(options: dict[str, Any], reader: Callable[..., Dataset], sourc
         raise ValueError(f"{source}, which accepts {', '.join(accepted) or 'no options'}, got {', '.join(unknown)}")
 
 
-def table_kind(path: str | os.PathLike[str], format: str | None = None) -> str | None:
+def table_kind(path: StrPath, format: str | None = None) -> str | None:
     """Return the format of a table, "csv" or "parquet", or None for other formats.
 
     Examples
@@ -127,12 +117,12 @@ def table_kind(path: str | os.PathLike[str], format: str | None = None) -> str |
     return kind if kind in ("csv", "parquet") else None
 
 
-def _format_of_extension(path: str | os.PathLike[str]) -> str:
+def _format_of_extension(path: StrPath) -> str:
     extension = Path(path).suffix.lower().removeprefix(".")
     return _OTHER_EXTENSIONS.get(extension, extension)
 
 
-def _find_format(path: str | os.PathLike[str], format: str | None, formats: dict[str, Any]) -> str:
+def _find_format(path: StrPath, format: str | None, formats: dict[str, Any]) -> str:
     kind = format or _format_of_extension(path)
     if kind in formats:
         return kind

@@ -1,7 +1,5 @@
 """Data sets from and to pandas DataFrames."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,19 +10,12 @@ from numpy.typing import NDArray
 from spmld._io import need
 from spmld.datasets.dataset import Dataset
 
-__all__ = ["PREFIX", "from_frame", "select_columns", "to_frame", "to_number"]
-
 PREFIX = "label_"
 _WORDS = {"false": 0.0, "true": 1.0, "no": 0.0, "yes": 1.0}
 
 
 def from_frame(
-    frame: Any,
-    *,
-    labels: Sequence[str] | None = None,
-    prefix: str = PREFIX,
-    drop: Sequence[str] = (),
-    name: str = "",
+    frame: Any, *, labels: Sequence[str] | None = None, prefix: str = PREFIX, drop: Sequence[str] = (), name: str = ""
 ) -> Dataset:
     """Convert a DataFrame to a data set.
 
@@ -40,10 +31,6 @@ def from_frame(
         Columns to ignore, such as identifiers.
     name : str, default=""
         Name of the data set.
-
-    Returns
-    -------
-    Dataset
 
     Examples
     --------

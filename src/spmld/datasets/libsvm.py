@@ -1,8 +1,5 @@
 """Multi-label files of LIBSVM, and of the extreme-classification repository, whose first line has the sizes."""
 
-from __future__ import annotations
-
-import os
 import re
 from io import BytesIO
 from typing import Any
@@ -11,13 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from spmld._io import reading, writing
+from spmld._io import StrPath, reading, writing
 from spmld.datasets.dataset import Dataset
 
-__all__ = ["read_libsvm", "write_libsvm", "write_xc"]
 
-
-def read_libsvm(path: str | os.PathLike[str]) -> Dataset:
+def read_libsvm(path: StrPath) -> Dataset:
     r"""Read a LIBSVM or extreme-classification file.
 
     A line is ``label,label feature:value feature:value``; labels that are not in the line are negative. If the first
@@ -71,7 +66,7 @@ def _matrix(lines: list[Any], l: int) -> Any:
     return Y
 
 
-def write_xc(data: Dataset, path: str | os.PathLike[str]) -> None:
+def write_xc(data: Dataset, path: StrPath) -> None:
     r"""Write a file in the format of the extreme-classification repository; see `write_dataset`.
 
     Examples
@@ -87,7 +82,7 @@ def write_xc(data: Dataset, path: str | os.PathLike[str]) -> None:
     _write(data, path, f"{n} {d} {data.Y.shape[1]}\n", start=0)
 
 
-def write_libsvm(data: Dataset, path: str | os.PathLike[str]) -> None:
+def write_libsvm(data: Dataset, path: StrPath) -> None:
     r"""Write a LIBSVM file, with labels numbered from 0 and features from 1; see `write_dataset`.
 
     The format does not store the numbers of labels and features. So every label needs a positive, and the last feature
@@ -112,7 +107,7 @@ def write_libsvm(data: Dataset, path: str | os.PathLike[str]) -> None:
     _write(data, path, "", start=1)
 
 
-def _write(data: Dataset, path: str | os.PathLike[str], head: str, start: int) -> None:
+def _write(data: Dataset, path: StrPath, head: str, start: int) -> None:
     if np.isnan(data.Y).any():
         raise ValueError("LIBSVM cannot store missing labels: use the format csv, parquet, arff or npz")
     X = sp.csr_array(data.X)

@@ -1,21 +1,16 @@
 """MATLAB files in the layout of the paper's authors."""
 
-from __future__ import annotations
-
-import os
 from typing import Any
 
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from spmld._io import reading
+from spmld._io import StrPath, reading
 from spmld.datasets.dataset import Dataset, join_split
 
-__all__ = ["read_mat"]
 
-
-def read_mat(path: str | os.PathLike[str]) -> Dataset:
+def read_mat(path: StrPath) -> Dataset:
     """Read a MATLAB file with the variables ``train`` and ``test``, or a struct ``data`` of both.
 
     Each is a cell {features, labels} with samples in columns, as in the files of the paper's authors. Labels are -1 and

@@ -1,22 +1,17 @@
 """NumPy archives ``.npz``, which store all of a data set, including the split and sparse features."""
 
-from __future__ import annotations
-
-import os
 import zipfile
 
 import numpy as np
 import scipy.sparse as sp
 
-from spmld._io import reading, writing
+from spmld._io import StrPath, reading, writing
 from spmld.datasets.dataset import Dataset
-
-__all__ = ["read_npz", "write_npz"]
 
 _SPARSE = ("data", "indices", "indptr", "shape")
 
 
-def read_npz(path: str | os.PathLike[str]) -> Dataset:
+def read_npz(path: StrPath) -> Dataset:
     """Read a file of `write_npz`, or any ``.npz`` file with the arrays ``X`` and ``Y``. No pickled objects are loaded.
 
     Examples
@@ -44,7 +39,7 @@ def read_npz(path: str | os.PathLike[str]) -> Dataset:
         return Dataset(content["X"], content["Y"], features, labels, name, content.get("train"), content.get("test"))
 
 
-def write_npz(data: Dataset, path: str | os.PathLike[str]) -> None:
+def write_npz(data: Dataset, path: StrPath) -> None:
     """Write a compressed NumPy archive; see `write_dataset`.
 
     Examples

@@ -1,18 +1,13 @@
 """Data sets from OpenML."""
 
-from __future__ import annotations
-
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from spmld._io import need
+from spmld._io import StrPath, need
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.frames import from_frame, to_number
-
-__all__ = ["read_openml"]
 
 
 def read_openml(
@@ -21,7 +16,7 @@ def read_openml(
     version: int | None = None,
     labels: Sequence[str] | None = None,
     drop: Sequence[str] = (),
-    cache: str | os.PathLike[str] | None = None,
+    cache: StrPath | None = None,
 ) -> Dataset:
     """Download a data set from OpenML, or load it from the cache.
 
@@ -37,10 +32,6 @@ def read_openml(
         Columns to ignore.
     cache : str or path-like, optional
         Cache folder. By default, scikit-learn's.
-
-    Returns
-    -------
-    Dataset
 
     Examples
     --------

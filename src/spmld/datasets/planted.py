@@ -1,16 +1,11 @@
 """A generated data set with known true parameters."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
 from spmld._validation import NON_NEGATIVE, POSITIVE_INT, validate_params
-
-__all__ = ["make_planted"]
-
 
 _SIZES = ("n_samples", "n_features", "n_labels", "n_components", "n_groups")
 _CONSTRAINTS = {

@@ -1,12 +1,8 @@
 """The registry of public data sets: sizes, sources, checksums, licences and citations."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
-
-__all__ = ["DatasetInfo", "RemoteFile", "dataset_info", "list_datasets"]
 
 
 @dataclass(frozen=True)
@@ -15,10 +11,8 @@ class RemoteFile:
 
     Attributes
     ----------
-    address : str
-        URL of the file.
-    sha256 : str or None
-        Checksum. If it is None, downloads are not verified.
+    address, sha256 : str
+        URL and checksum of the file. If the checksum is None, downloads are not verified.
 
     Examples
     --------
@@ -42,10 +36,8 @@ class DatasetInfo:
 
     Attributes
     ----------
-    name : str
-        Name for `fetch_dataset`.
-    task : str
-        What the samples and labels are.
+    name, task : str
+        Name for `fetch_dataset`, and what the samples and labels are.
     n_train, n_test, n_features, n_labels : int
         Sizes, with the official split.
     files : tuple of RemoteFile

@@ -1,9 +1,6 @@
 """CSV and Parquet files with a row for each sample and a column for each feature and label."""
 
-from __future__ import annotations
-
 import csv
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,15 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._io import need, reading, writing
+from spmld._io import StrPath, need, reading, writing
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.frames import PREFIX, from_frame, select_columns, to_frame
 
-__all__ = ["read_columns", "read_csv", "read_parquet", "write_csv", "write_parquet"]
-
 
 def read_csv(
-    path: str | os.PathLike[str],
+    path: StrPath,
     *,
     labels: Sequence[str] | None = None,
     prefix: str = PREFIX,
@@ -37,10 +32,6 @@ def read_csv(
     encoding : str, default="utf-8"
         Encoding of the file.
 
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> from spmld.datasets import read_csv
@@ -56,11 +47,7 @@ def read_csv(
 
 
 def read_parquet(
-    path: str | os.PathLike[str],
-    *,
-    labels: Sequence[str] | None = None,
-    prefix: str = PREFIX,
-    drop: Sequence[str] = (),
+    path: StrPath, *, labels: Sequence[str] | None = None, prefix: str = PREFIX, drop: Sequence[str] = ()
 ) -> Dataset:
     """Read a Parquet file; see `read_csv` for the parameters.
 
@@ -79,7 +66,7 @@ def read_parquet(
 
 
 def read_columns(
-    path: str | os.PathLike[str],
+    path: StrPath,
     features: Sequence[str],
     labels: Sequence[str] | None = None,
     *,
@@ -131,7 +118,7 @@ def read_columns(
         return X, Dataset(X, select_columns(frame, chosen, "label"), list(features), list(labels)).Y
 
 
-def write_csv(data: Dataset, path: str | os.PathLike[str]) -> None:
+def write_csv(data: Dataset, path: StrPath) -> None:
     r"""Write a CSV file, or with tabs a file ``.tsv``; see `write_dataset`.
 
     Examples
@@ -148,7 +135,7 @@ def write_csv(data: Dataset, path: str | os.PathLike[str]) -> None:
         frame.to_csv(part, sep=_separator(part), index=False, lineterminator="\n")
 
 
-def write_parquet(data: Dataset, path: str | os.PathLike[str]) -> None:
+def write_parquet(data: Dataset, path: StrPath) -> None:
     """Write a Parquet file; see `write_dataset`.
 
     Examples

@@ -3,15 +3,12 @@
 The comment of a zip archive is at the end of the file. Here it is the SHA-256 of all bytes before it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
-import os
 import zipfile
 from pathlib import Path
 
-__all__ = ["KIND", "MEMBER", "ModelFileError", "add_checksum", "read_verified"]
+from spmld._io import StrPath
 
 KIND = "a model file of spmld"
 MEMBER = "spmld.json"
@@ -43,7 +40,7 @@ def add_checksum(content: bytes, description: str) -> bytes:
     return body + _PREFIX + hashlib.sha256(body).hexdigest().encode()
 
 
-def read_verified(path: str | os.PathLike[str]) -> bytes:
+def read_verified(path: StrPath) -> bytes:
     """Return the content of a file with a correct checksum. It is read once: what was verified is what is loaded."""
     file = Path(path)
     if file.is_dir():

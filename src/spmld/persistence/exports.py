@@ -1,9 +1,6 @@
 """Exporting linear predictors for other programs: NumPy archives and ONNX."""
 
-from __future__ import annotations
-
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -11,23 +8,17 @@ from typing import Any, Literal
 import numpy as np
 
 import spmld
-from spmld._io import need, writing
+from spmld._io import StrPath, need, writing
 from spmld.estimators.probabilities import BEND
 from spmld.persistence.linear import Linear, linear_predictor
 from spmld.persistence.names import check_names
-
-__all__ = ["export_npz", "export_onnx"]
 
 # Supported by every runtime since 2021. The graph needs nothing newer.
 _OPSET, _IR = 13, 8
 
 
 def export_npz(
-    model: Any,
-    path: str | os.PathLike[str],
-    *,
-    label_names: Sequence[str] | None = None,
-    feature_names: Sequence[str] | None = None,
+    model: Any, path: StrPath, *, label_names: Sequence[str] | None = None, feature_names: Sequence[str] | None = None
 ) -> None:
     """Write a linear predictor to a NumPy archive, for programs without spmld.
 
@@ -62,7 +53,7 @@ def export_npz(
 
 def export_onnx(
     model: Any,
-    path: str | os.PathLike[str],
+    path: StrPath,
     *,
     dtype: Literal["float32", "float64"] = "float32",
     label_names: Sequence[str] | None = None,

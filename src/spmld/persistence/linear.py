@@ -1,7 +1,5 @@
 """Converting models to linear predictors: coefficients, intercepts, thresholds and the link to probabilities."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,8 +14,6 @@ from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
 from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
 from spmld.persistence.names import feature_names_of, label_names_of
-
-__all__ = ["Linear", "linear_predictor"]
 
 _Floats = NDArray[np.float64]
 _ACCEPTED = (

@@ -4,11 +4,8 @@ A model file is an archive of skops, which skops can read too, with a descriptio
 checksum, see `spmld.persistence.checksum`.
 """
 
-from __future__ import annotations
-
 import io
 import json
-import os
 import re
 import sys
 import warnings
@@ -23,13 +20,11 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 import spmld
-from spmld._io import need, writing
+from spmld._io import StrPath, need, writing
 from spmld.persistence.checksum import KIND, MEMBER, ModelFileError, add_checksum, read_verified
 from spmld.persistence.names import check_names, feature_names_of, label_names_of, shape_of
 from spmld.persistence.state import check_sparse, without_callbacks, without_tensors
 from spmld.persistence.trusted import is_trusted
-
-__all__ = ["ModelFileError", "ModelInfo", "load", "model_info", "save"]
 
 _FORMAT = 2  # 1: before the classes were renamed
 
@@ -40,12 +35,8 @@ class ModelInfo:
 
     Attributes
     ----------
-    estimator : str
-        Name of the class.
-    version : str
-        Version of spmld that wrote the file.
-    created : str
-        Date and time in UTC.
+    estimator, version, created : str
+        Name of the class, version of spmld that wrote the file, and date and time in UTC.
     n_features, n_labels : int or None
         Numbers of features and labels, if known.
     feature_names, label_names : list of str or None
@@ -79,7 +70,7 @@ class ModelInfo:
 
 def save(
     model: Any,
-    path: str | os.PathLike[str],
+    path: StrPath,
     *,
     label_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
@@ -139,7 +130,7 @@ def save(
         part.write_bytes(content)
 
 
-def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
+def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
     """Load a model from a file of `save`. No code from the file is executed.
 
     Parameters
@@ -188,17 +179,13 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     return model
 
 
-def model_info(path: str | os.PathLike[str]) -> ModelInfo:
+def model_info(path: StrPath) -> ModelInfo:
     """Read the description of a model from a file of `save`, without loading the model. The checksum is verified.
 
     Parameters
     ----------
     path : str or path-like
         File to read.
-
-    Returns
-    -------
-    ModelInfo
 
     Raises
     ------
@@ -245,7 +232,7 @@ def _plain(value: Any) -> Any:
     return value if finite and isinstance(value, (bool, int, float, str, type(None))) else repr(value)
 
 
-def _read_info(path: str | os.PathLike[str], content: bytes) -> ModelInfo:
+def _read_info(path: StrPath, content: bytes) -> ModelInfo:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             description = json.loads(archive.read(MEMBER))

@@ -1,10 +1,6 @@
 """Names and numbers of the features and labels of a fitted model."""
 
-from __future__ import annotations
-
 from typing import Any
-
-__all__ = ["check_names", "feature_names_of", "label_names_of", "shape_of"]
 
 
 def feature_names_of(model: Any) -> list[str] | None:

@@ -1,7 +1,5 @@
 """The state of a model: removing tensors and callbacks before writing, checking sparse matrices after reading."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,8 +9,6 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from spmld._arrays import to_numpy
-
-__all__ = ["check_sparse", "without_callbacks", "without_tensors"]
 
 
 def without_tensors(model: Any) -> Any:

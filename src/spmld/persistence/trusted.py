@@ -1,10 +1,6 @@
 """Which types a model file may contain, in addition to those that skops trusts."""
 
-from __future__ import annotations
-
 import importlib
-
-__all__ = ["is_trusted"]
 
 # The packages of models and their parts. They neither read files nor run commands.
 _PACKAGES = (

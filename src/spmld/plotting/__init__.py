@@ -7,8 +7,7 @@ the axes to draw on, and return the display, whose attributes `ax_` and `figure_
 
 from spmld.plotting.correlation import CorrelationDisplay
 from spmld.plotting.critical_difference import CriticalDifferenceDisplay
-from spmld.plotting.objective import ObjectiveDisplay
-from spmld.plotting.pacing import PacingDisplay
+from spmld.plotting.history import ObjectiveDisplay, PacingDisplay
 from spmld.plotting.radar import RadarDisplay
 from spmld.plotting.reliability import ReliabilityDisplay
 from spmld.plotting.surface import SurfaceDisplay

@@ -1,12 +1,8 @@
 """Base class of the displays, and helpers."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
-__all__ = ["Display", "label_ticks", "main_history"]
+from spmld._io import need
 
 
 class Display:
@@ -14,22 +10,10 @@ class Display:
 
     def _axes(self, ax: Any, **options: Any) -> Any:
         if ax is None:
-            try:
-                from matplotlib import pyplot
-            except ImportError:
-                raise ImportError('plots need matplotlib: pip install "spmld[plot]"') from None
-            ax = pyplot.subplots(**{"layout": "constrained", **options})[1]
+            ax = need("matplotlib.pyplot", "plot").subplots(**{"layout": "constrained", **options})[1]
         self.ax_ = ax
         self.figure_ = ax.figure
         return ax
-
-
-def main_history(estimator: Any) -> list[dict[str, Any]]:
-    """Return the records of `history_` after warm-up."""
-    check_is_fitted(estimator)
-    if not getattr(estimator, "history_", None):
-        raise ValueError(f"estimator must have an attribute history_, as SPMLD has, got {type(estimator).__name__}")
-    return [record for record in estimator.history_ if record.get("stage", "main") == "main"]
 
 
 def label_ticks(axis: Any, names: list[str]) -> None:

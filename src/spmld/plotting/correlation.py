@@ -1,9 +1,7 @@
 """Display of label correlations and label dependencies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +9,6 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from spmld.plotting._base import Display, label_ticks
-
-__all__ = ["CorrelationDisplay"]
 
 
 class CorrelationDisplay(Display):
@@ -44,11 +40,7 @@ class CorrelationDisplay(Display):
     """
 
     def __init__(
-        self,
-        correlation: Any,
-        names: Sequence[Any],
-        limit: float | None = 1.0,
-        title: str = "Label correlations",
+        self, correlation: Any, names: Sequence[Any], limit: float | None = 1.0, title: str = "Label correlations"
     ):
         self.correlation = np.asarray(correlation, dtype=float)
         self.names = [str(name) for name in names]
@@ -56,7 +48,7 @@ class CorrelationDisplay(Display):
         self.title = title
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, group: int | None = None, ax: Any = None) -> CorrelationDisplay:
+    def from_estimator(cls, estimator: Any, *, group: int | None = None, ax: Any = None) -> Self:
         """Plot the label correlations of a `GLOCAL` or `SPMLD`, or the label dependencies of a `SelfPacedEnsemble`.
 
         Parameters
@@ -78,7 +70,7 @@ class CorrelationDisplay(Display):
             )
         return cls(estimator.label_correlation(group), estimator.label_names_).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> CorrelationDisplay:
+    def plot(self, *, ax: Any = None) -> Self:
         """Plot the heat map; the labels are ordered by hierarchical clustering."""
         ax = self._axes(ax)
         self.order_ = _cluster_order(self.correlation)

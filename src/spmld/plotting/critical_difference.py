@@ -1,17 +1,13 @@
 """Display of mean ranks over data sets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from spmld.model_selection.statistics import FriedmanTest, friedman_test
 from spmld.plotting._base import Display
 from spmld.plotting.style import HIGHLIGHT
-
-__all__ = ["CriticalDifferenceDisplay"]
 
 
 class CriticalDifferenceDisplay(Display):
@@ -63,10 +59,9 @@ class CriticalDifferenceDisplay(Display):
         *,
         greater_is_better: bool,
         level: float = 0.05,
-        highlight: str | None = None,
-        title: str = "",
         ax: Any = None,
-    ) -> CriticalDifferenceDisplay:
+        **options: Any,
+    ) -> Self:
         """Rank methods by a metric on several data sets, and plot.
 
         Parameters
@@ -79,13 +74,13 @@ class CriticalDifferenceDisplay(Display):
             Direction of the metric.
         level : float, default=0.05
             Significance level.
-        highlight, title
-            As in the class.
         ax : matplotlib axes, optional
             Axes to draw on.
+        **options
+            `highlight` and `title`, as in the class.
         """
         ranks = friedman_test(scores, greater_is_better=greater_is_better, level=level)
-        return cls(ranks, names, highlight, title).plot(ax=ax)
+        return cls(ranks, names, **options).plot(ax=ax)
 
     @property
     def height(self) -> float:
@@ -112,7 +107,7 @@ class CriticalDifferenceDisplay(Display):
                 bars.append((float(first), float(last)))
         return bars
 
-    def plot(self, *, ax: Any = None) -> CriticalDifferenceDisplay:
+    def plot(self, *, ax: Any = None) -> Self:
         """Plot the diagram."""
         ax = self._axes(ax, figsize=(8.6, self.height))
         k, difference, bars = len(self.names), self.ranks.difference, self.bars()

@@ -1,17 +1,13 @@
 """Display of several methods by several metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from spmld.metrics import get_metric
 from spmld.plotting._base import Display
 from spmld.plotting.style import COLOURS, HIGHLIGHT, metric_label
-
-__all__ = ["RadarDisplay"]
 
 Values = Mapping[str, Mapping[str, float]]
 Ranges = Mapping[str, tuple[float, float]]
@@ -41,11 +37,7 @@ class RadarDisplay(Display):
     """
 
     def __init__(
-        self,
-        values: Values,
-        lower_is_better: Collection[str] = (),
-        highlight: str | None = None,
-        title: str = "",
+        self, values: Values, lower_is_better: Collection[str] = (), highlight: str | None = None, title: str = ""
     ):
         if not values or len({frozenset(metrics) for metrics in values.values()}) > 1:
             raise ValueError(f"values must have the same metrics for each method, got {dict(values)!r}")
@@ -58,14 +50,8 @@ class RadarDisplay(Display):
 
     @classmethod
     def from_scores(
-        cls,
-        scores: Values,
-        metrics: Sequence[str] | None = None,
-        *,
-        highlight: str | None = None,
-        title: str = "",
-        ax: Any = None,
-    ) -> RadarDisplay:
+        cls, scores: Values, metrics: Sequence[str] | None = None, *, ax: Any = None, **options: Any
+    ) -> Self:
         """Plot methods by metrics of `spmld.metrics`, which define whether lower values are better.
 
         Parameters
@@ -74,10 +60,10 @@ class RadarDisplay(Display):
             Metrics of each method, such as the results of `spmld.metrics.evaluate`.
         metrics : sequence of str, optional
             Names of the metrics to show. None: those of the first method.
-        highlight, title
-            As in the class.
         ax : matplotlib axes, optional
             Polar axes to draw on.
+        **options
+            `highlight` and `title`, as in the class.
         """
         if not scores:
             raise ValueError(f"scores must have at least one method, got {dict(scores)!r}")
@@ -87,10 +73,10 @@ class RadarDisplay(Display):
             if missing := [name for name in names if name not in values]:
                 raise ValueError(f"scores must have all metrics for each method, got {method} without {missing[0]}")
         labelled = {method: {metric_label(name): values[name] for name in names} for method, values in scores.items()}
-        return cls(labelled, lower, highlight, title).plot(ax=ax)
+        return cls(labelled, lower, **options).plot(ax=ax)
 
     @staticmethod
-    def ranges(displays: Iterable[RadarDisplay]) -> dict[str, tuple[float, float]]:
+    def ranges(displays: Iterable["RadarDisplay"]) -> dict[str, tuple[float, float]]:
         """Return the worst and the best value of each metric in several displays.
 
         Examples
@@ -111,7 +97,7 @@ class RadarDisplay(Display):
             for metric, values in by_metric.items()
         }
 
-    def plot(self, *, ax: Any = None, ranges: Ranges | None = None, legend: bool = True) -> RadarDisplay:
+    def plot(self, *, ax: Any = None, ranges: Ranges | None = None, legend: bool = True) -> Self:
         """Plot the chart. The worst and the best value are printed below the name of each metric.
 
         Parameters

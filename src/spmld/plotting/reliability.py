@@ -1,16 +1,12 @@
 """Display of the reliability of probabilities."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from spmld._arrays import to_numpy
 from spmld.metrics import reliability_curve
 from spmld.plotting._base import Display
-
-__all__ = ["ReliabilityDisplay"]
 
 
 class ReliabilityDisplay(Display):
@@ -39,7 +35,7 @@ class ReliabilityDisplay(Display):
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, mask: Any = None, *, n_bins: int = 10, ax: Any = None
-    ) -> ReliabilityDisplay:
+    ) -> Self:
         """Plot the reliability of the probabilities of an estimator.
 
         Parameters
@@ -57,9 +53,7 @@ class ReliabilityDisplay(Display):
         return cls.from_predictions(y, p, mask, n_bins=n_bins, ax=ax)
 
     @classmethod
-    def from_predictions(
-        cls, y_true: Any, y_prob: Any, mask: Any = None, *, n_bins: int = 10, ax: Any = None
-    ) -> ReliabilityDisplay:
+    def from_predictions(cls, y_true: Any, y_prob: Any, mask: Any = None, *, n_bins: int = 10, ax: Any = None) -> Self:
         """Plot the reliability of probabilities.
 
         Parameters
@@ -77,7 +71,7 @@ class ReliabilityDisplay(Display):
         """
         return cls(*reliability_curve(y_true, y_prob, mask, n_bins=n_bins)).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> ReliabilityDisplay:
+    def plot(self, *, ax: Any = None) -> Self:
         """Plot the diagram; larger points are bins with more entries."""
         ax = self._axes(ax)
         ax.plot([0, 1], [0, 1], color="0.7", ls="--", label="perfectly calibrated")

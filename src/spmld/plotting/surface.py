@@ -1,15 +1,11 @@
 """Display of a metric over two parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from spmld.plotting._base import Display
-
-__all__ = ["SurfaceDisplay"]
 
 
 class SurfaceDisplay(Display):
@@ -53,7 +49,7 @@ class SurfaceDisplay(Display):
         self.row_name, self.column_name = row_name, column_name
         self.title = title
 
-    def plot(self, *, ax: Any = None) -> SurfaceDisplay:
+    def plot(self, *, ax: Any = None) -> Self:
         """Plot the heat map.
 
         Parameters

@@ -1,7 +1,5 @@
 """Report on a comparison of methods."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -13,8 +11,6 @@ from spmld.plotting.style import metric_label
 from spmld.reports.page import page
 from spmld.reports.parts import Facts, Figure, Section
 from spmld.reports.pictures import picture, plot
-
-__all__ = ["comparison_report"]
 
 
 def comparison_report(

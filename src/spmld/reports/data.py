@@ -1,7 +1,5 @@
 """Data of a model report: the model, its predictions and metrics, the label audit and the completed labels."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +17,6 @@ from spmld.estimators import Completion
 from spmld.labels import read_labels
 from spmld.metrics import Evaluation, evaluate
 from spmld.persistence.names import label_names_of
-
-__all__ = ["ReportData", "collect_data", "find_model", "view_note"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,9 +154,12 @@ def view_note(model: Any, inner: Any) -> str:
 
 def _find_label_names(model: Any, Y: Any, Y_train: Any, label_names: Sequence[Any] | None, n_labels: int) -> list[str]:
     """Return the names of the labels, which must be those of the model if it has names."""
-    fitted, columns = label_names_of(model), {"Y": _column_names(Y), "Y_train": _column_names(Y_train)}
+    given = {"Y": Y, "Y_train": Y_train}
+    columns = {name: read_labels(labels).names for name, labels in given.items() if labels is not None}
+    columns = {name: list(map(str, names)) for name, names in columns.items() if names is not None}
+    fitted = label_names_of(model)
     for argument, names in columns.items():
-        if fitted is not None and names is not None and names != fitted:
+        if fitted is not None and names != fitted:
             raise ValueError(f"{argument} must have the labels of the model in their order, {fitted}, got {names}")
     known = [names for names in (label_names, fitted, *columns.values()) if names is not None]
     return [str(name) for name in (known[0] if known else range(n_labels))]
@@ -175,11 +174,6 @@ def _read_labels(X: Any, Y: Any, name: str) -> tuple[NDArray[np.float64], list[s
     index = getattr(Y, "index", None) if hasattr(Y, "iloc") else None
     names = [str(sample) for sample in (range(count) if index is None else index)]
     return np.where(labels.observed, labels.signs > 0, np.nan), names
-
-
-def _column_names(Y: Any) -> list[str] | None:
-    names = read_labels(Y).names if Y is not None else None
-    return None if names is None else [str(name) for name in names]
 
 
 def _encode(model: Any, Y: NDArray[np.float64]) -> Any:

@@ -1,6 +1,4 @@
-"""Sections on single labels and samples."""
-
-from __future__ import annotations
+"""Sections on labels and samples, likely label errors and missing labels."""
 
 from typing import Any
 
@@ -10,8 +8,6 @@ from spmld._table import TextTable
 from spmld.metrics import label_ranking_average_precision, macro_auc, macro_average_precision, macro_f1, ranking_loss
 from spmld.reports.data import ReportData, find_model
 from spmld.reports.parts import Section
-
-__all__ = ["labels", "samples"]
 
 _FEW = 5
 
@@ -92,3 +88,41 @@ def samples(data: ReportData) -> Section | None:
 
 def _join(names: list[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+_RATES = "alpha: rate of false positives among true negatives. beta: rate of false negatives among true positives."
+
+
+def likely_errors(data: ReportData) -> Section | None:
+    """Return the results of the audit."""
+    if data.issues is None:
+        return None
+    rows = [{**row, "sample": data.audited_names[row["sample"]]} for row in data.issues.entries(data.top)]
+    expected = sorted(data.issues.label_rows(), key=lambda row: -(row["error_rate"] or 0))
+    text = (
+        f"Labels of {data.audited_samples} that out-of-fold models flag as likely errors. The order is more "
+        "reliable than the probabilities."
+    )
+    tables = [
+        TextTable.from_records(rows, "Most likely errors"),
+        TextTable.from_records(expected, "Expected errors", _RATES),
+    ]
+    return Section("errors", "Likely label errors", text, tables)
+
+
+def missing_labels(data: ReportData) -> Section | None:
+    """Return the missing labels that the model would add."""
+    if data.completion is None:
+        return None
+    added = data.completion.suggestions(data.Y_audited)
+    rows = [
+        {"sample": data.audited_names[i], "label": data.label_names[j], "confidence": confidence}
+        for i, j, confidence in added[: data.top]
+    ]
+    count = int(np.isnan(data.Y_audited).sum())
+    text = (
+        f"Of {count} missing labels of {data.audited_samples}, {len(added)} are predicted positive. They are listed by "
+        "decreasing confidence."
+    )
+    tables = [TextTable.from_records(rows, "Predicted positives")] if rows else []
+    return Section("missing", "Missing labels", text, tables)

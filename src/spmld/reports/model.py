@@ -1,22 +1,15 @@
 """Report on a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from spmld.reports.calibration import calibration
-from spmld.reports.curriculum import curriculum
 from spmld.reports.data import ReportData, collect_data
-from spmld.reports.label_issues import likely_errors, missing_labels
-from spmld.reports.label_relations import correlations, dependencies
-from spmld.reports.labels_and_samples import labels, samples
+from spmld.reports.labels_and_samples import labels, likely_errors, missing_labels, samples
+from spmld.reports.metrics import calibration, metrics, summary
 from spmld.reports.model_selection import model_selection
 from spmld.reports.page import page
 from spmld.reports.parts import Section
-from spmld.reports.summary import metrics, summary
-
-__all__ = ["model_report"]
+from spmld.reports.structure import correlations, curriculum, dependencies
 
 _SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     metrics,

@@ -1,7 +1,5 @@
 """Section on the model selection of `SelfPacedEnsemble`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from spmld._table import TableCell, TextTable, format_number
@@ -9,8 +7,6 @@ from spmld.plotting.style import metric_label
 from spmld.reports.data import ReportData, find_model
 from spmld.reports.parts import Facts, Figure, Section
 from spmld.reports.pictures import picture
-
-__all__ = ["model_selection"]
 
 
 def model_selection(data: ReportData) -> Section | None:

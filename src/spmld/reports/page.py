@@ -1,7 +1,5 @@
 """HTML page: one file that contains its style, script and figures."""
 
-from __future__ import annotations
-
 import hashlib
 from base64 import b64encode
 from collections.abc import Sequence
@@ -11,8 +9,6 @@ from typing import Any
 import spmld
 from spmld._io import need
 from spmld.reports.parts import Section
-
-__all__ = ["page"]
 
 
 def page(title: str, subtitle: str, sections: Sequence[Section | None]) -> str:

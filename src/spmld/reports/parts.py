@@ -1,7 +1,5 @@
 """Parts of a page: sections with facts, tiles, tables and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -9,23 +7,19 @@ from typing import ClassVar
 from spmld._table import TableCell, TextTable
 from spmld.model_selection.statistics import Verdict
 
-__all__ = ["Facts", "Figure", "Section", "Tiles", "verdict_cell"]
-
 
 @dataclass(frozen=True)
 class Facts:
     """Names and values."""
 
-    rows: Sequence[tuple[str, str]]
+    rows: Sequence[tuple[str, ...]]
     kind: ClassVar[str] = "facts"
 
 
-@dataclass(frozen=True)
-class Tiles:
+class Tiles(Facts):
     """Headline numbers: name, value and remark."""
 
-    rows: Sequence[tuple[str, str, str]]
-    kind: ClassVar[str] = "tiles"
+    kind = "tiles"
 
 
 @dataclass(frozen=True)
@@ -46,7 +40,7 @@ class Section:
     key: str
     title: str
     text: str = ""
-    parts: Sequence[Facts | Figure | TextTable | Tiles] = field(default_factory=tuple)
+    parts: Sequence[Facts | Figure | TextTable] = field(default_factory=tuple)
 
 
 def verdict_cell(text: str, value: float, verdict: Verdict | None) -> TableCell:

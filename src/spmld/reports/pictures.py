@@ -1,7 +1,5 @@
 """Figures as inline SVG in the colours of the page, light or dark."""
 
-from __future__ import annotations
-
 import io
 import re
 import warnings
@@ -12,8 +10,6 @@ from typing import Any
 
 from spmld._io import need
 from spmld.reports.parts import Figure
-
-__all__ = ["picture", "plot"]
 
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text remains text, in the font of the page

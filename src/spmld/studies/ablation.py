@@ -1,13 +1,9 @@
 """Self-paced logistic regression, and variants without one of its parts, for the study `ablation`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from spmld.estimators import MaskedLogistic, SelfPacedClassifier
 from spmld.pacing import GroupSparsePacing, HardPacing, QuantileSchedule
-
-__all__ = ["self_paced_logistic", "without_cross_fitting", "without_diversity", "without_polarity"]
 
 FRACTIONS: dict[str, Any] = {"start": (0.9, 0.5), "stop": (0.97, 0.8)}
 """Fractions of negatives and positives at the first and the last iteration, as in `SelfPacedClassifier`."""

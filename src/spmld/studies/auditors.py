@@ -1,7 +1,5 @@
 """Methods that find label errors, for studies of the audit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,8 +7,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from spmld.audit import LabelIssues, find_label_issues
-
-__all__ = ["Audit", "Cleanlab"]
 
 
 class Audit(BaseEstimator):
@@ -66,12 +62,7 @@ class Cleanlab(Audit):
     """
 
     def __init__(
-        self,
-        *,
-        method: str = "self_confidence",
-        adjust: bool = False,
-        n_iter: int = 1,
-        random_state: int = 0,
+        self, *, method: str = "self_confidence", adjust: bool = False, n_iter: int = 1, random_state: int = 0
     ):
         super().__init__(n_iter=n_iter, random_state=random_state)
         self.method = method

@@ -1,7 +1,5 @@
 """Comparison of a method with its competitors: one row for each condition, and the number of wins and losses."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from spmld._table import TextTable
 from spmld.model_selection.statistics import PairedTest, Verdict
 from spmld.plotting.style import metric_label
 from spmld.studies.config import Condition, Method, Study
@@ -17,24 +14,12 @@ from spmld.studies.figures import difference_figure
 from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, collect_results, compare_with, greater_is_better, is_better
 from spmld.studies.schema import StudyError
-from spmld.studies.tables import format_value, metric_heading
-
-__all__ = ["ComparisonRow", "StudyComparison", "compare_methods"]
+from spmld.studies.tables import condition_table, format_value, metric_heading
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """Results in one condition.
-
-    Attributes
-    ----------
-    condition : Condition
-        Condition.
-    results : dict
-        Result of each method.
-    best : str
-        Competitor with the best mean.
-    """
+    """Results in one condition, by method, and the competitor with the best mean."""
 
     condition: Condition
     results: dict[str, StudyResult]
@@ -119,20 +104,13 @@ class StudyComparison:
 
     def markdown(self) -> str:
         """Return the table and its summary."""
-        methods = [m.name for m in self.study.methods if any(m.name in row.results for row in self.rows)]
-        corrupted = any(str(row.condition.corruption) for row in self.rows)
-        rows = []
-        for row in self.rows:
-            place = [row.condition.data, *([row.condition.labels] if corrupted else [])]
-            rows.append([*place, f"{row.condition.observed:.0%}", *(self._text(row, name) for name in methods)])
-        table = TextTable(["data", *(["labels"] if corrupted else []), "observed", *methods], rows)
+        texts = {row.condition: {name: self._text(row, name) for name in row.results} for row in self.rows}
+        table = condition_table(texts, self.study, labels=any(str(condition.corruption) for condition in texts))
         title = f"{metric_heading(self.metric)}: {self.study.title}"
         return "\n".join([title, "", table.to_markdown(), "", self.brief()])
 
     def _text(self, row: ComparisonRow, name: str) -> str:
-        result = row.results.get(name)
-        if result is None:
-            return "-"
+        result = row.results[name]
         sign = f" {result.test.verdict.sign}" if result.test is not None else ""
         best, reference = row.results[row.best], row.results[self.reference]
         first = row.best if row.test and is_better(self.metric, best.mean, reference.mean) else self.reference

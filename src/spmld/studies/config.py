@@ -1,7 +1,5 @@
 """Studies: data sets, conditions and methods, as their TOML files define them."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Iterator
@@ -21,8 +19,6 @@ from spmld.studies.schema import (
     many,
     one_of,
 )
-
-__all__ = ["CLEAN", "Condition", "Corruption", "Method", "Study"]
 
 REPORTS = ("tables", "radar", "surface")
 EVALUATED_ON = ("test", "missing", "audit")
@@ -94,10 +90,8 @@ class Method:
 
     Attributes
     ----------
-    name : str
-        Name in the tables.
-    estimator : str
-        Dotted path of a class or of a constructor, such as "spmld.SPMLD.paper".
+    name, estimator : str
+        Name in the tables, and dotted path of a class or of a constructor, such as "spmld.SPMLD.paper".
     published : str or None
         Method of the paper whose published values are shown beside it.
     fixed : dict
@@ -146,8 +140,8 @@ class Study:
 
     Attributes
     ----------
-    title : str
-        Subject of the study.
+    title, name : str
+        Subject of the study, and name of its file.
     report : {"tables", "radar", "surface"}
         Kind of report.
     data : tuple of str
@@ -160,8 +154,6 @@ class Study:
         Metrics to show. All metrics are recorded.
     methods : tuple of Method
         Methods to compare.
-    name : str
-        Name of the file.
     corruption : tuple of Corruption
         Corruptions of the training labels.
     standardize : tuple of str

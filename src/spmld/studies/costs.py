@@ -1,20 +1,16 @@
 """CPU time of each method: its parameter search and one fit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from spmld._table import TextTable
 from spmld.studies.config import Condition, Study
 from spmld.studies.plan import final_trials, search_trials
 from spmld.studies.records import Records
+from spmld.studies.tables import condition_table
 from spmld.studies.trial import Trial
-
-__all__ = ["StudyCosts", "compare_costs"]
 
 
 @dataclass(frozen=True)
@@ -37,16 +33,9 @@ class StudyCosts:
 
     def markdown(self) -> str:
         """Return the table and its summary."""
-        methods = [m.name for m in self.study.methods if any(m.name in times for times in self.seconds.values())]
-        rows = [
-            [condition.data, condition.labels, f"{condition.observed:.0%}"]
-            + [f"{times[name]:.1f}" if name in times else "-" for name in methods]
-            for condition, times in self.seconds.items()
-        ]
-        table = TextTable(["data", "labels", "observed", *methods], rows).to_markdown()
-        return "\n".join(
-            [f"CPU seconds of parameter search and one fit: {self.study.title}", "", table, "", self.brief()]
-        )
+        texts = {place: {name: f"{t:.1f}" for name, t in times.items()} for place, times in self.seconds.items()}
+        title = f"CPU seconds of parameter search and one fit: {self.study.title}"
+        return "\n".join([title, "", condition_table(texts, self.study).to_markdown(), "", self.brief()])
 
     def brief(self) -> str:
         """Return the ratios of the reference's time to that of each method."""

@@ -1,15 +1,11 @@
 """Data sets of the studies."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from spmld.datasets import Dataset, describe, fetch_dataset, make_planted
-
-__all__ = ["load", "size"]
 
 
 @lru_cache(maxsize=2)

@@ -1,24 +1,16 @@
 """HTML page of a study."""
 
-from __future__ import annotations
-
-import json
 from collections.abc import Sequence
-from itertools import product
-from typing import Any
 
-from spmld._table import TableCell, TextTable
+from spmld._table import TextTable
 from spmld.reports.page import page
-from spmld.reports.parts import Facts, Section, verdict_cell
+from spmld.reports.parts import Facts, Section
 from spmld.reports.pictures import picture, plot
 from spmld.studies.config import Study
-from spmld.studies.displays import radar_displays, rankings, surfaces
-from spmld.studies.plan import choose
+from spmld.studies.figures import radar_displays, rankings, surfaces
 from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, agreement, by_evaluation, collect_results, find_reference
-from spmld.studies.tables import agreement_table, evaluation_phrase, format_mean, metric_heading, tables_of
-
-__all__ = ["study_report"]
+from spmld.studies.tables import agreement_table, choice_table, evaluation_phrase, result_table, tables_of
 
 
 def study_report(records: Records, *, title: str | None = None) -> str:
@@ -80,17 +72,10 @@ def _data(records: Records) -> Section | None:
 def _results(results: Sequence[StudyResult], evaluated_on: str, reference: str | None) -> Section | None:
     if not results:
         return None
-    tables = []
-    for (data, corruption), group in tables_of(results).items():
-        metrics = list(dict.fromkeys(result.metric for result in group))
-        place = {(result.method.name, result.condition.observed, result.metric): result for result in group}
-        rows = []
-        for method, observed in dict.fromkeys(key[:2] for key in place):
-            row: dict[str, Any] = {"method": method, "observed": TableCell(f"{observed:.0%}", observed)}
-            row |= {metric_heading(name): _cell(place.get((method, observed, name))) for name in metrics}
-            rows.append(row)
-        heading = f"{data} {corruption}".strip() + evaluation_phrase(evaluated_on)
-        tables.append(TextTable.from_records(rows, heading))
+    tables = [
+        result_table(group, paper=False, title=f"{data} {corruption}".strip() + evaluation_phrase(evaluated_on))
+        for (data, corruption), group in tables_of(results).items()
+    ]
     text = "Mean ± standard deviation over the masks."
     if any(result.test is not None for result in results):
         text += (
@@ -98,12 +83,6 @@ def _results(results: Sequence[StudyResult], evaluated_on: str, reference: str |
             "masks share training and test samples, so that these tests generalize to other masks, not to other data."
         )
     return Section(f"results-{evaluated_on}", f"Results{evaluation_phrase(evaluated_on)}", text, tables)
-
-
-def _cell(result: StudyResult | None) -> TableCell | None:
-    if result is None:
-        return None
-    return verdict_cell(format_mean(result), result.mean, result.test.verdict if result.test else None)
 
 
 def _agreement(results: Sequence[StudyResult]) -> Section | None:
@@ -149,17 +128,11 @@ def _surfaces(studies: Sequence[Study], records: Records) -> Section | None:
 
 
 def _choices(studies: Sequence[Study], records: Records) -> Section | None:
-    rows = []
-    for study in studies:
-        for condition, method in product(study.conditions, study.methods):
-            choice = choose(study, condition, method, records)
-            if choice.scores and choice.params is not None:
-                score = next(score for setting, score in choice.scores if setting == choice.params)
-                place = {"study": study.name, "condition": str(condition), "method": method.name}
-                rows.append({**place, "setting": json.dumps(choice.params), "held-out score": score})
+    table = choice_table(studies, records)
+    chosen = [row[:-1] for row in table.rows if row[-1]]
     text = "Settings were selected by the observed labels of held-out training samples, never by test labels."
-    table = TextTable.from_records(rows, "Selected settings")
-    return Section("settings", "Parameter search", text, [table]) if rows else None
+    selected = TextTable(table.columns[:-1], chosen, "Selected settings")
+    return Section("settings", "Parameter search", text, [selected]) if chosen else None
 
 
 def _failed(records: Records) -> Section | None:

@@ -1,7 +1,5 @@
 """Reading of studies from TOML files."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib import resources
 from pathlib import Path
@@ -9,8 +7,6 @@ from typing import Any
 
 from spmld.studies.config import Corruption, Method, Study
 from spmld.studies.schema import StudyError, check_table
-
-__all__ = ["find_study", "load_study", "parse_study", "shipped_studies"]
 
 
 def load_study(path: str | Path) -> Study:

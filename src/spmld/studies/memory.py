@@ -1,11 +1,7 @@
 """Peak memory of this process."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
-
-__all__ = ["peak_memory", "reset_peak_memory"]
 
 _STATUS = Path("/proc/self/status")
 _RESET = Path("/proc/self/clear_refs")

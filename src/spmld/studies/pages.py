@@ -1,20 +1,18 @@
 """Text of the pages of a report."""
 
-from __future__ import annotations
-
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from spmld._table import TextTable
 from spmld.model_selection.statistics import Verdict
 from spmld.studies.config import Study
-from spmld.studies.displays import Ranking
+from spmld.studies.figures import Ranking
 from spmld.studies.published import contradictions, published
 from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, agreement, is_better
 from spmld.studies.tables import agreement_table, evaluation_phrase, file_suffix, result_table, short_name
-
-__all__ = ["Findings", "index", "result_page"]
 
 _VERDICTS = (Verdict.BETTER, Verdict.NO_DIFFERENCE, Verdict.WORSE)
 
@@ -70,6 +68,12 @@ def result_page(title: str, results: Sequence[StudyResult], reference: str | Non
     return f"# {title}\n\n{text}\n\n{result_table(results).to_markdown()}"
 
 
+def _section(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], text: str = "") -> str:
+    """Return a heading, text and a table, or nothing if the table is empty."""
+    parts = [f"## {title}", *([text] if text else []), TextTable(columns, rows).to_markdown()]
+    return "\n\n".join(parts) if rows else ""
+
+
 def _studies(studies: Sequence[Study], records: Records) -> str:
     lines = [f"- **{study.name}**: {study.title}" for study in studies]
     lines.append(
@@ -104,35 +108,26 @@ def _against_published(results: Sequence[StudyResult]) -> str:
         paper = published(condition.data, condition.observed, "SPMLD", result.metric)
         if paper is not None and condition.corruption.kind == "none":
             better.setdefault(result.method.name, []).append(is_better(result.metric, result.mean, paper.mean))
-    if not better:
-        return ""
     order = sorted(((sum(flags), name, len(flags)) for name, flags in better.items()), reverse=True)
-    table = TextTable(["method", "values better than published SPMLD", "of"], [[n, b, of] for b, n, of in order])
-    return f"## Comparison with the published SPMLD\n\n{table.to_markdown()}"
+    columns = ["method", "values better than published SPMLD", "of"]
+    return _section("Comparison with the published SPMLD", columns, [[n, b, of] for b, n, of in order])
 
 
 def _against_reference(findings: Findings) -> str:
-    rows = []
-    tested = [(result.method.name, result.test) for result in findings.results if result.test is not None]
-    for name in dict.fromkeys(name for name, _ in tested):
-        verdicts = [test.verdict for other, test in tested if other == name]
-        rows.append([name, *map(verdicts.count, _VERDICTS)])
-    if not rows:
-        return ""
-    table = TextTable(["method", *_VERDICTS], rows)
+    tested = [(result.method.name, result.test.verdict) for result in findings.results if result.test is not None]
+    counts = Counter(tested)
+    rows = [[name, *(counts[name, verdict] for verdict in _VERDICTS)] for name in dict(tested)]
     file = f"effects{file_suffix(findings.evaluated_on)}.csv"
     text = (
         f"Paired t-tests at 95 % over masks. [{file}]({file}) has effect sizes, and p-values with Holm's correction "
         "over all tests of a metric. The masks share training and test samples, so that these tests generalize "
         "to other masks of the same data, not to other data."
     )
-    title = f"## Tests against {findings.reference}{evaluation_phrase(findings.evaluated_on)}"
-    return f"{title}\n\n{text}\n\n{table.to_markdown()}"
+    title = f"Tests against {findings.reference}{evaluation_phrase(findings.evaluated_on)}"
+    return _section(title, ["method", *_VERDICTS], rows, text)
 
 
 def _ranks(findings: Findings) -> str:
-    if not findings.rankings:
-        return ""
     rows = []
     for ranking in findings.rankings:
         ranks = ranking.display.ranks
@@ -140,9 +135,9 @@ def _ranks(findings: Findings) -> str:
         text = ", ".join(f"{name} {mean:.1f}" for mean, name in order)
         place = [short_name(ranking.metric), f"{ranking.observed:.0%}"]
         rows.append([*place, f"{ranks.p:.2g}", f"{ranks.difference:.2f}", text])
-    table = TextTable(["metric", "observed", "Friedman p", "critical difference", "mean ranks"], rows)
-    title = f"## Ranks over data sets{evaluation_phrase(findings.evaluated_on)}"
-    return f"{title}\n\nFriedman's test, and Nemenyi's critical difference at 95 %.\n\n{table.to_markdown()}"
+    columns = ["metric", "observed", "Friedman p", "critical difference", "mean ranks"]
+    title = f"Ranks over data sets{evaluation_phrase(findings.evaluated_on)}"
+    return _section(title, columns, rows, "Friedman's test, and Nemenyi's critical difference at 95 %.")
 
 
 def _contradictions(records: Records) -> str:
@@ -157,8 +152,8 @@ def _contradictions(records: Records) -> str:
         empty = records.data.get(pair.data, {}).get("empty")
         place = [pair.data, f"{pair.observed:.0%}", pair.method, f"{pair.total:.4g}"]
         rows.append([*place, implication, "" if empty is None else f"{empty:.2%}"])
-    table = TextTable(["data", "observed", "method", "Rkl + AUC", "implication", "samples without features"], rows)
-    return f"## Contradictions in the published results\n\n{text}\n\n{table.to_markdown()}"
+    columns = ["data", "observed", "method", "Rkl + AUC", "implication", "samples without features"]
+    return _section("Contradictions in the published results", columns, rows, text)
 
 
 def _protocol(studies: Sequence[Study]) -> str:

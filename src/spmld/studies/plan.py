@@ -4,8 +4,6 @@ Parameters are selected once for each condition and method, on a mask that is no
 labels of held-out training samples. Every mask is then fitted with them and evaluated.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import product
@@ -15,8 +13,6 @@ from spmld.metrics import get_metric
 from spmld.studies.config import Condition, Method, Params, Study
 from spmld.studies.records import Records
 from spmld.studies.trial import Trial
-
-__all__ = ["Choice", "choose", "final_trials", "search_trials"]
 
 
 @dataclass(frozen=True)
@@ -74,24 +70,12 @@ def final_trials(study: Study, records: Records) -> list[Trial]:
 
 
 def _settings(study: Study, condition: Condition, method: Method) -> list[Trial]:
-    return [
-        _trial(
-            "held-out", study, condition, method, {**method.fixed, **setting}, seed=study.select_seed, folds=study.folds
-        )
-        for setting in method.settings()
-    ]
+    options = {"seed": study.select_seed, "folds": study.folds}
+    settings = [{**method.fixed, **setting} for setting in method.settings()]
+    return [_trial("held-out", study, condition, method, params, **options) for params in settings]
 
 
-def _trial(kind: Any, study: Study, condition: Condition, method: Method, params: Params, **options: int) -> Trial:
-    return Trial(
-        kind=kind,
-        data=condition.data,
-        observed=condition.observed,
-        corruption=condition.corruption,
-        method=method.name,
-        estimator=method.estimator,
-        params=params,
-        oracle=method.oracle,
-        standardize=condition.data in study.standardize,
-        **options,
-    )
+def _trial(kind: Any, study: Study, condition: Condition, method: Method, params: Params, **options: Any) -> Trial:
+    place: dict[str, Any] = {**vars(condition), "method": method.name, "estimator": method.estimator}
+    scaled = condition.data in study.standardize
+    return Trial(kind, **place, params=params, oracle=method.oracle, standardize=scaled, **options)

@@ -1,14 +1,10 @@
 """Results of the paper, from ``published.json``."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import Any
-
-__all__ = ["Contradiction", "PublishedValue", "contradictions", "published", "published_data"]
 
 
 @dataclass(frozen=True)

@@ -13,21 +13,16 @@ is dropped. If two records have the same key, the later one is valid. New record
 a file beside it, whose name ends in .journal, until the study is finished.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from spmld.studies.config import Study
 from spmld.studies.loading import parse_study
 from spmld.studies.trial import Trial
-
-__all__ = ["RecordError", "RecordWriter", "Records", "read_records"]
 
 Record = dict[str, Any]
 
@@ -134,8 +129,7 @@ def read_records(path: str | Path) -> Records:
     path, journal = Path(path), _journal(path)
     if not path.exists() and not journal.exists():
         raise RecordError(f"{path} cannot be read: No such file or directory")
-    content = _read(journal)
-    return Records(_archived(path) + _parse(content[: _complete(content, journal)], journal))
+    return _records(path, journal)[0]
 
 
 class RecordWriter:
@@ -172,11 +166,8 @@ class RecordWriter:
             raise RecordError(f"{path} cannot be written: {error.strerror}") from None
         try:
             self._lock()
-            content = _read(journal)
-            end = _complete(content, journal)
-            self.records = Records(_archived(self.path) + _parse(content[:end], journal))
-            if end < len(content):
-                self._file.truncate(end)
+            self.records, end = _records(self.path, journal)
+            self._file.truncate(end)
         except BaseException:
             self._file.close()
             raise
@@ -211,12 +202,10 @@ class RecordWriter:
         if (journal := _journal(self.path)) != self.path:
             journal.unlink()
 
-    def __enter__(self) -> RecordWriter:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
 
@@ -224,6 +213,13 @@ def _journal(path: str | Path) -> Path:
     """Return the file that records are appended to."""
     path = Path(path)
     return path.with_name(path.name + ".journal") if path.suffix == ".xz" else path
+
+
+def _records(path: Path, journal: Path) -> tuple[Records, int]:
+    """Return the records of a file and its journal, and the length of the complete lines of the journal."""
+    content = _read(journal)
+    end = _complete(content, journal)
+    return Records(_archived(path) + _parse(content[:end], journal)), end
 
 
 def _read(path: Path) -> bytes:

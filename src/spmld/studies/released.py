@@ -1,7 +1,5 @@
 """The authors' released code, where it differs from the paper: terms, line searches, pacing rule and defaults."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import replace

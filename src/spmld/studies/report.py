@@ -1,26 +1,82 @@
 """Report of studies: all tables and figures, from the records alone."""
 
-from __future__ import annotations
-
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from spmld._io import writing
 from spmld._table import TextTable
 from spmld.model_selection.statistics import holm_correction
 from spmld.studies import figures, pages
 from spmld.studies.config import Study
-from spmld.studies.displays import Ranking, radar_displays, rankings, surfaces
-from spmld.studies.folder import ReportFolder
-from spmld.studies.plan import choose
+from spmld.studies.figures import Ranking, radar_displays, rankings, surfaces
 from spmld.studies.published import published_data
 from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, agreement, by_evaluation, collect_results, find_reference
-from spmld.studies.tables import agreement_table, evaluation_phrase, file_suffix, long_table, metric_heading, tables_of
+from spmld.studies.tables import (
+    agreement_table,
+    choice_table,
+    evaluation_phrase,
+    file_suffix,
+    long_table,
+    metric_heading,
+    tables_of,
+)
 
-__all__ = ["write_report"]
+
+class ReportFolder:
+    r"""Folder of a report. Each file is written completely or not at all.
+
+    Parameters
+    ----------
+    path : path
+        Folder. It is created if necessary.
+
+    Attributes
+    ----------
+    written : list of Path
+        Files written so far.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld._table import TextTable
+    >>> from spmld.studies.report import ReportFolder
+    >>> with tempfile.TemporaryDirectory() as path:
+    ...     folder = ReportFolder(path)
+    ...     folder.write_csv("ranks", TextTable(["method", "rank"], [["SPMLD", 1.5]]))
+    ...     folder.written[0].read_text()
+    'method,rank\nSPMLD,1.5\n'
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.written: list[Path] = []
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file."""
+        with writing(self.path / name) as part:
+            part.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+        self.written.append(self.path / name)
+
+    def write_csv(self, name: str, table: TextTable) -> None:
+        """Write a table as a CSV file, unless it is empty."""
+        if table.rows:
+            self.write_text(f"{name}.csv", table.to_csv(digits=6))
+
+    def write_figure(self, name: str, draw: Callable[..., Any], *arguments: Any) -> None:
+        """Write the figure that a function returns, unless matplotlib is not installed."""
+        try:
+            figure = draw(*arguments)
+        except ImportError:
+            return
+        file = self.path / f"{name}.png"
+        with writing(file) as part:
+            figure.savefig(part, dpi=130, metadata={"Software": None})
+        figure.clear()
+        self.written.append(file)
 
 
 def write_report(records: Records, folder: str | Path) -> list[Path]:
@@ -47,7 +103,7 @@ def write_report(records: Records, folder: str | Path) -> list[Path]:
         write_radars(group, records, out, file_suffix(evaluated_on))
     for study in by_kind["surface"]:
         write_surfaces(study, records, out)
-    out.write_csv("chosen", _choice_table(studies, records))
+    out.write_csv("chosen", choice_table(studies, records))
     out.write_text("README.md", pages.index(studies, records, findings, [path.name for path in out.written]))
     return out.written
 
@@ -148,17 +204,4 @@ def _effect_table(results: Sequence[StudyResult]) -> TextTable:
             condition = result.condition
             place = [metric, condition.data, condition.observed, str(condition.corruption), result.method.name]
             rows.append([*place, test.difference, test.effect, test.p, float(corrected), str(test.verdict)])
-    return TextTable(columns, rows)
-
-
-def _choice_table(studies: Sequence[Study], records: Records) -> TextTable:
-    """Return all settings of all parameter searches with their held-out scores, and which were chosen."""
-    rows = []
-    for study in studies:
-        for condition, method in product(study.conditions, study.methods):
-            choice = choose(study, condition, method, records)
-            for setting, score in choice.scores:
-                place = [study.name, condition.data, condition.observed, str(condition.corruption), method.name]
-                rows.append([*place, json.dumps(setting), score, int(setting == choice.params)])
-    columns = ["study", "data", "observed", "corruption", "method", "setting", "held-out score", "chosen"]
     return TextTable(columns, rows)

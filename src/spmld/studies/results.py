@@ -1,10 +1,9 @@
 """Results of studies: metrics of methods over masks, tests against a reference, and agreement with the paper."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,17 +14,8 @@ from spmld.studies.plan import final_trials
 from spmld.studies.published import PublishedValue, published
 from spmld.studies.records import Records
 
-__all__ = [
-    "Agreement",
-    "StudyResult",
-    "agreement",
-    "by_evaluation",
-    "collect_results",
-    "compare_with",
-    "find_reference",
-    "greater_is_better",
-    "is_better",
-]
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -94,12 +84,17 @@ def is_better(metric: str, value: float, other: float) -> bool:
     return value > other if greater_is_better(metric) else value < other
 
 
-def by_evaluation(studies: Sequence[Study]) -> dict[str, list[Study]]:
-    """Group studies by what they are evaluated on: their values must not share a table or a ranking."""
-    groups: dict[str, list[Study]] = {}
-    for study in studies:
-        groups.setdefault(study.evaluated_on, []).append(study)
+def group_by(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Group items by a key, in the order in which the keys occur."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
     return groups
+
+
+def by_evaluation(studies: Iterable[Study]) -> dict[str, list[Study]]:
+    """Group studies by what they are evaluated on: their values must not share a table or a ranking."""
+    return group_by(studies, lambda study: study.evaluated_on)
 
 
 def find_reference(studies: Sequence[Study]) -> str | None:
@@ -186,8 +181,8 @@ class Agreement:
 def agreement(results: Sequence[StudyResult], deviations: float = 2.0) -> list[Agreement]:
     """Return the agreement of each method with the paper."""
     summary = []
-    for name in dict.fromkeys(result.method.name for result in results if result.published is not None):
-        compared = [result for result in results if result.method.name == name and result.published is not None]
+    published = [result for result in results if result.published is not None]
+    for name, compared in group_by(published, lambda result: result.method.name).items():
         outside = [result for result in compared if abs(result.deviation or 0.0) > deviations]
         better = sum(bool(result.better_than_published) for result in compared)
         counts = (len(compared), len(compared) - len(outside), better)

@@ -1,7 +1,5 @@
 """Runner of studies: runs the trials that are not on record, in parallel, and records them."""
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterable
@@ -22,8 +20,6 @@ from spmld.studies.records import RecordWriter
 from spmld.studies.schema import StudyError
 from spmld.studies.trial import Trial, attempt, build
 
-__all__ = ["Outcome", "run_study"]
-
 Progress = Callable[[list[Trial], Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
 
 
@@ -33,10 +29,8 @@ class Outcome:
 
     Attributes
     ----------
-    done : int
-        Number of trials run now.
-    before : int
-        Number of trials that were already on record.
+    done, before : int
+        Number of trials run now, and of trials that were already on record.
     failed : list of dict
         Records of failed trials, now or before.
     without_choice : list of str

@@ -4,28 +4,12 @@ scikit-learn's parameter constraints accept True as a number and have no lists o
 would be dependencies for this purpose alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields
 from typing import Any
 
 from spmld.metrics import get_metric
-
-__all__ = [
-    "StudyError",
-    "accepts",
-    "are_choices",
-    "are_params",
-    "at_least",
-    "check_table",
-    "is_metric",
-    "is_number",
-    "is_text",
-    "many",
-    "one_of",
-]
 
 
 class StudyError(ValueError):

@@ -1,29 +1,19 @@
 """Tables of results, and the text of their values and headings."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from spmld._table import TableCell, TextTable
-from spmld.studies.config import Corruption
+from spmld.reports.parts import verdict_cell
+from spmld.studies.config import Condition, Corruption, Study
+from spmld.studies.plan import choose
 from spmld.studies.published import PublishedValue
-from spmld.studies.results import Agreement, StudyResult, greater_is_better
-
-__all__ = [
-    "agreement_table",
-    "evaluation_phrase",
-    "file_suffix",
-    "format_mean",
-    "format_value",
-    "long_table",
-    "metric_heading",
-    "result_table",
-    "short_name",
-    "tables_of",
-]
+from spmld.studies.records import Records
+from spmld.studies.results import Agreement, StudyResult, greater_is_better, group_by
 
 _SHORT_NAMES = {
     "ranking_loss": "Rkl",
@@ -80,32 +70,52 @@ def format_mean(result: StudyResult | PublishedValue) -> str:
 
 def tables_of(results: Sequence[StudyResult]) -> dict[tuple[str, Corruption], list[StudyResult]]:
     """Group results by data set and corruption: one table each."""
-    groups: dict[tuple[str, Corruption], list[StudyResult]] = {}
-    for result in results:
-        groups.setdefault((result.condition.data, result.condition.corruption), []).append(result)
-    return groups
+    return group_by(results, lambda result: (result.condition.data, result.condition.corruption))
 
 
-def result_table(results: Sequence[StudyResult]) -> TextTable:
-    """Return one of Tables 2 to 7: each metric, the published value, and the difference in its deviations."""
+def condition_table(values: Mapping[Condition, Mapping[str, str]], study: Study, *, labels: bool = True) -> TextTable:
+    """Return a table with a row for each condition and a column for each method of a study that has a value."""
+    methods = [m.name for m in study.methods if any(m.name in texts for texts in values.values())]
+    rows = []
+    for condition, texts in values.items():
+        place = [condition.data, *([condition.labels] if labels else []), f"{condition.observed:.0%}"]
+        rows.append([*place, *(texts.get(name, "-") for name in methods)])
+    return TextTable(["data", *(["labels"] if labels else []), "observed", *methods], rows)
+
+
+def result_table(results: Sequence[StudyResult], *, paper: bool = True, title: str = "") -> TextTable:
+    """Return the means of each method at each observed fraction.
+
+    With `paper` it is one of Tables 2 to 7: marks as in the paper, published values and differences in their
+    deviations. Without, cells have the sign and the colour of the test against the reference.
+    """
     metrics = list(dict.fromkeys(result.metric for result in results))
-    with_paper = {result.metric for result in results if result.published is not None}
-    columns = ["Method", "observed"]
+    with_paper = {result.metric for result in results if paper and result.published is not None}
+    columns = ["Method" if paper else "method", "observed"]
     for metric in metrics:
         columns += [metric_heading(metric), *(["paper", "dev."] if metric in with_paper else [])]
-    place = {(result.method.name, result.condition.observed, result.metric): result for result in results}
     names = list(dict.fromkeys(result.method.name for result in results))
     rows = []
-    for name, observed in sorted({key[:2] for key in place}, key=lambda key: (names.index(key[0]), key[1])):
-        row: list[Any] = [name, f"{observed:.0%}"]
+    for (name, observed), group in sorted(
+        group_by(results, lambda result: (result.method.name, result.condition.observed)).items(),
+        key=lambda item: (names.index(item[0][0]), item[0][1]),
+    ):
+        by_metric = {result.metric: result for result in group}
+        row: list[Any] = [name, TableCell(f"{observed:.0%}", observed)]
         for metric in metrics:
-            result = place.get((name, observed, metric))
-            paper = None if result is None else result.published
-            row.append(None if result is None else TableCell(format_mean(result), result.mean, result.mark))
+            result = by_metric.get(metric)
+            row.append(None if result is None else _result_cell(result, paper))
             if metric in with_paper:
-                row += ["", ""] if result is None or paper is None else [format_mean(paper), f"{result.deviation:+.1f}"]
+                value = None if result is None else result.published
+                row += ["", ""] if result is None or value is None else [format_mean(value), f"{result.deviation:+.1f}"]
         rows.append(row)
-    return TextTable(columns, rows)
+    return TextTable(columns, rows, title)
+
+
+def _result_cell(result: StudyResult, paper: bool) -> TableCell:
+    if paper:
+        return TableCell(format_mean(result), result.mean, result.mark)
+    return verdict_cell(format_mean(result), result.mean, result.test.verdict if result.test else None)
 
 
 def long_table(results: Sequence[StudyResult]) -> TextTable:
@@ -127,3 +137,16 @@ def agreement_table(agreements: Sequence[Agreement]) -> TextTable:
     """Return the number of values of each method that agree with the paper, and that are better."""
     columns = ["method", "published method", "values", "within two standard deviations", "better than published"]
     return TextTable(columns, [[a.method, a.published, a.values, a.within, a.better] for a in agreements], "Agreement")
+
+
+def choice_table(studies: Sequence[Study], records: Records) -> TextTable:
+    """Return all settings of all parameter searches with their held-out scores, and which were chosen."""
+    rows = []
+    for study in studies:
+        for condition, method in product(study.conditions, study.methods):
+            choice = choose(study, condition, method, records)
+            for setting, score in choice.scores:
+                place = [study.name, condition.data, condition.observed, str(condition.corruption), method.name]
+                rows.append([*place, json.dumps(setting), score, int(setting == choice.params)])
+    columns = ["study", "data", "observed", "corruption", "method", "setting", "held-out score", "chosen"]
+    return TextTable(columns, rows)

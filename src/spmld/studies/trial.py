@@ -1,16 +1,15 @@
 """Trials: a fit and its evaluation, as a function of a description."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
-import importlib
 import json
+import pkgutil
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -24,8 +23,6 @@ from spmld.studies.config import CLEAN, Condition, Corruption, Params
 from spmld.studies.data import load
 from spmld.studies.memory import peak_memory, reset_peak_memory
 from spmld.studies.schema import StudyError
-
-__all__ = ["Trial", "attempt", "build", "find_estimator", "run"]
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ class Trial:
         return {name: value for name, value in dataclasses.asdict(self).items() if value is not False}
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Trial:
+    def from_dict(cls, content: dict[str, Any]) -> Self:
         """Return the trial of a description."""
         return cls(**{**content, "corruption": Corruption(**content["corruption"])})
 
@@ -159,17 +156,10 @@ def find_estimator(path: str) -> Any:
     >>> find_estimator("spmld.SPMLD.paper")(n_components=5).n_components
     5
     """
-    parts = path.split(".")
-    for cut in range(len(parts) - 1, 0, -1):
-        try:
-            target: Any = importlib.import_module(".".join(parts[:cut]))
-        except ModuleNotFoundError:
-            continue
-        for name in parts[cut:]:
-            target = getattr(target, name, None)
+    with suppress(ImportError, AttributeError, ValueError):
+        target = pkgutil.resolve_name(path)
         if callable(target):
             return target
-        break
     raise StudyError(f"estimator must be the dotted path of a class or constructor, got {path}, which does not exist")
 
 

@@ -1,6 +1,4 @@
-"""Sections with a summary and all metrics."""
-
-from __future__ import annotations
+"""Sections with a summary, all metrics, and calibration."""
 
 import re
 from collections.abc import Mapping
@@ -10,11 +8,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from spmld._table import TextTable, format_number
+from spmld.plotting import ReliabilityDisplay
 from spmld.plotting.style import metric_label
-from spmld.reports.data import ReportData
+from spmld.reports.data import ReportData, find_model
 from spmld.reports.parts import Facts, Section, Tiles
-
-__all__ = ["metrics", "summary"]
+from spmld.reports.pictures import picture
 
 _HEADLINES = ("ranking_loss", "macro_auc", "label_ranking_average_precision", "micro_f1", "macro_f1")
 
@@ -41,22 +39,13 @@ def summary(data: ReportData, facts: Mapping[str, Any]) -> Section:
 
 def metrics(data: ReportData) -> Section:
     """Return all metrics."""
-    rows = [
-        {
-            "metric": metric_label(row.name),
-            "value": row.value,
-            "better": row.better,
-            "averaged over": row.over,
-            "used": row.used,
-            "left out": row.left_out,
-        }
-        for row in data.evaluation.rows
-    ]
+    columns = ["metric", "value", "better", "averaged over", "used", "left out"]
+    rows = [[metric_label(r.name), r.value, r.better, r.over, r.used, r.left_out] for r in data.evaluation.rows]
     text = (
         "Metrics are averaged over samples or labels, or computed over all entries. Samples and labels for which a "
         "metric is undefined are left out."
     )
-    return Section("metrics", "Metrics", text, [TextTable.from_records(rows, "All metrics")])
+    return Section("metrics", "Metrics", text, [TextTable(columns, rows, "All metrics")])
 
 
 def _changed_params(model: Any) -> str:
@@ -65,3 +54,21 @@ def _changed_params(model: Any) -> str:
         return ""
     inside = re.fullmatch(r"\w+\((.*)\)", " ".join(repr(model).split()))
     return inside[1] if inside else ""
+
+
+def calibration(data: ReportData) -> Section | None:
+    """Return the reliability diagram of the probabilities, and whether thresholds were tuned."""
+    p = data.predictions.probabilities
+    tuned = find_model(data.model, "thresholds_") is not None
+    thresholds = "The threshold of each label was tuned; the table of labels lists them." if tuned else ""
+    if p is None:
+        return Section("calibration", "Thresholds", thresholds) if tuned else None
+    brier, log_loss = (format_number(data.evaluation[name]) for name in ("brier_score", "log_loss"))
+    alt = f"Reliability diagram: fraction of positives by predicted probability; the Brier score is {brier}."
+
+    def draw(ax: object) -> None:
+        ReliabilityDisplay.from_predictions(data.Y, p, ax=ax)
+
+    caption = "Perfectly calibrated probabilities are on the dashed line. Larger points are bins with more entries."
+    text = f"The Brier score is {brier}, the log loss {log_loss}. {thresholds}"
+    return Section("calibration", "Calibration", text.strip(), [picture(draw, alt, caption, size=(4.6, 4.6))])
