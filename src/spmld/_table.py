@@ -1,4 +1,4 @@
-"""The table that every output is made from: aligned text, tab-separated values, Markdown, HTML and CSV."""
+"""Tables with output as aligned text, tab-separated values, Markdown, HTML and CSV."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def format_number(value: Any, digits: int = 4) -> str:
 
 @dataclass(frozen=True)
 class TableCell:
-    """Cell of a table with text of its own.
+    """Cell of a table with custom text.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ __all__ = ["audit"]
 @folds_option(5)
 @click.option("--n-iter", default=2, show_default=True, type=click.IntRange(min=1), help="Number of iterations.")
 @seed_option("Seed of the method and of the folds.")
-@click.option("-o", "--out", metavar="FILE", help="CSV file to write all observed entries to.")
+@click.option("-o", "--out", metavar="FILE", help="CSV file for all observed entries.")
 @force_option
 @json_option
 def audit(

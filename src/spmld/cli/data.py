@@ -54,7 +54,7 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
     """Fetch the files of data sets and print their paths.
 
     Files are searched in the folder SPMLD_DATA, then in the cache (the folder SPMLD_CACHE, if set), and downloaded if
-    they are in neither. Their SHA-256 checksums are compared with those on record, if any.
+    they are in neither. Their SHA-256 checksums are verified if they are in the registry.
 
     \b
     Example:
@@ -70,7 +70,7 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
             sha256 = checksum(path)
             state = "not recorded" if file.sha256 is None else "as recorded" if sha256 == file.sha256 else "differs"
             rows.append({"name": info.name, "file": str(path), "sha256": sha256, "checksum": state})
-        print_message(f"{info.name}: please cite {info.citation}. Licence: {info.licence}.")
+        print_message(f"{info.name}: please cite {info.citation}. License: {info.licence}.")
     if as_json:
         print_json(rows)
     else:

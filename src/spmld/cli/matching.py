@@ -1,4 +1,4 @@
-"""Features and labels of a data set in the order of a model."""
+"""Matching of the features and labels of a data set with those of a model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class MatchedData:
 def match(source: str, options: dict[str, Any], part: Any, path: str, info: ModelInfo, *, labels: bool) -> MatchedData:
     """Load data in the form that the model in the file `path` expects.
 
-    Of a table, only the columns that the model needs are read, and label columns only if `labels`. Columns are matched
+    Only the columns of a table that the model needs are read, and label columns only if `labels`. Columns are matched
     by name. If the model has no names they are matched by position, and their numbers must agree.
     """
     names = info.label_names or [f"y{i}" for i in range(info.n_labels or 0)]

@@ -69,7 +69,7 @@ def check_output_path(path: str | None, force: bool) -> None:
 
 
 def output_format(path: str | None, to: str | None, as_json: bool) -> str:
-    """Return the format from --format or --json, or else from the file extension.
+    """Return the format given by --format or --json, or else by the file extension.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _to_json(content: Any) -> str:
 
 
 def _finite(content: Any) -> Any:
-    """Replace NaN and infinity, which JSON does not have, by None."""
+    """Replace NaN and infinity, which JSON does not support, by None."""
     if isinstance(content, dict):
         return {key: _finite(value) for key, value in content.items()}
     if isinstance(content, (list, tuple)):

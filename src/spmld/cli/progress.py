@@ -1,4 +1,4 @@
-"""Progress bars on a terminal; nothing if standard error is a pipe or a file."""
+"""Progress bars, shown only if standard error is a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["progress_bar", "spinner"]
 
 @contextmanager
 def progress_bar(total: int, title: str) -> Iterator[Callable[[str], None]]:
-    """Show a bar with the time left; the function it yields advances the bar and sets the text behind the title."""
+    """Show a bar with the time left; the yielded function advances the bar and sets the text after the title."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -20,7 +20,7 @@ def progress_bar(total: int, title: str) -> Iterator[Callable[[str], None]]:
     from rich.progress import TimeRemainingColumn as TimeLeft
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeLeft())
-    # Fits differ in length, so the estimate is based on the last hour rather than the last seconds.
+    # Fits differ in duration, so the estimate is based on the last hour rather than the last seconds.
     with Progress(*columns, console=Console(stderr=True), speed_estimate_period=3600, transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda text: bar.update(task, advance=1, description=f"{title}: {text}" if text else title)

@@ -140,11 +140,11 @@ def html(records: Path, out: str, title: str | None, force: bool) -> None:
 
 @reproduce.command()
 @_records
-@click.option("--study", help="Study, if RECORDS contain several.")
+@click.option("--study", help="Study, if RECORDS contains several.")
 @click.option("--metric", help="Metric.  [default: the first of the study]")
 @click.option("--reference", help="Method to compare with its competitors.  [default: the reference of the study]")
-@click.option("--against", multiple=True, help="Competitor; may be repeated.  [default: all others except oracles]")
-@click.option("--data", multiple=True, help="Data set; may be repeated.  [default: all]")
+@click.option("--against", multiple=True, help="Competitor; can be repeated.  [default: all others except oracles]")
+@click.option("--data", multiple=True, help="Data set; can be repeated.  [default: all]")
 @click.option("--figure", type=click.Path(path_type=Path), help="Also plot the comparison to a file (PNG, SVG or PDF).")
 @click.option("--cost", is_flag=True, help="Print the CPU time of parameter search and fit instead of a metric.")
 @click.option("--brief", is_flag=True, help="Print the summary without the table.")
@@ -230,7 +230,7 @@ def check(
 
 
 def _find_record(records: Records, conditions: dict[str, Any], key: str | None) -> dict[str, Any]:
-    """Return the only record of a final trial that meets the conditions, or the record of any trial by its key."""
+    """Return the only record of a final trial that matches the conditions, or the record of any trial by its key."""
     matches = [
         record
         for record in records.trials.values()
@@ -272,7 +272,7 @@ def _progress_bar(study: str) -> Callable[[list[Trial], Iterable[dict[str, Any]]
 
     def show(trials: list[Trial], records: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeLeft())
-        # Fits differ in length, so that the estimate is based on the last hour.
+        # Fits differ in duration, so the estimate is based on the last hour.
         with Progress(*columns, console=Console(stderr=True), speed_estimate_period=3600) as bar:
             task = bar.add_task(study, total=len(trials))
             for record in records:

@@ -36,7 +36,7 @@ __all__ = ["tune"]
 )
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="Fixed parameter; can be repeated.")
 @click.option("--choices", multiple=True, metavar="KEY=A,B,C", help="Values of a parameter; can be repeated.")
-@click.option("--range", "ranges", multiple=True, metavar="KEY=LOW:HIGH[:log]", help="Range; can be repeated.")
+@click.option("--range", "ranges", multiple=True, metavar="KEY=LOW:HIGH[:log]", help="Search range; can be repeated.")
 @click.option("--metric", default="ranking_loss", show_default=True, metavar="NAME", help="Metric to optimize.")
 @click.option(
     "--search",

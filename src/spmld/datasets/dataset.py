@@ -64,10 +64,10 @@ class Dataset:
         if Y.shape[0] != X.shape[0]:
             raise ValueError(f"X and Y must have the same number of samples, got {X.shape[0]} and {Y.shape[0]}")
         if (self.train is None) != (self.test is None):
-            raise ValueError("train and test must be given both or neither")
+            raise ValueError("train and test must be passed together, got only one of them")
         train, test = (_check_indices(getattr(self, part), X.shape[0], part) for part in ("train", "test"))
         if train is not None and np.intersect1d(train, test).size:
-            raise ValueError("train and test must have no sample in common")
+            raise ValueError("train and test must not have samples in common")
         fields = {
             "X": X if X.dtype in (np.float32, np.float64) else X.astype(float),
             "Y": Y,
@@ -108,7 +108,7 @@ class Dataset:
 
     def _indices(self, which: str) -> Any:
         if which not in ("train", "test"):
-            raise ValueError(f"the part must be 'train', 'test' or 'all', got {which!r}")
+            raise ValueError(f"part must be 'train', 'test' or 'all', got {which!r}")
         indices = getattr(self, which)
         if indices is None:
             raise ValueError(

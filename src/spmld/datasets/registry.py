@@ -1,4 +1,4 @@
-"""The registry of public data sets: sizes, sources, checksums, licences and citations."""
+"""The registry of public data sets: sizes, sources, checksums, licenses and citations."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class DatasetInfo:
     name : str
         Name for `fetch_dataset`.
     task : str
-        What the samples and labels are.
+        Description of the samples and labels.
     n_train, n_test, n_features, n_labels : int
         Sizes, with the official split.
     files : tuple of RemoteFile
         A MATLAB file; or ARFF files for training and test, and the XML file with the names of the labels.
     licence : str
-        What is known about the licence.
+        Known information about the license.
     citation : str
         Publications to cite.
 
@@ -75,7 +75,7 @@ class DatasetInfo:
 
     @property
     def n_samples(self) -> int:
-        """Number of training and test samples together."""
+        """Total number of training and test samples."""
         return self.n_train + self.n_test
 
 

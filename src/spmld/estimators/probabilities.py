@@ -17,7 +17,7 @@ BEND = 0.05
 
 
 def score_probabilities(scores: Any, loss: str = "logistic") -> Any:
-    """Return the probabilities that belong to scores.
+    """Convert scores to probabilities.
 
     For the logistic loss this is the logistic function. For other losses the score is mapped linearly from [-1, 1] to
     [0, 1]. Beyond 0.95 the map bends, with a continuous slope, and approaches 1 without reaching it, so that the order

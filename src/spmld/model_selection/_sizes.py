@@ -1,4 +1,4 @@
-"""Sizes of subsets, and groups of samples, as arguments of splits."""
+"""Validation of the sizes of subsets and of groups of samples."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def proportional_sizes(total: int, proportions: Any) -> NDArray[np.intp]:
 
 
 def read_groups(groups: Any, n_samples: int) -> NDArray[np.intp] | None:
-    """Return groups as integers from 0."""
+    """Return groups as integers, starting at 0."""
     if groups is None:
         return None
     values = column_or_1d(groups)
@@ -101,6 +101,6 @@ def train_validation_test_sizes(n_samples: int, sizes: Any) -> NDArray[np.intp]:
 
 
 def with_remainder(sizes: NDArray[np.intp], n_samples: int) -> NDArray[np.intp]:
-    """Return the sizes with that of the remaining samples, if any, as the last."""
+    """Return the sizes, followed by the number of remaining samples if there are any."""
     remainder = n_samples - sizes.sum()
     return np.append(sizes, remainder) if remainder else sizes

@@ -50,7 +50,7 @@ class CrossFitResult:
     def scores(self) -> NDArray[np.float64]:
         """Out-of-fold scores in the order of the samples.
 
-        A sample that is tested more than once gets its mean score, one that is never tested NaN.
+        The score of a sample that is tested more than once is the mean; it is NaN for a sample that is never tested.
         """
         total = np.zeros((self.n_samples, *self.fold_scores[0].shape[1:]))
         count = np.zeros(self.n_samples)

@@ -1,4 +1,4 @@
-"""Trimming: hard entries, which are the likely errors, get weight 0."""
+"""Trimming: zero weights for hard entries, which are likely errors."""
 
 from __future__ import annotations
 

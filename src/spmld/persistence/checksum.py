@@ -38,13 +38,13 @@ def add_checksum(content: bytes, description: str) -> bytes:
     buffer = io.BytesIO(content)
     with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MEMBER, description)
-        archive.comment = _PREFIX + b"0" * 64  # the length of the comment is before it, and is part of the checksum
+        archive.comment = _PREFIX + b"0" * 64  # the length of the comment precedes it and is part of the checksum
     body = buffer.getvalue()[:-_LENGTH]
     return body + _PREFIX + hashlib.sha256(body).hexdigest().encode()
 
 
 def read_verified(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a file with a correct checksum. It is read once: what was verified is what is loaded."""
+    """Return the content of a file with a correct checksum. It is read once, so that the verified content is loaded."""
     file = Path(path)
     if file.is_dir():
         raise ModelFileError(f"{file} is a folder, expected {KIND}")

@@ -39,7 +39,7 @@ class Linear:
     thresholds : ndarray of shape (n_labels,)
         A label is positive where its score is above its threshold.
     link : {"logistic", "bent"}
-        Probability of a score s: 1 / (1 + e^-s), or (1 + s) / 2 with scores beyond 0.95 bent towards 1.
+        Probability of a score s: 1 / (1 + e^-s), or (1 + s) / 2 with scores beyond 0.95 bent toward 1.
     feature_names, label_names : list of str or None
         Names of the features and labels.
 
@@ -148,5 +148,5 @@ def _with_thresholds(model: ThresholdClassifier) -> Linear:
     if model.response_method_ == "decision_function":
         return replace(inner, thresholds=inner.thresholds + model.thresholds_)
     if inner.link != "logistic":
-        raise ValueError("thresholds of probabilities must be of a logistic model, got another loss")
+        raise ValueError("thresholds of probabilities can be exported for the logistic loss only, got another loss")
     return replace(inner, thresholds=logit(np.clip(model.thresholds_, 0.0, 1.0)))  # 0: always, 1: never

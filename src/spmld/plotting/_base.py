@@ -21,7 +21,7 @@ class Display:
             try:
                 from matplotlib import pyplot
             except ImportError:
-                raise ImportError('plots need matplotlib: pip install "spmld[plot]"') from None
+                raise ImportError('matplotlib is not installed; install it with: pip install "spmld[plot]"') from None
             ax = pyplot.subplots(**{"layout": "constrained", **options})[1]
         self.ax_ = ax
         self.figure_ = ax.figure
@@ -37,7 +37,7 @@ def main_history(estimator: Any) -> list[dict[str, Any]]:
 
 
 def label_ticks(axis: Any, names: list[str]) -> None:
-    """Label the ticks of an axis, with at most 40 labels. A dollar sign does not start a formula."""
+    """Label the ticks of an axis, with at most 40 labels. Dollar signs do not start formulas."""
     step = max(1, -(-len(names) // 40))
     axis.set_ticks(range(0, len(names), step), labels=names[::step], parse_math=False)
     axis.set_tick_params(labelsize=8 if len(names) > 15 else 10, length=2)

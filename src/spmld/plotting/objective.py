@@ -57,7 +57,7 @@ class ObjectiveDisplay(Display):
         records = main_history(estimator)
         if "objective" not in records[0]:
             raise ValueError(
-                f"history_ of the estimator must have the objective, got {type(estimator).__name__} without"
+                f"history_ of the estimator must contain the objective, but that of {type(estimator).__name__} does not"
             )
         names = [
             k for k, v in records[0].items() if isinstance(v, float) and k not in _NOT_TERMS and "mean_weight" not in k

@@ -61,7 +61,7 @@ class PacingDisplay(Display):
             names = [f"latent {i}" for i in range(len(weights[0]))]
         else:
             raise ValueError(
-                f"history_ of the estimator must have mean weights, got {type(estimator).__name__} without"
+                f"history_ of the estimator must contain mean weights, but that of {type(estimator).__name__} does not"
             )
         return cls(weights, names).plot(ax=ax)
 

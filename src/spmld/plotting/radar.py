@@ -1,4 +1,4 @@
-"""Display of several methods by several metrics."""
+"""Radar chart of several methods and metrics."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ class RadarDisplay(Display):
         title: str = "",
         ax: Any = None,
     ) -> RadarDisplay:
-        """Plot methods by metrics of `spmld.metrics`, which define whether lower values are better.
+        """Plot metrics of `spmld.metrics`, which define whether lower values are better.
 
         Parameters
         ----------
         scores : mapping of str to mapping of str to float
             Metrics of each method, such as the results of `spmld.metrics.evaluate`.
         metrics : sequence of str, optional
-            Names of the metrics to show. None: those of the first method.
+            Names of the metrics to show. By default, those of the first method.
         highlight, title
             As in the class.
         ax : matplotlib axes, optional
@@ -124,7 +124,7 @@ class RadarDisplay(Display):
         ax : matplotlib axes, optional
             Polar axes to draw on.
         ranges : mapping of str to tuple of two floats, optional
-            Worst and best value of each axis. None: those of this display.
+            Worst and best value of each axis. By default, those of this display.
         legend : bool, default=True
             Whether to draw a legend below the chart.
         """
@@ -164,5 +164,5 @@ class RadarDisplay(Display):
 
 
 def _radius(value: float, worst: float, best: float) -> float:
-    """Return 1 for the best value and 0.15 for the worst, so that lines do not meet in the centre."""
+    """Return 1 for the best value and 0.15 for the worst, so that lines do not meet in the center."""
     return 1.0 if best == worst else 0.15 + 0.85 * (value - worst) / (best - worst)

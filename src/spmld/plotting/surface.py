@@ -13,7 +13,7 @@ __all__ = ["SurfaceDisplay"]
 
 
 class SurfaceDisplay(Display):
-    """Heat map of a metric over two parameters; light colours are high values.
+    """Heat map of a metric over two parameters; light colors are high values.
 
     Parameters
     ----------

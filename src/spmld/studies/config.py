@@ -69,7 +69,7 @@ CLEAN = Corruption()
 
 @dataclass(frozen=True)
 class Condition:
-    """Data set, observed fraction and corruption: what methods are compared on."""
+    """Data set, observed fraction and corruption on which methods are compared."""
 
     data: str
     observed: float
@@ -107,7 +107,7 @@ class Method:
     sweep : dict of lists
         Values of parameters whose combinations are all evaluated on the test set, for a surface.
     oracle : bool
-        Whether the corrupted entries are hidden from it.
+        Whether the method is fitted without the corrupted entries.
 
     Examples
     --------
@@ -132,11 +132,11 @@ class Method:
             raise StudyError(f"fixed, search and sweep must not share parameters, got {', '.join(repeated)} repeated")
 
     def settings(self) -> Iterator[Params]:
-        """Yield the combinations of `search` in the order of the file, one empty combination without a search."""
+        """Yield the combinations of `search` in the order of the file; one empty combination if there is no search."""
         return _combinations(self.search)
 
     def sweeps(self) -> Iterator[Params]:
-        """Yield the combinations of `sweep`, one empty combination without a sweep."""
+        """Yield the combinations of `sweep`; one empty combination if there is no sweep."""
         return _combinations(self.sweep)
 
 
@@ -168,8 +168,8 @@ class Study:
         Data sets whose features are scaled for every method: samples of mean square norm 1, dense columns with mean 0
         and equal variances.
     evaluated_on : {"test", "missing", "audit"}
-        Whether methods are evaluated on the test set, on the missing labels of the training set, or by how well they
-        find the corrupted labels of the training set.
+        Labels for the evaluation: those of the test set, the missing labels of the training set, or the corrupted
+        labels of the training set, which are to be found.
     reference : str or None
         Method that the others are tested against.
     budget, folds, select_seed, select_by
@@ -228,11 +228,11 @@ class Study:
 
     @property
     def conditions(self) -> list[Condition]:
-        """Conditions that the methods are compared on."""
+        """Conditions on which the methods are compared."""
         return [Condition(*values) for values in product(self.data, self.observed, self.corruption)]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the content of the file of the study, without defaults, in plain types."""
+        """Return the content of the TOML file of the study, without defaults, in plain types."""
         content = dataclasses.asdict(
             self, dict_factory=lambda items: {k: v for k, v in items if v not in (None, {}, (), False)}
         )

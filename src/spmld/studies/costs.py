@@ -19,7 +19,7 @@ __all__ = ["StudyCosts", "compare_costs"]
 
 @dataclass(frozen=True)
 class StudyCosts:
-    """CPU seconds by condition and method, see `compare_costs`."""
+    """Result of `compare_costs`: CPU seconds by condition and method."""
 
     study: Study
     reference: str
@@ -71,7 +71,7 @@ def compare_costs(study: Study, records: Records, reference: str, data: Sequence
     reference : str
         Method whose time is compared with the others.
     data : sequence of str
-        Data sets. Empty: all.
+        Data sets. By default, all of them.
 
     Examples
     --------

@@ -54,7 +54,7 @@ def surface_figure(displays: Mapping[tuple[str, str], SurfaceDisplay]) -> Any:
 
 
 def rank_figure(displays: Sequence[CriticalDifferenceDisplay]) -> Any:
-    """Return critical-difference diagrams one below the other."""
+    """Return critical-difference diagrams, stacked vertically."""
     heights = [display.height for display in displays]
     figure, axes = _pyplot().subplots(
         len(displays), 1, figsize=(8.6, sum(heights)), height_ratios=heights, squeeze=False, layout="constrained"
@@ -111,5 +111,5 @@ def _pyplot() -> Any:
         matplotlib.use("Agg")
         from matplotlib import pyplot
     except ImportError:
-        raise ImportError('figures need matplotlib: pip install "spmld[plot]"') from None
+        raise ImportError('matplotlib is not installed; install it with: pip install "spmld[plot]"') from None
     return pyplot

@@ -24,7 +24,7 @@ __all__ = ["write_report"]
 
 
 def write_report(records: Records, folder: str | Path) -> list[Path]:
-    """Write all tables and figures that can be made from the records.
+    """Write all tables and figures that can be generated from the records.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def write_report(records: Records, folder: str | Path) -> list[Path]:
     Returns
     -------
     list of Path
-        Files.
+        Files that were written.
     """
     out = ReportFolder(folder)
     studies = [records.study(name) for name in records.studies]

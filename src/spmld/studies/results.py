@@ -66,7 +66,7 @@ class StudyResult:
 
     @property
     def published(self) -> PublishedValue | None:
-        """Value of the paper, which has none for corrupted labels."""
+        """Published value; None for corrupted labels."""
         if self.condition.corruption.kind != "none":
             return None
         return published(self.condition.data, self.condition.observed, self.method.published, self.metric)
@@ -95,7 +95,7 @@ def is_better(metric: str, value: float, other: float) -> bool:
 
 
 def by_evaluation(studies: Sequence[Study]) -> dict[str, list[Study]]:
-    """Group studies by what they are evaluated on: their values must not share a table or a ranking."""
+    """Group studies by `evaluated_on`, because their values must not be in the same table or ranking."""
     groups: dict[str, list[Study]] = {}
     for study in studies:
         groups.setdefault(study.evaluated_on, []).append(study)

@@ -1,4 +1,4 @@
-"""Trials: a fit and its evaluation, as a function of a description."""
+"""Trials: deterministic fits and evaluations, each defined by a description."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Trial:
 
 
 def run(trial: Trial) -> dict[str, float]:
-    """Fit and evaluate.
+    """Run a trial: fit and evaluate.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def find_estimator(path: str) -> Any:
         if callable(target):
             return target
         break
-    raise StudyError(f"estimator must be the dotted path of a class or constructor, got {path}, which does not exist")
+    raise StudyError(f"estimator must be the dotted path of an existing class or constructor, got {path}")
 
 
 def build(trial: Trial) -> Any:
@@ -187,7 +187,7 @@ def _training_labels(truth: Any, trial: Trial) -> Any:
     """Return the training labels of a trial: corrupted, then partly hidden."""
     Y = truth
     if trial.corruption.kind != "none":
-        # Another seed than that of the mask, so that corrupted and hidden entries are independent.
+        # The seed differs from that of the mask, so that corrupted and hidden entries are independent.
         rng = np.random.RandomState([trial.seed, 1])
         Y = corrupt_labels(Y, trial.corruption.kind, trial.corruption.rate, random_state=rng)  # type: ignore[arg-type]
     hidden = hide_labels(Y, trial.observed, random_state=trial.seed)

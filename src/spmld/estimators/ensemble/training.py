@@ -61,7 +61,7 @@ class HeldOutLoss:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Training samples with labels, entry weights, folds and the loss that choices are based on.
+    """Training samples with labels, entry weights, folds and the loss used for model selection.
 
     Parameters
     ----------
