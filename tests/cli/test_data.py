@@ -57,7 +57,7 @@ def test_describe_prints_the_numbers(spmld):
     assert "<svg" in Path("songs.svg").read_text()
 
 
-def test_convert_writes_what_is_read_back(spmld):
+def test_converted_files_can_be_read_back(spmld):
     status, out, _ = spmld("convert", "songs.npz", "train.arff", "--part", "train", "--sparse")
     assert (status, out) == (0, "")
     data = read_dataset("train.arff")

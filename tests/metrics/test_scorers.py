@@ -127,7 +127,7 @@ def test_probabilities_are_used_without_a_decision_function():
 
 
 def test_an_estimator_without_the_needed_method_raises():
-    with pytest.raises(ValueError, match="needs an estimator with predict_proba, object has none"):
+    with pytest.raises(ValueError, match="needs an estimator with predict_proba, got object"):
         scorer("log_loss")(object(), None, None)
 
 

@@ -16,7 +16,7 @@ ESTIMATORS = {"logistic": MaskedLogistic(), "prior": LabelPrior(), "ridge": Mask
 
 
 class Failing(MaskedLogistic):
-    """Raises in the second fold."""
+    """Raise an error in the second fold."""
 
     fits = 0
 

@@ -113,7 +113,7 @@ def test_the_report_is_deterministic(html, spmld):
     assert repeated == html
 
 
-def test_figures_have_the_colour_of_the_text(html):
+def test_figures_have_the_color_of_the_text(html):
     assert "currentColor" in html
     assert "#000000" not in html
 
@@ -188,7 +188,7 @@ def test_settings_are_those_of_the_ensemble(chosen):
     assert page.sections[-1] == "Model selection"
 
 
-def test_names_that_look_like_colours_are_not_changed():
+def test_names_that_look_like_colors_are_not_changed():
     name = '#000000 id="a" <b>'
     figure = picture(lambda ax: ax.set_title(name), "a title")
     assert name in unescape(figure.svg)

@@ -20,7 +20,7 @@ __all__ = ["LabelIssues"]
 COLUMNS = ["sample", "label", "given", "probability", "error_probability", "kind"]
 """Columns of the table of entries."""
 KINDS = {1: "false positive", -1: "false negative"}
-"""What a wrong label is, by its sign."""
+"""Kinds of errors by the sign of the label."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

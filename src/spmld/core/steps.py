@@ -21,7 +21,7 @@ class BlockUpdate(Protocol):
     """An update of one block of variables, from state to state. Tolerances are fields."""
 
     models_fit: ClassVar[bool]
-    """Whether it minimizes a quadratic model of the fit, and so may raise the objective unless `safe`."""
+    """Whether it minimizes a quadratic model of the fit, and therefore may raise the objective unless `safe`."""
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         """Return the updated state. With `safe` the model of the fit lies above it."""

@@ -105,7 +105,7 @@ def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list
         )
     count = int(header[1])
     if not 0 < abs(count) < len(names):
-        raise ValueError(f"the relation has -C {count}, but there are only {len(names)} attributes")
+        raise ValueError(f"the relation has -C {count}, which must be below the number of attributes, {len(names)}")
     return list(range(count)) if count > 0 else list(range(len(names) + count, len(names)))
 
 

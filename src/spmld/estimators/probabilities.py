@@ -13,7 +13,7 @@ from spmld.core.losses import logistic
 __all__ = ["BEND", "log_odds", "score_probabilities"]
 
 BEND = 0.05
-"""Scores of other losses than the logistic are linear in the probability up to 1 - BEND, see `score_probabilities`."""
+"""Probabilities of losses other than the logistic are linear in the score up to 1 - BEND, see `score_probabilities`."""
 
 
 def score_probabilities(scores: Any, loss: str = "logistic") -> Any:

@@ -82,7 +82,7 @@ def optuna_space(space: Mapping[str, Any]) -> dict[str, Any]:
         elif isinstance(values, optuna.BaseDistribution):
             distributions[name] = values
         else:
-            low, high, log, integers = _range(name, values, "a distribution of optuna")
+            low, high, log, integers = _range(name, values, "a distribution of Optuna")
             kind = optuna.IntDistribution if integers else optuna.FloatDistribution
             distributions[name] = kind(low, high, log=log)
     return distributions

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 TINY = 1e-30
-"""Keeps a threshold above losses of 0."""
+"""Offset that keeps thresholds above losses of 0."""
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def _without_checksum(content: bytes) -> str:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = archive.namelist()
     except zipfile.BadZipFile:
-        return f"is cut short or damaged: the end of the archive is missing, expected {KIND}. Use another copy"
+        return f"is truncated or damaged: the end of the archive is missing, expected {KIND}. Use another copy"
     if MEMBER in names:
         return "is damaged: it does not end with its checksum. Use another copy"
     if "schema.json" in names:

@@ -14,7 +14,7 @@ from spmld.estimators.ensemble.views import Params, View
 __all__ = ["PathResult", "Recorder", "search_path"]
 
 Recorder = Callable[[dict[str, Any]], bool]
-"""A function that gets a record with the keys "part", "choice" and "loss", and returns whether to stop."""
+"""Function that is called with a record with the keys "part", "choice" and "loss", and returns whether to stop."""
 MIN_LOSS = 1e-9
 """Lower bound of a loss, so that weights can be computed from its inverse."""
 
