@@ -251,7 +251,7 @@ def test_the_official_split_is_used(cli):
             ["predict", "songs.skops", "five.npz"],
             "five.npz has 5 features, but songs.skops was fitted on 6: missing decay",
         ),
-        (["predict", "songs.skops", "words.csv"], "column 'tempo' holds 'quick', which is not a number"),
+        (["predict", "songs.skops", "words.csv"], "column 'tempo' contains 'quick', which is not a number"),
         (
             ["predict", "songs.skops", "test.csv", "-o", "absent/a.csv"],
             "cannot write a.csv: folder absent does not exist",

@@ -68,7 +68,7 @@ def test_joining_different_features_or_labels_raises():
         ({"Y": [1, 0, 1]}, r"Y must have shape \(n_samples, n_labels\)"),
         ({"Y": [[-1, 0]] * 2 + [[1, 1]]}, "ambiguous"),
         ({"X": [[]] * 0}, "X must have shape"),
-        ({"X": np.empty((0, 2)), "Y": np.empty((0, 1))}, "no samples"),
+        ({"X": np.empty((0, 2)), "Y": np.empty((0, 1))}, "at least one sample"),
         ({"feature_names": ["a"]}, "feature_names must have 2 names, one for each feature, got 1"),
         ({"label_names": ["a", "b"]}, "label_names must have 1 names, one for each label, got 2"),
         ({"feature_names": ["a", "a"]}, "feature_names must be unique, got 'a' more than once"),

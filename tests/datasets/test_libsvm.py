@@ -35,7 +35,7 @@ def test_the_first_line_can_have_the_sizes(tmp_path):
         ("1 2:3 4", "cannot be read"),
         ("1 2:x\n", "cannot be read"),
         ("# nothing\n", "no samples"),
-        (" 1:2\n", "there are no labels"),
+        (" 1:2\n", "the file has no labels"),
         (b"\xe9t\xe9 1:2\n", "cannot be read"),
     ],
 )

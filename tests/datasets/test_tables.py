@@ -42,14 +42,14 @@ def test_labels_by_prefix_and_by_list(tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (TEXT, {}, "column 'id' holds 'a', which is not a number"),
+        (TEXT, {}, "column 'id' contains 'a', which is not a number"),
         (TEXT, {"drop": ["ID"]}, "no column 'ID' among the 4 columns: id, pitch, label_sad, label_calm"),
         (TEXT, {"drop": ["id"], "prefix": "y_"}, "no column starts with 'y_'"),
         (TEXT, {"drop": ["id"], "labels": ["sad"]}, "no column 'sad'"),
         (TEXT, {"drop": ["id", "pitch"]}, "at least one feature column is required"),
         (TEXT[:-3], {"drop": ["id"]}, "line 3 has 3 values, but there are 4 columns"),
         (TEXT.replace("0.5,1,0", "0.5,2,0"), {"drop": ["id"]}, "values other than labels: 0.0, 1.0, 2.0"),
-        (TEXT.replace("0.5,1,0", "0.5,maybe,0"), {"drop": ["id"]}, "column 'label_sad' holds 'maybe'"),
+        (TEXT.replace("0.5,1,0", "0.5,maybe,0"), {"drop": ["id"]}, "column 'label_sad' contains 'maybe'"),
         (TEXT.splitlines()[0] + "\n", {"drop": ["id"]}, "no samples"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\xff", {}, "is not utf-8 text"),
         (TEXT.replace("pitch", "Tonhöhe").encode("latin-1"), {}, r"byte 0xf6 .*latin-1"),
@@ -78,7 +78,7 @@ def test_frames_with_truth_values_in_several_forms():
     np.testing.assert_array_equal(data.X, [[1], [np.nan]])
     np.testing.assert_array_equal(data.Y, [[1, 1, 1], [0, 0, np.nan]])
     dated = frame.assign(when=pd.to_datetime(["2020-01-01", "2020-01-02"]))
-    with pytest.raises(ValueError, match="column 'when' holds Timestamp"):
+    with pytest.raises(ValueError, match="column 'when' contains Timestamp"):
         from_frame(dated)
 
 

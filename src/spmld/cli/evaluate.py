@@ -40,8 +40,8 @@ def evaluate(
 ) -> None:
     """Compute the metrics of MODEL on the observed labels of DATA.
 
-    Columns of a table are matched by name. For each metric the output states whether higher or lower is better, what
-    it is averaged over, and how many of these were used and left out.
+    Columns of a table are matched by name. For each metric, the output states whether higher or lower is better,
+    whether it is averaged over samples, labels or entries, and how many of them were used and left out.
 
     \b
     Examples:

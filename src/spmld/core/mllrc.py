@@ -102,7 +102,7 @@ class MapFit:
 
 @dataclass(frozen=True)
 class _Iterate:
-    """A map S, the gradient of the smooth part there, and the point Z from which the next step is taken."""
+    """A map S, the gradient of the smooth part there, and the point Z from which the next step starts."""
 
     S: Array
     G: Array

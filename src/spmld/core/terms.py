@@ -66,7 +66,7 @@ class Coupling:
         return array_namespace(V).sum(P * self.losses(V, T))
 
     def slope(self, V: Array, T: Array, P: Array) -> Array:
-        """Return the gradient in V. The gradient in T is its negative, and that in W is X^T times the latter."""
+        """Return the gradient in V. The gradient in T is its negative, and the gradient in W is X^T times that of T."""
         return self.weights(P) * (V - T)
 
 

@@ -58,7 +58,7 @@ class Dataset:
         if X.ndim != 2:
             raise ValueError(f"X must have shape (n_samples, n_features), got {X.shape}")
         if X.shape[0] == 0:
-            raise ValueError("there are no samples")
+            raise ValueError(f"X must have at least one sample, got shape {X.shape}")
         X = sp.csr_array(X) if sp.issparse(X) else np.ascontiguousarray(X)
         Y = _zeros_and_ones(self.Y)
         if Y.shape[0] != X.shape[0]:
@@ -127,7 +127,7 @@ class Dataset:
 
 
 def join_split(train: Dataset, test: Dataset, name: str = "") -> Dataset:
-    """Join training and test data to one data set with an official split.
+    """Join training and test data into one data set with an official split.
 
     Parameters
     ----------

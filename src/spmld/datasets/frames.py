@@ -84,7 +84,7 @@ def select_columns(frame: Any, columns: dict[str, str | None], kind: str) -> NDA
             f"it has {len(frame.columns)} columns: {_first(list(frame.columns))}"
         )
     if frame.shape[0] == 0:
-        raise ValueError("there are no samples")
+        raise ValueError("the file has no samples")
     return _to_array(frame, list(columns.values()))
 
 
@@ -124,8 +124,8 @@ def _column_to_floats(column: Any) -> NDArray[np.float64]:
             floats[i] = to_number(value)
         except (TypeError, ValueError):
             raise ValueError(
-                f"column {column.name!r} holds {value!r}, which is not a number: encode the column, for example with "
-                "pandas.get_dummies, or drop it"
+                f"column {column.name!r} contains {value!r}, which is not a number: encode the column, for example "
+                "with pandas.get_dummies, or drop it"
             ) from None
     return floats
 

@@ -44,10 +44,10 @@ def read_libsvm(path: str | os.PathLike[str]) -> Dataset:
             return _with_sizes(rest, n, d, l, file.stem)
         X, lines = load_svmlight_file(BytesIO(content), multilabel=True)
         if not lines:
-            raise ValueError("there are no samples")
+            raise ValueError("the file has no samples")
         labels = np.unique([label for line in lines for label in line])
         if not len(labels):
-            raise ValueError("there are no labels")
+            raise ValueError("the file has no labels")
         Y = _matrix([np.searchsorted(labels, line) for line in lines], len(labels))
         return Dataset(X, Y, label_names=[f"{label:g}" for label in labels], name=file.stem)
 

@@ -128,7 +128,7 @@ class MaskedLogistic(_MaskedLinear):
         Whether each label has an intercept, which is not penalized.
     tol : float, default=1e-3
         Stop when the norm of the gradient of a label is this fraction of its norm at zero. For features of similar
-        scale, 1e-8 gives coefficients with errors of about 1e-4.
+        scale, 1e-8 results in coefficients with errors of about 1e-4.
     max_iter : int, default=100
         Maximum number of Newton steps.
     warm_start : bool, default=False

@@ -81,7 +81,7 @@ def cross_fit(
     Parameters
     ----------
     estimator : estimator, or list with one estimator for each fold
-        A single estimator is cloned for each fold. Estimators of a list are fitted as they are, so that those with
+        A single estimator is cloned for each fold. Estimators of a list are fitted in place, so that those with
         ``warm_start=True`` start from their last fit.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.

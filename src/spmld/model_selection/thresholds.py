@@ -33,8 +33,8 @@ def f1_thresholds(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
     Returns
     -------
     ndarray of shape (n_labels,)
-        The midpoint between the lowest score above and the highest score below the threshold, or just below the lowest
-        score if there is none below.
+        The midpoint between the lowest score above and the highest score below the threshold, or a value just below
+        the lowest score if there is no score below.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class PacingRule(BaseEstimator, ABC):
 
     Examples
     --------
-    A rule that gives every entry weight 1:
+    A rule that assigns weight 1 to every entry:
 
     >>> import numpy as np
     >>> from spmld.pacing import ColumnGroups, PacingParameters, PacingRule

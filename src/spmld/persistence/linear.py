@@ -129,7 +129,7 @@ def _per_label(model: PerLabelClassifier) -> Linear:
 def _calibrated(model: CalibratedClassifier) -> Linear:
     inner = _linear(model.estimator_)
     if model.method != "sigmoid" or model.response_method_ != "decision_function":
-        raise _not_linear('CalibratedClassifier that is not method="sigmoid" of scores')
+        raise _not_linear('a CalibratedClassifier without method="sigmoid" on scores')
     tuned = model.tuned_
     slopes, shifts = np.where(tuned, model.slopes_, 1.0), np.where(tuned, model.intercepts_, 0.0)
     coef, intercept = slopes[:, None] * inner.coef, slopes * (inner.intercept - inner.thresholds) + shifts
@@ -137,7 +137,7 @@ def _calibrated(model: CalibratedClassifier) -> Linear:
         if not hasattr(model.estimator_, "predict_proba"):
             coef[~tuned], intercept[~tuned] = 0.0, log_odds(model.priors_)[~tuned]
         elif inner.link != "logistic":
-            raise _not_linear("labels that are not calibrated beside others")
+            raise _not_linear("a CalibratedClassifier in which some labels are not calibrated")
     return _make(coef, intercept, "logistic")
 
 

@@ -90,7 +90,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Method:
-    """Estimator and its parameters.
+    """Method of a study: an estimator and its parameters.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Method:
     estimator : str
         Dotted path of a class or of a constructor, such as "spmld.SPMLD.paper".
     published : str or None
-        Method of the paper whose published values are shown beside it.
+        Method of the paper whose published values are shown for comparison.
     fixed : dict
         Parameters of every fit. "pacing__schedule__threshold" sets a nested parameter.
     search : dict of lists
@@ -142,7 +142,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Study:
-    """Data sets, observed fractions, masks and methods.
+    """Definition of a study: data sets, observed fractions, masks and methods.
 
     Attributes
     ----------
@@ -168,8 +168,8 @@ class Study:
         Data sets whose features are scaled for every method: samples of mean square norm 1, dense columns with mean 0
         and equal variances.
     evaluated_on : {"test", "missing", "audit"}
-        Labels for the evaluation: those of the test set, the missing labels of the training set, or the corrupted
-        labels of the training set, which are to be found.
+        Evaluation on the labels of the test set, on the missing labels of the training set, or by the detection of
+        the corrupted labels of the training set.
     reference : str or None
         Method that the others are tested against.
     budget, folds, select_seed, select_by

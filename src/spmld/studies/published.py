@@ -45,7 +45,7 @@ class Contradiction:
 
     @property
     def impossible(self) -> bool:
-        """Whether no scores can give the sum."""
+        """Whether no scores can have this sum."""
         return self.total < 1
 
 

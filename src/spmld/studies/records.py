@@ -10,7 +10,7 @@ kind        content
 
 Each record is on disk before the next one is written. A killed process leaves at most an incomplete last line, which
 is dropped. If two records have the same key, the later one is valid. New records of a compressed file are appended to
-a file beside it, whose name ends in .journal, until the study is finished.
+a second file, whose name ends in .journal, until the study is finished.
 """
 
 from __future__ import annotations

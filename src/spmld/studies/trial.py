@@ -36,7 +36,7 @@ class Trial:
     ----------
     kind : {"held-out", "test", "missing", "audit"}
         Evaluation: on the observed labels of folds of the training samples, on the test set, on the missing labels of
-        the training samples, or by how well the corrupted labels of the training samples are found.
+        the training samples, or by the detection of the corrupted labels of the training samples.
     data : str
         Data set.
     observed : float
