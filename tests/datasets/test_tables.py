@@ -50,7 +50,7 @@ def test_labels_by_prefix_and_by_list(tmp_path):
         (TEXT[:-3], {"drop": ["id"]}, "line 3 has 3 values, but there are 4 columns"),
         (TEXT.replace("0.5,1,0", "0.5,2,0"), {"drop": ["id"]}, "values other than labels: 0.0, 1.0, 2.0"),
         (TEXT.replace("0.5,1,0", "0.5,maybe,0"), {"drop": ["id"]}, "column 'label_sad' contains 'maybe'"),
-        (TEXT.splitlines()[0] + "\n", {"drop": ["id"]}, "no samples"),
+        (TEXT.splitlines()[0] + "\n", {"drop": ["id"]}, "at least one sample"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\xff", {}, "is not utf-8 text"),
         (TEXT.replace("pitch", "Tonhöhe").encode("latin-1"), {}, r"byte 0xf6 .*latin-1"),
     ],

@@ -110,7 +110,7 @@ def test_names_version_and_summary_are_stored(tmp_path):
     assert spmld.model_info(path).label_names == list("abcde")
     with pytest.raises(ValueError, match="label_names must have 5 names, one for each label of the model, got 3"):
         spmld.save(fitted("MaskedLogistic"), path, label_names="abc")
-    with pytest.raises(ValueError, match="summary must have only types that JSON supports"):
+    with pytest.raises(ValueError, match="summary must contain only types that JSON supports"):
         spmld.save(fitted("MaskedLogistic"), path, summary={"rows": {1, 2}})
 
 
@@ -126,7 +126,7 @@ def test_a_truncated_file_raises(fraction, saved):
     path, content = saved
     path.write_bytes(content[: max(1, int(len(content) * fraction))])
     for read in (spmld.load, spmld.model_info):
-        with pytest.raises(ModelFileError, match=r"model\.skops is (cut short|damaged|not a model file)"):
+        with pytest.raises(ModelFileError, match=r"model\.skops is (truncated|damaged|not a model file)"):
             read(path)
 
 
@@ -143,7 +143,7 @@ def test_every_changed_byte_is_detected(saved):
         changed = bytearray(content)
         changed[position] ^= 0x10
         path.write_bytes(changed)
-        with pytest.raises(ModelFileError, match=r"model\.skops is (damaged|not a model file|cut short)"):
+        with pytest.raises(ModelFileError, match=r"model\.skops is (damaged|not a model file|truncated)"):
             spmld.load(path)
 
 

@@ -238,7 +238,7 @@ def test_one_label_is_enough():
         ({"Y": Y[:5]}, "X and Y must have the same number of samples, got 80 and 5"),
         ({"Y": Y[:, :3]}, "Y must have the 4 labels of the model, got 3"),
         ({"label_names": ["one"]}, "label_names must have one name for each of the 4 labels, got 1"),
-        ({"X_train": X}, "X_train and Y_train must both be given or both be None"),
+        ({"X_train": X}, "X_train and Y_train must be passed together, got only one of them"),
         (
             {"model": NAMED, "Y": pd.DataFrame(Y, columns=NAMES[::-1])},
             "Y must have the labels of the model in their order",
