@@ -125,7 +125,7 @@ class TextTable:
         return "\n".join([*([self.title] if self.title else []), *aligned, *([self.note] if self.note else [])])
 
     def to_tsv(self) -> str:
-        """Return the shown text as tab-separated lines, the names of the columns first."""
+        """Return the shown text as tab-separated lines, with the column names in the first line."""
         return "\n".join("\t".join(line) for line in [list(self.columns), *self._texts()])
 
     def to_markdown(self) -> str:

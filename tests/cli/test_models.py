@@ -276,7 +276,7 @@ def test_the_official_split_is_used(cli):
         (["compare", "train.csv", "--metric", "luck"], "metric must be one of ranking_loss"),
         (
             ["compare", "train.csv", "--method", "LEML", "--reference", "MLLRC"],
-            "--reference must be one of the methods compared, LEML, got MLLRC",
+            "--reference must be one of the compared methods, LEML, got MLLRC",
         ),
         (["tune", "train.csv", "--range", "tol=1"], "--range must be KEY=LOW:HIGH or KEY=LOW:HIGH:log"),
         (["tune", "train.csv", "--choices", "magic=1,2"], "SPMLD has no parameter 'magic'"),

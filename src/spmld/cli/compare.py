@@ -73,7 +73,7 @@ def compare(
     """
     names = list(dict.fromkeys(methods or _METHODS))
     if reference is not None and reference not in names:
-        raise ValueError(f"--reference must be one of the methods compared, {', '.join(names)}, got {reference}")
+        raise ValueError(f"--reference must be one of the compared methods, {', '.join(names)}, got {reference}")
     for name in metrics:
         get_metric(name)
     dataset = load_part(data, options, part, "train", folds=folds)

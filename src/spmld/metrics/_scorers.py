@@ -34,7 +34,7 @@ class Scorer:
             accepted = ", ".join(sorted(metric.options)) or "no options"
             raise ValueError(f"scorer({name!r}) got {', '.join(sorted(unknown))}, accepts {accepted}")
         if "propensities" in metric.options and "propensities" not in options:
-            raise ValueError(f"scorer({name!r}) needs propensities=...; see spmld.metrics.propensities")
+            raise ValueError(f"scorer({name!r}) requires propensities=...; see spmld.metrics.propensities")
         self.name = name
         self.options = options
         self._call_options = {**implied, **options}

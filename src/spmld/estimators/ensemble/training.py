@@ -93,7 +93,7 @@ class TrainingData:
     def cross_fit(
         self, estimator: Any, *, folds: Sequence[Fold] | None = None, entry_weight: Scores | None = None
     ) -> CrossFitResult:
-        """Fit an estimator on each fold, see `cross_fit`; by default on all folds, with the weights of the data."""
+        """Cross-fit an estimator, by default on all folds and with the weights of the data."""
         return cross_fit(
             estimator,
             self.X,
