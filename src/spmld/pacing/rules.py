@@ -21,7 +21,8 @@ __all__ = ["DiversePacing", "GroupSparsePacing", "HardPacing", "LinearPacing", "
 class PacingRule(BaseEstimator, ABC):
     """Base class of pacing rules. Subclasses define `weights` and `penalty`.
 
-    The weights minimize the sum of the weighted losses and the penalty. With an infinite threshold, the weights must be 1 and the penalty 0.
+    The weights minimize the sum of the weighted losses and the penalty. With an infinite threshold, the weights
+    must be 1 and the penalty 0.
 
     Parameters
     ----------
