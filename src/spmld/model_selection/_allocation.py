@@ -12,8 +12,8 @@ __all__ = ["allocate"]
 _CANDIDATES = 100  # units of each subset that are considered for an exchange
 _POOL = 5000  # units of a subset from which the candidates are drawn
 _ATTEMPTS = 1000  # maximum number of attempted exchanges, which bounds the time
-_NO_UNIT = -1  # placeholder for a unit if a unit is moved without an exchange
-_OBSERVED_WEIGHT = 0.1  # weight of the observed entries relative to the positives
+_NOTHING = -1  # placeholder for a unit if a unit is moved without an exchange
+_SECOND_AIM = 0.1  # weight of the observed entries beside the positives
 
 
 def allocate(
@@ -68,11 +68,11 @@ def allocate(
         columns.insert(1, signs != 0)
     amounts: NDArray[Any] = np.hstack(columns)
     if groups is None:
-        return _Parts(amounts, sizes, signs.shape[1], rng).fill(shuffle).balance(moves=False).part
+        return _Parts(amounts, sizes, signs.shape[1], rng).fill(shuffle).mend(moves=False).part
     names, group = np.unique(groups, return_inverse=True)
     summed = np.zeros((len(names), amounts.shape[1]), dtype=np.float32)
     np.add.at(summed, group, amounts)
-    return _Parts(summed, sizes, signs.shape[1], rng).fill(shuffle).balance(moves=True).part[group]
+    return _Parts(summed, sizes, signs.shape[1], rng).fill(shuffle).mend(moves=True).part[group]
 
 
 class _Parts:
@@ -86,12 +86,12 @@ class _Parts:
         self, amounts: NDArray[Any], sizes: NDArray[np.intp], n_labels: int, rng: np.random.RandomState
     ) -> None:
         self.amounts, self.n_labels, self.rng = amounts, n_labels, rng
-        self.fractions = sizes / sizes.sum()
+        self.share = sizes / sizes.sum()
         total = amounts.sum(axis=0, dtype=float)
-        self.need = self.fractions[:, None] * total
+        self.need = self.share[:, None] * total
         self.need[:, -1] = sizes
         self.importance = 1 / np.maximum(total, 1)
-        self.importance[n_labels:-1] *= _OBSERVED_WEIGHT
+        self.importance[n_labels:-1] *= _SECOND_AIM
         self.part = np.full(len(amounts), -1, dtype=np.intp)
 
     def fill(self, shuffle: bool) -> _Parts:
@@ -112,13 +112,13 @@ class _Parts:
     def _place(self, units: NDArray[np.intp], column: int) -> None:
         """Assign each unit to the subset with the largest need of `column` and, among ties, the most free places."""
         units = units[np.argsort(-self.amounts[units, column].astype(float), kind="stable")]
-        needed, room = self.need[:, column].tolist(), self.need[:, -1].tolist()
+        lack, room = self.need[:, column].tolist(), self.need[:, -1].tolist()
         parts = range(len(room))
         chosen = []
         for amount, rows in self.amounts[units][:, [column, -1]].tolist():
             fitting = [f for f in parts if room[f] >= rows] or parts
-            best = max(fitting, key=lambda f: (needed[f], room[f]))
-            needed[best] -= amount
+            best = max(fitting, key=lambda f: (lack[f], room[f]))
+            lack[best] -= amount
             room[best] -= rows
             chosen.append(best)
         self.part[units] = chosen
@@ -126,8 +126,8 @@ class _Parts:
             self.need[f] -= self.amounts[units[self.part[units] == f]].sum(axis=0, dtype=float)
 
     def _leave_none_empty(self) -> None:
-        """Move a small unit of the subset with the most units to each subset that large groups left empty."""
-        for f in np.flatnonzero(np.bincount(self.part, minlength=len(self.fractions)) == 0):
+        """Move the smallest unit of the subset with the most units to each empty subset."""
+        for f in np.flatnonzero(np.bincount(self.part, minlength=len(self.share)) == 0):
             donor = np.bincount(self.part).argmax()
             units = np.flatnonzero(self.part == donor)
             unit = units[np.argmin(self.amounts[units, -1])]
@@ -135,47 +135,46 @@ class _Parts:
             self.need[donor] += self.amounts[unit]
             self.need[f] -= self.amounts[unit]
 
-    def balance(self, moves: bool) -> _Parts:
+    def mend(self, moves: bool) -> _Parts:
         """Exchange units between subsets as long as this helps; with `moves`, single units may move as well."""
-        exhausted = np.zeros(self.need.shape, dtype=bool)
+        given_up = np.zeros(self.need.shape, dtype=bool)
         for _ in range(_ATTEMPTS):
-            deviation = np.where(exhausted | (np.abs(self.need) < 1 - 1e-9), 0, self.need**2)
-            deviation *= self.importance / self.fractions[:, None]
-            f, column = np.unravel_index(np.argmax(deviation), deviation.shape)
-            if deviation[f, column] == 0:
+            worth = np.where(given_up | (np.abs(self.need) < 1 - 1e-9), 0, self.need**2)
+            worth *= self.importance / self.share[:, None]
+            f, column = np.unravel_index(np.argmax(worth), worth.shape)
+            if worth[f, column] == 0:
                 break
-            relative = self.need[:, column] / self.fractions
-            donor, receiver = (np.argmin(relative), f) if self.need[f, column] > 0 else (f, np.argmax(relative))
-            if self._exchange(int(donor), int(receiver), int(column), moves):
-                exhausted[:] = False
+            relative = self.need[:, column] / self.share
+            rich, poor = (np.argmin(relative), f) if self.need[f, column] > 0 else (f, np.argmax(relative))
+            if self._exchange(int(rich), int(poor), int(column), moves):
+                given_up[:] = False
             else:
-                exhausted[f, column] = True
+                given_up[f, column] = True
         return self
 
-    def _exchange(self, donor: int, receiver: int, column: int, moves: bool) -> bool:
+    def _exchange(self, rich: int, poor: int, column: int, moves: bool) -> bool:
         """Apply the best of the candidate exchanges if it decreases the sum; return whether it does.
 
         Moving the difference v of two units from subset a to subset b changes the sum by
         v' W v (1/s_a + 1/s_b) + 2 v' W (need_a/s_a - need_b/s_b) with the weights W of the columns.
         """
-        outgoing, incoming = self._candidates(donor, column, 1), self._candidates(receiver, column, -1)
-        if moves and np.count_nonzero(self.part == donor) > 1:
-            incoming = np.append(incoming, _NO_UNIT)
+        given, taken = self._candidates(rich, column, 1), self._candidates(poor, column, -1)
+        if moves and np.count_nonzero(self.part == rich) > 1:
+            taken = np.append(taken, _NOTHING)
         root = np.sqrt(self.importance)
-        A, B = self._scaled(outgoing, root), self._scaled(incoming, root)
-        s_a, s_b = self.fractions[donor], self.fractions[receiver]
-        pull = root * (self.need[donor] / s_a - self.need[receiver] / s_b)
+        A, B = self._scaled(given, root), self._scaled(taken, root)
+        pull = root * (self.need[rich] / self.share[rich] - self.need[poor] / self.share[poor])
         squares = (A**2).sum(axis=1)[:, None] - 2 * A @ B.T + (B**2).sum(axis=1)
-        change = squares * (1 / s_a + 1 / s_b) + 2 * ((A @ pull)[:, None] - B @ pull)
+        change = squares * (1 / self.share[rich] + 1 / self.share[poor]) + 2 * ((A @ pull)[:, None] - B @ pull)
         i, j = np.unravel_index(np.argmin(change), change.shape)
         if change[i, j] >= -1e-9:
             return False
         gain = (A[i] - B[j]) / root
-        self.need[donor] += gain
-        self.need[receiver] -= gain
-        self.part[outgoing[i]] = receiver
-        if incoming[j] != _NO_UNIT:
-            self.part[incoming[j]] = donor
+        self.need[rich] += gain
+        self.need[poor] -= gain
+        self.part[given[i]] = poor
+        if taken[j] != _NOTHING:
+            self.part[taken[j]] = rich
         return True
 
     def _candidates(self, part: int, column: int, direction: int) -> NDArray[np.intp]:
@@ -189,4 +188,4 @@ class _Parts:
         return units
 
     def _scaled(self, units: NDArray[np.intp], root: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.where(units[:, None] != _NO_UNIT, self.amounts[units] * root, 0)
+        return np.where(units[:, None] != _NOTHING, self.amounts[units] * root, 0)
