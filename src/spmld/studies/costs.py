@@ -71,7 +71,7 @@ def compare_costs(study: Study, records: Records, reference: str, data: Sequence
     reference : str
         Method whose time is compared with the others.
     data : sequence of str
-        Data sets. By default, all of them.
+        Data sets. Empty: all.
 
     Examples
     --------
