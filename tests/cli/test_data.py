@@ -125,7 +125,7 @@ def test_fetch_prints_paths_and_warns_of_other_checksums(spmld, tmp_path, monkey
     assert status == 0
     assert json.loads(out)[0]["file"] == str(tmp_path / "Business.mat")
     assert json.loads(out)[0]["checksum"] == "differs"
-    assert f"spmld: warning: {tmp_path / 'Business.mat'} is not the file of the registry" in err
+    assert f"spmld: warning: {tmp_path / 'Business.mat'} differs from the file of the registry" in err
     assert "please cite Ueda" in err
 
 
