@@ -16,7 +16,7 @@ from spmld.audit import find_label_issues
 from spmld.datasets import Dataset, fetch_dataset, make_planted
 from spmld.labels import corrupt_labels
 
-POSITIVE, NEGATIVE = "#D55E00", "#0072B2"  # Okabe-Ito palette, suitable for colour blindness
+POSITIVE, NEGATIVE = "#D55E00", "#0072B2"  # Okabe-Ito palette, suitable for color blindness
 
 
 def load():
@@ -52,9 +52,9 @@ def draw(path, rows):
         print('\nNo figure: matplotlib is not installed; install it with: pip install "spmld[plot]"')
         return False
     figure, axis = plt.subplots(figsize=(7, 0.5 * len(rows) + 1.5), layout="constrained")
-    for shift, kind, colour in ((0.2, "false positives", POSITIVE), (-0.2, "false negatives", NEGATIVE)):
+    for shift, kind, color in ((0.2, "false positives", POSITIVE), (-0.2, "false negatives", NEGATIVE)):
         positions = [i + shift for i in range(len(rows))]
-        axis.barh(positions, [row[kind] for row in rows], 0.38, color=colour, label=kind)
+        axis.barh(positions, [row[kind] for row in rows], 0.38, color=color, label=kind)
     axis.set_yticks(range(len(rows)), [row["label"] for row in rows])
     axis.set(xlabel="expected number", title="Expected label errors")
     axis.spines[["top", "right"]].set_visible(False)

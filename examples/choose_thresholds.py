@@ -45,6 +45,6 @@ for j, axis in enumerate(axes.flat):
     axis.axvline(thresholds[j], color="#D55E00", lw=1.5)
     axis.set_title(f"{frequencies[j]:.0%} positives", fontsize=10)
     axis.spines[["top", "right"]].set_visible(False)
-figure.supxlabel("threshold (grey: 0, red: chosen)")
+figure.supxlabel("threshold (gray: 0, red: chosen)")
 figure.supylabel("F1 on test samples")
 plt.show()

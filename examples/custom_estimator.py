@@ -63,9 +63,9 @@ for kind, label in (("correct", 1), ("wrong", 0)):
 # The losses of the positive labels. The pacing rule leaves out those with the largest losses.
 figure, axis = plt.subplots(figsize=(7, 3.2), layout="constrained")
 edges = np.linspace(0, 12, 49)
-for kind, label, colour in (("correct", 1, "#0072B2"), ("wrong", 0, "#D55E00")):
+for kind, label, color in (("correct", 1, "#0072B2"), ("wrong", 0, "#D55E00")):
     losses = models["self-paced"].losses_[(Y == 1) & (truth[train] == label)]
-    axis.hist(losses, edges, color=colour, alpha=0.7, label=kind)
+    axis.hist(losses, edges, color=color, alpha=0.7, label=kind)
 axis.set(xlabel="loss of a positive label", ylabel="number of labels", yscale="log")
 axis.legend(frameon=False)
 axis.spines[["top", "right"]].set_visible(False)

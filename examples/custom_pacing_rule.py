@@ -42,9 +42,9 @@ class PolynomialPacing(PacingRule):
 # The weights for a threshold of 1.
 losses = np.linspace(0, 1.5, 301)[:, None]
 figure, axis = plt.subplots(figsize=(6, 3.2), layout="constrained")
-for power, colour in ((1.5, "#D55E00"), (2, "#9A9A9A"), (4, "#0072B2"), (20, "#009E73")):
+for power, color in ((1.5, "#D55E00"), (2, "#9A9A9A"), (4, "#0072B2"), (20, "#009E73")):
     (P,) = PolynomialPacing(power=power).weights([losses], PacingParameters(1.0), ColumnGroups())
-    axis.plot(losses, P, color=colour, label=f"q = {power}")
+    axis.plot(losses, P, color=color, label=f"q = {power}")
 axis.set(xlabel="loss / threshold", ylabel="weight")
 axis.legend(frameon=False)
 axis.spines[["top", "right"]].set_visible(False)

@@ -10,10 +10,10 @@ Run it with ``python examples/self_paced_any_classifier.py``. It takes a few sec
 
 30 % of the training samples have the labels of another sample, and 30 % of the labels are missing. Each classifier is
 fitted in three ways: on all observed labels; self-paced, which leaves out the hardest positives and negatives of each
-label; and as an oracle, without the wrong labels. The oracle is a bound for what leaving out labels can achieve. The
-test labels are correct.
+label; and as an oracle, without the wrong labels. The oracle is an upper bound on the benefit of leaving out labels.
+The test labels are correct.
 
-These data favour self-paced learning, because the labels depend on the features with little noise, so that wrong labels
+These data favor self-paced learning, because the labels depend on the features with little noise, so that wrong labels
 have large losses. The pacing rule is the default one. The penalties were chosen for the classifiers *without* pacing,
 on data of other seeds. Self-paced learning lowers the ranking loss of both classifiers; the average precision of
 ``SGDClassifier`` does not change.
@@ -127,14 +127,14 @@ def draw(path, results, weights, kinds, n_positives):
 def draw_means(axis, weights, kinds):
     iterations = np.arange(1, len(weights) + 1)
     for kind, entries in kinds.items():
-        colour = CORRECT if kind.startswith("correct") else WRONG
+        color = CORRECT if kind.startswith("correct") else WRONG
         style = "-" if kind.endswith("positives") else "--"
         means = [P[entries].mean() for P in weights]
-        axis.plot(iterations, means, style, color=colour, lw=2.2, marker="o", ms=5)
+        axis.plot(iterations, means, style, color=color, lw=2.2, marker="o", ms=5)
         # The lines of correct labels end close together, so their names are moved apart.
         shift = {"correct positives": 7, "correct negatives": -7}.get(kind, 0)
         position = {"xytext": (9, shift), "textcoords": "offset points", "va": "center"}
-        axis.annotate(kind, (iterations[-1], means[-1]), color=colour, annotation_clip=False, **position)
+        axis.annotate(kind, (iterations[-1], means[-1]), color=color, annotation_clip=False, **position)
     axis.set(title="Self-paced weights (LogisticRegression)", xlabel="iteration", ylabel="mean weight")
     axis.set(xticks=iterations, ylim=(0, 1.03))
 
@@ -157,9 +157,9 @@ def draw_labels(axis, weights, entries, n_positives):
 
 def draw_losses(axis, results):
     positions, width = np.arange(len(ESTIMATORS)), 0.27
-    for j, (method, colour) in enumerate(zip(METHODS, (PLAIN, PACED, "white"), strict=True)):
-        edge, x = PLAIN if colour == "white" else colour, positions + (j - 1) * width
-        bars = axis.bar(x, results[:, j, 0], width * 0.9, color=colour, edgecolor=edge, label=method)
+    for j, (method, color) in enumerate(zip(METHODS, (PLAIN, PACED, "white"), strict=True)):
+        edge, x = PLAIN if color == "white" else color, positions + (j - 1) * width
+        bars = axis.bar(x, results[:, j, 0], width * 0.9, color=color, edgecolor=edge, label=method)
         axis.bar_label(bars, fmt="%.3f", fontsize=9, padding=2)
     axis.set_xticks(positions, ESTIMATORS)
     axis.tick_params(length=0)

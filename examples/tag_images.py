@@ -23,7 +23,7 @@ train, test = slice(0, 1200), slice(1200, None)
 Y_train = hide_labels(Y[train], observed_fraction=0.5, random_state=0)
 
 # %%
-# Tags such as *even* are not linear functions of the pixels, so nearest neighbours are better than a linear model.
+# Tags such as *even* are not linear functions of the pixels, so nearest neighbors are better than a linear model.
 models = {"LabelPrior": LabelPrior(), "MaskedLogistic": MaskedLogistic(), "MLkNN": MLkNN(n_neighbors=5)}
 print(f"{'':<16}{'subset accuracy':>16}{'macro F1':>10}{'ranking loss':>14}")
 for name, model in models.items():

@@ -33,7 +33,7 @@ PHRASES = {
     "location": [
         "close to the station",
         "a walk of two minutes to the beach",
-        "far from the centre",
+        "far from the center",
         "right by the museum",
     ],
     "price": ["cheap for what you get", "far too expensive", "fair rates", "we paid twice what the site had said"],

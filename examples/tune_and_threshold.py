@@ -27,7 +27,7 @@ from spmld.model_selection import (
 
 
 def make_data():
-    """Return training samples with 30 % of their labels observed, and fully labelled test samples.
+    """Return training samples with 30 % of their labels observed, and fully labeled test samples.
 
     For real data, Y has 0 and 1 for observed labels and NaN for missing ones.
     """

@@ -9,7 +9,7 @@ from spmld.datasets import find_file, list_datasets, load_dataset, read_mat
 
 @pytest.fixture(scope="session")
 def real():
-    """A reader of the paper's data sets by name, which skips the test where they are not to be found."""
+    """Return a reader of the paper's data sets by name, which skips the test if they are not available."""
 
     def read(name):
         try:
@@ -22,7 +22,7 @@ def real():
 
 @pytest.fixture(scope="session")
 def load():
-    """Data sets of the registry whose files are below SPMLD_DATA, as recorded; others skip the test."""
+    """Return a reader of registered data sets in SPMLD_DATA, which skips the test if files are absent or differ."""
     kept = {}
 
     def get(name):

@@ -17,7 +17,7 @@ def numbers(printed, start):
 
 
 def check_tuning(printed):
-    """Thresholds improve macro F1 much, calibration improves it a little."""
+    """Thresholds improve macro F1 considerably, calibration improves it slightly."""
     lines = printed.splitlines()
     start = next(i for i, line in enumerate(lines) if "macro F1" in line)
     plain, *others = [float(line[34:44]) for line in lines[start + 1 :]]
@@ -63,11 +63,11 @@ def check_text(printed):
 
 
 def check_images(printed):
-    """Nearest neighbours are best in all three metrics."""
-    prior, linear, neighbours = (numbers(printed, name) for name in ("LabelPrior", "MaskedLogistic", "MLkNN"))
-    assert neighbours[0] > linear[0] > prior[0]
-    assert neighbours[1] > linear[1] > prior[1]
-    assert neighbours[2] < linear[2] < prior[2]
+    """Nearest neighbors are best in all three metrics."""
+    prior, linear, neighbors = (numbers(printed, name) for name in ("LabelPrior", "MaskedLogistic", "MLkNN"))
+    assert neighbors[0] > linear[0] > prior[0]
+    assert neighbors[1] > linear[1] > prior[1]
+    assert neighbors[2] < linear[2] < prior[2]
 
 
 def check_thresholds(printed):

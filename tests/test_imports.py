@@ -1,4 +1,4 @@
-"""Packages import each other through public modules alone."""
+"""Packages import each other through public modules only."""
 
 import ast
 from pathlib import Path
@@ -10,7 +10,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 
 def private_imports(path):
-    """Imports of a private module of another package; the helpers beside the packages are for all."""
+    """Return imports of private modules of other packages; the helpers next to the packages are allowed."""
     package = path.relative_to(ROOT).parts[0]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("spmld."):

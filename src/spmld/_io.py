@@ -1,4 +1,4 @@
-"""Helpers of all readers and writers: optional dependencies, errors that name the file, and complete files only."""
+"""Helpers for files: optional dependencies, error messages that name the file, and atomic writes."""
 
 import importlib
 import os
@@ -36,7 +36,7 @@ def reading(path: StrPath, kind: str) -> Iterator[Path]:
         byte = f"byte 0x{error.object[error.start]:02x} at position {error.start}"
         hint = "save it as UTF-8, or pass its encoding, such as latin-1"
         raise ValueError(f"{file} is not {error.encoding} text ({byte}): {hint}") from error
-    except Exception as error:  # the libraries below raise many kinds, from KeyError to zlib.error
+    except Exception as error:  # libraries raise many types of errors, from KeyError to zlib.error
         raise ValueError(f"{file} cannot be read as {kind}: {error}") from error
 
 
@@ -45,8 +45,8 @@ def writing(path: StrPath) -> Iterator[Path]:
     """Yield a temporary file in the same folder. It is renamed to `path` if the block succeeds, and deleted if not."""
     file = Path(path)
     if not file.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {file.parent} to write {file.name} into")
-    # The temporary name has the same extension: some libraries choose the format by it, or append their own.
+        raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
+    # The temporary name has the same extension, because some libraries choose the format by it or append their own.
     part = file.with_name(f".{os.getpid()}-part-{file.name}")
     try:
         yield part

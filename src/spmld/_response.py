@@ -54,7 +54,7 @@ def label_scores(
         scores = np.column_stack([column[:, values == classes[1]].sum(axis=1) for column, values in by_label])
     scores = np.asarray(to_numpy(scores), dtype=float)
     if n_labels == 1 and np.ndim(fitted_classes) == 1 and len(fitted_classes) == 1:
-        # The scores of an estimator fitted on one class need not favour this class.
+        # The scores of an estimator fitted on one class need not favor this class.
         negative = -1.0 if response_method == "decision_function" else 0.0
         scores = np.full(len(scores), 1.0 if fitted_classes[0] == classes[1] else negative)
     if scores.ndim == 1:
@@ -104,7 +104,7 @@ def predict_all(model: Any, X: Any) -> Predictions:
     predicted = predicted[:, None] if predicted.ndim == 1 else predicted
     classes: Any = getattr(model, "classes_", None)
     binary = isinstance(classes, np.ndarray) and classes.shape == (2,)
-    if not binary:  # scikit-learn's estimators for several labels have a list with the classes of each
+    if not binary:  # scikit-learn's multi-label estimators have a list with the classes of each label
         classes = np.array([0, 1])
     positive = predicted == classes[1] if binary else predicted > 0
     scores = {

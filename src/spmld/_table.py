@@ -1,4 +1,4 @@
-"""The table that every output is made from: aligned text, tab-separated values, Markdown, HTML and CSV."""
+"""Tables with output as aligned text, tab-separated values, Markdown, HTML and CSV."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ def format_number(value: Any, digits: int = 4) -> str:
 
 @dataclass(frozen=True)
 class TableCell:
-    """Cell of a table with text of its own.
+    """Cell of a table with custom text.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class TextTable:
         return "\n".join([*([self.title] if self.title else []), *aligned, *([self.note] if self.note else [])])
 
     def to_tsv(self) -> str:
-        """Return the shown text as tab-separated lines, the names of the columns first."""
+        """Return the shown text as tab-separated lines, with the column names in the first line."""
         return "\n".join("\t".join(line) for line in [list(self.columns), *self._texts()])
 
     def to_markdown(self) -> str:

@@ -30,7 +30,7 @@ __all__ = [
 
 
 class HasMethods(_param_validation.HasMethods):
-    """An object with given methods; unlike in scikit-learn, not a class with them."""
+    """Constraint for objects with given methods; unlike scikit-learn's, it does not accept classes."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Return whether `val` is accepted."""
@@ -38,7 +38,7 @@ class HasMethods(_param_validation.HasMethods):
 
 
 class _Count(Interval):
-    """An interval of integers; unlike in scikit-learn, True and False are not integers."""
+    """Constraint for an interval of integers; unlike scikit-learn's, it does not accept True and False."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Return whether `val` is accepted."""

@@ -165,8 +165,8 @@ def test_a_vector_of_words():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"estimator": "logistic"}, "estimator must be None or an estimator with fit, got 'logistic'"),
-        ({"estimator": KNeighborsClassifier()}, "estimator must have a fit that accepts .* KNeighborsClassifier"),
+        ({"estimator": "logistic"}, "estimator must be None or an estimator with a fit method, got 'logistic'"),
+        ({"estimator": KNeighborsClassifier()}, "fit of the estimator must accept .* KNeighborsClassifier"),
         ({"X": DATA.X[:-1]}, "X and Y must have the same number of samples, got 599 and 600"),
         ({"Y": None}, "Y must be a label matrix, got None"),
         ({"Y": np.full(TRUTH.shape, 7)}, "Y "),
@@ -197,7 +197,7 @@ def test_csv_files_can_be_read_back(swapped, tmp_path):
     _, issues = swapped
     issues.to_csv(tmp_path / "issues.csv")
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "issues.csv"), issues.table(), check_dtype=False)
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
         issues.to_csv(tmp_path / "absent" / "issues.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["issues.csv"]
 

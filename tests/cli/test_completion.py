@@ -14,7 +14,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="
 
 
 def complete(**environment):
-    """Return what ``spmld`` prints to a shell that asks for completions."""
+    """Return the output of ``spmld`` when a shell requests completions."""
     call = [sys.executable, "-m", "spmld.cli"]
     ran = subprocess.run(
         call, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=False

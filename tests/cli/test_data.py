@@ -57,7 +57,7 @@ def test_describe_prints_the_numbers(spmld):
     assert "<svg" in Path("songs.svg").read_text()
 
 
-def test_convert_writes_what_is_read_back(spmld):
+def test_converted_files_can_be_read_back(spmld):
     status, out, _ = spmld("convert", "songs.npz", "train.arff", "--part", "train", "--sparse")
     assert (status, out) == (0, "")
     data = read_dataset("train.arff")
@@ -125,7 +125,7 @@ def test_fetch_prints_paths_and_warns_of_other_checksums(spmld, tmp_path, monkey
     assert status == 0
     assert json.loads(out)[0]["file"] == str(tmp_path / "Business.mat")
     assert json.loads(out)[0]["checksum"] == "differs"
-    assert f"spmld: warning: {tmp_path / 'Business.mat'} is not the file of the registry" in err
+    assert f"spmld: warning: {tmp_path / 'Business.mat'} differs from the file of the registry" in err
     assert "please cite Ueda" in err
 
 

@@ -1,4 +1,4 @@
-"""All commands in separate processes on Emotions: audio features of songs, labelled with moods."""
+"""All commands in separate processes on Emotions: audio features of songs, labeled with moods."""
 
 import json
 import os

@@ -77,7 +77,7 @@ def test_failures_are_printed_and_set_the_exit_status(cli):
     ("arguments", "message"),
     [
         (["run", "tabels"], "spmld: study must be one of"),
-        (["run", "none.toml"], "spmld: there is no study file none.toml"),
+        (["run", "none.toml"], "spmld: study file none.toml does not exist"),
         (["html", "none.jsonl", "-o", "x.html"], "spmld: none.jsonl cannot be read"),
         (["run", "tiny.toml", "--out", "."], "cannot be written"),
         (["report", "none.jsonl"], "spmld: none.jsonl cannot be read: No such file"),

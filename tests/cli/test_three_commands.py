@@ -54,7 +54,7 @@ def test_fit_evaluate_predict(folder):
 
 def test_the_commands_of_the_readme_run(tmp_path):
     text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    block = text.split("## Three commands")[1].split("```")[1]
+    block = text.split("On the command line")[1].split("```")[1]
     commands = [line.split()[1:] for line in block.strip().splitlines()]
     assert [command[0] for command in commands] == ["fit", "evaluate", "predict"]
     write_songs(tmp_path)

@@ -43,7 +43,7 @@ def test_trials_are_halved_until_the_decrease_is_sufficient():
     def value(x):
         (s,) = x[0]
         tried.append(s)
-        # A full step decreases the value too little, a quarter step enough.
+        # A full step does not decrease the value enough; a quarter step does.
         return {0.0: 1.0, -1.0: 1 - 1e-6, -0.5: 1 + 1e-3}.get(s, 1 + s / 10)
 
     (x,) = descend((np.zeros(1),), value, lambda x: (np.ones(1),), max_iter=1)
@@ -76,7 +76,7 @@ def test_stops_where_the_gradient_or_the_change_is_zero():
         return (np.full(1, 1e-3),)
 
     descend((np.zeros(1),), lambda x: next(values), gradient, max_iter=60)
-    # values 1, .5, then hardly any change: the three changes before the last are small after the sixth value
+    # after the values 1 and .5 there is hardly any change: three small changes are complete at the sixth value
     assert len(taken) == 5
 
 

@@ -128,7 +128,7 @@ def test_extrapolation_is_accepted_only_if_it_lowers_the_objective():
 
 
 class Reckless:
-    """A step that raises the objective unless it is asked to be safe."""
+    """A step that raises the objective unless `safe` is True."""
 
     models_fit = True
 

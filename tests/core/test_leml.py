@@ -100,7 +100,7 @@ def test_accurate_updates_end_where_the_gradient_of_their_block_is_zero(name, sp
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_rank_one_fit_is_as_low_as_that_of_a_general_optimizer(name):
-    """Not convex: compares the lowest of a few initializations; from the end of a fit nothing lower is found."""
+    """The problem is not convex: the best of a few initializations is compared, and fits cannot be improved."""
     problem, factors = make_factors(k=1, intercept=False, block_rows=100)
     loss, (d, l) = LOSSES[name], (len(factors.W), len(factors.H))
     rng = np.random.default_rng(1)
@@ -123,7 +123,7 @@ def test_rank_one_fit_is_as_low_as_that_of_a_general_optimizer(name):
 def test_orthonormal_features_give_thresholded_singular_values(k):
     """The penalty on the factors is t times the nuclear norm of their product, and k bounds the rank.
 
-    With X^T X = I the minimum is therefore X^T Y with its singular values less t, the k largest of them.
+    With X^T X = I the minimum is therefore X^T Y with its k largest singular values reduced by t.
     """
     rng = np.random.default_rng(0)
     X = np.linalg.qr(rng.normal(size=(40, 5)))[0]

@@ -59,7 +59,7 @@ def test_thresholding_is_the_proximal_map_of_the_nuclear_norm(t):
     for size in (1e-6, 1e-3, 0.1, 1.0):
         for _ in range(50):
             assert value(S + size * rng.normal(size=S.shape)) >= value(S)
-    # A general optimizer, with the norm smoothed so little that the minimum moves by less than the tolerance.
+    # A general optimizer; the norm is smoothed so little that the minimum changes by less than the tolerance.
     smooth = minimize(
         lambda x: (
             0.5 * ((x.reshape(3, 3) - matrix) ** 2).sum()
@@ -73,7 +73,7 @@ def test_thresholding_is_the_proximal_map_of_the_nuclear_norm(t):
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_regression_times_the_map_is_the_best_regression(intercept):
-    """For every S: no other W has a lower objective than B S, and the value reported is the formula's."""
+    """For every S, no other W has a lower objective than B S, and the reported value equals the formula."""
     problem, _, _ = make_case(weighted=True, fit_intercept=intercept)
     B, fit = pose(problem)
     rng = np.random.default_rng(0)
@@ -96,7 +96,7 @@ def test_gradient_is_the_slope_of_the_value():
 
 
 def test_curvature_bounds_the_smooth_part_tightly():
-    """Never below the Hessian's largest eigenvalue, never above (1 + a) |Y|^2 for weights of one."""
+    """The bound is at least the largest eigenvalue of the Hessian and, for weights 1, at most (1 + a) |Y|^2."""
     problem = random_case(observed=0.5, fit_intercept=False)
     _, fit = pose(problem)
     _, Y, _ = whole(problem)
@@ -141,7 +141,7 @@ def test_fit_ends_at_a_fixed_point_and_nothing_near_is_lower(c):
 
 
 def test_steps_are_those_of_accelerated_proximal_gradient():
-    """As Beck and Teboulle (2009) write them, until the objective would rise."""
+    """The steps equal those of Beck and Teboulle (2009) until the objective would rise."""
     problem, _, _ = make_case(weighted=True)
     _, fit = pose(problem)
     step, S, Z, t = 1 / fit.curvature(), np.eye(6), np.eye(6), 1.0
@@ -179,8 +179,8 @@ def test_without_nuclear_norm_the_map_is_a_linear_system_per_label(observed):
         np.testing.assert_allclose(S[:, i], np.linalg.solve(fit.M + A * G, A * G[:, i]), atol=1e-6)
 
 
-def test_close_completion_of_full_labels_leaves_them_as_they_are():
-    """S = I - (M + a G)^-1 M: the distance to I falls as 1/a, and W is the ridge regression of the labels."""
+def test_close_completion_of_full_labels_does_not_change_them():
+    """S = I - (M + a G)^-1 M: the distance to I decreases as 1/a, and W is the ridge regression of the labels."""
     problem = random_case()
     distances = []
     for a in (1e2, 1e3, 1e4):
@@ -192,7 +192,7 @@ def test_close_completion_of_full_labels_leaves_them_as_they_are():
 
 
 def test_completed_labels_are_better_than_zeros():
-    """Samples of two kinds: hidden labels follow from observed ones."""
+    """There are two kinds of samples, and observed labels determine the hidden ones."""
     rng = np.random.default_rng(0)
     kinds = rng.choice([-1.0, 1.0], size=(2, 12))
     Y = rng.choice([-1.0, 1.0], size=(400, 1)) * kinds[rng.integers(2, size=400)]
@@ -209,7 +209,7 @@ def test_completed_labels_are_better_than_zeros():
 
 
 def test_weights_and_penalties_scale_together():
-    """Weights times s, completion over s and nuclear norm times s^2: the same map, and scores times s."""
+    """Multiplying weights by s, completion by 1/s and nuclear norm by s^2 keeps the map and multiplies scores by s."""
     problem, _, _ = make_case(weighted=True)
     scaled = replace(problem, blocks=tuple(replace(block, J=3.0 * block.J) for block in problem.blocks))
     B, fit = pose(problem)

@@ -118,7 +118,7 @@ def test_row_blocks_sparse_and_torch_have_the_same_minimum(design, penalty, shap
 
 
 def test_a_column_does_not_depend_on_the_others():
-    """Nor on their stopping, or on the groups in which columns are solved."""
+    """The stopping of other columns and the groups in which columns are solved do not matter either."""
     loss, (design, penalty, shape) = LOSSES["logistic"], MODELS["features"]
     many = np.tile(np.arange(l), 12)
     big = make_problem(X, Y[:, many], J[:, many], np.zeros(n, dtype=int), 1, dtype=np.float64)
@@ -128,7 +128,7 @@ def test_a_column_does_not_depend_on_the_others():
 
 
 def test_an_offset_is_added_to_the_scores():
-    """One per label, or one per entry; with independent or coupled labels."""
+    """The offset has one value per label or per entry; labels are independent or coupled."""
     loss, per_label, per_entry = LOSSES["logistic"], RNG.normal(size=l), RNG.normal(size=(n, l))
     for design, penalty, shape in (MODELS["features"], MODELS["label graph"], MODELS["others"]):
         for offset, data in ((per_label, problem()), (per_entry, problem()), (per_entry, problem(block_rows=7))):
@@ -159,7 +159,7 @@ def test_label_graph_connects_labels_that_occur_together():
     J = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1], [1, 1, 1]], dtype=float)
     L = label_laplacian(make_problem(np.zeros((4, 1)), Y, J, np.zeros(4, dtype=int), 1), np.zeros(3))
     np.testing.assert_allclose(L.sum(axis=0), 0, atol=1e-12)
-    # Labels 0 and 1 are both observed in samples 0, 2 and 3: one positive in common, one of label 0, two of label 1.
+    # Labels 0 and 1 are both observed in samples 0, 2 and 3: one common positive, one of label 0, two of label 1.
     assert L[0, 1] == pytest.approx(-1 / np.sqrt(1 * 2))
     assert L[0, 2] == 0
     strong = newton_minimize(

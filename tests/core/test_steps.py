@@ -110,7 +110,7 @@ def test_without_intercept_it_stays_zero():
 @pytest.mark.parametrize("name", "VU")
 def test_close_model_lowers_the_objective_more_than_the_safe_one(name):
     problem, objective, state = make_case(loss="logistic", weighted=True)
-    for _ in range(30):  # near the minimum the closer curvature is better
+    for _ in range(30):  # near the minimum, the closer model is better
         state = EXACT[name](problem, objective, state, True)
     state = replace(state, U=state.U * 1.05, b=state.b * 1.05)
     values = {safe: objective.value(problem, EXACT[name](problem, objective, state, safe)) for safe in (True, False)}

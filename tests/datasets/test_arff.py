@@ -58,7 +58,7 @@ def test_the_xml_file_of_mulan_has_priority_over_the_header_and_is_found_by_name
 
 def test_an_outdated_header_raises(tmp_path):
     relation = "'songs: -C 2-weka.filters.unsupervised.attribute.Remove-R1-2'"
-    with pytest.raises(ValueError, match="attributes were moved or removed after that"):
+    with pytest.raises(ValueError, match="attributes were moved or removed afterwards"):
         read_arff(write(tmp_path, DENSE.replace("'songs: -C -2'", relation)))
 
 
@@ -89,8 +89,8 @@ def test_other_encodings_can_be_passed(tmp_path):
     [
         ("0.5,yes,1,0", "0.5,yes,1", "line 9"),
         ("?,no,?,1\n", "?,no,?", "line 10"),
-        ("-C -2", "-C 7", "says -C 7, but there are 4 attributes"),
-        ("-C -2", "-C 4", "says -C 4, but there are 4 attributes"),
+        ("-C -2", "-C 7", "has -C 7, which must be below the number of attributes, 4"),
+        ("-C -2", "-C 4", "has -C 4, which must be below the number of attributes, 4"),
         ("pitch numeric", "pitch string", "attribute 'pitch' is a string"),
         ("{no,yes}", "{no,yes,red}", "attribute 'loud' has the values no, yes, red, which are not numbers"),
         ("0.5,yes,1,0\n?,no,?,1\n", "", "no samples"),

@@ -68,13 +68,13 @@ def test_joining_different_features_or_labels_raises():
         ({"Y": [1, 0, 1]}, r"Y must have shape \(n_samples, n_labels\)"),
         ({"Y": [[-1, 0]] * 2 + [[1, 1]]}, "ambiguous"),
         ({"X": [[]] * 0}, "X must have shape"),
-        ({"X": np.empty((0, 2)), "Y": np.empty((0, 1))}, "no samples"),
+        ({"X": np.empty((0, 2)), "Y": np.empty((0, 1))}, "at least one sample"),
         ({"feature_names": ["a"]}, "feature_names must have 2 names, one for each feature, got 1"),
         ({"label_names": ["a", "b"]}, "label_names must have 1 names, one for each label, got 2"),
         ({"feature_names": ["a", "a"]}, "feature_names must be unique, got 'a' more than once"),
-        ({"train": [0]}, "both or neither"),
+        ({"train": [0]}, "must be passed together, got only one"),
         ({"train": [0], "test": [3]}, "test must be a list of indices from 0 to 2"),
-        ({"train": [0, 1], "test": [1]}, "no sample in common"),
+        ({"train": [0, 1], "test": [1]}, "must not have samples in common"),
     ],
 )
 def test_invalid_arguments_raise(options, message):

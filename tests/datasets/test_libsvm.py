@@ -28,14 +28,14 @@ def test_the_first_line_can_have_the_sizes(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("3 4 5\n0,3 0:1.5\n 1:1\n", "says 3 samples, but there are 2"),
-        ("1 4 5\n0,5 0:1.5\n", "says 5 labels, from 0 to 4, but there is a label 5"),
+        ("3 4 5\n0,3 0:1.5\n 1:1\n", "specifies 3 samples, but the file has 2"),
+        ("1 4 5\n0,5 0:1.5\n", "specifies 5 labels, from 0 to 4, but there is a label 5"),
         ("1 4 5\n0 4:1.5\n", "n_features was set to 4"),
         ("1 4 5\n0 0:", "cannot be read"),
         ("1 2:3 4", "cannot be read"),
         ("1 2:x\n", "cannot be read"),
         ("# nothing\n", "no samples"),
-        (" 1:2\n", "there are no labels"),
+        (" 1:2\n", "the file has no labels"),
         (b"\xe9t\xe9 1:2\n", "cannot be read"),
     ],
 )
@@ -55,7 +55,7 @@ def test_invalid_files_raise_with_the_reason(text, message, tmp_path):
         (Dataset([[1.0], [1.0]], [[1], [None]]), "cannot store missing labels"),
     ],
 )
-def test_what_libsvm_cannot_store_raises(data, message, tmp_path):
+def test_data_that_libsvm_cannot_store_raise(data, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         write_libsvm(data, tmp_path / "file.svm")
     assert list(tmp_path.iterdir()) == []

@@ -61,7 +61,7 @@ def test_both_splits_of_corel5k_have_the_same_samples(load):
 def test_the_outdated_header_of_medical_raises(load, tmp_path):
     load("medical")
     (tmp_path / "medical.arff").write_bytes(find_file("medical-train.arff").read_bytes())
-    with pytest.raises(ValueError, match="says -C 45, but attributes were moved or removed"):
+    with pytest.raises(ValueError, match="has -C 45, but attributes were moved or removed"):
         read_arff(tmp_path / "medical.arff")
 
 
@@ -80,7 +80,7 @@ def test_truncated_files_raise(name, fraction, tmp_path):
 
 @pytest.mark.parametrize("extension", ["arff", "csv", "npz", "parquet", "svm", "txt"])
 @pytest.mark.parametrize("name", ["emotions", "medical"])
-def test_every_format_reads_what_was_written(name, extension, load, tmp_path):
+def test_written_files_can_be_read_back_in_every_format(name, extension, load, tmp_path):
     data = load(name).part("train" if extension in ("csv", "parquet") else "all")  # wide tables are slow
     write(data, tmp_path / f"file.{extension}")
     read = read_dataset(tmp_path / f"file.{extension}")

@@ -109,5 +109,5 @@ def test_an_interrupted_write_keeps_the_old_file(failure, tmp_path):
         write()
     assert [path.name for path in tmp_path.iterdir()] == ["file.csv"]
     assert file.read_text() == "old"
-    with pytest.raises(FileNotFoundError, match="no folder"), writing(tmp_path / "absent" / "file.csv"):
+    with pytest.raises(FileNotFoundError, match="does not exist"), writing(tmp_path / "absent" / "file.csv"):
         pass

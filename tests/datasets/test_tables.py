@@ -42,15 +42,15 @@ def test_labels_by_prefix_and_by_list(tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (TEXT, {}, "column 'id' holds 'a', which is not a number"),
-        (TEXT, {"drop": ["ID"]}, "no column 'ID' among its 4: id, pitch, label_sad, label_calm"),
+        (TEXT, {}, "column 'id' contains 'a', which is not a number"),
+        (TEXT, {"drop": ["ID"]}, "no column 'ID' among the 4 columns: id, pitch, label_sad, label_calm"),
         (TEXT, {"drop": ["id"], "prefix": "y_"}, "no column starts with 'y_'"),
         (TEXT, {"drop": ["id"], "labels": ["sad"]}, "no column 'sad'"),
-        (TEXT, {"drop": ["id", "pitch"]}, "there are no features"),
+        (TEXT, {"drop": ["id", "pitch"]}, "at least one feature column is required"),
         (TEXT[:-3], {"drop": ["id"]}, "line 3 has 3 values, but there are 4 columns"),
         (TEXT.replace("0.5,1,0", "0.5,2,0"), {"drop": ["id"]}, "values other than labels: 0.0, 1.0, 2.0"),
-        (TEXT.replace("0.5,1,0", "0.5,maybe,0"), {"drop": ["id"]}, "column 'label_sad' holds 'maybe'"),
-        (TEXT.splitlines()[0] + "\n", {"drop": ["id"]}, "no samples"),
+        (TEXT.replace("0.5,1,0", "0.5,maybe,0"), {"drop": ["id"]}, "column 'label_sad' contains 'maybe'"),
+        (TEXT.splitlines()[0] + "\n", {"drop": ["id"]}, "at least one sample"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\xff", {}, "is not utf-8 text"),
         (TEXT.replace("pitch", "Tonhöhe").encode("latin-1"), {}, r"byte 0xf6 .*latin-1"),
     ],
@@ -78,7 +78,7 @@ def test_frames_with_truth_values_in_several_forms():
     np.testing.assert_array_equal(data.X, [[1], [np.nan]])
     np.testing.assert_array_equal(data.Y, [[1, 1, 1], [0, 0, np.nan]])
     dated = frame.assign(when=pd.to_datetime(["2020-01-01", "2020-01-02"]))
-    with pytest.raises(ValueError, match="column 'when' holds Timestamp"):
+    with pytest.raises(ValueError, match="column 'when' contains Timestamp"):
         from_frame(dated)
 
 
@@ -95,7 +95,7 @@ def test_truncated_archives_raise(fraction, tmp_path):
 
 def test_other_archives_raise(tmp_path):
     np.savez(tmp_path / "file.npz", X=[[1.0]], labels=[[1]])
-    with pytest.raises(ValueError, match="has no array 'Y', only X, labels"):
+    with pytest.raises(ValueError, match="has no array 'Y'; it has X, labels"):
         read_npz(tmp_path / "file.npz")
     np.savez(tmp_path / "file.npz", X=[[1.0]], Y=[[1], [0]])
     with pytest.raises(ValueError, match="X and Y must have the same number of samples, got 1 and 2"):

@@ -1,4 +1,4 @@
-"""Estimators of each kind, for tests that all of a kind must pass."""
+"""Estimators by kind, for tests that apply to all estimators of a kind."""
 
 from spmld import (
     GLOCAL,
@@ -30,6 +30,6 @@ ESTIMATORS = [*LEARNERS, LabelPrior]
 
 
 def make(cls, **options):
-    """An estimator that gives the same answers each time, seeded if it draws random numbers."""
+    """Return a deterministic estimator, with a seed if it draws random numbers."""
     seed = {"random_state": 0} if "random_state" in cls().get_params() else {}
     return cls(**seed, **options)

@@ -53,7 +53,7 @@ def test_mllrc_that_keeps_full_labels_is_a_ridge_regression(fit_intercept, data)
 
 
 def test_scores_of_mllrc_are_the_ridge_regression_of_completed_labels(data):
-    """Also with labels missing, whose zeros count: W = (X^T X + b I)^-1 X^T Y S."""
+    """W = (X^T X + b I)^-1 X^T Y S, also with missing labels, which count as zeros."""
     model = MLLRC(completion_penalty=3.0, nuclear_penalty=150.0, alpha=2.0, tol=1e-10).fit(data.X, data.hidden)
     Y = np.nan_to_num(2 * data.hidden - 1)
     W = np.linalg.solve(data.X.T @ data.X + 2.0 * np.eye(8), data.X.T @ Y @ model.label_map_)
@@ -218,7 +218,7 @@ def test_unusual_labels_and_features_are_accepted(model, data):
         assert np.isfinite(model.fit(1e8 * data.X, labels).decision_function(1e8 * data.X)).all()
         single = model.fit(data.X[:1], data.Y[:1])
         assert (single.predict(data.X[:1]) == data.Y[:1]).all() or not model.fit_intercept
-    with pytest.raises(ValueError, match="values of X are too large for float"):
+    with pytest.raises(ValueError, match="X has values that are too large for float"):
         model.fit(1e160 * data.X, labels)
 
 

@@ -1,4 +1,4 @@
-"""DependencyCorrection: planted dependencies are found, and missing labels are never read."""
+"""DependencyCorrection: planted dependencies are found, and missing labels are ignored."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from spmld.labels import hide_labels
 
 
 def ising(n, seed=0):
-    """Labels 0 and 1 exclude each other, 2 goes with 0 whatever the scores, 3 is independent."""
+    """Labels 0 and 1 are mutually exclusive, 2 co-occurs with 0 regardless of the scores, and 3 is independent."""
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=(n, 4)) - 0.5
     first = rng.random(n) < logistic(scores[:, 0])
@@ -23,7 +23,7 @@ def ising(n, seed=0):
 
 
 def hide(signs, shown):
-    """Labels with NaN where they are not shown."""
+    """Return labels with NaN where `shown` is False."""
     return np.where(shown, signs, np.nan)
 
 
@@ -78,8 +78,8 @@ def test_planted_dependencies_are_found():
     assert (np.diag(M) == 0).all()
 
 
-def test_known_labels_make_the_others_likelier():
-    """On new samples; and without known labels the gain is smaller."""
+def test_known_labels_improve_the_scores_of_the_others():
+    """The loss on new samples decreases; without known labels it decreases less."""
     train, signs = ising(1000)
     scores, truth = ising(1000, seed=1)
     correction = DependencyCorrection().fit(train, signs, known=signs)
@@ -133,7 +133,7 @@ def test_without_evidence_nothing_is_added():
 
 
 def test_completion_uses_the_observed_labels():
-    """Of two labels that are always equal one is observed: the other follows, beyond what the features predict."""
+    """If one of two labels that are always equal is observed, it predicts the other better than the features."""
     rng = np.random.default_rng(0)
     data = make_planted(n_samples=400, random_state=0)
     truth = np.column_stack([data.Y, rng.random(len(data.Y)) < 0.4])
@@ -142,14 +142,14 @@ def test_completion_uses_the_observed_labels():
     model.fit(data.X, hide_labels(truth, 0.6, random_state=0))
     shown = np.full(truth.shape, np.nan)
     shown[:, -2] = truth[:, -2]
-    # Features do not predict the twins; its twin separates the label perfectly.
+    # Features do not predict these two labels, but each label predicts the other perfectly.
     confidence = model.complete(data.X, shown).confidences[:, -1]
     p = np.where(model.complete(data.X, shown).labels[:, -1] == 1, confidence, 1 - confidence)
     assert p[truth[:, -1] == 1].min() > p[truth[:, -1] == 0].max()
     assert model.label_dependencies_.shape == (truth.shape[1],) * 2
 
 
-def test_completion_has_a_weight_of_its_own():
+def test_completion_has_a_separate_weight():
     data = make_planted(n_samples=200, random_state=0)
     Y = hide_labels(data.Y, 0.7, random_state=0)
     model = SelfPacedEnsemble(

@@ -1,4 +1,4 @@
-"""SelfPacedEnsemble and its parts: what they choose, from which data, and what they never read."""
+"""SelfPacedEnsemble and its parts: selected settings, the data used to select them, and ignored entries."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_choices_are_recorded_with_their_held_out_loss():
     assert min(losses_of("linear", alone).values()) == pytest.approx(ranking_loss(Y, alone.out_of_fold_scores_))
 
 
-def test_a_path_is_left_when_the_loss_has_risen_twice():
+def test_a_path_search_stops_when_the_loss_has_risen_twice():
     noise = (np.random.default_rng(0).random(DATA.Y.shape) < 0.3).astype(float)  # the weaker the penalty, the worse
     Cs = (1000.0, 1e-3, 1.0, 10.0, 100.0)
     fitted = model(views=("linear",), Cs=Cs, label_graph_penalties=(0.0, 1.0), keep_fractions=(1.0,)).fit(DATA.X, noise)
@@ -83,7 +83,7 @@ def test_a_path_search_works_with_any_estimator():
 
 
 def test_the_maximum_number_of_records():
-    rising = model(Cs=(3.0, 30.0), label_graph_penalties=(1.0, 0.0)).fit(DATA.X, Y)  # too short a path to be left
+    rising = model(Cs=(3.0, 30.0), label_graph_penalties=(1.0, 0.0)).fit(DATA.X, Y)  # too short to stop early
     assert len(rising.cv_results_) == rising._max_iterations() == (2 + 1) + 2 + 1 + 2
     alone = model(views=("linear",), keep_fractions=(1.0,), Cs=(3.0,)).fit(DATA.X, Y)
     assert len(alone.cv_results_) == alone._max_iterations() == 1
@@ -112,7 +112,7 @@ def test_views_can_be_added():
 
 
 @pytest.mark.parametrize("metric", ["label_ranking_average_precision", "coverage", "macro_auc", "ndcg_at_3"])
-def test_any_metric_of_scores_can_choose(metric):
+def test_any_metric_of_scores_can_be_used_for_selection(metric):
     fitted = model(scoring=metric, views=("linear",)).fit(DATA.X, Y)
     value = evaluate(Y, scores=fitted.out_of_fold_scores_).to_dict()[metric]
     expected = value if metric == "coverage" else 1 - value
@@ -120,14 +120,14 @@ def test_any_metric_of_scores_can_choose(metric):
 
 
 def test_out_of_fold_scores_come_from_models_not_fitted_on_the_sample():
-    # Features that identify the sample, and labels that are noise: only a model fitted on a sample can predict it.
+    # Features identify the sample and labels are noise, so only a model fitted on a sample can predict it.
     X, noise = np.eye(90), (np.random.default_rng(0).random((90, 4)) < 0.5).astype(float)
     fitted = model(views=("linear",), keep_fractions=(1.0,), Cs=(100.0,)).fit(X, noise)
     assert ranking_loss(noise, fitted.decision_function(X)) < 0.05
     assert ranking_loss(noise, fitted.out_of_fold_scores_) > 0.35
 
 
-def test_the_first_choice_within_two_standard_errors_of_the_best_is_taken():
+def test_the_first_choice_within_two_standard_errors_of_the_best_is_selected():
     best, rng = np.full(100, 0.5), np.random.default_rng(0)
     near, far = best + 0.001 + 0.1 * rng.standard_normal(100), best + 0.1 + 0.1 * rng.standard_normal(100)
     near += 0.001 - (near - best).mean()
@@ -173,7 +173,7 @@ def test_the_estimated_fraction_follows_from_the_estimated_rate_of_wrong_positiv
     scores = 3 * rng.standard_normal((3000, 4))
     Y = np.where(rng.random(scores.shape) < 1 / (1 + np.exp(-scores)), 1.0, -1.0)
     assert estimate_keep_fraction(scores, Y) == 0.95
-    # Made positive whatever the scores: one of sixteen positives, then one of four.
+    # Entries made positive regardless of the scores: one of sixteen positives, then one of four.
     some, many = (np.where(rng.random(Y.shape) < rate, 1.0, Y) for rate in (0.07, 0.35))
     wrong = 1 - correct_probability(scores, some, noise_rates(scores, some))[some > 0].mean()
     assert estimate_keep_fraction(scores, some) == pytest.approx(1 - 2 * wrong)

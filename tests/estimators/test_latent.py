@@ -40,7 +40,7 @@ def test_spmld_with_all_weights_one_is_glocal(loss, solver, data):
 
 
 def test_one_latent_label_per_label_approaches_least_squares(data):
-    """Without correlation, with k = l and next to no penalty, the model is a linear regression for each label."""
+    """Without correlation, with k = l and almost no penalty, the model is a linear regression for each label."""
     options = {"global_correlation": 0, "local_correlation": 0, "ridge": 1e-3, "feature_ridge": 1e-6, "coupling": 10}
     model = GLOCAL(n_components=6, rescale=False, loss="squared", tol=1e-10, max_iter=3000, random_state=0, **options)
     model.fit(data.X, data.Y)

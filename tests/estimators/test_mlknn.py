@@ -13,7 +13,7 @@ from spmld.estimators import mlknn
 
 
 def positive_neighbors(x, others, y, weight, k):
-    """The number of positives among the k nearest of the others; None if there are no others."""
+    """Return the number of positives among the k nearest other samples; None if there are none."""
     nearest = np.argsort(np.linalg.norm(others - x, axis=1))[:k]
     if len(nearest) == 0:
         return None
@@ -113,13 +113,13 @@ def test_labels_do_not_affect_each_other(data):
         assert_allclose(alone.decision_function(data.new), together[:, [j]], atol=1e-12)
 
 
-def test_rarely_observed_label_finds_its_few_samples(data):
+def test_neighbors_of_a_rarely_observed_label_are_its_observed_samples(data):
     Y = data.Y.copy()
     Y[3:, 0] = np.nan
     Y[:3, 0] = 1, 0, 1
     model = MLkNN(n_neighbors=5).fit(data.X, Y)
     assert_allclose(model.predict_proba(data.new), reference(data.X, Y, data.new, 5), atol=1e-12)
-    Y[1:, 0] = np.nan  # a single sample: it has no neighbor, and the prior decides
+    Y[1:, 0] = np.nan  # a single sample has no neighbor, so the prior is predicted
     model = MLkNN(n_neighbors=5).fit(data.X, Y)
     assert_allclose(model.likelihood_[0], 1 / 6)
     assert_allclose(model.predict_proba(data.new)[:, 0], 2 / 3)
@@ -197,5 +197,5 @@ def test_invalid_parameters_are_named(name, values, accepted, data):
 def test_features_that_overflow_raise(data):
     model = MLkNN().fit(data.X, data.Y)
     for method in (lambda X: MLkNN().fit(X, data.Y), model.predict):
-        with pytest.raises(ValueError, match="values of X are too large for float"):
+        with pytest.raises(ValueError, match="X has values that are too large for float"):
             method(1e160 * data.X)

@@ -81,7 +81,7 @@ def test_any_classifier_can_be_the_base_estimator(estimator, data):
 
 def test_completion_is_based_on_the_probabilities_of_the_base_estimator(data):
     class Underconfident(LogisticRegression):
-        """Its probabilities are not the logistic function of its scores."""
+        """Classifier whose probabilities are not the logistic function of its scores."""
 
         def predict_proba(self, X):
             return super().predict_proba(X) * [[0.5, 0.5]] + [[0.5, 0.0]]

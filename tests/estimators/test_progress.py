@@ -111,7 +111,7 @@ def test_callback_survives_clone_pickle_and_search(data):
 
 def test_callbacks_are_not_written_to_files(data, tmp_path):
     model = SelfPacedClassifier(GLOCAL(random_state=0, callback=count), callback=count).fit(data.X, data.hidden)
-    with pytest.warns(UserWarning, match="the callback of SelfPacedClassifier is not written"):
+    with pytest.warns(UserWarning, match="The callback of SelfPacedClassifier is not written"):
         spmld.save(model, tmp_path / "model.skops")
     again = spmld.load(tmp_path / "model.skops")
     assert again.callback is again.estimator.callback is again.estimator_.callback is None

@@ -33,8 +33,8 @@ def test_dense_features_have_mean_0_and_equal_variance():
     scaled = FeatureScaler().fit_transform(DENSE)
     np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(scaled.var(axis=0), 1 / 7)
-    uncentred = FeatureScaler(center=False).fit_transform(DENSE)
-    np.testing.assert_allclose(uncentred / DENSE, np.broadcast_to(uncentred[0] / DENSE[0], DENSE.shape))
+    uncentered = FeatureScaler(center=False).fit_transform(DENSE)
+    np.testing.assert_allclose(uncentered / DENSE, np.broadcast_to(uncentered[0] / DENSE[0], DENSE.shape))
 
 
 @pytest.mark.parametrize("X", [DENSE, SPARSE.toarray()])
@@ -56,7 +56,7 @@ def test_zeros_stay_zeros_and_new_samples_are_scaled_as_in_the_fit():
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e6 / 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_constant_feature_becomes_zero(value, dtype):
-    """Rounding gives it a variance above 0, which must not be amplified."""
+    """Because of rounding its variance is above 0, which must not be amplified."""
     X = np.column_stack([DENSE, np.full(60, value)]).astype(dtype)
     scaled = FeatureScaler().fit_transform(X)
     assert scaled.dtype == dtype

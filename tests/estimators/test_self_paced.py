@@ -112,7 +112,7 @@ def test_wrong_labels_have_low_weights_and_the_fit_improves(base, data):
 )
 def test_polarity_groups_keep_a_positive_of_every_label_in_every_iteration(pacing, data, monkeypatch):
     Y = data.hidden.copy()
-    Y[:, 0] = np.where(np.arange(len(Y)) == 3, 1, 0)  # a single positive, and not an easy one
+    Y[:, 0] = np.where(np.arange(len(Y)) == 3, 1, 0)  # a single positive, which is hard
     used = []
     fitted = SelfPacedClassifier._fitted
     monkeypatch.setattr(

@@ -50,7 +50,7 @@ def test_grid_search_uses_only_observed_labels(cls, name, good, bad, data):
 
 
 @pytest.mark.parametrize("cls", LEARNERS)
-def test_cross_validate_in_a_pipeline_beats_chance(cls, data):
+def test_cross_validate_in_a_pipeline_is_better_than_chance(cls, data):
     model = make_pipeline(StandardScaler(), make(cls))
     scores = cross_validate(model, data.X, data.hidden, cv=KFold(3), scoring=scorer("sample_auc"))
     assert scores["test_score"].min() > 0.7
@@ -161,7 +161,7 @@ def test_completion_uses_the_observed_labels_of_a_sample(data):
     nothing[0, 0] = data.Y[0, 0]
     with_labels = model.complete(data.X, data.hidden)
     without = model.complete(data.X, nothing)
-    differences = np.abs(with_labels.confidences - without.confidences)[1:]  # sample 0 has the one observed label
+    differences = np.abs(with_labels.confidences - without.confidences)[1:]  # sample 0 has the only observed label
     assert differences[np.isnan(data.hidden)[1:]].max() > 1e-3
     scores = model.decision_function(data.X)
     p = 1 / (1 + np.exp(-scores))

@@ -65,7 +65,7 @@ def test_permuted_samples_get_the_labels_of_others():
     wrong = corrupt_labels(Y, "permute", 0.3, random_state=0)
     changed = (wrong != Y).any(axis=1)
     assert changed.sum() == 12
-    np.testing.assert_array_equal(np.sort(wrong.argmax(axis=1)), np.arange(40))  # labels moved, and none was lost
+    np.testing.assert_array_equal(np.sort(wrong.argmax(axis=1)), np.arange(40))  # labels moved, but none was lost
 
 
 def test_swapped_positives_move_within_their_sample(Y):

@@ -48,11 +48,11 @@ def test_strings_are_written_as_0_and_1():
     assert_array_equal(read_labels(y).write_with_missing(y), [0, 1, NAN, 1])
 
 
-def test_classes_of_a_fit_decide_for_one_class():
+def test_labels_of_one_class_are_read_with_the_classes_of_a_fit():
     assert_array_equal(read_labels(["no", None, "no"], classes=["no", "yes"]).signs[:, 0], [-1, 0, -1])
     assert_array_equal(read_labels([1, 1], classes=[1, 2]).signs[:, 0], [-1, -1])
     assert_array_equal(read_labels([1, 1]).signs[:, 0], [1, 1])
-    # Other values than the classes of the fit are read without them.
+    # Classes of the fit are ignored for labels with other values.
     assert_array_equal(read_labels([[-1, 1]], classes=[0, 1]).signs, [[-1, 1]])
     with pytest.raises(ValueError, match="needs two classes, got 1 class"):
         read_labels(["maybe"], classes=["no", "yes"])

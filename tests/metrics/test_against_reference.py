@@ -38,7 +38,7 @@ def coverage(entries):
     return sum(s >= min(positives) for _, s in entries) - 1 if positives else NAN
 
 
-def normalised_coverage(entries):
+def normalized_coverage(entries):
     return coverage(entries) / (len(entries) - 1) if len(entries) > 1 else NAN
 
 
@@ -116,7 +116,7 @@ SCORE_METRICS = [
     (metrics.macro_auc, {}, auc, LABELS),
     (metrics.micro_auc, {}, auc, ENTRIES),
     (metrics.coverage, {}, coverage, SAMPLES),
-    (metrics.coverage, {"normalised": True}, normalised_coverage, SAMPLES),
+    (metrics.coverage, {"normalize": True}, normalized_coverage, SAMPLES),
     (metrics.label_ranking_average_precision, {}, average_precision, SAMPLES),
     (metrics.macro_average_precision, {}, average_precision, LABELS),
     (metrics.micro_average_precision, {}, average_precision, ENTRIES),

@@ -1,4 +1,4 @@
-"""`evaluate` computes all metrics and counts what they used."""
+"""`evaluate` computes all metrics and counts the samples, labels or entries used."""
 
 import numpy as np
 import pytest

@@ -91,7 +91,7 @@ def test_probabilities_as_a_list_of_labels():
         ),
         (lambda: metrics.macro_f1(Y, S), "predictions has values other than labels: 0.1.* threshold"),
         (lambda: metrics.hamming_loss(Y, [[1, 0, -1]] * 3), "predictions contains -1, 0 and 1"),
-        (lambda: metrics.hamming_loss(Y, [[1, 0, None]] * 3), "predictions must not be missing, got 3 missing of 9"),
+        (lambda: metrics.hamming_loss(Y, [[1, 0, None]] * 3), "predictions must not have missing entries, got 3 of 9"),
         (lambda: metrics.log_loss(Y, 2 * S), r"probabilities must be in \[0, 1\], got values from 0.2 to 1.8"),
         (lambda: metrics.brier_score(Y, S - 0.5), r"probabilities must be in \[0, 1\], got values from -0.4 to 0.4"),
         (lambda: metrics.precision_at_k(Y, S, k=0), "k must be an integer of at least 1, got 0"),
@@ -113,7 +113,7 @@ def test_probabilities_as_a_list_of_labels():
         (lambda: metrics.scorer("precision_at_0"), "k must be an integer of at least 1, got 0"),
         (lambda: metrics.scorer("macro_f1", k=3), "scorer.'macro_f1'. got k, accepts no options"),
         (lambda: metrics.scorer("ndcg_at_k", mask=1), "scorer.'ndcg_at_k'. got mask, accepts k"),
-        (lambda: metrics.scorer("propensity_scored_precision_at_3"), "needs propensities="),
+        (lambda: metrics.scorer("propensity_scored_precision_at_3"), "requires propensities="),
     ],
 )
 def test_invalid_input_raises(call, message):

@@ -114,10 +114,10 @@ def test_a_case_by_hand():
     assert metrics.ranking_loss(Y, S) == 1 / 4
     assert metrics.sample_auc(Y, S) == 1 - 0.5 / 4
     assert metrics.coverage(Y, S) == 2
-    assert metrics.coverage(Y, S, normalised=True) == pytest.approx(2 / 3)
+    assert metrics.coverage(Y, S, normalize=True) == pytest.approx(2 / 3)
     assert metrics.label_ranking_average_precision(Y, S) == pytest.approx((1 + 2 / 3) / 2)
     assert metrics.one_error(Y, S) == 0
-    assert metrics.precision_at_k(Y, S, k=2) == 1 / 2  # the tie goes to the earlier column, a negative
+    assert metrics.precision_at_k(Y, S, k=2) == 1 / 2  # the tie is broken in favor of the earlier column, a negative
     assert metrics.recall_at_k(Y, S, k=3) == 1
     assert metrics.ndcg_at_k(Y, S, k=3) == pytest.approx((1 + 1 / 2) / (1 + 1 / math.log2(3)))
 

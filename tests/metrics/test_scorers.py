@@ -117,8 +117,8 @@ def test_a_number_in_the_name_is_k(data):
 def test_options_reach_the_metric(data):
     X, Y = data
     model = Ridge().fit(X, Y)
-    expected = -metrics.coverage(Y, model.decision_function(X), normalised=True)
-    assert scorer("coverage", normalised=True)(model, X, Y) == expected
+    expected = -metrics.coverage(Y, model.decision_function(X), normalize=True)
+    assert scorer("coverage", normalize=True)(model, X, Y) == expected
 
 
 def test_probabilities_are_used_without_a_decision_function():
@@ -127,15 +127,15 @@ def test_probabilities_are_used_without_a_decision_function():
 
 
 def test_an_estimator_without_the_needed_method_raises():
-    with pytest.raises(ValueError, match="needs an estimator with predict_proba, object has none"):
+    with pytest.raises(ValueError, match="needs an estimator with predict_proba, got object"):
         scorer("log_loss")(object(), None, None)
 
 
 def test_scorers_can_be_pickled_cloned_and_printed(data):
     X, Y = data
     model = Ridge().fit(X, Y)
-    original = scorer("coverage", normalised=True)
-    assert repr(original) == "scorer('coverage', normalised=True)"
+    original = scorer("coverage", normalize=True)
+    assert repr(original) == "scorer('coverage', normalize=True)"
     assert repr(scorer("ndcg_at_3")) == "scorer('ndcg_at_3')"
     for copy in (pickle.loads(pickle.dumps(original)), clone(original, safe=False)):
         assert copy(model, X, Y) == original(model, X, Y)

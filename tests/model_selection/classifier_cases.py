@@ -66,7 +66,7 @@ def scores_and_signs(draw, labels=None):
     kinds = [
         st.integers(-3, 3).map(float),  # many equal scores
         st.floats(-1e300, 1e300),
-        st.sampled_from([1.0, np.nextafter(1.0, 2), np.nextafter(np.nextafter(1.0, 2), 2)]),  # neighbours
+        st.sampled_from([1.0, np.nextafter(1.0, 2), np.nextafter(np.nextafter(1.0, 2), 2)]),  # neighboring floats
     ]
     score = draw(st.sampled_from(kinds))
     scores = np.array(draw(st.lists(score, min_size=n * l, max_size=n * l))).reshape(n, l)

@@ -1,4 +1,4 @@
-"""Labels for the tests of splits, and the deviation of their folds from even ones."""
+"""Labels for the tests of splits, and the deviation of their folds from balanced ones."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -29,5 +29,5 @@ def labels_and_folds(draw):
     n, l = draw(st.integers(2, 40)), draw(st.integers(1, 6))
     values = draw(st.lists(st.sampled_from([0.0, 1.0, NAN]), min_size=n * l, max_size=n * l))
     Y = np.array(values).reshape(n, l)
-    Y[0, 0] = 1.0  # something must be observed
+    Y[0, 0] = 1.0  # at least one entry must be observed
     return Y, draw(st.integers(2, min(n, 7))), draw(st.integers(0, 1000))

@@ -1,4 +1,4 @@
-"""Allocation: how evenly every label is spread."""
+"""Allocation of samples to subsets: balance of every label."""
 
 import itertools
 
@@ -14,7 +14,7 @@ from .splits_cases import NAN, counts, make_labels, worst
 
 @pytest.mark.parametrize("missing", [0.0, 0.5])
 @pytest.mark.parametrize("k", [2, 5, 10])
-def test_every_label_is_as_even_as_whole_numbers_allow(k, missing):
+def test_every_label_is_as_balanced_as_integers_allow(k, missing):
     Y = make_labels(1500, 12, missing)
     tests = [test for _, test in MultilabelStratifiedKFold(k, random_state=0).split(Y, Y)]
     positives, observed = counts(Y, tests)
@@ -25,24 +25,24 @@ def test_every_label_is_as_even_as_whole_numbers_allow(k, missing):
         assert worst(observed) < 0.25 * worst(counts(Y, plain)[1])
 
 
-def test_filling_by_the_rarest_label_is_even_without_exchanges(monkeypatch):
+def test_iterative_stratification_balances_rare_labels_without_exchanges(monkeypatch):
     monkeypatch.setattr(allocation, "_ATTEMPTS", 0)
     Y = make_labels(1500, 12, low=0.01, high=0.2)
     tests = [test for _, test in MultilabelStratifiedKFold(5, random_state=0).split(Y, Y)]
     assert worst(counts(Y, tests)[0]) < 1
 
 
-def test_dense_labels_that_meet_in_every_row_are_mended_by_exchanges():
+def test_exchanges_balance_frequent_labels():
     Y = make_labels(2000, 20, low=0.3, high=0.7)
     tests = [test for _, test in MultilabelStratifiedKFold(5, random_state=0).split(Y, Y)]
-    assert worst(counts(Y, tests)[0]) < 2  # first filling alone leaves about 20
+    assert worst(counts(Y, tests)[0]) < 2  # without exchanges, about 20
     assert {len(test) for test in tests} == {400}
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-def test_each_exchange_makes_the_stated_sum_fall(monkeypatch, grouped):
+def test_each_exchange_decreases_the_stated_sum(monkeypatch, grouped):
     Y = make_labels(300, 20, low=0.05, high=0.8)
-    sizes, falls = np.array([150, 100, 50]), []
+    sizes, decreases = np.array([150, 100, 50]), []
     exchange = allocation._Parts._exchange
 
     def stated_sum(parts):
@@ -54,14 +54,14 @@ def test_each_exchange_makes_the_stated_sum_fall(monkeypatch, grouped):
     def watched(parts, *arguments):
         before = stated_sum(parts)
         done = exchange(parts, *arguments)
-        falls.append(before - stated_sum(parts))
-        assert falls[-1] > 0 if done else falls[-1] == 0
+        decreases.append(before - stated_sum(parts))
+        assert decreases[-1] > 0 if done else decreases[-1] == 0
         return done
 
     monkeypatch.setattr(allocation._Parts, "_exchange", watched)
     groups = np.arange(300) // 3 if grouped else None
     allocation.allocate((2 * Y - 1).astype(np.int8), sizes, np.random.RandomState(0), groups=groups)
-    assert sum(fall > 0 for fall in falls) >= 5
+    assert sum(decrease > 0 for decrease in decreases) >= 5
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -77,7 +77,7 @@ def test_close_to_the_best_of_all_allocations(seed):
     assert best <= ours <= best + 0.5
 
 
-def test_groups_are_far_more_even_than_group_kfold():
+def test_groups_are_far_better_balanced_than_by_group_kfold():
     Y = make_labels(2000, 10)
     groups = np.random.default_rng(1).integers(300, size=len(Y))
     ours = [test for _, test in MultilabelStratifiedKFold(5, random_state=0).split(Y, Y, groups)]
@@ -86,10 +86,10 @@ def test_groups_are_far_more_even_than_group_kfold():
     assert max(abs(len(test) - 400) for test in ours) <= 4
 
 
-def test_rare_positives_go_to_different_folds_and_absent_labels_do_no_harm():
+def test_rare_positives_are_in_different_folds_and_labels_may_be_missing():
     Y = np.zeros((30, 4))
     Y[:3, 0] = 1  # fewer positives than folds
     Y[:, 2] = NAN
-    Y[5:9] = NAN  # rows that say nothing
+    Y[5:9] = NAN  # samples without observed labels
     positives, _ = counts(Y, [test for _, test in MultilabelStratifiedKFold(5, random_state=0).split(Y, Y)])
     assert sorted(positives[:, 0]) == [0, 0, 1, 1, 1]

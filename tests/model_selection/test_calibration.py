@@ -48,12 +48,12 @@ def test_sigmoids_make_the_gradient_vanish_on_observed_entries(case):
         score, sign = scores[:, j], signs[:, j]
         width = max(np.ptp(score[sign != 0]), 1e-9)
         if width < 1e-6 and np.ptp(score[sign != 0]) > 0:
-            continue  # neighbouring floats: a slope of 1e16 cannot be tested by differences
+            continue  # neighboring floats: a slope of 1e16 cannot be tested by differences
         here = platt_objective((slopes[j], intercepts[j]), score, sign)
-        centre = score[sign != 0].mean()
+        center = score[sign != 0].mean()
         for da in (-1e-3, 0, 1e-3):
             for db in (-1e-3, 0, 1e-3):
-                other = (slopes[j] + da / width, intercepts[j] + db - da / width * centre)
+                other = (slopes[j] + da / width, intercepts[j] + db - da / width * center)
                 assert here <= platt_objective(other, score, sign) + 1e-9
 
 

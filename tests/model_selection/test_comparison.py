@@ -16,7 +16,7 @@ ESTIMATORS = {"logistic": MaskedLogistic(), "prior": LabelPrior(), "ridge": Mask
 
 
 class Failing(MaskedLogistic):
-    """Raises in the second fold."""
+    """Raise an error in the second fold."""
 
     fits = 0
 
@@ -171,10 +171,10 @@ def test_from_dict_validates_its_content(content):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"estimators": {}}, "estimators must map names to unfitted estimators, got none"),
+        ({"estimators": {}}, "estimators must be a non-empty dictionary of unfitted estimators by name"),
         ({"reference": "svm"}, "reference must be one of the estimators, logistic, prior, ridge, got 'svm'"),
-        ({"metrics": []}, "metrics must be a sequence of names of metrics, got "),
-        ({"metrics": "macro_f1"}, "metrics must be a sequence of names of metrics, got 'macro_f1'"),
+        ({"metrics": []}, "metrics must be a sequence of metric names, got "),
+        ({"metrics": "macro_f1"}, "metrics must be a sequence of metric names, got 'macro_f1'"),
         ({"metrics": ["luck"]}, "metric must be one of ranking_loss"),
         ({"metrics": ["propensity_scored_precision_at_k"]}, "which needs propensities of the labels"),
         ({"cv": 1}, "cv must be an integer of at least 2"),

@@ -38,7 +38,7 @@ def test_labels_that_cannot_be_tuned_are_named_and_keep_the_default_threshold():
     Y[:, 1] = np.where(np.isnan(Y[:, 1]), NAN, 0)
     Y[:, 2] = np.where(np.isnan(Y[:, 2]), NAN, 1)
     Y[:, 3] = 0
-    Y[7, 3] = 1  # in one fold no positive is left to fit on
+    Y[7, 3] = 1  # one fold has no training positive
     Y = pd.DataFrame(Y, columns=["a", "b", "c", "d", "e"])
     with pytest.warns(UserWarning, match=r"Labels b, c, d: not tuned.*threshold of decision_function, 0.0, is used"):
         model = ThresholdClassifier(Ridge(), random_state=0).fit(X, Y)
@@ -160,9 +160,9 @@ def test_a_vector_of_one_class_predicts_that_class(cls, inner, only):
 
 
 @pytest.mark.parametrize("cls", MODELS)
-def test_where_no_label_can_be_tuned_no_fold_is_fitted(cls):
+def test_no_fold_is_fitted_if_no_label_can_be_tuned(cls):
     X, y = np.linspace(-1, 1, 20)[:, None], np.zeros(20, dtype=int)
-    y[-1] = 1  # a fold without it has one class, for which this estimator raises
+    y[-1] = 1  # a fold without it has one class, for which this estimator raises an error
     with pytest.warns(UserWarning, match="Label 0: not tuned"):
         model = cls(LogisticRegression(), random_state=0).fit(X, y)
     assert_array_equal(model.predict(X), LogisticRegression().fit(X, y).predict(X))

@@ -54,7 +54,7 @@ def test_hold_out_has_the_same_fraction_of_each_label_and_sign(case, fraction):
         assert ((have == 0) | (held < have)).all()  # at least one of each is kept
 
 
-def test_hold_out_is_in_proportion_over_all_even_if_labels_are_rare():
+def test_hold_out_is_proportional_over_all_labels_even_if_they_are_rare():
     Y = np.zeros((500, 200))
     Y[:2] = 1  # two positives of each label: rounding each down would hold out none
     _, held_out = hold_out_entries(Y, 0.2, random_state=0)

@@ -1,4 +1,4 @@
-"""Searches with optuna: better candidates than random ones, storage in a file, resumed studies."""
+"""Searches with Optuna: better candidates than random ones, storage in a file, resumed studies."""
 
 import subprocess
 import sys
@@ -38,7 +38,7 @@ def test_a_stored_study_is_resumed_after_an_interruption(tmp_path):
     assert not second.interrupted
     assert second.trials[:3] == first.trials
     assert len(second.trials) == 6
-    assert len({trial.params["alpha"] for trial in second.trials}) == 6  # nothing is tried twice
+    assert len({trial.params["alpha"] for trial in second.trials}) == 6  # no candidate is evaluated twice
     third = tune(
         Ridge(), X, Y, space, scoring=Stops(1), **call
     )  # raises KeyboardInterrupt in the first call, but no trial is left

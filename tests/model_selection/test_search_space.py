@@ -1,4 +1,4 @@
-"""Search spaces: ranges include both ends, and mean the same for every method."""
+"""Search spaces: ranges include both bounds and are the same for all methods."""
 
 import numpy as np
 import pytest

@@ -50,7 +50,7 @@ Y10 = make_labels(10, 2, low=0.3)
         ),
         (
             lambda: next(MultilabelStratifiedKFold(11).split(Y10, Y10)),
-            "n_splits must make at most 10 subsets, the number of samples, got 11",
+            "n_splits must define at most 10 subsets, the number of samples, got 11",
         ),
         (
             lambda: next(MultilabelStratifiedKFold(3).split(Y10, Y10, [0, 1] * 5)),
@@ -66,12 +66,12 @@ Y10 = make_labels(10, 2, low=0.3)
             lambda: next(MultilabelStratifiedShuffleSplit(test_size=0.6, train_size=0.6).split(Y10, Y10)),
             "must sum to at most the 10 samples",
         ),
-        (lambda: next(MultilabelStratifiedShuffleSplit(train_size=0.01).split(Y10, Y10)), "at least one sample each"),
+        (lambda: next(MultilabelStratifiedShuffleSplit(train_size=0.01).split(Y10, Y10)), "select at least one sample"),
         (lambda: train_validation_test_split(Y10, Y10, sizes=(0.5, 0.5)), "sizes must be three floats"),
         (lambda: train_validation_test_split(Y10, Y10, sizes=(0.5, 0.5, 0.5)), "sizes must be three floats"),
         (lambda: train_validation_test_split(Y10, Y10, sizes=(5, 5, 5)), "sizes must be three floats"),
         (lambda: train_validation_test_split(Y10, Y10, sizes=(0.5, 0.5, 0)), "sizes must be three floats"),
-        (lambda: train_validation_test_split(Y10, Y10, sizes=(0.98, 0.01, 0.01)), "leave at least one sample"),
+        (lambda: train_validation_test_split(Y10, Y10, sizes=(0.98, 0.01, 0.01)), "select at least one sample"),
         (lambda: train_validation_test_split(Y10, Y10, groups=[1, 2]), "groups must have one entry for each of the 10"),
         (lambda: EntryKFold(0), "n_splits must be an integer of at least 2, got 0"),
         (lambda: hold_out_entries(Y10, 1.0), r"test_size must be a float in \(0, 1\), got 1.0"),

@@ -76,7 +76,7 @@ def test_paired_is_scipys_t_test():
     assert paired_t_test(method, reference, greater_is_better=True, level=test.p).verdict == "no significant difference"
 
 
-def test_paired_without_spread():
+def test_paired_test_without_variance():
     same = paired_t_test([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], greater_is_better=True)
     assert (same.p, same.effect, same.verdict) == (1, 0, "no significant difference")
     shifted = paired_t_test([0.2, 0.3, 0.4], [0.1, 0.2, 0.3], greater_is_better=False)

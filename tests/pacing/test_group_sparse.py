@@ -26,7 +26,7 @@ def cost(p, L, threshold, diversity):
 
 
 def best_of_a_general_solver(L, threshold, diversity):
-    """The lowest cost of a bounded quasi-Newton method from three initial points; weights 0 have cost 0."""
+    """Return the lowest cost of a bounded quasi-Newton method from three initial points; zero weights have cost 0."""
 
     def with_slope(p):
         norm = np.sqrt(p @ p) + 1e-300
@@ -68,7 +68,7 @@ problems = st.tuples(
 
 
 @given(problems)
-def test_conditions_of_optimality(problem):
+def test_optimality_conditions(problem):
     L, threshold, diversity = problem
     p = weights(L, threshold, diversity)
     norm = np.sqrt(p @ p)

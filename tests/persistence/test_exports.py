@@ -107,9 +107,9 @@ def test_trees_invalid_names_and_invalid_precision_raise(tmp_path):
     forest = spmld.PerLabelClassifier(RandomForestClassifier(2)).fit(X, Y)
     with pytest.raises(ValueError, match="PerLabelClassifier of RandomForestClassifier"):
         spmld.export_npz(forest, tmp_path / "model.npz")
-    with pytest.raises(ValueError, match="label_names must name the 5 labels of the model, got 2"):
+    with pytest.raises(ValueError, match="label_names must have 5 names, one for each label of the model, got 2"):
         spmld.export_npz(fitted("LEML"), tmp_path / "model.npz", label_names=np.array(["a", "b"]))
     with pytest.raises(ValueError, match="dtype must be"):
         spmld.export_onnx(fitted("LEML"), tmp_path / "model.onnx", dtype="float16")
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
         spmld.export_onnx(fitted("LEML"), tmp_path / "absent" / "model.onnx")

@@ -1,4 +1,4 @@
-"""Model files: loaded models predict as the saved ones; damaged files, other files and untrusted types raise."""
+"""Model files: loaded models predict like the saved ones; invalid files and untrusted types raise errors."""
 
 import io
 import json
@@ -70,9 +70,9 @@ def test_a_loaded_model_can_be_fitted_again(saved):
 
 
 def test_sparse_samples_and_a_pipeline(tmp_path):
-    neighbours = spmld.MLkNN().fit(sp.csr_array(X), Y)
+    neighbors = spmld.MLkNN().fit(sp.csr_array(X), Y)
     piped = make_pipeline(StandardScaler(), spmld.MaskedLogistic()).fit(X, Y)
-    for model in (neighbours, piped):
+    for model in (neighbors, piped):
         spmld.save(model, tmp_path / "model.skops")
         np.testing.assert_array_equal(spmld.load(tmp_path / "model.skops").predict_proba(X), model.predict_proba(X))
         assert spmld.model_info(tmp_path / "model.skops").n_labels == 5
@@ -108,9 +108,9 @@ def test_names_version_and_summary_are_stored(tmp_path):
     assert (spmld.model_info(path).label_names, spmld.model_info(path).feature_names) == (None, None)
     spmld.save(fitted("MaskedLogistic"), path, label_names="abcde", feature_names=range(8))
     assert spmld.model_info(path).label_names == list("abcde")
-    with pytest.raises(ValueError, match="label_names must name the 5 labels of the model, got 3"):
+    with pytest.raises(ValueError, match="label_names must have 5 names, one for each label of the model, got 3"):
         spmld.save(fitted("MaskedLogistic"), path, label_names="abc")
-    with pytest.raises(ValueError, match="summary must have only types that JSON supports"):
+    with pytest.raises(ValueError, match="summary must contain only types that JSON supports"):
         spmld.save(fitted("MaskedLogistic"), path, summary={"rows": {1, 2}})
 
 
@@ -126,7 +126,7 @@ def test_a_truncated_file_raises(fraction, saved):
     path, content = saved
     path.write_bytes(content[: max(1, int(len(content) * fraction))])
     for read in (spmld.load, spmld.model_info):
-        with pytest.raises(ModelFileError, match=r"model\.skops is (cut short|damaged|not a model file)"):
+        with pytest.raises(ModelFileError, match=r"model\.skops is (truncated|damaged|not a model file)"):
             read(path)
 
 
@@ -143,7 +143,7 @@ def test_every_changed_byte_is_detected(saved):
         changed = bytearray(content)
         changed[position] ^= 0x10
         path.write_bytes(changed)
-        with pytest.raises(ModelFileError, match=r"model\.skops is (damaged|not a model file|cut short)"):
+        with pytest.raises(ModelFileError, match=r"model\.skops is (damaged|not a model file|truncated)"):
             spmld.load(path)
 
 
@@ -230,7 +230,7 @@ def test_an_untrusted_type_raises_unless_it_is_passed(tmp_path):
     assert f"has untrusted types: {name}." in str(caught.value)
     assert f"pass trusted=['{name}']" in str(caught.value)
     np.testing.assert_array_equal(spmld.load(path, trusted=[name]).predict_proba(X), model.predict_proba(X))
-    with pytest.raises(ValueError, match="trusted must be a list of names"):
+    with pytest.raises(ValueError, match="trusted must be a list of type names"):
         spmld.load(path, trusted=name)
 
 
@@ -267,7 +267,7 @@ def test_models_that_are_not_fitted_and_missing_folders_raise(tmp_path):
     path = tmp_path / "model.skops"
     with pytest.raises(NotFittedError):
         spmld.save(spmld.SPMLD(), path)
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
         spmld.save(fitted("LabelPrior"), tmp_path / "absent" / "model.skops")
     assert os.listdir(tmp_path) == []
 

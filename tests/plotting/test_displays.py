@@ -1,4 +1,4 @@
-"""Displays show the numbers of fits and comparisons, and raise if there are none."""
+"""Displays show the numbers of fits and comparisons, and raise errors if there are none."""
 
 import numpy as np
 import pytest

@@ -75,7 +75,7 @@ class Browser:
         return json.loads(message)
 
     def open(self, path, width=1200, height=900, dark=False):
-        """Open a file in a window of a given size and colour scheme."""
+        """Open a file in a window of a given size and color scheme."""
         self.events = []
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}

@@ -38,5 +38,5 @@ def test_undefined_means_are_shown_as_a_dash():
 
 
 def test_a_comparison_without_results_raises():
-    with pytest.raises(ValueError, match="must have results of at least one method, got none"):
+    with pytest.raises(ValueError, match="must contain results of at least one method, got none"):
         comparison_report(comparison(values={}))

@@ -9,7 +9,7 @@ from tests.reports.browser import browser, needs_chromium
 
 pytestmark = needs_chromium
 __all__ = ["browser"]
-LABELS = 374  # as many as Corel5k has
+LABELS = 374  # as many as in Corel5k
 EVIL = "<script>document.title = 'taken'</script><img src=https://example.org/x onerror=alert(1)>"
 
 
@@ -52,7 +52,7 @@ def numbers(texts):
     return [float(text) for text in texts if text != "-"]
 
 
-def test_three_megabytes_hold_374_labels(file):
+def test_a_report_with_374_labels_is_smaller_than_three_megabytes(file):
     assert file.stat().st_size < 3e6
 
 
@@ -110,7 +110,7 @@ def test_tables_are_sorted_with_the_keyboard(page):
     assert counts == sorted(counts, reverse=True)
 
 
-def test_all_elements_are_labelled(page):
+def test_all_elements_are_labeled(page):
     assert page.value("[...document.querySelectorAll('figure > div')].every(f => f.getAttribute('aria-label'))")
     named = (
         "[...document.querySelectorAll('[aria-labelledby]')].every(e => document.getElementById(e.getAttribute('{}')))"
@@ -121,10 +121,10 @@ def test_all_elements_are_labelled(page):
 
 
 def contrast(one, other):
-    """Return the contrast ratio of two colours by WCAG 2."""
+    """Return the contrast ratio of two colors by WCAG 2."""
 
-    def light(colour):
-        parts = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    def light(color):
+        parts = [int(part) / 255 for part in color[color.index("(") + 1 : -1].split(",")[:3]]
         linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
 
@@ -143,11 +143,11 @@ def test_text_has_enough_contrast(browser, file, dark):
         (".tiles small", ".tiles li"),
         ("figcaption", "body"),
     ):
-        colours = [
+        colors = [
             browser.value(f'getComputedStyle(document.querySelector("{where}")).{what}')
             for where, what in ((text, "color"), (ground, "backgroundColor"))
         ]
-        assert contrast(*colours) >= 4.5, text
+        assert contrast(*colors) >= 4.5, text
 
 
 def test_a_narrow_page_does_not_scroll_sideways(browser, file):

@@ -113,7 +113,7 @@ def test_the_report_is_deterministic(html, spmld):
     assert repeated == html
 
 
-def test_figures_have_the_colour_of_the_text(html):
+def test_figures_have_the_color_of_the_text(html):
     assert "currentColor" in html
     assert "#000000" not in html
 
@@ -188,7 +188,7 @@ def test_settings_are_those_of_the_ensemble(chosen):
     assert page.sections[-1] == "Model selection"
 
 
-def test_names_that_look_like_colours_are_not_changed():
+def test_names_that_look_like_colors_are_not_changed():
     name = '#000000 id="a" <b>'
     figure = picture(lambda ax: ax.set_title(name), "a title")
     assert name in unescape(figure.svg)
@@ -238,7 +238,7 @@ def test_one_label_is_enough():
         ({"Y": Y[:5]}, "X and Y must have the same number of samples, got 80 and 5"),
         ({"Y": Y[:, :3]}, "Y must have the 4 labels of the model, got 3"),
         ({"label_names": ["one"]}, "label_names must have one name for each of the 4 labels, got 1"),
-        ({"X_train": X}, "X_train and Y_train must both be given or both be None"),
+        ({"X_train": X}, "X_train and Y_train must be passed together, got only one of them"),
         (
             {"model": NAMED, "Y": pd.DataFrame(Y, columns=NAMES[::-1])},
             "Y must have the labels of the model in their order",

@@ -85,7 +85,7 @@ def test_files_that_cannot_be_read(tmp_path):
     file.write_bytes(b"title = '\xff'")
     with pytest.raises(StudyError, match=r"mine.toml cannot be read as TOML"):
         load_study(file)
-    with pytest.raises(StudyError, match="there is no study file"):
+    with pytest.raises(StudyError, match="does not exist"):
         load_study(tmp_path / "none.toml")
     with pytest.raises(
         StudyError, match=r"study must be one of .*tables.*, or a path that ends in .toml, got 'tabels'"

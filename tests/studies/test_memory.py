@@ -7,7 +7,7 @@ from spmld.studies.memory import peak_memory, reset_peak_memory
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the peak cannot start again")
-def test_the_peak_is_of_what_happened_since_the_reset():
+def test_the_peak_is_measured_since_the_reset():
     reset_peak_memory()
     start = peak_memory()
     large = np.ones(2**24)  # 128 MiB

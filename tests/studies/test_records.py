@@ -59,7 +59,7 @@ def test_other_files_raise_and_are_not_changed(tmp_path, content):
 def test_the_error_names_a_damaged_line(tmp_path):
     path = tmp_path / "results.jsonl"
     path.write_text(json.dumps(TINY) + '\n{"kind": "da\n' + json.dumps(OTHER) + "\n")
-    with pytest.raises(RecordError, match=r"results.jsonl line 2 is not a record: it is not JSON"):
+    with pytest.raises(RecordError, match=r"results.jsonl line 2 is not a record: it is not valid JSON"):
         read_records(path)
 
 

@@ -1,4 +1,4 @@
-"""The authors' released code: its pacing rule to the digit, its line searches, defaults and order of updates."""
+"""The authors' released code: exact pacing rule, line searches, defaults and order of updates."""
 
 import os
 from pathlib import Path
@@ -112,7 +112,7 @@ def test_updates_follow_the_order_of_the_released_code(data, monkeypatch):
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
 def test_torch_descends_as_numpy_does(cls, data):
-    """Guessed step lengths amplify differences in rounding: the fits are close, but not equal to the digit."""
+    """Guessed step lengths amplify rounding differences, so the fits are close but not equal."""
     X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
     in_torch, in_numpy = (
         cls(n_warmup_iter=2, max_iter=1, random_state=0).fit(*pair) for pair in ((X, Y), (data.X, data.hidden))

@@ -157,7 +157,7 @@ def test_contradictions_are_sums_that_differ_from_one():
     found = {(c.data, c.observed, c.method): c for c in contradictions()}
     assert sum(c.impossible for c in found.values()) == 15
     assert found["business", 0.3, "GLOCAL"].total == pytest.approx(0.991)
-    # The sum that samples without features explain: 1.45 % of Computers' test samples.
+    # The sum is explained by samples whose features are all zero: 1.45 % of the test samples of Computers.
     assert found["computers", 0.7, "SPMLD"].ties == pytest.approx(0.0145, abs=1e-3)
     assert not any(c.method == "SPMLD" and c.impossible for c in found.values())
     assert ("social", 0.3, "LEML") not in found

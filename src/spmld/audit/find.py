@@ -42,13 +42,13 @@ def find_label_issues(
     """Find labels that are likely to be wrong.
 
     Noise rates and error probabilities are estimated from out-of-fold scores, see `spmld.pacing.noise`. The estimator
-    is then fitted again with the probabilities that labels are correct as self-paced weights, `n_iter` times in all.
+    is then fitted again with the probabilities that labels are correct as self-paced weights, `n_iter` times in total.
 
     Parameters
     ----------
     estimator : multi-label estimator, scikit-learn classifier or None
         Model of the labels. Classifiers whose ``fit`` does not accept ``entry_weight`` are fitted for each label by
-        `PerLabelClassifier`. None: ``MaskedLogistic(C=30)`` on scaled features.
+        `PerLabelClassifier`. None is ``MaskedLogistic(C=30)`` on scaled features.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.
     Y : labels in any form of `spmld.labels.read_labels`
@@ -60,7 +60,7 @@ def find_label_issues(
     n_iter : int, default=2
         Number of fits; all but the first are weighted.
     shrinkage : float, default=30.0
-        Shrinkage of the noise rates of each label towards those of all labels, see `spmld.pacing.noise.noise_rates`.
+        Shrinkage of the noise rates of each label toward those of all labels, see `spmld.pacing.noise.noise_rates`.
     label_names : sequence, optional
         Names of the labels.
     n_jobs : int or None, default=None
@@ -108,12 +108,12 @@ def _base_estimator(estimator: Any, n_iter: int) -> Any:
     if estimator is None:
         return None
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise ValueError(f"estimator must be None or an estimator with fit, got {estimator!r}")
+        raise ValueError(f"estimator must be None or an estimator with a fit method, got {estimator!r}")
     if has_fit_parameter(estimator, "entry_weight"):
         return estimator
     if n_iter > 1 and not has_fit_parameter(estimator, "sample_weight"):
         raise ValueError(
-            "estimator must have a fit that accepts entry_weight or sample_weight unless n_iter=1, "
+            "fit of the estimator must accept entry_weight or sample_weight unless n_iter=1, "
             f"got {estimator!r}; use n_iter=1"
         )
     return PerLabelClassifier(estimator)

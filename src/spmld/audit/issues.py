@@ -20,14 +20,14 @@ __all__ = ["LabelIssues"]
 COLUMNS = ["sample", "label", "given", "probability", "error_probability", "kind"]
 """Columns of the table of entries."""
 KINDS = {1: "false positive", -1: "false negative"}
-"""What a wrong label is, by its sign."""
+"""Kinds of errors by the sign of the label."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelIssues:
     """Error probabilities of observed labels, the result of `find_label_issues`.
 
-    Tables are DataFrames if pandas is installed, otherwise lists with a dictionary for each row.
+    Tables are DataFrames if pandas is installed, and lists of dictionaries otherwise.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class LabelIssues:
         Parameters
         ----------
         top : int, optional
-            Maximum number of entries. None: all.
+            Maximum number of entries. By default, all entries.
         threshold : float, optional
             Minimum error probability.
 
@@ -167,12 +167,12 @@ class LabelIssues:
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def to_csv(self, path: str | os.PathLike[str], top: int | None = None, threshold: float | None = None) -> None:
-        """Write `table` to a CSV file. On an error no file is left behind.
+        """Write `table` to a CSV file. No incomplete file is left if writing fails.
 
         Parameters
         ----------
         path : str or path
-            The file.
+            File to write.
         top, threshold
             As in `table`.
         """
@@ -183,7 +183,7 @@ class LabelIssues:
     def to_cleanlab(
         self, missing: Literal["raise", "predict"] = "raise"
     ) -> tuple[list[list[int]], NDArray[np.float64]]:
-        """Return the input of the functions of ``cleanlab.multilabel_classification``.
+        """Return labels and probabilities for the functions of ``cleanlab.multilabel_classification``.
 
         Parameters
         ----------

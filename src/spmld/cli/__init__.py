@@ -1,4 +1,4 @@
-"""The command ``spmld``: each command has a module that parses, calls the library and prints."""
+"""The command ``spmld``, with one module per subcommand."""
 
 import sys
 import warnings

@@ -49,7 +49,7 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
     """Fetch the files of data sets and print their paths.
 
     Files are searched in the folder SPMLD_DATA, then in the cache (the folder SPMLD_CACHE, if set), and downloaded if
-    they are in neither. Their SHA-256 checksums are compared with those on record, if any.
+    they are in neither. Their SHA-256 checksums are verified if they are in the registry.
 
     \b
     Example:

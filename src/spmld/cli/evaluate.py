@@ -26,8 +26,8 @@ from spmld.metrics import evaluate as evaluate_metrics
 def evaluate(model: str, data: Source, metrics: tuple[str, ...], trusted: tuple[str, ...], as_json: bool) -> None:
     """Compute the metrics of MODEL on the observed labels of DATA.
 
-    Columns of a table are matched by name. For each metric the output states whether higher or lower is better, what
-    it is averaged over, and how many of these were used and left out.
+    Columns of a table are matched by name. For each metric, the output states whether higher or lower is better,
+    whether it is averaged over samples, labels or entries, and how many of them were used and left out.
 
     \b
     Examples:

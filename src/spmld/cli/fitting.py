@@ -1,4 +1,4 @@
-"""Fitting with a progress bar, and what a model file stores about it."""
+"""Fitting with a progress bar, and saving the model with a summary of the fit."""
 
 import time
 from typing import Any

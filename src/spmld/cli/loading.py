@@ -1,4 +1,4 @@
-"""Data and models of a command."""
+"""Loading of data sets and models."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def parse_value(text: str) -> Any:
     """
     if text.lower() in _CONSTANTS:
         return _CONSTANTS[text.lower()]
-    for parse in (json.loads, float):  # JSON does not have numbers such as .5
+    for parse in (json.loads, float):  # JSON does not support numbers such as .5
         try:
             return parse(text)
         except ValueError:

@@ -19,7 +19,7 @@ Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 class MethodType(click.ParamType):  # type: ignore[type-arg]  # generic in recent versions of click only
-    """Name of a method in upper or lower case."""
+    """Click type for the name of a method, not case-sensitive."""
 
     name = "method"
 

@@ -131,7 +131,7 @@ def _to_json(content: Any) -> str:
 
 
 def _finite(content: Any) -> Any:
-    """Replace NaN and infinity, which JSON does not have, by None."""
+    """Replace NaN and infinity, which JSON does not support, by None."""
     if isinstance(content, dict):
         return {key: _finite(value) for key, value in content.items()}
     if isinstance(content, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Progress bars on a terminal; nothing if standard error is a pipe or a file."""
+"""Progress bars, shown only if standard error is a terminal."""
 
 import sys
 from collections.abc import Callable, Iterator

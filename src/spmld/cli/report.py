@@ -113,7 +113,7 @@ def _fitted_page(
 
 
 def _split(data: Dataset, seed: int) -> tuple[Dataset, Dataset, str]:
-    """Return the training data, the test data and a description of the latter."""
+    """Return the training data, the test data and a description of the test data."""
     if data.train is not None:
         return data.part("train"), data.part("test"), "test part of the official split"
     from spmld.model_selection import MultilabelStratifiedKFold

@@ -121,11 +121,11 @@ def html(records: Path, out: str, title: str | None) -> None:
 
 @reproduce.command()
 @_records
-@click.option("--study", help="Study, if RECORDS contain several.")
+@click.option("--study", help="Study, if RECORDS contains several.")
 @click.option("--metric", help="Metric.  [default: the first of the study]")
 @click.option("--reference", help="Method to compare with its competitors.  [default: the reference of the study]")
-@click.option("--against", multiple=True, help="Competitor; may be repeated.  [default: all others except oracles]")
-@click.option("--data", multiple=True, help="Data set; may be repeated.  [default: all]")
+@click.option("--against", multiple=True, help="Competitor; can be repeated.  [default: all others except oracles]")
+@click.option("--data", multiple=True, help="Data set; can be repeated.  [default: all]")
 @click.option("--figure", type=click.Path(path_type=Path), help="Also plot the comparison to a file (PNG, SVG or PDF).")
 @click.option("--cost", is_flag=True, help="Print the CPU time of parameter search and fit instead of a metric.")
 @click.option("--brief", is_flag=True, help="Print the summary without the table.")

@@ -31,8 +31,8 @@ def descend(
     """Minimize `value` from x along the negative `gradient`; each trial point is passed through `retract`.
 
     The first trial step has length 1; later ones are guessed from the last decrease. A trial is halved until the value
-    decreases by 1e-4 of what the slope predicts. `n_variables` is the number of leading arrays of x that are variables;
-    the others are products that move with them and do not count in the norm of the gradient.
+    decreases by 1e-4 of the decrease that the slope predicts. `n_variables` is the number of leading arrays of x that
+    are variables; the others are products that are updated with them and are not part of the norm of the gradient.
     """
     f, before = value(x), None
     values = [f]
@@ -72,7 +72,7 @@ def _backtrack(
 
 
 class Descent:
-    """Base class of the descent steps. The value of the objective is exact, so that no step raises it."""
+    """Base class of the descent steps. The objective is evaluated exactly, so that no step raises it."""
 
     models_fit: ClassVar[bool] = False
 
@@ -135,7 +135,7 @@ class DescendU(Descent):
 
 
 class DescendW(Descent):
-    """Lower coupling, correlation and the penalty on W. T = X W moves with W, so that a trial costs no product."""
+    """Lower coupling, correlation and the penalty on W. T = X W is updated with W, so a trial needs no product."""
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         coupling, correlation, ridge = objective.coupling, objective.correlation, objective.ridge

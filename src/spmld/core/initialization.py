@@ -27,7 +27,7 @@ def label_means(problem: Problem, like: Array) -> Array:
 
 
 def random_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
-    """U and V uniform, W zero, Z uniform with rows scaled to unit length, intercepts 0, as in the released code."""
+    """Return uniform U and V, W = 0, uniform Z with rows scaled to unit length, and b = 0, as in the released code."""
     block = problem.blocks[0]
     (d, l), g = (block.X.shape[1], block.Y.shape[1]), problem.sizes.shape[0]
     U, Z = uniform((l, k)), normalize_rows(uniform((g, l, r)))
@@ -38,7 +38,7 @@ def random_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
 
 
 def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
-    """The best rank-k factors of the centered labels, 0 where missing, scaled equally; b the label means.
+    """Return the best rank-k factors of the centered labels, 0 where missing, scaled equally, and b, the label means.
 
     It needs sums over rows only, and permuting samples or labels permutes it.
     """

@@ -15,7 +15,7 @@ Callback = Callable[[Record], bool]
 
 
 class Status(Enum):
-    """How a solver ended, with the message for the user."""
+    """Reason why a solver stopped, with a message for the user."""
 
     CONVERGED = "The solver converged."
     COMPLETED = "All {max_iter} iterations were run, as requested by tol=None."
@@ -32,7 +32,7 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Result(Generic[State]):
-    """Final state of a solver, how it ended, and one record per iteration."""
+    """Final state of a solver, its status, and one record per iteration."""
 
     state: State
     status: Status

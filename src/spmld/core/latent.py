@@ -1,4 +1,4 @@
-"""The solver of the latent-label model: block updates, extrapolation and pacing."""
+"""Solver of the latent-label model: block updates, extrapolation and pacing."""
 
 from __future__ import annotations
 
@@ -76,8 +76,9 @@ def solve(
 ) -> Result[State]:
     """Alternate the block updates `steps` and the pacing until the objective converges.
 
-    It has converged when the block updates, before the pacing changes the weights, change it by less than `tol` times
-    its value, and the pacing schedule has ended or all weights are 1. With `tol` None, all iterations are run.
+    It has converged when the block updates, before the pacing changes the weights, change the objective by less than
+    `tol` times its value, and the pacing schedule has ended or all weights are 1. With `tol` None, all iterations are
+    run.
     """
     first = objective.value(problem, state)
 
@@ -95,7 +96,7 @@ def solve(
         terms = objective.values(problem, state)
         value, weights = sum(terms.values()), _mean_weights(problem, state)
         record = {"objective": value + penalty, **terms, "pacing": penalty, **weights, **parameters}
-        # An objective that has dropped to almost none of its first value has converged too.
+        # An objective that is almost 0 relative to its first value has converged, too.
         small = tol is not None and change <= tol * max(abs(old.value), 1e-3 * abs(first))
         converged = small and number > 1 and (ended or weights["mean_weight"] >= 1)
         return _Point(state, value, length), record, converged
@@ -120,10 +121,10 @@ def _pace(
 def guarded(
     step: BlockUpdate, problem: Problem, objective: Objective, state: State, ceiling: float
 ) -> tuple[State, float]:
-    """Apply a step with the close model of the fit, or with the safe model if it raises the objective above `ceiling`.
+    """Apply a step with the close model of the fit, or with the safe model if the objective rises above `ceiling`.
 
     Returns the state and an upper bound on its objective. The squared loss is its own model, and steps that do not
-    model the fit cannot raise the objective: these are not evaluated.
+    model the fit cannot raise the objective, so these are not evaluated.
     """
     new = step(problem, objective, state, False)
     if objective.fit.exact or not step.models_fit:
@@ -137,7 +138,7 @@ def guarded(
 def try_extrapolation(
     problem: Problem, objective: Objective, old: State, new: State, value: float, length: float
 ) -> tuple[State, float, float]:
-    """Extrapolate from `old` through `new` by `length`, if that takes the objective below `value`.
+    """Extrapolate from `old` through `new` by `length`, if this lowers the objective below `value`.
 
     X W is linear in W, so no product with X is needed. Returns the state, its value, and the next length to try.
     """

@@ -81,7 +81,7 @@ def solve(
 
     With `tol` None, all iterations are run.
     """
-    # Blocks need not be solved more accurately than the whole; a small tolerance needs accurate blocks.
+    # Blocks need not be solved more accurately than the whole problem, but a small tolerance needs accurate blocks.
     block_tol = min(1e-3, tol) if tol else 1e-3
 
     def update(number: int, last: tuple[Factors, float]) -> tuple[tuple[Factors, float], Record, bool]:

@@ -83,7 +83,7 @@ class Factored:
         return column_squares(block.X, C @ (self.H * self.H))
 
     def columns(self, keep: Array | slice) -> Factored:
-        raise TypeError("a factored model is not separable: each score depends on all parameters")
+        raise TypeError("a factored model is not separable, because each score depends on all parameters")
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Penalty:
 
 
 def column_squares(X: Any, C: Array) -> Array:
-    """(X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared in slices."""
+    """Return (X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared in slices."""
     if hasattr(X, "power"):
         return X.power(2).T @ C
     return sum((X[s, :] * X[s, :]).T @ C[s, :] for s in row_slices(X.shape[0], X.shape[1]))

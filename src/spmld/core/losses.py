@@ -1,4 +1,4 @@
-"""Losses of an entry: value, slope, curvature and quadratic models as functions of a sign y and a score f."""
+"""Losses of entries: value, slope, curvature and quadratic models as functions of a sign y and a score f."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Array = Any
 
 
 def logistic(t: Array) -> Array:
-    """1 / (1 + e^-t), without overflow."""
+    """Return 1 / (1 + e^-t), without overflow."""
     return 0.5 * (1 + array_namespace(t).tanh(0.5 * t))
 
 
@@ -87,7 +87,7 @@ class Logistic:
         return c, y / (2 * c)
 
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Newton's curvature where the score has the right sign; elsewhere it overshoots and the bound is kept."""
+        """Return Newton's curvature where the score has the right sign, and the bound where Newton overshoots."""
         xp = array_namespace(f)
         slope, curvature = self.derivatives(y, f)
         c, _ = self.majorizer(y, f)

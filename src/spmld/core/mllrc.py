@@ -65,7 +65,7 @@ class MapFit:
 
     @classmethod
     def of(cls, problem: Problem, full: Problem, B: Array, t: float, a: float) -> MapFit:
-        """Build it from the problem with weights, the problem `full` with all entries, and its regression B."""
+        """Build the fit from the problem with weights, the problem `full` with all entries, and its regression B."""
         design, penalty = Features(full.fit_intercept), Penalty(t, full.fit_intercept)
 
         def moments(block: Block) -> Array:
@@ -102,7 +102,7 @@ class MapFit:
 
 @dataclass(frozen=True)
 class _Iterate:
-    """A map S, the gradient of the smooth part there, and the point Z from which the next step is taken."""
+    """A map S, the gradient of the smooth part there, and the point Z from which the next step starts."""
 
     S: Array
     G: Array
@@ -131,7 +131,7 @@ def solve(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: Callbac
         if new.value > last.value and speed > 1:
             Z, speed = last.S, 1.0
             new = proximal_step(Z, last.G)
-        if new.value > last.value:  # a plain step cannot raise the objective but for rounding errors
+        if new.value > last.value:  # a plain step cannot raise the objective, except by rounding errors
             return last, {"objective": last.value, "rank": last.rank}, True
         faster = 0.5 * (1 + (1 + 4 * speed * speed) ** 0.5)
         m = (speed - 1) / faster

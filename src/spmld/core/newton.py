@@ -153,7 +153,7 @@ class _Fit:
         return fit + 0.5 * self.total(B * self.penalty.slope(B))
 
     def derivatives(self, B: Array, S: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
-        """Return the gradient, and the curvature in each score.
+        """Return the gradient and the curvature in each score.
 
         A lower bound on the curvature keeps directions finite where all scores of a label are large.
         """
@@ -166,7 +166,7 @@ class _Fit:
         return sum(G for G, _ in parts) + self.penalty.slope(B), tuple(C for _, C in parts)
 
     def newton_direction(self, B: Array, C: tuple[Array, ...], G: Array, forcing: Array, cg_iter: int) -> Array:
-        """Return about minus the inverse Hessian times the gradient: conjugate gradient to a residual of `forcing`."""
+        """Return an approximate Newton direction, by conjugate gradient to a residual of `forcing`."""
         diagonal = self.problem.sum(self.design.squares, C) + self.penalty.diagonal(B)
         scale = 1 / (diagonal + 1e-6 * array_namespace(B).max(diagonal) + _tiny(B))
 
@@ -183,9 +183,10 @@ class _Fit:
     def search(
         self, B: Array, S: tuple[Array, ...], G: Array, D: Array, value: Array
     ) -> tuple[Array, tuple[Array, ...], Array, Array]:
-        """Halve the step of each column until its objective decreases enough. Scores are linear: no product with X.
+        """Halve the step of each column until its objective decreases enough.
 
-        Also returns which columns are stuck: their objective cannot decrease by more than its rounding error.
+        Scores are linear in B, so no product with X is needed. Also returns which columns are stuck: their objective
+        cannot decrease by more than its rounding error.
         """
         xp = array_namespace(B)
         descent = self.total(G * D)

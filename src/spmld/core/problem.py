@@ -19,7 +19,7 @@ from spmld.core.losses import Array
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows of the data."""
+    """A block of rows of the data."""
 
     X: Any
     """(n, d) features, dense or scipy sparse."""

@@ -1,4 +1,4 @@
-"""Exact block updates: each minimizes the objective, with a quadratic model of the fit, in one block of variables."""
+"""Exact block updates, which minimize the objective in one block of variables with a quadratic model of the fit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class BlockUpdate(Protocol):
     """An update of one block of variables, from state to state. Tolerances are fields."""
 
     models_fit: ClassVar[bool]
-    """Whether it minimizes a quadratic model of the fit, and so may raise the objective unless `safe`."""
+    """Whether it minimizes a quadratic model of the fit, and therefore may raise the objective unless `safe`."""
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         """Return the updated state. With `safe` the model of the fit lies above it."""
@@ -34,12 +34,12 @@ def identity(k: int, like: Array) -> Array:
 
 
 def outer(A: Array) -> Array:
-    """(n, k k): the products a_i a_j of each row."""
+    """Return the products a_i a_j of each row, of shape (n, k k)."""
     return array_namespace(A).reshape(A[:, :, None] * A[:, None, :], (A.shape[0], -1))
 
 
 def solve_each(A: Array, B: Array) -> Array:
-    """x_i = A_i^-1 b_i for a stack of small positive definite matrices and the rows of B."""
+    """Return x_i = A_i^-1 b_i for a stack of small positive definite matrices and the rows of B."""
     return array_namespace(A).linalg.solve(A, B[:, :, None])[:, :, 0]
 
 
@@ -84,8 +84,8 @@ class UpdateU:
     """Loadings and intercepts together: one system per label, coupled over the labels by the correlation term.
 
     With q = k + 1 columns (V, 1): (sum_j c_j v_j v_j^T + tU I) u = sum_j c_j r_j v_j, no penalty on the intercept.
-    The coupled system is solved by conjugate gradient. Rows of Z have unit length, so its diagonal blocks are known:
-    they are the preconditioner, and without correlation they are the system.
+    The coupled system is solved by conjugate gradient. Because the rows of Z have unit length, its diagonal blocks
+    are known. They are the preconditioner and, without correlation, the system itself.
     """
 
     tol: float = 1e-6
@@ -116,7 +116,7 @@ class UpdateU:
     def _normal_equations(
         self, problem: Problem, objective: Objective, state: State, safe: bool
     ) -> tuple[Array, Array]:
-        """(l, q, q) and (l, q): the systems of the labels without the correlation term."""
+        """Return the systems of the labels without the correlation term, of shapes (l, q, q) and (l, q)."""
         U, b = state.U, state.b
         xp = array_namespace(U)
         l, q = U.shape[0], U.shape[1] + int(problem.fit_intercept)
@@ -178,7 +178,7 @@ class UpdateW:
             return block.X.T @ (w * rows.V), column_squares(block.X, w)
 
         target, squares = problem.sum(right_side, state.rows)
-        # Without coupling, correlation and penalty W is arbitrary, and the divisor must not be 0.
+        # Without coupling, correlation and penalty, W is arbitrary; the divisor must still not be 0.
         scale = 1 / (squares + curvature + 1e-30)
         W = conjugate_gradient(apply, partial(mul, scale), target, state.W, self.tol, self.max_iter)
         return set_W(problem, state, W)

@@ -1,4 +1,4 @@
-"""The objective, term by term: each value beside its gradients.
+"""Terms of the objective, each with its value and gradients.
 
   sum J o loss(Y, V U^T + 1 b^T)                                fit
 + a/2 |sqrt(P) o (V - X W)|^2                                   coupling
@@ -18,7 +18,7 @@ from spmld.core.problem import Block, Problem, Rows, State
 
 
 def square(A: Array) -> Array:
-    """|A|^2."""
+    """Return |A|^2."""
     return array_namespace(A).sum(A * A)
 
 
@@ -37,11 +37,11 @@ class Fit:
         return array_namespace(U).sum(block.J * self.loss.value(block.Y, V @ U.T + b))
 
     def slope(self, block: Block, V: Array, U: Array, b: Array) -> Array:
-        """D, the derivative in the scores. The gradients are D U in V, D^T V in U and D^T 1 in b."""
+        """Return D, the derivative in the scores. The gradients are D U in V, D^T V in U and D^T 1 in b."""
         return block.J * self.loss.slope(block.Y, V @ U.T + b)
 
     def quadratic(self, block: Block, V: Array, U: Array, b: Array, safe: bool) -> tuple[Array, Array]:
-        """Weights C and responses R: 1/2 sum C (R - scores)^2 models the term around the current scores.
+        """Return C and R such that 1/2 sum C (R - scores)^2 models the term around the current scores.
 
         With `safe` it lies above the term, so that its minimizer never raises the objective.
         """
@@ -59,14 +59,14 @@ class Coupling:
         return self.a * P
 
     def losses(self, V: Array, T: Array) -> Array:
-        """The losses of the pacing: the value per entry at weight 1."""
+        """Return the losses of the pacing: the value of each entry with weight 1."""
         return self.a / 2 * (V - T) ** 2
 
     def value(self, V: Array, T: Array, P: Array) -> Array:
         return array_namespace(V).sum(P * self.losses(V, T))
 
     def slope(self, V: Array, T: Array, P: Array) -> Array:
-        """The gradient in V. The gradient in T is its negative, and that in W is X^T times the latter."""
+        """Return the gradient in V. The gradient in T is its negative, and the gradient in W is X^T times that of T."""
         return self.weights(P) * (V - T)
 
 
@@ -86,7 +86,7 @@ class Correlation:
         return self.b1 > 0 or self.b2 > 0
 
     def moments(self, problem: Problem, state: State) -> Array:
-        """(g, k, k): the H_m."""
+        """Return the H_m, of shape (g, k, k)."""
         xp = array_namespace(state.U)
 
         def block_moments(block: Block, rows: Rows) -> Array:
@@ -97,7 +97,7 @@ class Correlation:
         return self.b1 * self.fractions(problem) * xp.sum(S, axis=0) + self.b2 * S
 
     def fractions(self, problem: Problem) -> Array:
-        """(g, 1, 1): n_m / n."""
+        """Return n_m / n, of shape (g, 1, 1)."""
         return (problem.sizes / problem.n)[:, None, None]
 
     def value(self, H: Array, U: Array, Z: Array) -> Array:
@@ -113,14 +113,14 @@ class Correlation:
         return U @ (H @ (U.T @ Z))
 
     def couplings(self, problem: Problem, U: Array, Z: Array) -> Array:
-        """(g, k, k): N_m, with which a row t of T in group m contributes 1/2 t N_m t^T."""
+        """Return the N_m, of shape (g, k, k): a row t of T in group m contributes 1/2 t N_m t^T."""
         xp = array_namespace(U)
         Q = U.T @ Z
         M = Q @ xp.matrix_transpose(Q)
         return xp.sum(self.b1 * self.fractions(problem) * M, axis=0) + self.b2 * M
 
     def gradient_T(self, block: Block, rows: Rows, N: Array) -> Array:
-        """The gradient in the rows of T; X^T times it is the gradient in W."""
+        """Return the gradient in the rows of T; X^T times it is the gradient in W."""
         T = rows.T
         D = T @ N[0, :, :]
         for m in range(1, N.shape[0]):
@@ -143,7 +143,7 @@ class Ridge:
         return self.tW * W
 
     def curvature_W(self, W: Array) -> Array | float:
-        """A number c, or one per row: c/2 |W'|^2 plus a constant majorizes the penalty and touches it at W."""
+        """Return c, one number or one per row: c/2 |W'|^2 plus a constant majorizes the penalty and touches it at W."""
         return self.tW
 
 

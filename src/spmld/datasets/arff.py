@@ -60,7 +60,7 @@ def read_arff(
         sparse = re.search(r"(?im)^\s*@data\b.*\s(?:\s*%.*\s)*\s*\{", text) is not None
         content = arff.loads(text, return_type=arff.LOD if sparse else arff.DENSE)
         if not content["data"]:
-            raise ValueError("there are no samples after @data")
+            raise ValueError("the file has no samples after @data")
         names = [name for name, _ in content["attributes"]]
         label_columns = _find_labels(names, content["relation"], labels, xml or _find_xml(file))
         feature_columns = [i for i in range(len(names)) if i not in set(label_columns)]
@@ -92,17 +92,16 @@ def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list
         raise ValueError("unknown labels: pass labels= or xml=, as there is no XML file and no -C in the relation")
     if "weka.filters.unsupervised.attribute" in relation:
         raise ValueError(
-            f"the relation says -C {header[1]}, but attributes were moved or removed after that was written: "
-            "pass labels= or xml="
+            f"the relation has -C {header[1]}, but attributes were moved or removed afterwards: pass labels= or xml="
         )
     count = int(header[1])
     if not 0 < abs(count) < len(names):
-        raise ValueError(f"the relation says -C {count}, but there are {len(names)} attributes")
+        raise ValueError(f"the relation has -C {count}, which must be below the number of attributes, {len(names)}")
     return list(range(count)) if count > 0 else list(range(len(names) + count, len(names)))
 
 
 def _codes(name: str, kind: Any) -> dict[Any, float]:
-    """Return the number of each value of a nominal attribute."""
+    """Return the numeric code of each value of a nominal attribute."""
     if isinstance(kind, str):
         if kind == "STRING":
             raise ValueError(f"attribute {name!r} is a string; features and labels must be numbers")

@@ -59,16 +59,16 @@ class Dataset:
         if X.ndim != 2:
             raise ValueError(f"X must have shape (n_samples, n_features), got {X.shape}")
         if X.shape[0] == 0:
-            raise ValueError("there are no samples")
+            raise ValueError(f"X must have at least one sample, got shape {X.shape}")
         X = sp.csr_array(X) if sp.issparse(X) else np.ascontiguousarray(X)
         Y = _zeros_and_ones(self.Y)
         if Y.shape[0] != X.shape[0]:
             raise ValueError(f"X and Y must have the same number of samples, got {X.shape[0]} and {Y.shape[0]}")
         if (self.train is None) != (self.test is None):
-            raise ValueError("train and test must be given both or neither")
+            raise ValueError("train and test must be passed together, got only one of them")
         train, test = (_check_indices(getattr(self, part), X.shape[0], part) for part in ("train", "test"))
         if train is not None and np.intersect1d(train, test).size:
-            raise ValueError("train and test must have no sample in common")
+            raise ValueError("train and test must not have samples in common")
         fields = {
             "X": X if X.dtype in (np.float32, np.float64) else X.astype(float),
             "Y": Y,
@@ -92,7 +92,7 @@ class Dataset:
 
     def _indices(self, which: str) -> Any:
         if which not in ("train", "test"):
-            raise ValueError(f"the part must be 'train', 'test' or 'all', got {which!r}")
+            raise ValueError(f"part must be 'train', 'test' or 'all', got {which!r}")
         indices = getattr(self, which)
         if indices is None:
             raise ValueError(
@@ -111,7 +111,7 @@ class Dataset:
 
 
 def join_split(train: Dataset, test: Dataset, name: str = "") -> Dataset:
-    """Join training and test data to one data set with an official split.
+    """Join training and test data into one data set with an official split.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ class Description:
         return 1 - self.observed / self.n_samples
 
     def summary(self) -> dict[str, Any]:
-        """Return the statistics of the whole data set by name, as they are printed."""
+        """Return the printed statistics of the whole data set by name."""
         split = {} if self.n_train is None else {"train": self.n_train, "test": self.n_test}
         return {
             "samples": self.n_samples,

@@ -168,7 +168,7 @@ def _find(file: RemoteFile) -> Path | None:
     except FileNotFoundError:
         return None
     if file.sha256 is not None and checksum(path) != file.sha256:
-        warnings.warn(f"{path} is not the file of the registry: its SHA-256 differs", stacklevel=4)
+        warnings.warn(f"{path} differs from the file of the registry: SHA-256 does not match", stacklevel=4)
     return path
 
 
@@ -193,7 +193,7 @@ def _download(file: RemoteFile, info: DatasetInfo, progress: bool) -> Path:
             f"{file.name} is neither in SPMLD_DATA ({os.environ.get('SPMLD_DATA') or 'not set'}) nor in the cache "
             f"{folder}, and its download failed ({reason}). Save {addresses} in a folder, and set the environment "
             "variable SPMLD_DATA to this folder"
-        ) from None  # the message has the reason, and the traceback of a download is long
+        ) from None  # the message contains the reason, and the traceback of a download is long
     except ValueError as error:
         raise ValueError(
             f"{file.address} is not the file of the registry: its SHA-256 is not {file.sha256}. Try again later, or "

@@ -22,7 +22,7 @@ def from_frame(
     Parameters
     ----------
     frame : DataFrame
-        Columns of numbers or truth values; None, NaN or ``pd.NA`` where missing.
+        Columns of numbers or booleans; None, NaN or ``pd.NA`` where missing.
     labels : sequence of str, optional
         Names of the label columns. By default, the columns whose names start with `prefix`.
     prefix : str, default="label_"
@@ -47,7 +47,7 @@ def from_frame(
     columns = list(frame.columns)
     absent = [column for column in (*drop, *(labels or ())) if column not in columns]
     if absent:
-        raise ValueError(f"there is no column {absent[0]!r} among its {len(columns)}: {_first(columns)}")
+        raise ValueError(f"there is no column {absent[0]!r} among the {len(columns)} columns: {_first(columns)}")
     columns = [column for column in columns if column not in set(drop)]
     if labels is not None:
         label_columns = label_names = list(labels)
@@ -58,7 +58,7 @@ def from_frame(
         raise ValueError(f"no column starts with {prefix!r}: pass labels or prefix. Columns: {_first(columns)}")
     features = [column for column in columns if column not in set(label_columns)]
     if not features:
-        raise ValueError("all columns are labels: there are no features")
+        raise ValueError("all columns are labels; at least one feature column is required")
     return Dataset(_to_array(frame, features), _to_array(frame, label_columns), features, label_names, name)
 
 
@@ -67,11 +67,11 @@ def select_columns(frame: Any, columns: dict[str, str | None], kind: str) -> NDA
     absent = [name for name, column in columns.items() if column is None]
     if absent:
         raise ValueError(
-            f"it lacks {len(absent)} of the {len(columns)} {kind}s, {_first(absent)}, among its {len(frame.columns)} "
-            f"columns: {_first(list(frame.columns))}"
+            f"the file lacks {len(absent)} of the {len(columns)} {kind}s, {_first(absent)}; "
+            f"it has {len(frame.columns)} columns: {_first(list(frame.columns))}"
         )
     if frame.shape[0] == 0:
-        raise ValueError("there are no samples")
+        raise ValueError("the file has no samples")
     return _to_array(frame, list(columns.values()))
 
 
@@ -87,7 +87,7 @@ def to_frame(data: Dataset) -> Any:
 
 
 def to_number(value: Any) -> float:
-    """Convert a number, a truth value or the word for one to float; None and empty text become NaN."""
+    """Convert a number, or a truth value as bool or text, to float; None and empty text become NaN."""
     if value is None:
         return float("nan")
     if not isinstance(value, str):
@@ -111,8 +111,8 @@ def _column_to_floats(column: Any) -> NDArray[np.float64]:
             floats[i] = to_number(value)
         except (TypeError, ValueError):
             raise ValueError(
-                f"column {column.name!r} holds {value!r}, which is not a number: encode the column, for example with "
-                "pandas.get_dummies, or drop it"
+                f"column {column.name!r} contains {value!r}, which is not a number: encode the column, for example "
+                "with pandas.get_dummies, or drop it"
             ) from None
     return floats
 

@@ -1,4 +1,4 @@
-"""Multi-label files of LIBSVM, and of the extreme-classification repository, whose first line has the sizes."""
+"""Multi-label LIBSVM files, and files of the extreme-classification repository, whose first line has the sizes."""
 
 import re
 from io import BytesIO
@@ -15,7 +15,7 @@ from spmld.datasets.dataset import Dataset
 def read_libsvm(path: StrPath) -> Dataset:
     r"""Read a LIBSVM or extreme-classification file.
 
-    A line is ``label,label feature:value feature:value``; labels that are not in the line are negative. If the first
+    A line is ``label,label feature:value feature:value``; labels that are not listed are negative. If the first
     line is ``n_samples n_features n_labels``, as in the extreme-classification repository, indices start at 0 and the
     sizes are checked. Otherwise the labels are those in the file, named by their numbers, and the indices of features
     start at 1 unless there is a 0. Features are sparse.
@@ -39,10 +39,10 @@ def read_libsvm(path: StrPath) -> Dataset:
             return _with_sizes(rest, n, d, l, file.stem)
         X, lines = load_svmlight_file(BytesIO(content), multilabel=True)
         if not lines:
-            raise ValueError("there are no samples")
+            raise ValueError("the file has no samples")
         labels = np.unique([label for line in lines for label in line])
         if not len(labels):
-            raise ValueError("there are no labels")
+            raise ValueError("the file has no labels")
         Y = _matrix([np.searchsorted(labels, line) for line in lines], len(labels))
         return Dataset(X, Y, label_names=[f"{label:g}" for label in labels], name=file.stem)
 
@@ -52,10 +52,10 @@ def _with_sizes(content: bytes, n: int, d: int, l: int, name: str) -> Dataset:
     filled = b"\n".join(line if line.strip() else b" 0:0" for line in content.removesuffix(b"\n").split(b"\n"))
     X, lines = load_svmlight_file(BytesIO(filled), n_features=d, multilabel=True, zero_based=True)
     if len(lines) != n:
-        raise ValueError(f"its first line says {n} samples, but there are {len(lines)}")
+        raise ValueError(f"the first line specifies {n} samples, but the file has {len(lines)}")
     beyond = {int(label) for line in lines for label in line if not 0 <= label < l}
     if beyond:
-        raise ValueError(f"its first line says {l} labels, from 0 to {l - 1}, but there is a label {max(beyond)}")
+        raise ValueError(f"the first line specifies {l} labels, from 0 to {l - 1}, but there is a label {max(beyond)}")
     return Dataset(X, _matrix([np.array(line, dtype=np.intp) for line in lines], l), name=name)
 
 
@@ -85,8 +85,8 @@ def write_xc(data: Dataset, path: StrPath) -> None:
 def write_libsvm(data: Dataset, path: StrPath) -> None:
     r"""Write a LIBSVM file, with labels numbered from 0 and features from 1; see `write_dataset`.
 
-    The format does not store the numbers of labels and features. So every label needs a positive, and the last feature
-    a value other than 0; `write_xc` has no such limit.
+    The format does not store the numbers of labels and features. Therefore every label needs a positive, and the last
+    feature needs a nonzero value; `write_xc` has no such limit.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def _part(content: Any, part: str) -> Dataset:
     try:
         features, labels = content[part]
     except (KeyError, TypeError, ValueError, IndexError):
-        raise ValueError(f"it has no variable {part!r} with features and labels") from None
+        raise ValueError(f"the file has no variable {part!r} with features and labels") from None
     features, labels = (values.T if sp.issparse(values) else np.atleast_2d(values).T for values in (features, labels))
     if features.shape[0] != labels.shape[0]:
         raise ValueError(f"{part} has {features.shape[0]} samples in X but {labels.shape[0]} in Y")

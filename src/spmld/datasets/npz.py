@@ -25,7 +25,7 @@ def read_npz(path: StrPath) -> Dataset:
     """
     with reading(path, "a NumPy archive") as file:
         if not zipfile.is_zipfile(file):
-            raise ValueError("it is not a zip archive, or is truncated")
+            raise ValueError("the file is truncated or not a zip archive")
         with np.load(file, allow_pickle=False) as arrays:
             content = dict(arrays)
         if all(f"X_{part}" in content for part in _SPARSE):
@@ -33,7 +33,7 @@ def read_npz(path: StrPath) -> Dataset:
             content["X"] = sp.csr_array((data, indices, indptr), shape=tuple(shape))
         absent = [part for part in ("X", "Y") if part not in content]
         if absent:
-            raise ValueError(f"it has no array {absent[0]!r}, only {', '.join(sorted(content)) or 'none'}")
+            raise ValueError(f"the file has no array {absent[0]!r}; it has {', '.join(sorted(content)) or 'none'}")
         features, labels = (content.get(names, np.array([])).tolist() for names in ("feature_names", "label_names"))
         name = str(content.get("name", file.stem))
         return Dataset(content["X"], content["Y"], features, labels, name, content.get("train"), content.get("test"))

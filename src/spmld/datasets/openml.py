@@ -48,7 +48,7 @@ def read_openml(
         content = fetch_openml(**which, target_column=targets, data_home=cache and Path(cache), as_frame="auto")
     except OSError as error:
         raise ConnectionError(
-            f"OpenML's data set {source!r} could not be downloaded ({error}). Without network, copy it to this "
+            f"OpenML's data set {source!r} could not be downloaded ({error}). Without network access, copy it to this "
             "machine as ARFF or Parquet and read it with spmld.datasets.read_dataset"
         ) from error
     except (KeyError, ValueError) as error:

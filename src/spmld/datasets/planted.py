@@ -32,7 +32,7 @@ def make_planted(
 ) -> Bunch:
     """Generate multi-label data from a low-rank model in which label correlations differ between groups of samples.
 
-    Samples are Gaussian around the centres of their groups. Latent labels are linear in the features, ``V = X W``, and
+    Samples are Gaussian around the centers of their groups. Latent labels are linear in the features, ``V = X W``, and
     scores are linear in the latent labels, ``F = V U_m^T`` in group m, where ``U_m`` is a common matrix plus `local`
     times a matrix of the group. Label i is positive for the fraction ``frequencies[i]`` of samples with the highest
     noisy scores.
@@ -46,7 +46,7 @@ def make_planted(
     n_groups : int, default=2
         Number of groups of samples.
     local : float, default=0.5
-        Size of the differences between groups. 0: one linear model for all samples.
+        Size of the differences between groups. 0 is one linear model for all samples.
     frequencies : array-like of shape (n_labels,), optional
         Fraction of positives of each label. By default, a long tail from 0.4 to 0.03.
     noise : float, default=0.3

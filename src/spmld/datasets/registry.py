@@ -1,4 +1,4 @@
-"""The registry of public data sets: sizes, sources, checksums, licences and citations."""
+"""The registry of public data sets: sizes, sources, checksums, licenses and citations."""
 
 import tomllib
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class DatasetInfo:
     files : tuple of RemoteFile
         A MATLAB file; or ARFF files for training and test, and the XML file with the names of the labels.
     licence : str
-        What is known about the licence.
+        Known information about the license.
     citation : str
         Publications to cite.
 
@@ -67,7 +67,7 @@ class DatasetInfo:
 
     @property
     def n_samples(self) -> int:
-        """Number of training and test samples together."""
+        """Total number of training and test samples."""
         return self.n_train + self.n_test
 
 

@@ -151,7 +151,7 @@ def write_parquet(data: Dataset, path: StrPath) -> None:
 def _read_csv(file: Path, encoding: str) -> Any:
     pandas = need("pandas")
     separator = _separator(file)
-    # pandas would read a line that is cut short as missing values.
+    # pandas would read the absent fields of a truncated line as missing values.
     with file.open(encoding=encoding, newline="") as lines:
         rows = csv.reader(lines, delimiter=separator)
         width = len(next(rows))

@@ -114,7 +114,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        """Learn from validated features, labels and entry weights, which are 0 for missing entries."""
+        """Fit to validated features, labels and entry weights, which are 0 for missing entries."""
 
     @abstractmethod
     def _scores(self, X: Any) -> Any:
@@ -132,7 +132,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return self._probabilities(self._scores(X) if labels is None else self._completed_scores(X, labels))
 
     def _probabilities(self, scores: Any) -> Any:
-        """Return the probabilities that belong to scores."""
+        """Convert scores to probabilities."""
         return score_probabilities(scores, self.loss)
 
     def fit(self, X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> Any:
@@ -178,7 +178,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         ndarray of shape (n_samples, n_labels), or (n_samples,) for a fit on a vector y
-            An array of the library of X.
+            Scores, in the array library of X.
         """
         scores = self._all_scores(X)
         return scores[:, 0] if self._labels.one_dimensional else scores
@@ -241,16 +241,14 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return float(subset_accuracy(truth, (to_numpy(self._all_scores(X)) > 0).astype(int)))
 
     def _check_new_labels(self, X: Any, Y: Any, mask: Any) -> Labels:
-        """Return labels that match those of the fit."""
+        """Validate labels against those of the fit."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
         labels = check_labels(self, X, Y, mask, classes=self.classes_)
         if labels.signs.shape[1] != self.n_labels_:
             raise ValueError(f"Y must have the {self.n_labels_} labels of the fit, got {labels.signs.shape[1]}")
         if labels.names is not None and self._labels.names is not None and labels.names != self._labels.names:
-            raise ValueError(
-                f"the names of the labels must match those of the fit, {self._labels.names}, got {labels.names}"
-            )
+            raise ValueError(f"Y must have the label names of the fit, {self._labels.names}, got {labels.names}")
         return labels
 
     def complete(self, X: Any, y: Any, mask: Any = None) -> Completion:
@@ -259,7 +257,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples, of the training data or new ones.
+            Training samples or new samples.
         y : labels in any form accepted by `fit`
             Labels with missing entries.
         mask : array-like of bool, optional

@@ -48,7 +48,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     if X.dtype not in (xp.float32, xp.float64):
         X = xp.astype(X, xp.float32 if X.dtype.itemsize == 2 and X.dtype.is_floating_point else xp.float64)
     if not bool(xp.all(xp.isfinite(X))):
-        raise ValueError("X contains NaN or infinity; impute or remove these samples first")
+        raise ValueError("X contains NaN or infinity; impute these values or remove the samples first")
     if reset:
         estimator.n_features_in_ = int(X.shape[1])
         if hasattr(estimator, "feature_names_in_"):
@@ -120,11 +120,11 @@ def check_overflow(X: Any) -> None:
     xp = namespace(values)
     largest = float(xp.max(xp.abs(values))) if values.shape[0] else 0.0
     if largest > (float(xp.finfo(values.dtype).max) / (X.shape[0] * X.shape[1])) ** 0.5 / 1e3:
-        raise ValueError(f"the values of X are too large for {X.dtype}, got {largest:.3g}; scale the features first")
+        raise ValueError(f"X has values that are too large for {X.dtype}, got {largest:.3g}; scale the features first")
 
 
 def sparse_if_mostly_zero(X: Any) -> Any:
-    """Return a NumPy matrix with few non-zeros as a sparse one: with 8 % non-zeros products are twice as fast."""
+    """Return a NumPy matrix with few nonzeros as a sparse matrix: with 8 % nonzeros, products are twice as fast."""
     if isinstance(X, np.ndarray) and X.size > 100_000 and np.count_nonzero(X) < 0.1 * X.size:
         return sp.csr_array(X)
     return X

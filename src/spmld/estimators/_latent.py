@@ -170,7 +170,7 @@ class LatentLabelModel(FactoredModel):
         rows = tuple(Rows(V=T, T=T, P=xp.ones_like(T)) for T in predicted)
         b = b + U @ offsets
         state = State(U=U, b=b, W=W, Z=move(to_numpy(self.correlation_factors_), X), rows=rows)
-        # The penalties of the fixed U and W are constants, which would make changes look small.
+        # The penalties of the fixed U and W are constants, relative to which changes would look small.
         ridge = replace(self._fitted_objective.ridge, tU=0.0, tW=0.0)
         objective = replace(self._fitted_objective, correlation=Correlation(), ridge=ridge)
         state = solve(problem, objective, state, (UpdateV(),), extrapolate=False, max_iter=20, tol=1e-6).state
@@ -195,7 +195,7 @@ class LatentLabelModel(FactoredModel):
         """
         check_is_fitted(self)
         if not self._fitted_objective.correlation.active:
-            raise ValueError("no correlation was learned: global_correlation and local_correlation are 0")
+            raise ValueError("global_correlation or local_correlation must be positive in the fit, got 0 for both")
         Z = to_numpy(self.correlation_factors_)
         if group is None:
             laplacian = np.einsum("g,gir,gjr->ij", self.group_sizes_ / self.group_sizes_.sum(), Z, Z)

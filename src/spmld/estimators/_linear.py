@@ -1,4 +1,4 @@
-"""Shared by linear models: the problem to solve, and arrays for new samples."""
+"""Helpers of linear models: construction of the problem, and arrays for new samples."""
 
 from __future__ import annotations
 

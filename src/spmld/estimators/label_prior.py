@@ -23,9 +23,9 @@ def smoothed_frequency(signs: NDArray[Any], weights: NDArray[Any], smoothing: fl
 
 
 class LabelPrior(MultiLabelEstimator):
-    r"""The frequency of each label among its observed entries; the features are ignored.
+    r"""Baseline that predicts the frequency of each label among its observed entries and ignores the features.
 
-    This is the baseline that a model of the features has to beat:
+    Any model that uses the features should be better than this baseline:
 
     .. math::
 

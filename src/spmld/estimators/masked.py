@@ -97,7 +97,7 @@ class _MaskedLinear(MultiLabelEstimator):
         return B
 
     def _map_in_threads(self, function: Callable[..., Any], groups: Iterable[Any]) -> Iterable[Any]:
-        """Map a function over groups of labels. Threads help, because matrix products release the lock."""
+        """Map a function over groups of labels. Threads help because matrix products release the GIL."""
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
 
     def _scores(self, X: Any) -> Any:
@@ -116,7 +116,7 @@ class MaskedLogistic(_MaskedLinear):
     with :math:`J` the observed entries or their weights. Without the label graph (:math:`g = 0`) the solution is that
     of scikit-learn's `LogisticRegression` on the samples where a label is observed, label by label. It is computed for
     all labels at once, by a truncated Newton method whose products with X serve all labels. The label graph draws the
-    weights of co-occurring labels towards each other.
+    weights of co-occurring labels toward each other.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class MaskedLogistic(_MaskedLinear):
         Whether each label has an intercept, which is not penalized.
     tol : float, default=1e-3
         Stop when the norm of the gradient of a label is this fraction of its norm at zero. For features of similar
-        scale, 1e-8 gives coefficients with errors of about 1e-4.
+        scale, 1e-8 results in coefficients with errors of about 1e-4.
     max_iter : int, default=100
         Maximum number of Newton steps.
     warm_start : bool, default=False
@@ -184,7 +184,7 @@ class MaskedLogistic(_MaskedLinear):
         return 1 / self.C
 
     def _initial_intercept(self, means: Any) -> Any:
-        """Return the log-odds of the frequency of positives, finite also for labels of one sign."""
+        """Return the log-odds of the frequency of positives, which is finite even for labels with one sign only."""
         return 2 * namespace(means).atanh(0.999 * means)
 
 

@@ -72,7 +72,7 @@ class MLkNN(MultiLabelEstimator):
     The only observed sample of a label has no neighbor and does not contribute to :math:`P(c | H_b)`. A label without
     observed entries has probability 1/2 and score 0.
 
-    Ties between samples at the same distance are broken by the search.
+    Ties between samples at the same distance are broken arbitrarily by the search.
 
     References
     ----------
@@ -135,7 +135,7 @@ class MLkNN(MultiLabelEstimator):
         self.likelihood_ = (s + tables) / (s * (k + 1) + tables.sum(axis=2, keepdims=True))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Replace the search tree, which is compiled and cannot be checked when a file is read, by the samples."""
+        """Replace the search tree, which is compiled and cannot be validated when a file is loaded, by the samples."""
         state = dict(super().__getstate__())
         if "_search" in state:
             state |= {"_search": clone(self._search), "_samples": self._search._fit_X}
@@ -160,9 +160,9 @@ class MLkNN(MultiLabelEstimator):
     ) -> NDArray[np.intp]:
         """Return the number of positive neighbors among k, of shape (n_samples, n_labels).
 
-        `n_neighbors` is the number of neighbors that exist, at most k; where it is 0 the result is meaningless. One
-        list of nearest neighbors serves all labels. Samples whose list is too short for some labels get one twice as
-        long, for these labels.
+        `n_neighbors` is the number of available neighbors, at most k; where it is 0 the result is meaningless. All
+        labels share one list of nearest neighbors. If the list of a sample is too short for some labels, the search
+        is repeated for these labels with twice the length.
         """
         n = self._weighted_signs.shape[0]
         count = np.zeros(n_neighbors.shape, dtype=np.intp)
@@ -181,14 +181,14 @@ class MLkNN(MultiLabelEstimator):
                 total = np.abs(near_signs).sum(axis=1)
                 fraction = np.maximum(near_signs, 0).sum(axis=1) / np.where(total > 0, total, 1)
                 entries = np.ix_(samples[part], labels)
-                # Rounding errors in a sum of weights must not decide how a half is rounded.
+                # Rounding errors in a sum of weights must not affect how a half is rounded.
                 count[entries] = np.floor(k * fraction + 0.5 + 1e-9)
                 incomplete[part] = n_observed[:, -1] < n_neighbors[entries]
             samples, labels = samples[incomplete.any(axis=1)], labels[incomplete.any(axis=0)]
         return count
 
     def _as_fitted(self, X: Any) -> Any:
-        """Return samples in the format of the search, which may not accept sparse features after a dense fit."""
+        """Return samples in the format of the fit, as the search may not accept sparse features after a dense fit."""
         return X.toarray() if sp.issparse(X) and not self._sparse else X
 
 
@@ -199,7 +199,7 @@ def _relative(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _list_lengths(expected: float, n: int) -> Iterator[int]:
-    """Yield lengths of neighbor lists: the one expected to hold k observed labels, then doubled up to all n."""
+    """Yield lengths of neighbor lists: the length expected to contain k observed labels, then doubled up to n."""
     length = int(np.ceil(expected)) + 1
     while length < n:
         yield length

@@ -35,7 +35,7 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
         + \frac{\beta}{2} \|W\|^2 + \gamma \|S\|_*
 
     with labels -1 and +1, and 0 where missing, :math:`J` the observed entries and :math:`\|\cdot\|_*` the sum of the
-    singular values. The weights of the terms in the original method are not known.
+    singular values. The weights of the terms in the original method are unknown.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
 
     Notes
     -----
-    Given S, the best W is the ridge regression of Y S, which is the ridge regression of Y times S. So the features are
-    used in one regression, and the remaining problem is convex in S. It is solved by accelerated proximal gradient with
-    singular-value thresholding, from S = I.
+    Given S, the optimal W is the ridge regression of Y S, which is the ridge regression of Y times S. The features are
+    therefore used in one regression only, and the remaining problem is convex in S. It is solved by accelerated
+    proximal gradient with singular-value thresholding, from S = I.
 
     ``entry_weight`` multiplies both the squares of the second term and the labels themselves. Labels of weight 0 are
     missing.

@@ -40,7 +40,7 @@ class PerLabelClassifier(MultiLabelEstimator):
     Parameters
     ----------
     estimator : scikit-learn classifier, default=None
-        Base estimator, cloned for each label; all clones have the same random state. None:
+        Base estimator, cloned for each label; all clones have the same random state. None is
         ``LogisticRegression()``.
     n_jobs : int or None, default=None
         Number of labels fitted in parallel.
@@ -112,7 +112,7 @@ class PerLabelClassifier(MultiLabelEstimator):
     def _predict_labels(
         self, X: Any, constants: NDArray[np.float64], predict: Callable[[Any, Any], NDArray[np.float64]]
     ) -> Any:
-        """Apply `predict` to the classifier of each label; labels without one get their constant."""
+        """Apply `predict` to the classifier of each label; labels without a classifier get a constant."""
         samples = features_to_numpy(X)
         values = np.tile(constants, (X.shape[0], 1))
         for j, estimator in enumerate(self.estimators_):

@@ -13,11 +13,11 @@ from spmld.core.losses import logistic
 __all__ = ["BEND", "log_odds", "score_probabilities"]
 
 BEND = 0.05
-"""Scores of other losses than the logistic are linear in the probability up to 1 - BEND, see `score_probabilities`."""
+"""Probabilities of losses other than the logistic are linear in the score up to 1 - BEND, see `score_probabilities`."""
 
 
 def score_probabilities(scores: Any, loss: str = "logistic") -> Any:
-    """Return the probabilities that belong to scores.
+    """Convert scores to probabilities.
 
     For the logistic loss this is the logistic function. For other losses the score is mapped linearly from [-1, 1] to
     [0, 1]. Beyond 0.95 the map bends, with a continuous slope, and approaches 1 without reaching it, so that the order

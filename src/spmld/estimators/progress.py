@@ -87,7 +87,7 @@ def _tear_down_callbacks(estimator: Any) -> None:
 
 
 def format_record(record: Record) -> str:
-    """Return the strings and numbers of a record as text, without lists.
+    """Return the strings and numbers of a record as text; lists are left out.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Transformers of features: a common scale, and similarities to landmarks."""
+"""Feature transformers: scaling, and similarities to landmarks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FeatureScaler(_FeatureTransformer):
 
     The same penalty then suits all data sets. Dense features get mean 0 and equal variances. Features with mostly
     zeros are divided by a single number, because centering would fill a sparse matrix, and its features, such as word
-    counts, are on a common scale already. The fraction of zeros decides, not the format in which X is stored.
+    counts, are already on a common scale. This depends on the fraction of zeros, not on the format of X.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class FeatureScaler(_FeatureTransformer):
         if self.center:
             self.mean_ = mean
         squares = to_numpy(xp.mean((X - self.mean_) ** 2, axis=0))
-        # Rounding leaves a constant feature a variance above 0.
+        # Because of rounding errors, the variance of a constant feature may be above 0.
         rounding = (n * np.finfo(squares.dtype).eps * to_numpy(mean)) ** 2
         factor = _inverse_root(np.where(squares > rounding, squares, 0.0)) / np.sqrt(d)
         self.factor_ = move(factor.astype(squares.dtype), X)
@@ -138,15 +138,15 @@ class FeatureScaler(_FeatureTransformer):
 
 
 class LandmarkFeatures(_FeatureTransformer):
-    """Similarities to landmarks, which are training samples: Nystroem features of a Gaussian kernel.
+    """Nystroem features of a Gaussian kernel: similarities to landmarks, which are training samples.
 
     The kernel compares directions: features get equal variances and samples unit length. Samples near the same
-    landmarks form a local group without a sharp border, and a linear model has its own weights for each of them.
+    landmarks form overlapping local groups, and a linear model has separate weights for each group.
 
     Parameters
     ----------
     n_landmarks : int, default=300
-        Number of landmarks; at most the number of training samples is used.
+        Number of landmarks, limited to the number of training samples.
     random_state : int, RandomState or None, default=None
         Seed of the landmarks.
 
@@ -204,7 +204,7 @@ class LandmarkFeatures(_FeatureTransformer):
         directions = self._directions(X)
         drawn = directions[rng.permutation(X.shape[0])[:500]]
         cosines = _dense(drawn @ drawn.T)
-        # The median of squared distances is the unit of the width of the kernel.
+        # The width of the kernel is relative to the median of the squared distances.
         distance = max(float(np.median(2 - 2 * cosines)), 1e-3)
         n_landmarks, seed = min(self.n_landmarks, X.shape[0]), rng.randint(2**31 - 1)
         self.kernel_ = Nystroem(gamma=0.7 / distance, n_components=n_landmarks, random_state=seed).fit(directions)

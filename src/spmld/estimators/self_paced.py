@@ -85,7 +85,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     n_jobs : int or None, default=None
         Number of folds, or labels of a scikit-learn classifier, to fit in parallel.
     random_state : int, RandomState or None, default=None
-        Seed of the folds and clusters. The base estimator has its own.
+        Seed of the folds and clusters. It is not passed to the base estimator.
     callback, verbose
         As in `GLOCAL`.
 
@@ -287,7 +287,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
 
 @dataclass(frozen=True)
 class _State:
-    """Variables of the outer iteration: the fitted estimator, the weights, and the losses they follow from."""
+    """Variables of the outer iteration: the fitted estimator, the weights, and the losses that determine them."""
 
     estimator: Any
     P: NDArray[Any]

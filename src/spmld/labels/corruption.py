@@ -55,7 +55,7 @@ def hide_labels(
 
     def choose(entries: NDArray[np.bool_]) -> NDArray[np.intp]:
         candidates = np.flatnonzero(entries)
-        # Rounded up. 0.07 of 100 is 7, although the product in floating point is slightly more.
+        # Rounded up; 0.07 of 100 is 7, although the floating-point product is slightly larger.
         return rng.permutation(candidates)[: math.ceil(observed_fraction * len(candidates) - 1e-9)]
 
     if kind == "stratified":
@@ -83,7 +83,7 @@ def corrupt_labels(
     Y : labels in any form accepted by `read_labels`
         Labels. Missing entries stay missing; "permute" moves them with the other entries of the sample.
     kind : {"permute", "swap", "drop", "flip"}
-        "permute": a fraction `rate` of the samples exchange their labels, and none keeps its own.
+        "permute": a fraction `rate` of the samples exchange their labels, and no sample keeps its labels.
         "swap": a fraction `rate` of the positives moves to an observed negative label of the same sample.
         "drop": a fraction `rate` of the positives becomes negative.
         "flip": a fraction `rate` of the observed entries changes sign.

@@ -50,7 +50,7 @@ class Labels:
         return self.signs != 0
 
     def write(self, signs: NDArray[Any]) -> NDArray[Any]:
-        """Return signs, of which none is missing, in the form of the labels; see also `write_with_missing`."""
+        """Return signs without missing entries in the form of the labels; see also `write_with_missing`."""
         values = self.classes[(np.asarray(signs) > 0).astype(np.intp)]
         return values[:, 0] if self.one_dimensional else values
 
@@ -93,7 +93,7 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     mask : array-like of bool of the same shape, optional
         True where a label is observed. Other entries of `Y` are ignored.
     classes : array-like of shape (2,), optional
-        Negative and positive value, if they are known from a fit. Labels with other values are read without them.
+        Negative and positive value, if they are known from a fit. They are ignored if the labels have other values.
     name : str, default="Y"
         Name of `Y` in error messages.
 
@@ -237,7 +237,7 @@ def _find_classes(values: NDArray[Any], single: bool, name: str) -> NDArray[Any]
         return np.array([False, True])
     numeric = values.dtype.kind in "iuf"
     if numeric:
-        # Comparison finds the usual encodings: np.unique sorts all entries, which takes longer than most metrics.
+        # Comparisons detect the usual encodings; np.unique would sort all entries, which is slower than most metrics.
         positive = values == 1
         for negative in (0, -1):
             if (positive | (values == negative)).all():

@@ -130,7 +130,7 @@ def propensity_scored_precision_at_k(
 
     :math:`T_i` are the `k` observed labels with the highest scores. :math:`p_j` is the propensity of label `j`, the
     probability that a true positive is recorded. Rare labels, which are recorded less often, have larger weights.
-    ``average=None`` returns the contribution of each sample: its weighted hits divided by the mean of the best ones.
+    ``average=None`` returns the contribution of each sample: its weighted hits divided by the mean of their maximum.
 
     Values are in [0, 1], higher is better. Samples without an observed positive are left out.
 

@@ -38,7 +38,7 @@ def ratio(numerator: Any, denominator: Any) -> Floats:
 def average_defined(values: Floats, average: str | None, name: str) -> Any:
     """Return the mean of the values that are not NaN or, if `average` is None, the values.
 
-    All metrics handle undefined cases here: they are left out.
+    Undefined cases of all metrics are handled here: they are left out.
     """
     if average is None:
         return values
@@ -47,7 +47,7 @@ def average_defined(values: Floats, average: str | None, name: str) -> Any:
     defined = values[~np.isnan(values)]
     if defined.size == 0:
         warnings.warn(
-            f"{name} is undefined for all {values.size} cases, the result is nan", UndefinedMetricWarning, stacklevel=3
+            f"{name} is undefined for all {values.size} cases; the result is NaN", UndefinedMetricWarning, stacklevel=3
         )
         return float("nan")
     return float(defined.mean())

@@ -31,10 +31,10 @@ _PARAMETERS = {
     "propensities": """\
         array-like of shape (n_labels,)
             Propensities in (0, 1], as returned by `propensities` for the training labels.""",
-    "normalised": """\
+    "normalize": """\
         bool, default=False
-            Divide by the maximum, the number of observed labels of the sample minus 1, so that values are in [0, 1].
-            Samples with a single observed label are then left out too.""",
+            Whether to divide by the maximum, the number of observed labels of the sample minus 1, so that values are in
+            [0, 1]. Samples with a single observed label are then left out, too.""",
     "over": """\
         {"entries", "samples", "labels"}, default="entries"
             Average over all observed entries, or average the means of the samples or of the labels.""",
@@ -45,7 +45,7 @@ _PARAMETERS = {
 
 
 def documented(metric: _F) -> _F:
-    """Replace the line ``{parameters and returns}`` of the docstring of `metric` by the two sections."""
+    """Replace the line ``{parameters and returns}`` in the docstring of `metric` by these two sections."""
     if metric.__doc__:  # python -OO removes docstrings
         parameters = inspect.signature(metric).parameters
         entries = [f"{name} : {textwrap.dedent(_PARAMETERS[name])}" for name in parameters]

@@ -19,7 +19,7 @@ from spmld.metrics._registry import METRICS, Metric
 
 @dataclass(frozen=True)
 class EvaluationRow:
-    """A metric, its value, which values are better, and the number of samples, labels or entries used and left out."""
+    """Metric with its value, its direction, and the numbers of samples, labels or entries used and left out."""
 
     name: str
     value: float
@@ -31,7 +31,7 @@ class EvaluationRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Mapping[str, float]):
-    """Values of metrics by name. It prints as a table.
+    """Values of metrics by name, printed as a table.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ def evaluate(
 
 
 def _evaluate_metric(metric: Metric, labels: Labels, values: Any, options: dict[str, Any]) -> EvaluationRow:
-    """Return the value of a metric and what it used. An undefined metric is NaN, with no warning."""
+    """Return the row of a metric. The value is NaN, without a warning, if it is undefined."""
     name = f"{metric.name.removesuffix('k')}{options['k']}" if "k" in options else metric.name
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)

@@ -62,7 +62,7 @@ def read_predictions(Y_true: Any, predictions: Any, mask: Any = None) -> tuple[S
     except ValueError as error:
         raise ValueError(f"{error}. Apply a threshold to turn scores into predictions, such as scores > 0") from None
     if not signs.all():
-        raise ValueError(f"predictions must not be missing, got {(signs == 0).sum()} missing of {signs.size}")
+        raise ValueError(f"predictions must not have missing entries, got {(signs == 0).sum()} of {signs.size}")
     return labels.signs, signs > 0
 
 

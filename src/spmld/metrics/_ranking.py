@@ -41,9 +41,9 @@ def _ranking_loss(signs: Signs, scores: Floats) -> Floats:
 
 @documented
 def coverage(
-    Y_true: Any, scores: Any, mask: Any = None, *, normalised: bool = False, average: str | None = "mean"
+    Y_true: Any, scores: Any, mask: Any = None, *, normalize: bool = False, average: str | None = "mean"
 ) -> Any:
-    r"""Compute how far to go down the ranked labels of a sample to cover all its positives.
+    r"""Compute how far down the ranked labels of a sample one has to go to cover all of its positives.
 
     .. math:: |\{j \text{ observed} : s_{ij} \ge \min_{p \in P_i} s_{ip}\}| - 1
 
@@ -62,7 +62,7 @@ def coverage(
     """
     signs, values = read_scores(Y_true, scores, mask)
     steps = by_rows(_coverage, signs, values)
-    if normalised:
+    if normalize:
         steps = ratio(steps, (signs != 0).sum(axis=1) - 1)
     return average_defined(steps, average, "coverage")
 

@@ -1,4 +1,4 @@
-"""The list of all metrics and their properties, used by `evaluate`, `scorer` and the docs."""
+"""All metrics and their properties, used by `evaluate`, `scorer` and the docs."""
 
 from __future__ import annotations
 

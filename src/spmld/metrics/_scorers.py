@@ -34,7 +34,7 @@ class Scorer:
             accepted = ", ".join(sorted(metric.options)) or "no options"
             raise ValueError(f"scorer({name!r}) got {', '.join(sorted(unknown))}, accepts {accepted}")
         if "propensities" in metric.options and "propensities" not in options:
-            raise ValueError(f"scorer({name!r}) needs propensities=...; see spmld.metrics.propensities")
+            raise ValueError(f"scorer({name!r}) requires propensities=...; see spmld.metrics.propensities")
         self.name = name
         self.options = options
         self._call_options = {**implied, **options}
@@ -60,7 +60,7 @@ class Scorer:
         if hasattr(estimator, "predict_proba"):
             return estimator.predict_proba(X)
         needed = "predict_proba" if self._metric.needs == "probabilities" else "decision_function or predict_proba"
-        raise ValueError(f"scorer({self.name!r}) needs an estimator with {needed}, {type(estimator).__name__} has none")
+        raise ValueError(f"scorer({self.name!r}) needs an estimator with {needed}, got {type(estimator).__name__}")
 
     def __repr__(self) -> str:
         options = "".join(f", {key}={value!r}" for key, value in self.options.items())
@@ -68,14 +68,14 @@ class Scorer:
 
 
 def scorer(name: str, **options: Any) -> Scorer:
-    """Make a scorer from a metric, for ``GridSearchCV``, ``cross_validate`` and the like, with missing labels in `Y`.
+    """Make a scorer from a metric, for ``GridSearchCV`` or ``cross_validate`` with missing labels in `Y`.
 
     Parameters
     ----------
     name : str
         Name of a metric, such as "ranking_loss". In the name of a metric at `k`, `k` may be a number: "precision_at_3".
     **options
-        Options of the metric, such as ``k=3`` or ``normalised=True``.
+        Options of the metric, such as ``k=3`` or ``normalize=True``.
 
     Returns
     -------

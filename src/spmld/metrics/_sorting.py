@@ -1,4 +1,4 @@
-"""Sorting the scores of each row, with ties, and what follows from the order: one sort, then running counts."""
+"""Sorting of the scores of each row, with ties, and counts that follow from the order."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def sort_rows(signs: Signs, scores: Floats) -> SortedLabels:
 
 
 def count_misordered(order: SortedLabels) -> tuple[Any, Any]:
-    """Count the pairs of a positive and a negative of each row with the negative not below, and strictly above."""
+    """Count, for each row, the pairs in which a negative is not below a positive, and is strictly above it."""
     not_below = order.n_pairs - _total(order.below(order.negative), order.positive)
     if order.first is None:
         return not_below, not_below

@@ -1,4 +1,4 @@
-"""Allocation of rows, or groups of rows, to parts so that every label is spread evenly."""
+"""Stratified allocation of samples, or of groups of samples, to subsets."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 __all__ = ["allocate"]
 
-_CANDIDATES = 100  # units looked at on each side of an exchange
-_POOL = 5000  # units of a part among which the candidates are sought
-_ATTEMPTS = 1000  # exchanges tried at most, so that the time stays bounded
-_NOTHING = -1  # in the place of a unit, where one is given for nothing in return
+_CANDIDATES = 100  # units of each subset that are considered for an exchange
+_POOL = 5000  # units of a subset from which the candidates are drawn
+_ATTEMPTS = 1000  # maximum number of attempted exchanges, which bounds the time
+_NOTHING = -1  # placeholder for a unit if a unit is moved without an exchange
 _SECOND_AIM = 0.1  # weight of the observed entries beside the positives
 _ROUNDING = 1e-9  # relative difference below which changes are equal: rounding errors depend on the CPU
 
@@ -25,35 +25,35 @@ def allocate(
     groups: NDArray[Any] | None = None,
     shuffle: bool = True,
 ) -> NDArray[np.intp]:
-    r"""Allocate each row to a part, so that the parts have the given sizes and every label is spread evenly.
+    r"""Allocate samples to subsets of given sizes, stratified by the observed positives of every label.
 
-    First the labels are taken one by one, the one with the fewest positives left first, and each of its rows goes
-    where the label lacks most (iterative stratification, Sechidis et al. 2011). What is still off by one or more is
-    then mended by exchanges between two parts that make
+    The first step is iterative stratification (Sechidis et al., 2011): labels are processed in ascending order of
+    their remaining positives, and each positive sample of a label is assigned to the subset that needs most of them.
+    The second step corrects deviations of one or more by exchanges between two subsets that decrease
 
     .. math:: \sum_l \frac{1}{P_l} \sum_f \frac{(T_{fl} - s_f P_l)^2}{s_f}
 
-    fall, where :math:`T_{fl}` counts the positives of label l in part f, :math:`P_l` those in all, and :math:`s_f` is
-    the share of the rows meant for f. Where entries are missing, the same sum over the observed entries is added with
-    a small weight; with groups, the rows of a part count as one more label.
+    where :math:`T_{fl}` is the number of positives of label l in subset f, :math:`P_l` is their total number, and
+    :math:`s_f` is the requested fraction of samples in f. If entries are missing, the same sum over the observed
+    entries is added with a small weight. With groups, the number of samples is treated as an additional label.
 
     Parameters
     ----------
     signs : ndarray of shape (n_samples, n_labels)
-        +1, -1, and 0 where unobserved.
+        +1, -1, and 0 where missing.
     sizes : ndarray of shape (n_parts,)
-        Rows of each part; their sum is n_samples.
+        Number of samples of each subset; their sum is n_samples.
     rng : RandomState
-        Source of chance.
+        Random number generator.
     groups : ndarray of shape (n_samples,), optional
-        Rows with the same value go to the same part. The sizes are then kept as well as the groups allow.
-    shuffle : bool
-        Whether to take the rows in random order, or as they come.
+        Samples of the same group are assigned to the same subset. The sizes are then approximate.
+    shuffle : bool, default=True
+        Whether to process the samples in random order.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        The part of each row.
+        Index of the subset of each sample.
 
     Examples
     --------
@@ -77,10 +77,10 @@ def allocate(
 
 
 class _Parts:
-    """Units (rows or groups) on their way into parts.
+    """State of the allocation of units, which are samples or groups of samples.
 
-    Each unit brings amounts to be spread, one in each column: the positives of each label, the observed entries of
-    each label if some are missing, and in the last column its rows. `need` is what each part still lacks.
+    The columns of `amounts` are to be balanced: the numbers of positives of each label, of observed entries of each
+    label if some are missing, and, in the last column, of samples. `need` is the amount that each subset still needs.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class _Parts:
         self.part = np.full(len(amounts), -1, dtype=np.intp)
 
     def fill(self, shuffle: bool) -> _Parts:
-        """Iterative stratification, the rarest label first, units without positives last."""
+        """Apply iterative stratification, starting with the rarest label; units without positives are last."""
         order = self.rng.permutation(len(self.part)) if shuffle else np.arange(len(self.part))
         positives = self.amounts[:, : self.n_labels]
         left = positives.sum(axis=0, dtype=float)
@@ -111,7 +111,7 @@ class _Parts:
         return self
 
     def _place(self, units: NDArray[np.intp], column: int) -> None:
-        """Put each unit where `column` lacks most, among equals where there is most room."""
+        """Assign each unit to the subset with the largest need of `column` and, among ties, the most free places."""
         units = units[np.argsort(-self.amounts[units, column].astype(float), kind="stable")]
         lack, room = self.need[:, column].tolist(), self.need[:, -1].tolist()
         parts = range(len(room))
@@ -127,7 +127,7 @@ class _Parts:
             self.need[f] -= self.amounts[units[self.part[units] == f]].sum(axis=0, dtype=float)
 
     def _leave_none_empty(self) -> None:
-        """Large groups may have gone past a small part; it then gets the smallest unit of the part with most units."""
+        """Move the smallest unit of the subset with the most units to each empty subset."""
         for f in np.flatnonzero(np.bincount(self.part, minlength=len(self.share)) == 0):
             donor = np.bincount(self.part).argmax()
             units = np.flatnonzero(self.part == donor)
@@ -137,7 +137,7 @@ class _Parts:
             self.need[f] -= self.amounts[unit]
 
     def mend(self, moves: bool) -> _Parts:
-        """Exchange units between two parts while that helps; with `moves`, a unit may go for nothing in return."""
+        """Exchange units between subsets as long as this helps; with `moves`, single units may move as well."""
         given_up = np.zeros(self.need.shape, dtype=bool)
         for _ in range(_ATTEMPTS):
             worth = np.where(given_up | (np.abs(self.need) < 1 - 1e-9), 0, self.need**2)
@@ -154,9 +154,9 @@ class _Parts:
         return self
 
     def _exchange(self, rich: int, poor: int, column: int, moves: bool) -> bool:
-        """Make the best of the exchanges looked at, if it makes the sum fall.
+        """Apply the best of the candidate exchanges if it decreases the sum; return whether it does.
 
-        Giving the difference v of two units from part a to part b changes the sum by
+        Moving the difference v of two units from subset a to subset b changes the sum by
         v' W v (1/s_a + 1/s_b) + 2 v' W (need_a/s_a - need_b/s_b) with the weights W of the columns.
         """
         given, taken = self._candidates(rich, column, 1), self._candidates(poor, column, -1)
@@ -182,7 +182,7 @@ class _Parts:
         return True
 
     def _candidates(self, part: int, column: int, direction: int) -> NDArray[np.intp]:
-        """Units of a part with the most (or least) of a column, chosen by chance among equals."""
+        """Return units of a subset with the largest (or smallest) amounts in a column; ties are broken at random."""
         units = np.flatnonzero(self.part == part)
         if len(units) > _POOL:
             units = units[self.rng.randint(len(units), size=_POOL)]

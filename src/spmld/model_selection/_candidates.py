@@ -49,7 +49,7 @@ def random_candidates(space: Mapping[str, Any], n_trials: int, random_state: Any
 
 
 class OptunaCandidates:
-    """Candidates proposed by optuna from the scores so far, in a study that can be resumed.
+    """Candidates proposed by Optuna from the scores so far, in a study that can be resumed.
 
     Parameters
     ----------

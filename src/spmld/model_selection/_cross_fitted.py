@@ -1,4 +1,4 @@
-"""Base of the classifiers that learn from out-of-fold scores of another classifier."""
+"""Base class of the classifiers that are tuned on out-of-fold scores of a base estimator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RESPONSE_METHODS = ["decision_function", "predict_proba"]
 
 
 class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
-    """Classifier that learns a function of the scores of each label from out-of-fold scores of a base estimator.
+    """Base class of classifiers that transform the scores of a base estimator, tuned on its out-of-fold scores.
 
     Subclasses implement `_fit_scores`, which learns the function, and `_predict_positive`, which applies it.
     """
@@ -41,7 +41,7 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, mask: Any = None) -> Self:
-        """Fit the base estimator, and learn from its out-of-fold scores.
+        """Fit the base estimator, and tune on its out-of-fold scores.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
 
     @abstractmethod
     def _fit_scores(self, scores: Any, signs: Any, labels: Labels) -> None:
-        """Learn from out-of-fold scores, where `tuned_`, and their signs; both are None unless `_needs_scores`."""
+        """Tune on out-of-fold scores and signs of the labels in `tuned_`; both are None unless `_needs_scores`."""
 
     @abstractmethod
     def _predict_positive(self, X: Any) -> NDArray[np.bool_]:
@@ -130,7 +130,7 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
         return self._score(self.estimator_, X, response_method)
 
     def _warn_of_untuned(self, labels: Labels, instead: str) -> None:
-        """Warn of labels that were not tuned; `instead` states what is used for them."""
+        """Warn about labels that were not tuned; `instead` states what is used for them."""
         untuned = np.flatnonzero(~self.tuned_)
         if len(untuned) == 0:
             return

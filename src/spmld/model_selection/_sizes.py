@@ -1,4 +1,4 @@
-"""Sizes of subsets, and groups of samples, as arguments of splits."""
+"""Validation of the sizes of subsets and of groups of samples."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def proportional_sizes(total: int, proportions: Any) -> NDArray[np.intp]:
 
 
 def read_groups(groups: Any, n_samples: int) -> NDArray[np.intp] | None:
-    """Return groups as integers from 0."""
+    """Return groups as integers, starting at 0."""
     if groups is None:
         return None
     values = column_or_1d(groups)
@@ -49,13 +49,13 @@ def check_n_subsets(name: str, n_subsets: int, signs: NDArray[np.int8], groups: 
     """Raise ValueError if there are more subsets than samples or groups."""
     available, units = (len(signs), "samples") if groups is None else (int(groups.max()) + 1, "groups")
     if n_subsets > available:
-        raise ValueError(f"{name} must make at most {available} subsets, the number of {units}, got {n_subsets}")
+        raise ValueError(f"{name} must define at most {available} subsets, the number of {units}, got {n_subsets}")
 
 
 def train_test_sizes(n_samples: int, train_size: Any, test_size: Any) -> NDArray[np.intp]:
-    """Return the numbers of training and test samples; as in scikit-learn, the former is rounded down, the latter up.
+    """Return the numbers of training and test samples, rounded down and up, respectively, as in scikit-learn.
 
-    scikit-learn's own function rounds 0.07 * 100 up to 8.
+    Unlike in scikit-learn, 0.07 * 100 is 7 and not rounded up to 8.
     """
     if train_size is None and test_size is None:
         test_size = 0.1
@@ -67,7 +67,7 @@ def train_test_sizes(n_samples: int, train_size: Any, test_size: Any) -> NDArray
         raise ValueError(f"train_size and test_size must sum to at most the {n_samples} samples, {values}")
     if min(n_train, n_test) < 1:
         raise ValueError(
-            f"train_size and test_size must leave at least one sample each, {values}, which is {n_train} and {n_test} "
+            f"train_size and test_size must each select at least one sample, {values}, which is {n_train} and {n_test} "
             f"of the {n_samples} samples"
         )
     return np.array([n_train, n_test], dtype=np.intp)
@@ -96,11 +96,11 @@ def train_validation_test_sizes(n_samples: int, sizes: Any) -> NDArray[np.intp]:
         raise ValueError(message)
     numbers = proportional_sizes(n_samples, [*values, max(0.0, 1 - sum(values))])[:3]
     if numbers.min() < 1:
-        raise ValueError(f"sizes must leave at least one sample each, got {sizes!r}, which is {numbers.tolist()}")
+        raise ValueError(f"sizes must each select at least one sample, got {sizes!r}, which is {numbers.tolist()}")
     return numbers
 
 
 def with_remainder(sizes: NDArray[np.intp], n_samples: int) -> NDArray[np.intp]:
-    """Return the sizes with that of the remaining samples, if any, as the last."""
+    """Return the sizes, followed by the number of remaining samples if there are any."""
     remainder = n_samples - sizes.sum()
     return np.append(sizes, remainder) if remainder else sizes

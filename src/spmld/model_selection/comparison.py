@@ -39,8 +39,8 @@ def compare(
 ) -> Comparison:
     """Fit several estimators on the same folds, and test each of them against a reference.
 
-    The tests are paired t-tests over folds with Holm's correction for the number of methods. They find differences
-    somewhat too easily, because folds share training samples. An estimator whose fit raises ValueError,
+    The tests are paired t-tests over folds with Holm's correction for the number of methods. They are
+    somewhat too liberal, because folds share training samples. An estimator whose fit raises ValueError,
     ArithmeticError or MemoryError is listed in `Comparison.failed`.
 
     Parameters
@@ -111,7 +111,7 @@ def _add(
 
 def _check_reference(estimators: Mapping[str, Any], reference: str | None) -> str:
     if not estimators:
-        raise ValueError("estimators must map names to unfitted estimators, got none")
+        raise ValueError("estimators must be a non-empty dictionary of unfitted estimators by name, got an empty one")
     if reference is not None and reference not in estimators:
         raise ValueError(f"reference must be one of the estimators, {', '.join(estimators)}, got {reference!r}")
     return next(iter(estimators)) if reference is None else reference
@@ -120,7 +120,7 @@ def _check_reference(estimators: Mapping[str, Any], reference: str | None) -> st
 def _metric_names(metrics: Sequence[str]) -> list[str]:
     """Validate the names of metrics, and replace "_at_k" by k = 1, 3 and 5."""
     if isinstance(metrics, str) or not metrics:
-        raise ValueError(f"metrics must be a sequence of names of metrics, got {metrics!r}")
+        raise ValueError(f"metrics must be a sequence of metric names, got {metrics!r}")
     names = []
     for name in metrics:
         if "propensities" in get_metric(name)[0].options:

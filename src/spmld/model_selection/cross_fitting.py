@@ -50,7 +50,7 @@ class CrossFitResult:
     def scores(self) -> NDArray[np.float64]:
         """Out-of-fold scores in the order of the samples.
 
-        A sample that is tested more than once gets its mean score, one that is never tested NaN.
+        The score of a sample that is tested more than once is the mean; it is NaN for a sample that is never tested.
         """
         total = np.zeros((self.n_samples, *self.fold_scores[0].shape[1:]))
         count = np.zeros(self.n_samples)
@@ -81,7 +81,7 @@ def cross_fit(
     Parameters
     ----------
     estimator : estimator, or list with one estimator for each fold
-        A single estimator is cloned for each fold. Estimators of a list are fitted as they are, so that those with
+        A single estimator is cloned for each fold. Estimators of a list are fitted in place, so that those with
         ``warm_start=True`` start from their last fit.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.

@@ -20,7 +20,7 @@ class EntryKFold:
     r"""K folds of the observed entries of Y. Each entry is held out once, and no sample is held out.
 
     Each fold has :math:`\lfloor P / K \rfloor` or :math:`\lceil P / K \rceil` of the P observed positives of a label,
-    and likewise of its observed negatives and of the positives of all labels. `spmld.model_selection.tune` accepts it
+    and similarly for its observed negatives and for all positives. `spmld.model_selection.tune` accepts it
     as `cv`; scikit-learn's searches hold out samples and do not.
 
     Parameters

@@ -62,8 +62,8 @@ def tune(
 ) -> SearchResult:
     """Search for the parameters with the best score on held-out observed labels.
 
-    All trials use the same folds. Ctrl-C stops the search and keeps the finished trials. A trial whose fit fails has
-    the score NaN and raises a FitFailedWarning.
+    All trials use the same folds. Ctrl-C stops the search and keeps the finished trials. If the fit of a
+    trial fails, its score is NaN and a FitFailedWarning is issued.
 
     Parameters
     ----------
@@ -75,13 +75,13 @@ def tune(
         Labels, NaN where missing.
     space : dict
         Search space: for each parameter a list of choices, a range ``(low, high)`` or ``(low, high, "log")``, of
-        integers if both ends are, or a distribution of scipy.stats ("random") or optuna ("optuna").
+        integers if both bounds are integers, or a distribution of scipy.stats ("random") or Optuna ("optuna").
     scoring : str or callable, default="ranking_loss"
         Name of a metric of `spmld.metrics`, or a scorer ``(estimator, X, Y)`` for which greater is better. Folds
         without a held-out observed label, and those in which the metric is undefined, are left out of the mean.
     method : {"grid", "random", "optuna"}, default="grid"
         "grid" evaluates all combinations of lists and "random" draws `n_trials` candidates, both by scikit-learn.
-        "optuna" proposes candidates by the scores so far; install it with ``pip install "spmld[tune]"``.
+        "optuna" proposes candidates based on the scores so far; install it with ``pip install "spmld[tune]"``.
     n_trials : int, default=20
         Number of trials for "random" and "optuna", including those of a stored study.
     cv : int, splitter, iterable of splits or EntryKFold, default=5
@@ -90,11 +90,11 @@ def tune(
     mask : array-like of bool of the shape of `Y`, optional
         True where a label is observed. Other entries of Y are ignored.
     groups : array-like of shape (n_samples,), optional
-        Samples of the same group stay in the same fold; not with an `EntryKFold`.
+        Samples of the same group stay in the same fold. Must be None with an `EntryKFold`.
     refit : bool, default=True
         Whether to fit the estimator with the best parameters on all samples.
     storage : path, URL or None, default=None
-        Storage of the optuna study. A path is an SQLite file; it is created, with its folder, or resumed. None keeps
+        Storage of the Optuna study. A path is an SQLite file; it is created, with its folder, or resumed. None keeps
         the study in memory.
     study_name : str, default="spmld"
         Name of the study in the storage.
@@ -122,7 +122,7 @@ def tune(
     >>> tune(KNeighborsClassifier(), X, Y, space, scoring="hamming_loss", random_state=0).best_params
     {'n_neighbors': 15}
     """
-    # Unlike its repr, which may hold an address, the name of a function is the same in the next process.
+    # The repr of a function may contain its address, which differs between processes; its name does not.
     name = scoring if isinstance(scoring, str) else getattr(scoring, "__qualname__", repr(scoring))
     candidates: Candidates | OptunaCandidates
     if storage is not None and method != "optuna":

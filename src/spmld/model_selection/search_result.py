@@ -24,7 +24,7 @@ class SearchTrial:
     score : float
         Mean of `fold_scores` without NaN; NaN if a fit failed.
     fold_scores : list of float
-        Score of each fold, greater is better; NaN where undefined.
+        Score of each fold (greater is better); NaN where undefined.
     seconds : float
         Duration of the trial.
 
@@ -79,7 +79,7 @@ class SearchResult:
 
     @property
     def ranked(self) -> list[SearchTrial]:
-        """Trials from best to worst, in their order if equal, failed ones last."""
+        """Trials from best to worst; ties keep their order, and failed trials are last."""
         return sorted(self.trials, key=lambda trial: np.inf if np.isnan(trial.score) else -trial.score)
 
     @property

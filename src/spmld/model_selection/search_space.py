@@ -1,12 +1,12 @@
-"""Search spaces, with one notation for grid search, random search and optuna.
+"""Search spaces, with one notation for grid search, random search and Optuna.
 
-A search space is a dictionary from names of parameters to
+A search space is a dictionary that maps parameter names to
 
 ====================== ===============================================================================
 ``[a, b, c]``          choices
-``(low, high)``        uniform range, of integers if both ends are
+``(low, high)``        uniform range, of integers if both bounds are
 ``(low, high, "log")`` log-uniform range with ``low > 0``
-a distribution         of scipy.stats for ``method="random"``, of optuna for ``method="optuna"``
+a distribution         of scipy.stats for ``method="random"``, of Optuna for ``method="optuna"``
 ====================== ===============================================================================
 """
 
@@ -65,7 +65,7 @@ def random_space(space: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def optuna_space(space: Mapping[str, Any]) -> dict[str, Any]:
-    """Return distributions of optuna.
+    """Return distributions of Optuna.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def optuna_space(space: Mapping[str, Any]) -> dict[str, Any]:
         elif isinstance(values, optuna.BaseDistribution):
             distributions[name] = values
         else:
-            low, high, log, integers = _range(name, values, "a distribution of optuna")
+            low, high, log, integers = _range(name, values, "a distribution of Optuna")
             kind = optuna.IntDistribution if integers else optuna.FloatDistribution
             distributions[name] = kind(low, high, log=log)
     return distributions
@@ -101,7 +101,7 @@ class _LogUniformInteger:
 
 def _items(space: Mapping[str, Any]) -> Any:
     if not isinstance(space, Mapping) or not space:
-        raise ValueError(f"space must be a dictionary from names of parameters to values, got {space!r}")
+        raise ValueError(f"space must be a dictionary that maps parameter names to values, got {space!r}")
     return space.items()
 
 
@@ -110,7 +110,7 @@ def _choices(values: Any) -> list[Any] | None:
 
 
 def _range(name: str, values: Any, distribution: str) -> tuple[Any, Any, bool, bool]:
-    """Return the ends of a range, whether it is log-uniform, and whether it is of integers."""
+    """Return the bounds of a range, whether it is log-uniform, and whether it consists of integers."""
     log = isinstance(values, tuple) and len(values) == 3 and values[2] == "log"
     ends = values[:2] if log else values
     if (

@@ -35,7 +35,7 @@ _Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 class _StratifiedSplitter(BaseCrossValidator):
-    """Base of the splitters: reads labels and groups, and yields the splits of `_draw`."""
+    """Base class of the splitters, which implement `_draw`."""
 
     # Groups are optional, and used if they are passed.
     __metadata_request__split = {"groups": True}  # noqa: RUF012 (scikit-learn reads a plain class attribute)
@@ -122,7 +122,7 @@ class MultilabelStratifiedKFold(_StratifiedSplitter):
 
     def _draw(self, signs: NDArray[np.int8], groups: NDArray[np.intp] | None) -> Iterator[_Split]:
         check_n_subsets("n_splits", self.n_splits, signs, groups)
-        # Exchanges between folds are chosen at random also without shuffling, with a fixed seed.
+        # Exchanges between folds are random even without shuffling; the seed is then fixed.
         rng = check_random_state(self.random_state if self.shuffle else 0)
         sizes = proportional_sizes(len(signs), np.ones(self.n_splits))
         folds = allocate(signs, sizes, rng, groups=groups, shuffle=self.shuffle)

@@ -190,7 +190,7 @@ def friedman_test(values: Any, *, greater_is_better: bool, level: float = 0.05) 
         )
     ranks = stats.rankdata(-values if greater_is_better else values, axis=1)
     n_data_sets, n_methods = values.shape
-    if (ranks == ranks[:, :1]).all():  # all methods tie everywhere, where SciPy would divide by zero
+    if (ranks == ranks[:, :1]).all():  # if all methods tie on all data sets, SciPy would divide by zero
         statistic, p = 0.0, 1.0
     else:
         statistic, p = map(float, stats.friedmanchisquare(*values.T))

@@ -20,8 +20,8 @@ def f1_thresholds(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
 
     .. math:: F_1 = \frac{2 T}{m + P}.
 
-    All thresholds are evaluated by sorting once, in O(n log n) for each label. Among equally good ones the highest is
-    chosen.
+    All thresholds are evaluated by sorting once, in O(n log n) for each label. If several are
+    optimal, the highest is chosen.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def f1_thresholds(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
     Returns
     -------
     ndarray of shape (n_labels,)
-        The midpoint between the lowest score above and the highest score below the threshold, or just below the lowest
-        score if there is none below.
+        The midpoint between the lowest score above and the highest score below the threshold, or a value just below
+        the lowest score if there is no score below.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def f1_thresholds(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
 def proportional_thresholds(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
     """Return thresholds with as many scores above them as there are positives, over the observed entries of each label.
 
-    Where equal scores make that impossible, the nearest number is chosen, and of two the lower.
+    If ties make this impossible, the nearest number is chosen; if two are equally near, the lower one.
 
     Examples
     --------
@@ -97,6 +97,6 @@ def _best_thresholds(scores: _Floats, signs: NDArray[np.int8], objective: Callab
     lowest_above = np.take_along_axis(descending, best, axis=0)[0]
     highest_below = np.take_along_axis(successor, best, axis=0)[0]
     midpoint = lowest_above / 2 + highest_below / 2
-    # The midpoint of neighbouring floats is one of them, and there is none to minus infinity.
+    # The midpoint of neighboring floats is one of them, and no midpoint with minus infinity exists.
     fallback = np.where(np.isfinite(highest_below), highest_below, np.nextafter(lowest_above, -np.inf))
     return np.where((highest_below < midpoint) & (midpoint < lowest_above), midpoint, fallback)

@@ -1,4 +1,4 @@
-"""Split of samples into training, validation and test set."""
+"""Split of samples into training, validation and test sets."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def train_validation_test_split(
     groups: Any = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> list[Any]:
-    """Split samples into training, validation and test set, stratified by the observed positives of every label.
+    """Split samples into training, validation and test sets, stratified by the observed positives of every label.
 
     Parameters
     ----------
     X, Y, *others : array-like, DataFrame or sparse matrix
         Arrays to split. `Y` holds the labels in any form of `spmld.labels.read_labels`.
     sizes : three floats in (0, 1) or three ints, default=(0.6, 0.2, 0.2)
-        Fractions or numbers of samples for training, validation and testing. Remaining samples are in none of them.
+        Fractions or numbers of samples for training, validation and testing. Remaining samples are left out.
     mask : array-like of bool of the shape of `Y`, optional
         True where a label is observed. To split the mask, pass it in `others` too.
     groups : array-like of shape (n_samples,), optional

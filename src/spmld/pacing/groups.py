@@ -24,7 +24,7 @@ Blocks = Sequence[Array]
 
 
 class Groups(Protocol):
-    """Operations that a pacing rule may use."""
+    """Operations on groups that a pacing rule can use."""
 
     @property
     def engine(self) -> Engine:
@@ -44,7 +44,7 @@ class Groups(Protocol):
         ...
 
     def max(self, entries: Blocks) -> float:
-        """Return the largest entry of all groups."""
+        """Return the largest entry over all groups."""
         ...
 
     def per_group(self, value: Any, entries: Blocks) -> Array:
@@ -54,7 +54,7 @@ class Groups(Protocol):
 
 @dataclass(frozen=True)
 class ColumnGroups:
-    """Each column is a group.
+    """Groups given by the columns.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class ColumnGroups:
 
 @dataclass(frozen=True)
 class EntryGroups:
-    """Each entry has a group index. Entries with index `count` belong to no group.
+    """Groups given by an index for each entry. Entries with index `count` belong to no group.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def polarity_groups(signs: NDArray[Any]) -> EntryGroups:
 
 
 def keep_easiest(weights: NDArray[Any], losses: NDArray[Any], groups: EntryGroups) -> NDArray[Any]:
-    """Return weights with weight 1 for the easiest entry of each group whose weights sum to less than 1."""
+    """Return weights that are 1 for the easiest entry of each group whose weights sum to less than 1."""
     (sums,) = groups.sum(lambda P: (P,), (weights,))
     (index,) = groups.indices
     (ranks,) = groups.ranks((losses,))

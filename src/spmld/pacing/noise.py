@@ -167,18 +167,18 @@ def noise_rates(
     max_iter: int = 100,
     tol: float = 1e-4,
 ) -> NoiseRates:
-    r"""Estimate the noise rates of each label: shared ones first, then those of each label by the EM algorithm.
+    r"""Estimate the noise rates: first shared by all labels, then of each label by the EM algorithm.
 
     Parameters
     ----------
     scores, signs
         As in `error_log_odds`.
     calibration_penalty : float, default=0.2
-        :math:`\kappa` per observed positive in the penalty :math:`\frac{\kappa}{2} (\log^2 c + d^2)`. Infinite: c = 1
-        and d = 0, scores are log-odds.
+        :math:`\kappa` per observed positive in the penalty :math:`\frac{\kappa}{2} (\log^2 c + d^2)`. If infinite,
+        c = 1 and d = 0: scores are log-odds.
     shrinkage : float, default=30.0
-        Strength of the prior that shrinks the rates of a label towards the shared ones: the number of errors of either
-        kind, at those rates, that it is worth. Infinite: all labels have the shared rates.
+        Strength of the prior that shrinks the rates of a label toward the shared ones, in units of errors of either
+        kind at those rates. If infinite, all labels have the shared rates.
     max_iter : int, default=100
         Maximum number of iterations of each step.
     tol : float, default=1e-4
@@ -214,7 +214,7 @@ def shared_rates(scores: Array, signs: Array, *, calibration_penalty: float = 0.
     y = 2 * xp.astype(signs[observed] > 0, scores.dtype) - 1
     s, n_positive = scores[observed], max(_total(xp.astype(y > 0, scores.dtype)), 1.0)
     n_observed, positive = xp.sum(xp.astype(observed, scores.dtype), axis=0), xp.astype(signs > 0, scores.dtype)
-    # One pseudo-entry with the overall frequency keeps labels with few entries off 0 and 1.
+    # One pseudo-entry with the overall frequency keeps the frequencies of labels with few entries away from 0 and 1.
     f = (xp.sum(positive, axis=0) + n_positive / max(s.shape[0], 1)) / (n_observed + 1)
     f = xp.clip(f, MIN_RATE, 1 - MIN_RATE)
     entry_f = (xp.zeros_like(scores) + f)[observed]
@@ -230,7 +230,7 @@ def shared_rates(scores: Array, signs: Array, *, calibration_penalty: float = 0.
         alpha, beta = rates(rho, a, b, entry_f)
         pi = logistic(c * s + d)
         likelihood = _likelihood(pi, y, alpha, beta)
-        in_positive = -y / likelihood  # the derivative in the probability of an observed positive
+        in_positive = -y / likelihood  # derivative with respect to the probability of an observed positive
         in_alpha, in_beta = in_positive * (1 - pi), -in_positive * pi
         in_odds = in_positive * (1 - alpha - beta) * pi * (1 - pi)
         gradient = [
@@ -252,7 +252,7 @@ def shared_rates(scores: Array, signs: Array, *, calibration_penalty: float = 0.
 def label_rates(
     scores: Array, signs: Array, shared: NoiseRates, *, shrinkage: float, max_iter: int, tol: float
 ) -> NoiseRates:
-    r"""Estimate the rates of each label, shrunk towards the shared ones: the second step of `noise_rates`.
+    r"""Estimate the rates of each label, shrunk toward the shared rates: the second step of `noise_rates`.
 
     With fp, tn, fn and tp the expected numbers of false positives, true negatives, false negatives and true positives
     among the observed entries of label j, and m the shrinkage, an iteration sets
@@ -274,7 +274,7 @@ def label_rates(
         p = correct_probability(scores, signs, rates)
         fp, tn = xp.sum(positive * (1 - p), axis=0), xp.sum(negative * p, axis=0)
         fn, tp = xp.sum(negative * (1 - p), axis=0), xp.sum(positive * p, axis=0)
-        # Without entries and shrinkage a label keeps its rates.
+        # Without entries and without shrinkage, a label keeps its rates.
         alpha = (fp + m + MIN_RATE * shared.alpha) / (fp + tn + m / shared.alpha + MIN_RATE)
         beta = (fn + m + MIN_RATE * shared.beta) / (fn + tp + m / shared.beta + MIN_RATE)
         alpha, beta = (xp.clip(rate, MIN_RATE, 1 - MIN_RATE) for rate in (alpha, beta))

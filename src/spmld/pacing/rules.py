@@ -1,4 +1,4 @@
-"""Pacing rules: the weights for given losses, beside the penalty whose minimizer they are."""
+"""Pacing rules: weights as functions of losses, and the penalties that they minimize."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ __all__ = ["DiversePacing", "GroupSparsePacing", "HardPacing", "LinearPacing", "
 
 
 class PacingRule(BaseEstimator, ABC):
-    """Base class of pacing rules. A subclass defines `weights` and the `penalty` that they minimize with the losses.
+    """Base class of pacing rules. Subclasses define `weights` and `penalty`.
 
-    With an infinite threshold the weights must be 1, and the penalty, which is constant then, 0.
+    The weights minimize the sum of the weighted losses and the penalty. With an infinite threshold, the weights
+    must be 1 and the penalty 0.
 
     Parameters
     ----------
-    schedule : QuantileSchedule, GeometricSchedule, FixedSchedule or an object like them, default=QuantileSchedule()
+    schedule : QuantileSchedule, GeometricSchedule, FixedSchedule or similar object, default=QuantileSchedule()
         Threshold and diversity of each iteration.
 
     Examples
     --------
-    A rule that gives every entry weight 1:
+    A rule that assigns weight 1 to every entry:
 
     >>> import numpy as np
     >>> from spmld.pacing import ColumnGroups, PacingParameters, PacingRule
@@ -227,14 +228,14 @@ class GroupSparsePacing(HardPacing):
         while True:
             (squares, count), before = groups.sum(moments, losses, threshold, level), count
             moved = (count > 0) & (count != before)
-            if not xp.any(moved):  # the last step stayed on one linear piece and thus ended at the root
+            if not xp.any(moved):  # the last step stayed on one linear piece, so it ended at the root
                 break
             step = xp.clip(diversity**2 - squares, 0, None) / xp.where(count > 0, count, xp.ones_like(count))
             level = xp.where(moved, xp.sqrt(level**2 + step), level)
 
         def rule(L: Array, threshold: Array, level: Array, active: Array) -> Array:
             a = threshold - L
-            # At level 0, the hard rule, any positive slack gives weight 1.
+            # At level 0, which is the hard rule, any positive slack has weight 1.
             soft = xp.clip(a / xp.where(level > 0, level, xp.ones_like(level)), 0, 1)
             return xp.where(level > 0, soft, xp.astype(a > 0, a.dtype)) * active
 

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 TINY = 1e-30
-"""Keeps a threshold above losses of 0."""
+"""Offset that keeps thresholds above losses of 0."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class QuantileSchedule(BaseEstimator):
         Number of iterations from `start` to `stop`.
     diversity : float in [0, 1), default=0.0
         Fraction of the diversity at which `GroupSparsePacing` drops a group. With 0 its weights are 0 or 1; larger
-        values give softer weights.
+        values result in softer weights.
     common : bool, default=False
         Whether all groups have the same threshold, the quantile of all entries, and the same diversity, the largest.
 
@@ -181,13 +181,13 @@ class QuantileSchedule(BaseEstimator):
         """Return threshold and diversity of each group in an iteration, counted from 0."""
         fractions = self.fractions(iteration)
         fraction = fractions[0] if len(fractions) == 1 else cycle_values(fractions, groups, losses)
-        # Entries at the quantile are easy, also if it is 0, so the threshold is slightly above it.
+        # Entries at the quantile are easy, even if it is 0, so the threshold is slightly above it.
         threshold = group_quantiles(losses, fraction, groups, self.common) * (1 + 1e-6) + TINY
         if self.diversity == 0 or min(fractions) >= 1:
             return PacingParameters(threshold)
         diversity = self.diversity * slack_norms(losses, threshold, groups)
         if self.common:
-            # A group without easy entries has no slack, but is the one to which diversity matters.
+            # A group without easy entries has no slack, although diversity matters most for such groups.
             diversity = 0 * diversity + array_namespace(diversity).max(diversity)
         return PacingParameters(threshold, diversity)
 
@@ -234,14 +234,14 @@ Schedule = GeometricSchedule | QuantileSchedule | FixedSchedule
 def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool = False, n_steps: int = 40) -> Array:
     """Return the smallest value that at least `fraction` of the losses in each group do not exceed.
 
-    It is infinite at a fraction of 1. With `common` it is one value, for the fraction of all entries. Found by
-    bisection, in which every step is a sum over rows.
+    It is infinite at a fraction of 1. With `common` it is one value, for the fraction of all entries. It is
+    computed by bisection, in which every step is a sum over rows.
     """
     xp = array_namespace(losses[0])
     fraction = groups.per_group(fraction, losses)
     low, high = groups.per_group(0.0, losses), groups.per_group(groups.max(losses), losses)
     (sizes,) = groups.sum(lambda L: (xp.ones_like(L),), losses)
-    # A fraction of 0.55 is 55 of 100 entries, although their product in floating point is slightly larger.
+    # 0.55 of 100 entries are 55 entries, although the floating-point product is slightly larger.
     wanted = fraction * sizes * (1 - 8 * xp.finfo(fraction.dtype).eps)
     if common:
         wanted = xp.zeros_like(wanted) + xp.sum(wanted)
@@ -257,7 +257,7 @@ def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool 
 def slack_norms(losses: Blocks, threshold: Array, groups: Groups) -> Array:
     """Return |max(threshold - L, 0)|_2 of each group, 0 for an infinite threshold.
 
-    It is the diversity from which on `GroupSparsePacing` assigns weight 0 to the group.
+    `GroupSparsePacing` assigns weight 0 to the group if the diversity is at least this norm.
     """
     xp = array_namespace(losses[0])
     finite = xp.where(xp.isfinite(threshold), threshold, xp.zeros_like(threshold))

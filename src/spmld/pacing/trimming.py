@@ -1,4 +1,4 @@
-"""Trimming: hard entries, which are the likely errors, get weight 0."""
+"""Trimming: zero weights for hard entries, which are likely errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spmld.pacing.schedules import QuantileSchedule
 __all__ = ["estimate_keep_fraction", "trim"]
 
 NEGATIVE_RATIO = 0.3
-"""Trimmed fraction of the negatives over that of the positives: negatives are many, and few of them are wrong."""
+"""Ratio of the trimmed fractions of negatives and positives: negatives are numerous, and few of them are wrong."""
 MIN_FRACTION, MAX_FRACTION = 0.8, 0.95
 """Range of `estimate_keep_fraction`."""
 

@@ -35,7 +35,7 @@ def add_checksum(content: bytes, description: str) -> bytes:
     buffer = io.BytesIO(content)
     with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MEMBER, description)
-        archive.comment = _PREFIX + b"0" * 64  # the length of the comment is before it, and is part of the checksum
+        archive.comment = _PREFIX + b"0" * 64  # the length of the comment precedes it and is part of the checksum
     body = buffer.getvalue()[:-_LENGTH]
     return body + _PREFIX + hashlib.sha256(body).hexdigest().encode()
 
@@ -71,7 +71,7 @@ def _without_checksum(content: bytes) -> str:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = archive.namelist()
     except zipfile.BadZipFile:
-        return f"is cut short or damaged: the end of the archive is missing, expected {KIND}. Use another copy"
+        return f"is truncated or damaged: the end of the archive is missing, expected {KIND}. Use another copy"
     if MEMBER in names:
         return "is damaged: it does not end with its checksum. Use another copy"
     if "schema.json" in names:

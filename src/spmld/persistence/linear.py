@@ -35,7 +35,7 @@ class Linear:
     thresholds : ndarray of shape (n_labels,)
         A label is positive where its score is above its threshold.
     link : {"logistic", "bent"}
-        Probability of a score s: 1 / (1 + e^-s), or (1 + s) / 2 with scores beyond 0.95 bent towards 1.
+        Probability of a score s: 1 / (1 + e^-s), or (1 + s) / 2 with scores beyond 0.95 bent toward 1.
     feature_names, label_names : list of str or None
         Names of the features and labels.
 
@@ -125,7 +125,7 @@ def _per_label(model: PerLabelClassifier) -> Linear:
 def _calibrated(model: CalibratedClassifier) -> Linear:
     inner = _linear(model.estimator_)
     if model.method != "sigmoid" or model.response_method_ != "decision_function":
-        raise _not_linear('CalibratedClassifier that is not method="sigmoid" of scores')
+        raise _not_linear('a CalibratedClassifier without method="sigmoid" on scores')
     tuned = model.tuned_
     slopes, shifts = np.where(tuned, model.slopes_, 1.0), np.where(tuned, model.intercepts_, 0.0)
     coef, intercept = slopes[:, None] * inner.coef, slopes * (inner.intercept - inner.thresholds) + shifts
@@ -133,7 +133,7 @@ def _calibrated(model: CalibratedClassifier) -> Linear:
         if not hasattr(model.estimator_, "predict_proba"):
             coef[~tuned], intercept[~tuned] = 0.0, log_odds(model.priors_)[~tuned]
         elif inner.link != "logistic":
-            raise _not_linear("labels that are not calibrated beside others")
+            raise _not_linear("a CalibratedClassifier in which some labels are not calibrated")
     return _make(coef, intercept, "logistic")
 
 
@@ -144,5 +144,5 @@ def _with_thresholds(model: ThresholdClassifier) -> Linear:
     if model.response_method_ == "decision_function":
         return replace(inner, thresholds=inner.thresholds + model.thresholds_)
     if inner.link != "logistic":
-        raise ValueError("thresholds of probabilities must be of a logistic model, got another loss")
+        raise ValueError("thresholds of probabilities can be exported for the logistic loss only, got another loss")
     return replace(inner, thresholds=logit(np.clip(model.thresholds_, 0.0, 1.0)))  # 0: always, 1: never

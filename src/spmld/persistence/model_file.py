@@ -84,8 +84,8 @@ def save(
     Parameters
     ----------
     model : fitted estimator
-        An estimator of this package or of scikit-learn. If skops cannot write a part of it, such as a function that you
-        defined, it raises an error.
+        An estimator of this package or of scikit-learn. An error is raised if skops cannot write a part of
+        it, such as a user-defined function.
     path : str or path-like
         File to write. An existing file is replaced.
     label_names, feature_names : sequence of str, optional
@@ -112,10 +112,10 @@ def save(
     check_is_fitted(model)
     file = Path(path)
     if file.is_dir():
-        raise ModelFileError(f"{file} is a folder, expected the name of a file")
+        raise ModelFileError(f"{file} is a folder; pass the name of a file")
     original, model = model, without_callbacks(model)
     if model is not original:
-        warnings.warn(f"the callback of {type(model).__name__} is not written to {file}", stacklevel=2)
+        warnings.warn(f"The callback of {type(model).__name__} is not written to {file}", stacklevel=2)
     info = _describe(model, label_names, feature_names, summary)
     try:
         # Compressed, because the JSON in which skops describes a model is long and repetitive.
@@ -139,8 +139,8 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
         File to read.
     trusted : sequence of str, default=()
         Full names of types to trust in addition to those of spmld and skops. The error for a file with other types
-        names them. Only trust types that you know in files from a source that you know: loading creates objects of
-        these types.
+        names them. Only trust types that you know, in files from a source that you know, because loading creates
+        objects of these types.
 
     Returns
     -------
@@ -159,9 +159,9 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
     See `save`.
     """
     if isinstance(trusted, str) or not all(isinstance(name, str) for name in trusted):
-        raise ValueError(f"trusted must be a list of names of types, got {trusted!r}")
+        raise ValueError(f"trusted must be a list of type names, got {trusted!r}")
     content = read_verified(path)
-    _read_info(path, content)  # raises for other versions, before any part of the model is read
+    _read_info(path, content)  # raises an error for other versions before any part of the model is read
     skops = need("skops.io", "files")
     try:
         types = skops.get_untrusted_types(data=content)
@@ -173,7 +173,7 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
         raise ModelFileError(f"{path} cannot be read as {KIND}: {error}") from error
     if untrusted:
         raise ModelFileError(
-            f"{path} has untrusted types: {', '.join(untrusted)}. Trusted are those of spmld and of skops. If you know "
+            f"{path} has untrusted types: {', '.join(untrusted)}. Types of spmld and of skops are trusted. If you know "
             f"these types and the source of the file, pass trusted={untrusted}"
         )
     return model
@@ -211,7 +211,7 @@ def _describe(model: Any, label_names: Any, feature_names: Any, summary: Mapping
     try:
         plain_summary = json.loads(json.dumps(dict(summary or {}), allow_nan=False))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"summary must have only types that JSON supports, got {summary!r}: {error}") from None
+        raise ValueError(f"summary must contain only types that JSON supports, got {summary!r}: {error}") from None
     libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "skops")}
     return ModelInfo(
         estimator=type(model).__name__,

@@ -33,7 +33,7 @@ def check_names(names: Any, count: int | None, kind: str) -> list[str] | None:
         return None
     names = [str(name) for name in names]
     if count is not None and len(names) != count:
-        raise ValueError(f"{kind}_names must name the {count} {kind}s of the model, got {len(names)}")
+        raise ValueError(f"{kind}_names must have {count} names, one for each {kind} of the model, got {len(names)}")
     return names
 
 

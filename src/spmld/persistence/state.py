@@ -12,7 +12,7 @@ from spmld._arrays import to_numpy
 
 
 def without_tensors(model: Any) -> Any:
-    """Return a copy of a model with NumPy arrays instead of torch tensors; a model without tensors itself.
+    """Return a copy of a model with NumPy arrays instead of torch tensors, or the model if it has no tensors.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def without_tensors(model: Any) -> Any:
 
 
 def without_callbacks(model: Any) -> Any:
-    """Return a copy of a model whose callbacks, and those of its parts, are None; a model without callbacks itself.
+    """Return a copy of a model without its callbacks and those of its parts, or the model if it has no callbacks.
 
     Examples
     --------
@@ -50,13 +50,13 @@ def without_callbacks(model: Any) -> Any:
 
 
 def check_sparse(model: Any) -> None:
-    """Raise an error if a sparse matrix has invalid indices, which compiled code would follow."""
+    """Raise an error if a sparse matrix has invalid indices, which compiled code would not check."""
     for matrix in _sparse_parts(model):
         matrix.check_format(full_check=True)
 
 
 def _replace(part: Any, function: Callable[[Any], Any]) -> Any:
-    """Apply a function to a part of a model and to all parts of it; copy what changes."""
+    """Apply a function to a part of a model and to its subparts; parts that change are copied."""
     part = function(part)
     if type(part) in (list, tuple):
         parts = [_replace(item, function) for item in part]

@@ -1,4 +1,4 @@
-"""Which types a model file may contain, in addition to those that skops trusts."""
+"""Types that a model file may contain, in addition to those that skops trusts."""
 
 import importlib
 

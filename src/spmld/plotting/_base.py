@@ -17,7 +17,7 @@ class Display:
 
 
 def label_ticks(axis: Any, names: list[str]) -> None:
-    """Label the ticks of an axis, with at most 40 labels. A dollar sign does not start a formula."""
+    """Label the ticks of an axis, with at most 40 labels. Dollar signs do not start formulas."""
     step = max(1, -(-len(names) // 40))
     axis.set_ticks(range(0, len(names), step), labels=names[::step], parse_math=False)
     axis.set_tick_params(labelsize=8 if len(names) > 15 else 10, length=2)

@@ -21,7 +21,7 @@ class CorrelationDisplay(Display):
     names : sequence of str
         Names of the labels.
     limit : float or None, default=1.0
-        Absolute value with the strongest colour. None: the largest of the matrix.
+        Absolute value with the strongest color. None uses the largest absolute value of the matrix.
     title : str
         Title.
 
@@ -56,7 +56,7 @@ class CorrelationDisplay(Display):
         estimator : fitted estimator
             Estimator with `label_correlation` or `label_dependencies_`.
         group : int, optional
-            Index of a group of samples. None: the global correlation.
+            Index of a group of samples. By default, the global correlation is plotted.
         ax : matplotlib axes, optional
             Axes to draw on.
         """

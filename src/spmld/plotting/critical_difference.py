@@ -11,7 +11,7 @@ from spmld.plotting.style import HIGHLIGHT
 
 
 class CriticalDifferenceDisplay(Display):
-    r"""Critical-difference diagram: mean ranks of methods; bars join methods without significant difference.
+    r"""Critical-difference diagram: mean ranks, with bars that join methods without significant difference.
 
     By Nemenyi's test, two of k methods over n data sets differ significantly if their mean ranks differ by more than
 
@@ -45,7 +45,7 @@ class CriticalDifferenceDisplay(Display):
         self.ranks = ranks
         self.names = [str(name) for name in names]
         if len(self.names) != len(ranks.means):
-            raise ValueError(f"names must have one name for each of {len(ranks.means)} methods, got {self.names}")
+            raise ValueError(f"names must have one name for each of the {len(ranks.means)} methods, got {self.names}")
         if highlight is not None and highlight not in self.names:
             raise ValueError(f"highlight must be one of {', '.join(self.names)}, got {highlight!r}")
         self.highlight = highlight

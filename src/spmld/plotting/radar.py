@@ -1,4 +1,4 @@
-"""Display of several methods by several metrics."""
+"""Radar chart of several methods and metrics."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
@@ -105,7 +105,7 @@ class RadarDisplay(Display):
         ax : matplotlib axes, optional
             Polar axes to draw on.
         ranges : mapping of str to tuple of two floats, optional
-            Worst and best value of each axis. None: those of this display.
+            Worst and best value of each axis. By default, those of this display.
         legend : bool, default=True
             Whether to draw a legend below the chart.
         """
@@ -145,5 +145,5 @@ class RadarDisplay(Display):
 
 
 def _radius(value: float, worst: float, best: float) -> float:
-    """Return 1 for the best value and 0.15 for the worst, so that lines do not meet in the centre."""
+    """Return 1 for the best value and 0.15 for the worst, so that lines do not meet in the center."""
     return 1.0 if best == worst else 0.15 + 0.85 * (value - worst) / (best - worst)

@@ -37,7 +37,7 @@ def comparison_report(
     True
     """
     if not comparison.values:
-        raise ValueError("comparison must have results of at least one method, got none")
+        raise ValueError("comparison must contain results of at least one method, got none")
     records = comparison.results()
     sections = [
         _summary(comparison, facts or {}),
@@ -106,7 +106,7 @@ def _radar(comparison: Comparison, records: list[dict[str, Any]]) -> Section | N
     lower = {metric_label(record["metric"]) for record in records if record["better"] == "lower"}
     reference = comparison.reference if comparison.reference in complete else None
     alt = f"Radar chart of {len(complete)} methods by {len(comparison.metrics)} metrics; the table has the numbers."
-    caption = "Each axis ranges from the worst mean in the centre to the best mean."
+    caption = "Each axis ranges from the worst mean in the center to the best mean."
     display = RadarDisplay(complete, lower, reference)
     figure = picture(plot(display), alt, caption, size=(6.4, 6.6), projection="polar")
     return Section("radar", "All metrics", "", [figure])

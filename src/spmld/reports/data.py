@@ -86,7 +86,7 @@ class ReportData:
 
     @property
     def audited_samples(self) -> str:
-        """Audited samples in words."""
+        """Description of the audited samples."""
         return "the training samples" if self.training else "these samples"
 
 
@@ -105,7 +105,7 @@ def collect_data(
     if not hasattr(model, "predict"):
         raise ValueError(f"model must be a fitted estimator with predict, got {model!r}")
     if (X_train is None) != (Y_train is None):
-        raise ValueError("X_train and Y_train must both be given or both be None, got one of them")
+        raise ValueError("X_train and Y_train must be passed together, got only one of them")
     top = check_scalar_integer("top", top, minimum=1)
     labels, samples = _read_labels(X, Y, "Y")
     training = X_train is not None
@@ -134,7 +134,7 @@ def collect_data(
 
 
 def find_model(model: Any, attribute: str) -> Any:
-    """Return the model, or the first one inside it, that has an attribute which is not None; None if there is none."""
+    """Return the model, or the first model inside it, that has the attribute with a value other than None."""
     if model is None or getattr(model, attribute, None) is not None:
         return model
     views, steps = getattr(model, "estimators_", None), getattr(model, "steps", None)
@@ -146,7 +146,7 @@ def find_model(model: Any, attribute: str) -> Any:
 
 
 def view_note(model: Any, inner: Any) -> str:
-    """Return a sentence for figures that show one view of an ensemble, otherwise nothing."""
+    """Return a note for figures that show one view of an ensemble, otherwise an empty string."""
     views = getattr(find_model(model, "view_weights_"), "estimators_", {})
     name = next((view for view, fitted in views.items() if fitted is inner), None) if isinstance(views, dict) else None
     return f" The figures show the view {name!r} of the ensemble." if name else ""

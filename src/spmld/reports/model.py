@@ -46,21 +46,21 @@ def model_report(
     model : fitted estimator
         Estimator with `predict`. Reports on the estimators of this package have additional sections.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples to evaluate the model on, which it was not fitted on.
+        Samples for the evaluation, which should not be training samples.
     Y : labels in any form of `spmld.labels.read_labels`
-        Labels of these samples. The index of a DataFrame has the names of the samples.
+        Labels of these samples. The index of a DataFrame provides the names of the samples.
     X_train, Y_train : optional
-        Training samples, whose labels are audited and completed. None: the labels Y are audited and completed.
+        Training samples, whose labels are audited and completed. By default, the labels Y are audited and completed.
     label_names : sequence, optional
         Names of the labels, if neither the model nor Y has them.
     title : str, optional
-        Title of the page. None: the name of the model.
+        Title of the page. By default, the name of the model.
     facts : mapping, optional
         Additional facts for the summary, such as the name of the data.
     audit : bool, default=True
         Whether to audit the labels by `spmld.audit.find_label_issues`, which fits additional models.
     top : int, default=20
-        Maximum number of rows of lists.
+        Maximum number of rows in lists.
     random_state : int, default=0
         Seed of the folds of the audit.
 

@@ -47,7 +47,7 @@ def page(title: str, subtitle: str, sections: Sequence[Section | None]) -> str:
 def _templates() -> tuple[Any, str, str]:
     jinja = need("jinja2", "report")
     loader = jinja.PackageLoader("spmld.reports")
-    # Label names are arbitrary text: everything is escaped except what the template marks as safe.
+    # Label names are arbitrary text, so everything is escaped unless the template marks it as safe.
     environment = jinja.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     style, script = (loader.get_source(environment, name)[0] for name in ("style.css", "script.js"))
     return environment.get_template("page.html"), style, script

@@ -44,7 +44,7 @@ class Section:
 
 
 def verdict_cell(text: str, value: float, verdict: Verdict | None) -> TableCell:
-    """Return a cell with the sign and the colour of a verdict.
+    """Return a cell with the sign and the color of a verdict.
 
     Examples
     --------

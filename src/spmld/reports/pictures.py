@@ -1,4 +1,4 @@
-"""Figures as inline SVG in the colours of the page, light or dark."""
+"""Figures as inline SVG in the colors of the page, light or dark."""
 
 import io
 import re
@@ -13,7 +13,7 @@ from spmld.reports.parts import Figure
 
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text remains text, in the font of the page
-    "svg.hashsalt": "spmld",  # the same figure gives the same file
+    "svg.hashsalt": "spmld",  # the same figure results in the same file
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -35,7 +35,7 @@ def picture(
     draw : callable
         Called with matplotlib axes, such as ``lambda ax: display.plot(ax=ax)``.
     alt : str
-        Alternative text: what the figure shows.
+        Alternative text that describes the figure.
     caption : str
         Text below the figure.
     size : tuple of two floats
@@ -81,19 +81,19 @@ def _inline(svg: str) -> str:
         tag = re.sub(r'\bid="', f'id="{mark}-', tag)
         return re.sub(r'(href="|url\()#', rf"\1#{mark}-", tag)
 
-    # Only inside tags: text between them may look like a colour.
+    # Only inside tags, because text between them may look like a color.
     svg = re.sub(r"<[^>]+>", lambda match: adapt(match[0]), svg)
     return re.sub(r"\n\s*", "\n", svg)
 
 
 def _text_colour(grey: int) -> str:
-    """Return a shade of grey relative to the text: black is the colour of the text, white is transparent."""
+    """Return a shade of gray relative to the text: black is the color of the text, white is transparent."""
     strength = round(100 * (1 - grey / 255))
     return "currentColor" if strength == 100 else f"color-mix(in srgb, currentColor {strength}%, transparent)"
 
 
 def _compress_image(tag: str, content: str) -> str:
-    """Return an image with a palette: a heat map has at most 256 colours, which needs a third of the size."""
+    """Return an image with a palette: a heat map has at most 256 colors, which reduces the size to a third."""
     from PIL import Image  # a dependency of matplotlib
 
     image: Any = Image.open(io.BytesIO(b64decode(content))).convert("RGBA")

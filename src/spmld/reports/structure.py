@@ -84,7 +84,7 @@ def correlations(data: ReportData) -> Section | None:
         return None
     try:
         overall = model.label_correlation()
-    except ValueError:  # both correlation terms are switched off
+    except ValueError:  # both correlation terms are disabled
         return None
     parts: list[Any] = [_map(overall, data.label_names, "all samples"), _strongest_pairs(overall, data)]
     sizes = np.asarray(model.group_sizes_).ravel()

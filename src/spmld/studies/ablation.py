@@ -39,5 +39,5 @@ def without_polarity() -> SelfPacedClassifier:
 
 
 def without_cross_fitting() -> SelfPacedClassifier:
-    """Return the model with losses on the training samples of the base estimator."""
+    """Return the model with training losses instead of out-of-fold losses."""
     return self_paced_logistic(cv=None)

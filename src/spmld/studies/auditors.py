@@ -82,7 +82,7 @@ def label_quality(issues: LabelIssues, method: str, adjust: bool) -> NDArray[np.
         observed = np.flatnonzero(signs)
         positive, p = signs[observed] > 0, issues.probabilities[observed, j]
         if positive.all() or not positive.any():
-            quality[observed, j] = np.where(positive, p, 1 - p)  # cleanlab raises if a class has one value only
+            quality[observed, j] = np.where(positive, p, 1 - p)  # cleanlab needs two values per class
             continue
         labels = [[0] if is_positive else [] for is_positive in positive]
         scores = get_label_quality_scores_per_class(labels, p[:, None], method=method, adjust_pred_probs=adjust)

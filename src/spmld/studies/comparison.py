@@ -149,15 +149,15 @@ def compare_methods(
     study : Study
         Study.
     records : Records
-        Records. Conditions without a result of the reference or of any competitor are left out.
+        Records. Conditions without results of the reference and at least one competitor are left out.
     metric : str, optional
-        Metric. None: the first of the study.
+        Metric. By default, the first one of the study.
     reference : str, optional
-        Method to compare. None: the reference of the study.
+        Method to compare. By default, the reference of the study.
     competitors : sequence of str
-        Competitors. Empty: all other methods except oracles.
+        Competitors. By default, all other methods except oracles.
     data : sequence of str
-        Data sets. Empty: all.
+        Data sets. By default, all of them.
 
     Examples
     --------
@@ -206,5 +206,5 @@ def _rows(results: list[StudyResult], reference: str, compared: tuple[str, ...])
 
 
 def _setup(method: Method) -> tuple[Any, ...]:
-    """Return what an oracle shares with the method it belongs to."""
+    """Return the settings that an oracle shares with its method."""
     return method.estimator, method.fixed, method.search

@@ -65,7 +65,7 @@ CLEAN = Corruption()
 
 @dataclass(frozen=True)
 class Condition:
-    """Data set, observed fraction and corruption: what methods are compared on."""
+    """Data set, observed fraction and corruption on which methods are compared."""
 
     data: str
     observed: float
@@ -86,14 +86,14 @@ class Condition:
 
 @dataclass(frozen=True)
 class Method:
-    """Estimator and its parameters.
+    """Method of a study: an estimator and its parameters.
 
     Attributes
     ----------
     name, estimator : str
         Name in the tables, and dotted path of a class or of a constructor, such as "spmld.SPMLD.paper".
     published : str or None
-        Method of the paper whose published values are shown beside it.
+        Method of the paper whose published values are shown for comparison.
     fixed : dict
         Parameters of every fit. "pacing__schedule__threshold" sets a nested parameter.
     search : dict of lists
@@ -101,7 +101,7 @@ class Method:
     sweep : dict of lists
         Values of parameters whose combinations are all evaluated on the test set, for a surface.
     oracle : bool
-        Whether the corrupted entries are hidden from it.
+        Whether the method is fitted without the corrupted entries.
 
     Examples
     --------
@@ -126,17 +126,17 @@ class Method:
             raise StudyError(f"fixed, search and sweep must not share parameters, got {', '.join(repeated)} repeated")
 
     def settings(self) -> Iterator[Params]:
-        """Yield the combinations of `search` in the order of the file, one empty combination without a search."""
+        """Yield the combinations of `search` in the order of the file; one empty combination if there is no search."""
         return _combinations(self.search)
 
     def sweeps(self) -> Iterator[Params]:
-        """Yield the combinations of `sweep`, one empty combination without a sweep."""
+        """Yield the combinations of `sweep`; one empty combination if there is no sweep."""
         return _combinations(self.sweep)
 
 
 @dataclass(frozen=True)
 class Study:
-    """Data sets, observed fractions, masks and methods.
+    """Definition of a study: data sets, observed fractions, masks and methods.
 
     Attributes
     ----------
@@ -160,8 +160,8 @@ class Study:
         Data sets whose features are scaled for every method: samples of mean square norm 1, dense columns with mean 0
         and equal variances.
     evaluated_on : {"test", "missing", "audit"}
-        Whether methods are evaluated on the test set, on the missing labels of the training set, or by how well they
-        find the corrupted labels of the training set.
+        Evaluation on the labels of the test set, on the missing labels of the training set, or by the detection of
+        the corrupted labels of the training set.
     reference : str or None
         Method that the others are tested against.
     budget, folds, select_seed, select_by
@@ -220,11 +220,11 @@ class Study:
 
     @property
     def conditions(self) -> list[Condition]:
-        """Conditions that the methods are compared on."""
+        """Conditions on which the methods are compared."""
         return [Condition(*values) for values in product(self.data, self.observed, self.corruption)]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the content of the file of the study, without defaults, in plain types."""
+        """Return the content of the TOML file of the study, without defaults, in plain types."""
         content = dataclasses.asdict(
             self, dict_factory=lambda items: {k: v for k, v in items if v not in (None, {}, (), False)}
         )

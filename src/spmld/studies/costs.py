@@ -15,7 +15,7 @@ from spmld.studies.trial import Trial
 
 @dataclass(frozen=True)
 class StudyCosts:
-    """CPU seconds by condition and method, see `compare_costs`."""
+    """Result of `compare_costs`: CPU seconds by condition and method."""
 
     study: Study
     reference: str

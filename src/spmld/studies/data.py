@@ -31,7 +31,7 @@ def load(name: str) -> Dataset:
 
 
 def size(name: str) -> dict[str, Any]:
-    """Return the row of a data set in Table 1, and the fraction of its test samples without a nonzero feature.
+    """Return the row of a data set in Table 1 and the fraction of its test samples whose features are all zero.
 
     Examples
     --------

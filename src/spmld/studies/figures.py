@@ -169,7 +169,7 @@ def surface_figure(displays: Mapping[tuple[str, str], SurfaceDisplay]) -> Any:
 
 
 def rank_figure(displays: Sequence[CriticalDifferenceDisplay]) -> Any:
-    """Return critical-difference diagrams one below the other."""
+    """Return critical-difference diagrams, stacked vertically."""
     heights = [display.height for display in displays]
     figure = _figure(8.6, sum(heights), layout="constrained")
     axes = figure.subplots(len(displays), 1, height_ratios=heights, squeeze=False)

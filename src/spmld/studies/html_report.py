@@ -21,7 +21,7 @@ def study_report(records: Records, *, title: str | None = None) -> str:
     records : Records
         Result of `spmld.studies.read_records`.
     title : str, optional
-        Title of the page. None: the title of the study.
+        Title of the page. By default, the title of the study.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def _radars(studies: Sequence[Study], evaluated_on: str, records: Records) -> Se
     for condition, display in displays.items():
         alt = f"Radar chart of {len(display.values)} methods on {condition}; the tables of results have the numbers."
         figures.append(picture(plot(display), alt, size=(6.4, 6.8), projection="polar"))
-    text = "Each axis ranges from the worst value in the centre to the best value."
+    text = "Each axis ranges from the worst value in the center to the best value."
     heading = f"All metrics{evaluation_phrase(evaluated_on)}"
     return Section(f"radar-{evaluated_on}", heading, text, figures) if figures else None
 
@@ -123,7 +123,7 @@ def _surfaces(studies: Sequence[Study], records: Records) -> Section | None:
         parameters = " and ".join(surface.method.sweep)
         alt = f"Heat map of {surface.method.name} on {surface.display.title}, over {parameters}."
         figures.append(picture(plot(surface.display), alt, size=(5.4, 2.9)))
-    text = "Metrics over two parameters of the pacing schedule. Light colours are high values."
+    text = "Metrics over two parameters of the pacing schedule. Light colors are high values."
     return Section("surfaces", "Sensitivity to two parameters", text, figures) if figures else None
 
 

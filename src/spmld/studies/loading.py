@@ -23,7 +23,7 @@ def load_study(path: str | Path) -> Study:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise StudyError(f"there is no study file {path}") from None
+        raise StudyError(f"study file {path} does not exist") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise StudyError(f"{path} cannot be read as TOML: {error}") from error
     return parse_study(content, name=path.stem, source=path.name)
@@ -82,7 +82,7 @@ def parse_study(content: dict[str, Any], *, name: str, source: str) -> Study:
 
 
 def _build(cls: type, values: dict[str, Any], source: str) -> Any:
-    """Call the constructor of a dataclass, whose errors do not name the file."""
+    """Call the constructor of a dataclass, and add the name of the file to its errors."""
     try:
         return cls(**values)
     except StudyError as error:

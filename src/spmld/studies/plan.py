@@ -1,7 +1,7 @@
 """Trials of a study.
 
-Parameters are selected once for each condition and method, on a mask that is not one of the study's, by the observed
-labels of held-out training samples. Every mask is then fitted with them and evaluated.
+Parameters are selected once for each condition and method, by the observed labels of held-out training samples, with a
+mask that is not used in the study. The selected parameters are then fitted and evaluated with every mask.
 """
 
 import math
@@ -54,7 +54,7 @@ def choose(study: Study, condition: Condition, method: Method, records: Records)
 
 
 def final_trials(study: Study, records: Records) -> list[Trial]:
-    """Return the trials that are evaluated as the study says, with the parameters of `choose`.
+    """Return the final trials of a study, with the parameters selected by `choose`.
 
     Methods without a parameter choice in a condition are left out.
     """

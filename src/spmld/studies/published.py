@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PublishedValue:
-    """Entry of Tables 2 to 7: mean and standard deviation over ten runs, and its emphasis in print."""
+    """Entry of Tables 2 to 7: mean and standard deviation over ten runs, and its emphasis."""
 
     mean: float
     std: float
@@ -36,12 +36,12 @@ class Contradiction:
 
     @property
     def ties(self) -> float:
-        """Fraction of tied pairs that the sum implies; negative if the sum is impossible."""
+        """Fraction of tied pairs implied by the sum; negative if the sum is impossible."""
         return 2 * (self.total - 1)
 
     @property
     def impossible(self) -> bool:
-        """Whether no scores can give the sum."""
+        """Whether no scores can have this sum."""
         return self.total < 1
 
 
@@ -59,7 +59,7 @@ def _values() -> dict[tuple[str, float, str, str], PublishedValue]:
 
 
 def published(data: str, observed: float, method: str | None, metric: str) -> PublishedValue | None:
-    """Return a published value, None if the paper has none.
+    """Return a published value, or None if the paper does not have it.
 
     Examples
     --------

@@ -10,7 +10,7 @@ kind        content
 
 Each record is on disk before the next one is written. A killed process leaves at most an incomplete last line, which
 is dropped. If two records have the same key, the later one is valid. New records of a compressed file are appended to
-a file beside it, whose name ends in .journal, until the study is finished.
+a second file, whose name ends in .journal, until the study is finished.
 """
 
 import json
@@ -73,12 +73,12 @@ class Records:
             (self.studies if record["kind"] == "study" else self.data)[record["name"]] = record
 
     def finished(self, trial: Trial, retry: bool = False) -> bool:
-        """Return whether a trial is on record; failed trials do not count with `retry`."""
+        """Return whether a trial is recorded; failed trials do not count if `retry` is True."""
         record = self.trials.get(trial.key)
         return record is not None and (record["status"] == "ok" or not retry)
 
     def metrics(self, trial: Trial) -> dict[str, float] | None:
-        """Return the metrics of a successful trial, None for others."""
+        """Return the metrics of a successful trial, or None."""
         record = self.trials.get(trial.key)
         if record is None or record["status"] != "ok":
             return None
@@ -101,7 +101,7 @@ class Records:
         return parse_study(self.studies[name]["study"], name=name, source=f"study {name}")
 
     def in_order(self) -> list[Record]:
-        """Return all records in an order that does not depend on when trials ended; studies keep their order."""
+        """Return all records in an order that does not depend on when trials finished; studies keep their order."""
 
         def position(record: Record) -> tuple[Any, ...]:
             trial = record["trial"]
@@ -124,7 +124,7 @@ def read_records(path: str | Path) -> Records:
     Raises
     ------
     RecordError
-        If there is no such file, or it is damaged or does not contain records.
+        If the file does not exist, is damaged or does not contain records.
     """
     path, journal = Path(path), _journal(path)
     if not path.exists() and not journal.exists():
@@ -230,7 +230,7 @@ def _read(path: Path) -> bytes:
 
 
 def _archived(path: Path) -> list[Record]:
-    """Return the records of a compressed file; none if there is no such file."""
+    """Return the records of a compressed file; no records if it does not exist."""
     if path.suffix != ".xz" or not path.exists():
         return []
     try:
@@ -260,7 +260,7 @@ def _parse(content: bytes, path: Path) -> list[Record]:
         try:
             record = json.loads(line)
         except ValueError:
-            raise RecordError(f"{path} line {number} is not a record: it is not JSON") from None
+            raise RecordError(f"{path} line {number} is not a record: it is not valid JSON") from None
         kind = record.get("kind") if isinstance(record, dict) else None
         if kind not in _KEYS or not _KEYS[kind] <= set(record):
             raise RecordError(f"{path} line {number} is not a record: its kind is unknown, or keys are missing")

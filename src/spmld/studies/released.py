@@ -1,4 +1,4 @@
-"""The authors' released code, where it differs from the paper: terms, line searches, pacing rule and defaults."""
+"""Differences of the released code from the paper: terms, line searches, pacing rule and defaults."""
 
 import inspect
 from collections.abc import Callable
@@ -51,7 +51,7 @@ class RowNormRidge(Ridge):
         return self.tW / 2 / self._norms(W, 1e-12) * W
 
     def curvature_W(self, W: Array) -> Array:
-        # Row norms have no finite curvature at 0, where a fit starts. The lower bound lets rows leave 0; below it the
+        # Row norms have no finite curvature at 0, the initial value. The lower bound lets rows leave 0; below it the
         # step is that of smoothed norms, which may raise the penalty by up to tW / 2 times the bound per row.
         return self.tW / 2 / self._norms(W, 1e-3)
 
@@ -88,7 +88,7 @@ class ReleasedPacing(GroupSparsePacing):
 
     Parameters
     ----------
-    schedule : GeometricSchedule or an object like it, default=GeometricSchedule()
+    schedule : GeometricSchedule or similar object, default=GeometricSchedule()
         Threshold and diversity of each iteration, the same for all columns.
 
     Examples
@@ -153,7 +153,7 @@ def released_weights(L: Array, threshold: float, gamma: float) -> Array:
 
 
 def with_defaults(**defaults: Any) -> Callable[[Estimator], Estimator]:
-    """Return a class decorator that changes defaults of the inherited constructor. Classes are instantiated."""
+    """Return a class decorator that changes defaults of the inherited constructor. Default classes are instantiated."""
 
     def decorate(cls: Estimator) -> Estimator:
         inherited = cls.__init__  # type: ignore[misc]

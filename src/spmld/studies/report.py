@@ -80,7 +80,7 @@ class ReportFolder:
 
 
 def write_report(records: Records, folder: str | Path) -> list[Path]:
-    """Write all tables and figures that can be made from the records.
+    """Write all tables and figures that can be generated from the records.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def write_report(records: Records, folder: str | Path) -> list[Path]:
     Returns
     -------
     list of Path
-        Files.
+        Files that were written.
     """
     out = ReportFolder(folder)
     studies = [records.study(name) for name in records.studies]

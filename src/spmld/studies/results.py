@@ -56,7 +56,7 @@ class StudyResult:
 
     @property
     def published(self) -> PublishedValue | None:
-        """Value of the paper, which has none for corrupted labels."""
+        """Published value; None for corrupted labels."""
         if self.condition.corruption.kind != "none":
             return None
         return published(self.condition.data, self.condition.observed, self.method.published, self.metric)

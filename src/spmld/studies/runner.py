@@ -1,4 +1,4 @@
-"""Runner of studies: runs the trials that are not on record, in parallel, and records them."""
+"""Running the trials of a study in parallel, and recording them."""
 
 import multiprocessing
 import signal
@@ -32,7 +32,7 @@ class Outcome:
     done, before : int
         Number of trials run now, and of trials that were already on record.
     failed : list of dict
-        Records of failed trials, now or before.
+        Records of failed trials, including earlier ones.
     without_choice : list of str
         Methods and conditions that were not evaluated because all fits of their parameter search failed.
     versions : set of str
@@ -49,10 +49,10 @@ class Outcome:
 def run_study(
     study: Study, path: str | Path, *, n_jobs: int = 1, retry: bool = False, progress: Progress | None = None
 ) -> Outcome:
-    """Run the trials of a study that are not on record, and record each of them when it ends.
+    """Run the trials of a study that are not recorded yet, and record each of them when it finishes.
 
-    An interrupted study is resumed by the same call, and ends with the same file except for seconds and memory: at the
-    end the records are put in order.
+    The same call resumes an interrupted study. Records are sorted at the end, so the resulting file is the same except
+    for times and memory.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def run_study(
 
 
 def _work(trials: list[Trial], file: RecordWriter, n_jobs: int, retry: bool, progress: Progress | None) -> int:
-    """Run and record the trials that are not on record, and return their number."""
+    """Run and record the trials that are not recorded yet, and return their number."""
     pending = [trial for trial in trials if not file.records.finished(trial, retry)]
     results = _attempts(pending, n_jobs)
     for record in progress(pending, results) if progress else results:
@@ -133,17 +133,17 @@ def _size(name: str) -> dict[str, Any]:
 
 
 def _attempts(trials: list[Trial], n_jobs: int) -> Iterable[dict[str, Any]]:
-    """Yield the records of trials in the order in which they end."""
+    """Yield the records of trials in the order in which they finish."""
     if not trials:
         return
-    # Batches of one trial: a kill would lose the finished trials of an unfinished batch.
+    # Batches of one trial, because a killed process loses the finished trials of its batch.
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
     results = parallel(delayed(_attempt)(trial) for trial in trials)
     try:
         yield from results
     except BrokenProcessPool as error:
         raise StudyError(
-            "a worker process was killed. Out of memory? Rerun with fewer jobs to resume: finished trials are on record"
+            "a worker process was killed. Out of memory? Rerun with fewer jobs to resume: finished trials are recorded"
         ) from error
     except BaseException:
         # Also after Ctrl-C: the command must not wait for trials that are still running.

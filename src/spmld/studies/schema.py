@@ -25,7 +25,7 @@ class StudyError(ValueError):
 
 
 def accepts(description: str, check: Callable[[Any], bool]) -> dict[str, Any]:
-    """Return the metadata of a dataclass field that is read from the file: accepted values, and a test of them."""
+    """Return the metadata of a dataclass field that is read from the file: accepted values in words, and their test."""
     return {"accepted": description, "check": check}
 
 
@@ -93,7 +93,7 @@ def many(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def is_metric(value: Any) -> bool:
-    """Return whether every trial records a metric: those at k for k = 1, 3 and 5, none with propensities."""
+    """Return whether every trial records a metric: k is 1, 3 or 5, and metrics with propensities are not recorded."""
     try:
         metric, options = get_metric(value)
     except ValueError:

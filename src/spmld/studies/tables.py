@@ -30,7 +30,7 @@ _SHORT_NAMES = {
 
 
 def evaluation_phrase(evaluated_on: str) -> str:
-    """Return the end of a heading, empty for results on the test set.
+    """Return the suffix of a heading; empty for results on the test set.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def evaluation_phrase(evaluated_on: str) -> str:
 
 
 def file_suffix(evaluated_on: str) -> str:
-    """Return the end of file names, empty for results on the test set."""
+    """Return the suffix of file names; empty for results on the test set."""
     return "" if evaluated_on == "test" else f"_{evaluated_on}"
 
 
@@ -119,7 +119,7 @@ def _result_cell(result: StudyResult, paper: bool) -> TableCell:
 
 
 def long_table(results: Sequence[StudyResult]) -> TextTable:
-    """Return all results with all digits, one row for each."""
+    """Return a table with one row per result and all digits."""
     columns = ["data", "observed", "corruption", "method", "metric", "mean", "std", "masks", "mark"]
     columns += ["p", "difference", "effect", "paper_mean", "paper_std", "deviation"]
     rows = []

@@ -1,4 +1,4 @@
-"""Trials: a fit and its evaluation, as a function of a description."""
+"""Trials: deterministic fits and evaluations, each defined by a description."""
 
 import dataclasses
 import hashlib
@@ -33,7 +33,7 @@ class Trial:
     ----------
     kind : {"held-out", "test", "missing", "audit"}
         Evaluation: on the observed labels of folds of the training samples, on the test set, on the missing labels of
-        the training samples, or by how well the corrupted labels of the training samples are found.
+        the training samples, or by the detection of the corrupted labels of the training samples.
     data : str
         Data set.
     observed : float
@@ -96,7 +96,7 @@ class Trial:
 
 
 def run(trial: Trial) -> dict[str, float]:
-    """Fit and evaluate.
+    """Run a trial: fit and evaluate.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def _training_labels(truth: Any, trial: Trial) -> Any:
     """Return the training labels of a trial: corrupted, then partly hidden."""
     Y = truth
     if trial.corruption.kind != "none":
-        # Another seed than that of the mask, so that corrupted and hidden entries are independent.
+        # The seed differs from that of the mask, so that corrupted and hidden entries are independent.
         rng = np.random.RandomState([trial.seed, 1])
         Y = corrupt_labels(Y, trial.corruption.kind, trial.corruption.rate, random_state=rng)  # type: ignore[arg-type]
     hidden = hide_labels(Y, trial.observed, random_state=trial.seed)

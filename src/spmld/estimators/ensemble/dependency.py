@@ -33,7 +33,7 @@ class DependencyCorrection(BaseEstimator):
     with the fields s, in which unknown labels are replaced by their means.
 
     M, a and c minimize the logistic loss of :math:`s + \delta` over observed labels plus
-    :math:`(\|M\|^2 + |a|^2 + |c|^2) / (2 C)`, so that without evidence :math:`\delta` is 0.
+    :math:`(\|M\|^2 + |a|^2 + |c|^2) / (2 C)`, so that :math:`\delta` is 0 without evidence.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class DependencyCorrection(BaseEstimator):
     tol : float, default=1e-2
         Stop when the norm of the gradient of a label is this fraction of its norm at zero.
     max_samples : int, default=50_000
-        Maximum number of samples to learn from. Of more, every second, third, ... sample is used.
+        Maximum number of samples to fit on. If there are more, every second, third, ... sample is used.
 
     Attributes
     ----------
@@ -90,8 +90,8 @@ class DependencyCorrection(BaseEstimator):
         entry_weight : ndarray of shape (n_samples, n_labels), optional
             Weights of the entries.
         known : labels in any form of `spmld.labels.read_labels`, optional
-            Labels that :math:`z` contains. With ``known=Y`` the correction is for samples with known labels, by
-            default for samples without.
+            Labels that :math:`z` contains. With ``known=Y`` the correction is fitted for samples with known labels, by
+            default for samples without known labels.
 
         Returns
         -------

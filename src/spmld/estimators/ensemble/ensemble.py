@@ -35,13 +35,13 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     1. Three views of the data, each a logistic model of the observed entries, are tuned by cross-validation:
 
-       - "linear": a linear model for each label, whose weights are drawn towards those of co-occurring labels
+       - "linear": a linear model for each label, whose weights are drawn toward those of co-occurring labels
          (`MaskedLogistic` with its label graph);
        - "kernel": a linear model for each label of the similarities to landmarks, which are training samples;
        - "latent": all labels from a few latent labels (`SPMLD`).
 
-    2. Scores are the weighted mean over the views, with weights proportional to ``loss ** -8``, the loss being that of
-       out-of-fold scores.
+    2. Scores are the weighted mean over the views, with weights proportional to ``loss ** -8``, where the loss is
+       that of out-of-fold scores.
     3. The hardest positives and negatives of each label, by their out-of-fold losses, get weight 0, see
        `spmld.pacing.trimming.trim`: wrong labels are among the hardest. The fraction to keep is estimated from the data
        and accepted if it does not raise the held-out loss.
@@ -64,10 +64,10 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     views : sequence of {"linear", "kernel", "latent"} or View, default=("linear", "kernel", "latent")
         Views of the ensemble.
     n_landmarks : int, default=300
-        Number of landmarks of the view "kernel"; at most the number of samples is used.
+        Number of landmarks of the view "kernel", limited to the number of samples.
     keep_fractions : sequence of float or "auto", default=("auto", 1.0)
         Fractions q of the positives of each label to keep, to choose from: the first within two standard errors of the
-        lowest held-out loss is taken. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is the fraction of
+        lowest held-out loss is selected. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is the fraction of
         `spmld.pacing.trimming.estimate_keep_fraction`. ``(1.0,)`` disables trimming.
     dependency_weight : float, default=0.3
         Weight of the correction for label dependencies, from 0 to 1.
@@ -76,14 +76,14 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     cv : int, splitter or iterable of splits, default=3
         Folds of the samples. Each sample must be tested exactly once.
     scoring : str, default="ranking_loss"
-        Name of the metric of scores that choices are based on, see `spmld.metrics`.
+        Name of the metric of scores used for model selection, see `spmld.metrics`.
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState or None, default=None
         Seed of the folds, the landmarks and the base estimators.
     callback : callable or None, default=None
-        Called with each record of `cv_results_`. If it returns True no other setting of that view is tried, and the
-        best so far is taken.
+        Called with each record of `cv_results_`. If it returns True, no other setting of that view is tried, and the
+        best one so far is selected.
     verbose : bool or int, default=False
         Whether to log each record, at level INFO to the logger "spmld".
 
@@ -291,6 +291,6 @@ def _seeded(estimator: Any, random_state: Any) -> Any:
 
 
 def _contiguous(X: Any) -> Any:
-    """Return X for NumPy in row-major order, so that sums have the same rounding errors in all input formats."""
+    """Return X as a NumPy array in row-major order, so that rounding errors are the same for all input formats."""
     X = features_to_numpy(X)
     return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X

@@ -70,8 +70,8 @@ def choose_keep_fraction(
 def nested_scores(estimator: Any, data: TrainingData) -> list[Scores]:
     """Return, for each fold, scores of its training samples by models that were not fitted on any of its test samples.
 
-    The training samples of a fold are scored by cross-fitting within the fold, so that what is computed from these
-    scores does not depend on the labels of the test samples. Scores of the test samples are NaN.
+    The training samples of a fold are scored by cross-fitting within the fold, so that quantities computed from these
+    scores do not depend on the labels of the test samples. Scores of the test samples are NaN.
     """
     tests = [test for _, test in data.folds]
     return [

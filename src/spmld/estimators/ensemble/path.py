@@ -14,7 +14,7 @@ from spmld.estimators.ensemble.views import Params, View
 __all__ = ["PathResult", "Recorder", "search_path"]
 
 Recorder = Callable[[dict[str, Any]], bool]
-"""A function that gets a record with the keys "part", "choice" and "loss", and returns whether to stop."""
+"""Function that is called with a record with the keys "part", "choice" and "loss", and returns whether to stop."""
 MIN_LOSS = 1e-9
 """Lower bound of a loss, so that weights can be computed from its inverse."""
 
@@ -44,8 +44,8 @@ class PathResult(NamedTuple):
 def search_path(view: View, data: TrainingData, record: Recorder | None = None) -> PathResult:
     """Return the setting of a view with the lowest held-out loss.
 
-    The search leaves the path when the loss has risen twice in a row: the remaining settings are slow to fit and
-    seldom better. Then the changes of the view are tried at the best setting.
+    The search along the path stops when the loss has risen twice in a row, because the remaining settings are slow to
+    fit and seldom better. The changes of the view are then tried with the best setting.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def search_path(view: View, data: TrainingData, record: Recorder | None = None) 
 
 
 class _Search:
-    """Settings evaluated so far; each fit starts from the last one where the estimator has a warm start."""
+    """Settings evaluated so far; each fit starts from the last one if the estimator has a warm start."""
 
     def __init__(self, view: View, data: TrainingData, record: Recorder | None):
         self.view, self.data, self.record = view, data, record
@@ -111,5 +111,5 @@ class _Search:
 
     @property
     def best(self) -> PathResult:
-        """The result with the lowest loss, the first of equals."""
+        """The result with the lowest loss; the first one in case of ties."""
         return min(self.results, key=lambda result: result.loss)

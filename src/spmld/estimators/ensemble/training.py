@@ -61,7 +61,7 @@ class HeldOutLoss:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Training samples with labels, entry weights, folds and the loss that choices are based on.
+    """Training samples with labels, entry weights, folds and the loss used for model selection.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class TrainingData:
     def cross_fit(
         self, estimator: Any, *, folds: Sequence[Fold] | None = None, entry_weight: Scores | None = None
     ) -> CrossFitResult:
-        """Fit an estimator on each fold, see `cross_fit`; by default on all folds, with the weights of the data."""
+        """Cross-fit an estimator, by default on all folds and with the weights of the data."""
         return cross_fit(
             estimator,
             self.X,

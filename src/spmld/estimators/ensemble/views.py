@@ -39,7 +39,7 @@ class View:
     path : sequence of dict, default=({},)
         Parameters of the estimator, tried in this order until the loss has risen twice in a row.
     changes : sequence of dict, default=()
-        Changes of the best parameters of the path, each tried once.
+        Changes to the best parameters of the path, each tried once.
 
     Examples
     --------
