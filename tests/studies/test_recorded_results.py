@@ -33,5 +33,5 @@ def test_a_repeated_fit_reproduces_the_record(method, load):
     repeated = attempt(Trial.from_dict(stored["trial"]))
     assert repeated["status"] == "ok"
     for name, value in stored["metrics"].items():
-        # GLOCAL and SPMLD stop before rounding errors, which depend on the CPU, have no effect: up to 2e-5 was measured.
+        # Rounding errors depend on the CPU, and GLOCAL and SPMLD stop before they vanish: up to 2e-5 was measured.
         assert repeated["metrics"][name] == pytest.approx(value, rel=1e-3, abs=1e-4), name
