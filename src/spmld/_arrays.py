@@ -10,8 +10,6 @@ import array_api_compat.numpy as numpy_namespace
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["CACHE", "MEMORY", "features_to_numpy", "move", "namespace", "numpy_dtype", "row_slices", "to_numpy"]
-
 CACHE = 200_000
 """Maximum size of a slice whose temporary arrays should fit into the processor's cache."""
 MEMORY = 2**22

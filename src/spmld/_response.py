@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from spmld._arrays import to_numpy
 from spmld._io import need
 
-__all__ = ["Predictions", "as_frame", "label_scores", "predict_all"]
-
 
 def label_scores(
     estimator: Any, X: Any, response_method: str, classes: NDArray[Any], n_labels: int

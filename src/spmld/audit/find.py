@@ -21,8 +21,6 @@ from spmld.labels import Labels, read_labels
 from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit, make_folds
 from spmld.pacing.noise import NoiseRates, correct_probability, error_log_odds, noise_rates
 
-__all__ = ["find_label_issues"]
-
 _SIGNS = np.array([-1, 1])
 
 

@@ -15,8 +15,6 @@ from spmld._table import TextTable
 from spmld._validation import UNIT_INTERVAL, check_scalar_integer
 from spmld.core.losses import logistic
 
-__all__ = ["LabelIssues"]
-
 COLUMNS = ["sample", "label", "given", "probability", "error_probability", "kind"]
 """Columns of the table of entries."""
 KINDS = {1: "false positive", -1: "false negative"}

@@ -9,9 +9,6 @@ from sklearn.utils import Bunch, check_random_state
 
 from spmld._validation import NON_NEGATIVE, POSITIVE_INT, validate_params
 
-__all__ = ["make_planted"]
-
-
 _SIZES = ("n_samples", "n_features", "n_labels", "n_components", "n_groups")
 _CONSTRAINTS = {
     **{size: [POSITIVE_INT] for size in _SIZES},

@@ -16,8 +16,6 @@ from spmld.labels import Labels, read_labels
 from spmld.labels.read import like
 from spmld.metrics import subset_accuracy
 
-__all__ = ["Completion", "MultiLabelEstimator"]
-
 
 class Completion(NamedTuple):
     """A label matrix without missing entries.

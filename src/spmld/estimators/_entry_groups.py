@@ -13,8 +13,6 @@ from spmld.labels import Labels
 from spmld.pacing import EntryGroups
 from spmld.pacing.groups import polarity_groups
 
-__all__ = ["GROUPS", "entry_groups", "mean_weights"]
-
 GROUPS = ("label_polarity", "label", "cluster", "all")
 
 

@@ -8,8 +8,6 @@ from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._linear import align_arrays
 from spmld.estimators.progress import CallbackSupportMixin
 
-__all__ = ["FactoredModel"]
-
 
 class FactoredModel(CallbackSupportMixin, MultiLabelEstimator):
     """Scores X W U^T + b with `feature_weights_` W, `label_factors_` U and `intercept_` b."""

@@ -17,16 +17,6 @@ from sklearn.utils.validation import validate_data
 from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, to_numpy
 from spmld.labels import Labels, read_labels
 
-__all__ = [
-    "check_features",
-    "check_labels",
-    "check_overflow",
-    "check_weights",
-    "cluster_samples",
-    "move_weights",
-    "sparse_if_mostly_zero",
-]
-
 
 def move_weights(weights: np.ndarray, X: Any) -> Any:
     """Return entry weights in the library and precision of X; boolean weights stay boolean."""

@@ -27,8 +27,6 @@ from spmld.estimators.progress import PROGRESS_CONSTRAINTS, report_progress, war
 from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels
 
-__all__ = ["LatentLabelModel"]
-
 INITS = {"spectral": spectral_init, "random": random_init}
 
 
@@ -51,9 +49,6 @@ class LatentLabelModel(FactoredModel):
         "random_state": ["random_state"],
         **PROGRESS_CONSTRAINTS,
     }
-
-    def _check_parameters(self) -> None:
-        self._validate_params()
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         check_overflow(X)

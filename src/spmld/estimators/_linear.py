@@ -11,8 +11,6 @@ from spmld.core.problem import Problem, make_problem
 from spmld.estimators._inputs import check_overflow, move_weights, sparse_if_mostly_zero
 from spmld.labels import Labels
 
-__all__ = ["align_arrays", "make_linear_problem"]
-
 
 def make_linear_problem(X: Any, labels: Labels, weights: Any, fit_intercept: bool) -> Problem:
     """Return validated data as a problem with one group of samples."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from spmld.estimators._latent import LatentLabelModel
 
-__all__ = ["GLOCAL"]
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class GLOCAL(LatentLabelModel):
     r"""Multi-label learning with global and local label correlations, for partially observed labels.
 
@@ -126,47 +126,23 @@ class GLOCAL(LatentLabelModel):
     (2, 12)
     """
 
-    def __init__(
-        self,
-        *,
-        n_components: int = 20,
-        n_groups: int = 3,
-        correlation_rank: int = 20,
-        coupling: float = 0.3,
-        global_correlation: float = 1e-3,
-        local_correlation: float = 1e-5,
-        ridge: float = 0.03,
-        feature_ridge: float = 0.25,
-        standardize: bool = True,
-        rescale: bool = True,
-        loss: Literal["logistic", "squared", "squared_hinge"] = "logistic",
-        fit_intercept: bool = True,
-        solver: Literal["exact", "descent"] = "exact",
-        init: Literal["spectral", "random"] = "spectral",
-        n_warmup_iter: int = 0,
-        max_iter: int = 100,
-        tol: float | None = 1e-3,
-        random_state: Any = None,
-        callback: Any = None,
-        verbose: bool | int = False,
-    ):
-        self.n_components = n_components
-        self.n_groups = n_groups
-        self.correlation_rank = correlation_rank
-        self.coupling = coupling
-        self.global_correlation = global_correlation
-        self.local_correlation = local_correlation
-        self.ridge = ridge
-        self.feature_ridge = feature_ridge
-        self.standardize = standardize
-        self.rescale = rescale
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.init = init
-        self.n_warmup_iter = n_warmup_iter
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    n_components: int = 20
+    n_groups: int = 3
+    correlation_rank: int = 20
+    coupling: float = 0.3
+    global_correlation: float = 1e-3
+    local_correlation: float = 1e-5
+    ridge: float = 0.03
+    feature_ridge: float = 0.25
+    standardize: bool = True
+    rescale: bool = True
+    loss: Literal["logistic", "squared", "squared_hinge"] = "logistic"
+    fit_intercept: bool = True
+    solver: Literal["exact", "descent"] = "exact"
+    init: Literal["spectral", "random"] = "spectral"
+    n_warmup_iter: int = 0
+    max_iter: int = 100
+    tol: float | None = 1e-3
+    random_state: Any = None
+    callback: Any = None
+    verbose: bool | int = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -18,9 +19,8 @@ from spmld.estimators._linear import make_linear_problem
 from spmld.estimators.progress import PROGRESS_CONSTRAINTS, report_progress, warn_not_converged
 from spmld.labels import Labels
 
-__all__ = ["LEML"]
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class LEML(FactoredModel):
     r"""Low-rank empirical risk minimization for multi-label learning, for partially observed labels.
 
@@ -110,31 +110,15 @@ class LEML(FactoredModel):
         **PROGRESS_CONSTRAINTS,
     }
 
-    def __init__(
-        self,
-        *,
-        n_components: float = 10,
-        alpha: float = 10.0,
-        loss: Literal["squared", "logistic", "squared_hinge"] = "squared",
-        fit_intercept: bool = False,
-        max_iter: int = 10,
-        tol: float | None = None,
-        random_state: Any = None,
-        callback: Any = None,
-        verbose: bool | int = False,
-    ):
-        self.n_components = n_components
-        self.alpha = alpha
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        self._validate_params()
+    n_components: float = 10
+    alpha: float = 10.0
+    loss: Literal["squared", "logistic", "squared_hinge"] = "squared"
+    fit_intercept: bool = False
+    max_iter: int = 10
+    tol: float | None = None
+    random_state: Any = None
+    callback: Any = None
+    verbose: bool | int = False
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -22,9 +23,8 @@ from spmld.estimators._linear import align_arrays, make_linear_problem
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
 
-__all__ = ["MaskedLogistic", "MaskedRidge"]
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class _MaskedLinear(MultiLabelEstimator):
     """Minimizes sum J o loss(Y, X W + 1 b^T) + t/2 (|W|^2 + g tr(W L W^T)); subclasses define the loss and t."""
 
@@ -37,21 +37,12 @@ class _MaskedLinear(MultiLabelEstimator):
         "n_jobs": [Integral, None],
     }
 
-    def __init__(
-        self,
-        label_graph_penalty: float,
-        fit_intercept: bool,
-        tol: float,
-        max_iter: int,
-        warm_start: bool,
-        n_jobs: int | None,
-    ):
-        self.label_graph_penalty = label_graph_penalty
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
+    label_graph_penalty: float = 0.0
+    fit_intercept: bool = True
+    tol: float = 1e-3
+    max_iter: int = 100
+    warm_start: bool = False
+    n_jobs: int | None = None
 
     @abstractmethod
     def _ridge(self) -> float:
@@ -105,6 +96,7 @@ class _MaskedLinear(MultiLabelEstimator):
         return X @ W.T + b
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MaskedLogistic(_MaskedLinear):
     r"""Logistic regression for each label on its observed entries, all labels solved together.
 
@@ -166,19 +158,7 @@ class MaskedLogistic(_MaskedLinear):
     loss = "logistic"
     _parameter_constraints: ClassVar[dict[str, Any]] = {"C": [POSITIVE], **_MaskedLinear._parameter_constraints}
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        label_graph_penalty: float = 0.0,
-        fit_intercept: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-    ):
-        super().__init__(label_graph_penalty, fit_intercept, tol, max_iter, warm_start, n_jobs)
-        self.C = C
+    C: float = 1.0
 
     def _ridge(self) -> float:
         return 1 / self.C
@@ -188,6 +168,7 @@ class MaskedLogistic(_MaskedLinear):
         return 2 * namespace(means).atanh(0.999 * means)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MaskedRidge(_MaskedLinear):
     r"""Ridge regression for each label on its observed entries, all labels solved together.
 
@@ -227,19 +208,7 @@ class MaskedRidge(_MaskedLinear):
     loss = "squared"
     _parameter_constraints: ClassVar[dict[str, Any]] = {"alpha": [POSITIVE], **_MaskedLinear._parameter_constraints}
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        label_graph_penalty: float = 0.0,
-        fit_intercept: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-    ):
-        super().__init__(label_graph_penalty, fit_intercept, tol, max_iter, warm_start, n_jobs)
-        self.alpha = alpha
+    alpha: float = 1.0
 
     def _ridge(self) -> float:
         return self.alpha

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -20,9 +21,8 @@ from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
 
-__all__ = ["MLkNN"]
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class MLkNN(MultiLabelEstimator):
     r"""Multi-label k-nearest neighbors with missing labels.
 
@@ -98,18 +98,10 @@ class MLkNN(MultiLabelEstimator):
         "n_jobs": [Integral, None],
     }
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 10,
-        smoothing: float = 1.0,
-        metric: str | Callable[..., float] = "euclidean",
-        n_jobs: int | None = None,
-    ):
-        self.n_neighbors = n_neighbors
-        self.smoothing = smoothing
-        self.metric = metric
-        self.n_jobs = n_jobs
+    n_neighbors: int = 10
+    smoothing: float = 1.0
+    metric: str | Callable[..., float] = "euclidean"
+    n_jobs: int | None = None
 
     def _check_parameters(self) -> None:
         if self.metric == "precomputed":

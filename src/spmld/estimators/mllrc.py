@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,17 +13,11 @@ from spmld.core.iteration import Status
 from spmld.core.mllrc import MapFit, regression, solve, targets
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._linear import align_arrays, make_linear_problem
-from spmld.estimators.progress import (
-    PROGRESS_CONSTRAINTS,
-    CallbackSupportMixin,
-    report_progress,
-    warn_not_converged,
-)
+from spmld.estimators.progress import PROGRESS_CONSTRAINTS, CallbackSupportMixin, report_progress, warn_not_converged
 from spmld.labels import Labels
 
-__all__ = ["MLLRC"]
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
     r"""Multi-label learning with low-rank label correlations, for partially observed labels (ML-LRC, reconstructed).
 
@@ -112,29 +107,14 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
         **PROGRESS_CONSTRAINTS,
     }
 
-    def __init__(
-        self,
-        *,
-        completion_penalty: float = 10.0,
-        alpha: float = 30.0,
-        nuclear_penalty: float = 30.0,
-        fit_intercept: bool = False,
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        callback: Any = None,
-        verbose: bool | int = False,
-    ):
-        self.completion_penalty = completion_penalty
-        self.alpha = alpha
-        self.nuclear_penalty = nuclear_penalty
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.callback = callback
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        self._validate_params()
+    completion_penalty: float = 10.0
+    alpha: float = 30.0
+    nuclear_penalty: float = 30.0
+    fit_intercept: bool = False
+    max_iter: int = 500
+    tol: float = 1e-4
+    callback: Any = None
+    verbose: bool | int = False
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -22,11 +23,10 @@ from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
 
-__all__ = ["PerLabelClassifier"]
-
 _BINARY = np.array([0, 1])
 
 
+@dataclass(eq=False, repr=False)
 class PerLabelClassifier(MultiLabelEstimator):
     r"""One binary classifier for each label, fitted on the samples where this label is observed.
 
@@ -83,9 +83,9 @@ class PerLabelClassifier(MultiLabelEstimator):
         "n_jobs": [Integral, None],
     }
 
-    def __init__(self, estimator: Any = None, *, n_jobs: int | None = None):
-        self.estimator = estimator
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    n_jobs: int | None = None
 
     def _base_estimator(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator

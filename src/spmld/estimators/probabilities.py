@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from spmld._arrays import namespace
 from spmld.core.losses import logistic
 
-__all__ = ["BEND", "log_odds", "score_probabilities"]
-
 BEND = 0.05
 """Scores of other losses than the logistic are linear in the probability up to 1 - BEND, see `score_probabilities`."""
 

@@ -12,7 +12,8 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks
 except ImportError:  # before scikit-learn 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -22,15 +23,6 @@ except ImportError:  # before scikit-learn 1.9
         """Return the method unchanged."""
         return method
 
-
-__all__ = [
-    "PROGRESS_CONSTRAINTS",
-    "CallbackSupportMixin",
-    "format_record",
-    "max_iterations",
-    "report_progress",
-    "warn_not_converged",
-]
 
 LOG = logging.getLogger("spmld")
 Record = dict[str, Any]

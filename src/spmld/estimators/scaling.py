@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,8 +18,6 @@ from spmld._arrays import features_to_numpy, move, namespace, to_numpy
 from spmld._validation import POSITIVE_INT
 from spmld.estimators._inputs import check_features
 
-__all__ = ["FeatureScaler", "LandmarkFeatures"]
-
 
 class _FeatureTransformer(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
@@ -27,6 +26,7 @@ class _FeatureTransformer(TransformerMixin, BaseEstimator):
         return tags
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FeatureScaler(_FeatureTransformer):
     """Scale features so that samples have mean square norm 1.
 
@@ -59,8 +59,7 @@ class FeatureScaler(_FeatureTransformer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"center": ["boolean"]}
 
-    def __init__(self, *, center: bool = True):
-        self.center = center
+    center: bool = True
 
     def fit(self, X: Any, y: Any = None) -> FeatureScaler:
         """Compute means and factors.
@@ -137,6 +136,7 @@ class FeatureScaler(_FeatureTransformer):
         return weights, xp.sum(weights * xp.reshape(self.mean_ + xp.zeros_like(W[:, 0]), (-1, 1)), axis=0)
 
 
+@dataclass(eq=False, repr=False)
 class LandmarkFeatures(_FeatureTransformer):
     """Similarities to landmarks, which are training samples: Nystroem features of a Gaussian kernel.
 
@@ -173,9 +173,9 @@ class LandmarkFeatures(_FeatureTransformer):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, n_landmarks: int = 300, *, random_state: Any = None):
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
+    n_landmarks: int = 300
+    _: KW_ONLY
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> LandmarkFeatures:
         """Draw landmarks and set the width of the kernel.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
@@ -23,22 +23,16 @@ from spmld.estimators._entry_groups import GROUPS, entry_groups, mean_weights
 from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
-from spmld.estimators.progress import (
-    PROGRESS_CONSTRAINTS,
-    CallbackSupportMixin,
-    report_progress,
-    warn_not_converged,
-)
+from spmld.estimators.progress import PROGRESS_CONSTRAINTS, CallbackSupportMixin, report_progress, warn_not_converged
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
 from spmld.pacing.update import PacingUpdate
 
-__all__ = ["SelfPacedClassifier"]
-
 SIGNS = np.array([-1, 1])
 
 
+@dataclass(eq=False, repr=False)
 class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEstimator):
     r"""Self-paced weights of observed labels for any base estimator.
 
@@ -138,37 +132,21 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         **PROGRESS_CONSTRAINTS,
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        pacing: Any = None,
-        groups: Any = "label_polarity",
-        n_clusters: int = 8,
-        response_method: str = "auto",
-        cv: Any = None,
-        max_iter: int = 20,
-        tol: float = 1e-3,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        callback: Any = None,
-        verbose: bool | int = False,
-    ):
-        self.estimator = estimator
-        self.pacing = pacing
-        self.groups = groups
-        self.n_clusters = n_clusters
-        self.response_method = response_method
-        self.cv = cv
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    estimator: Any = None
+    _: KW_ONLY
+    pacing: Any = None
+    groups: Any = "label_polarity"
+    n_clusters: int = 8
+    response_method: str = "auto"
+    cv: Any = None
+    max_iter: int = 20
+    tol: float = 1e-3
+    n_jobs: int | None = None
+    random_state: Any = None
+    callback: Any = None
+    verbose: bool | int = False
 
     def _check_parameters(self) -> None:
-        self._validate_params()
         base = self.estimator
         if base is not None and not any(has_fit_parameter(base, name) for name in ("entry_weight", "sample_weight")):
             raise ValueError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from sklearn.base import clone
 
@@ -11,9 +12,8 @@ from spmld.estimators.glocal import GLOCAL
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
 from spmld.pacing.update import PacingUpdate
 
-__all__ = ["SPMLD"]
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class SPMLD(GLOCAL):
     r"""Self-paced multi-label learning with diversity, for partially observed labels.
 
@@ -71,57 +71,10 @@ class SPMLD(GLOCAL):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**GLOCAL._parameter_constraints, "pacing": [PacingRule, None]}
 
-    def __init__(
-        self,
-        *,
-        pacing: Any = None,
-        n_components: int = 20,
-        n_groups: int = 3,
-        correlation_rank: int = 20,
-        coupling: float = 0.3,
-        global_correlation: float = 1e-3,
-        local_correlation: float = 1e-5,
-        ridge: float = 0.03,
-        feature_ridge: float = 0.25,
-        standardize: bool = True,
-        rescale: bool = True,
-        loss: Literal["logistic", "squared", "squared_hinge"] = "logistic",
-        fit_intercept: bool = True,
-        solver: Literal["exact", "descent"] = "exact",
-        init: Literal["spectral", "random"] = "spectral",
-        n_warmup_iter: int = 2,
-        max_iter: int = 100,
-        tol: float | None = 1e-3,
-        random_state: Any = None,
-        callback: Any = None,
-        verbose: bool | int = False,
-    ):
-        super().__init__(
-            n_components=n_components,
-            n_groups=n_groups,
-            correlation_rank=correlation_rank,
-            coupling=coupling,
-            global_correlation=global_correlation,
-            local_correlation=local_correlation,
-            ridge=ridge,
-            feature_ridge=feature_ridge,
-            standardize=standardize,
-            rescale=rescale,
-            loss=loss,
-            fit_intercept=fit_intercept,
-            solver=solver,
-            init=init,
-            n_warmup_iter=n_warmup_iter,
-            max_iter=max_iter,
-            tol=tol,
-            random_state=random_state,
-            callback=callback,
-            verbose=verbose,
-        )
-        self.pacing = pacing
+    pacing: Any = None
+    n_warmup_iter: int = 2
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
         if self.pacing is not None:
             self.pacing._validate_params()
 

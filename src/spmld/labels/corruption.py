@@ -11,8 +11,6 @@ from sklearn.utils import check_random_state
 
 from spmld.labels.read import read_labels
 
-__all__ = ["corrupt_labels", "hide_labels"]
-
 
 def hide_labels(
     Y: Any,

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from spmld._arrays import to_numpy
 
-__all__ = ["Labels", "decode_missing", "observed", "read_labels"]
-
 _ACCEPTED = "0/1, -1/+1 or bool; NaN, None, pd.NA, a masked array or mask= for missing entries"
 
 

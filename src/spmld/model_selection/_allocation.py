@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["allocate"]
-
 _CANDIDATES = 100  # units looked at on each side of an exchange
 _POOL = 5000  # units of a part among which the candidates are sought
 _ATTEMPTS = 1000  # exchanges tried at most, so that the time stays bounded

@@ -15,8 +15,6 @@ from spmld._io import need
 from spmld.model_selection.search_result import SearchTrial
 from spmld.model_selection.search_space import grid_space, optuna_space, random_space
 
-__all__ = ["Candidates", "OptunaCandidates", "grid_candidates", "random_candidates"]
-
 
 class Candidates:
     """A fixed list of candidates."""

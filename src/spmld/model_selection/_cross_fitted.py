@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -19,11 +20,10 @@ from spmld.metrics import subset_accuracy
 from spmld.model_selection.cross_fitting import cross_fit
 from spmld.model_selection.splitters import check_splitter
 
-__all__ = ["CrossFittedClassifier"]
-
 _RESPONSE_METHODS = ["decision_function", "predict_proba"]
 
 
+@dataclass(eq=False, repr=False)
 class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     """Classifier that learns a function of the scores of each label from out-of-fold scores of a base estimator.
 
@@ -32,13 +32,11 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"n_jobs": [Integral, None], "random_state": ["random_state"]}
 
-    def __init__(
-        self, estimator: Any, *, cv: Any, n_jobs: int | None, random_state: int | np.random.RandomState | None
-    ) -> None:
-        self.estimator = estimator
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimator: Any
+    _: KW_ONLY
+    cv: Any = 5
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: Any, y: Any, mask: Any = None) -> Self:
         """Fit the base estimator, and learn from its out-of-fold scores.

@@ -10,15 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-__all__ = [
-    "check_n_subsets",
-    "proportional_sizes",
-    "read_groups",
-    "train_test_sizes",
-    "train_validation_test_sizes",
-    "with_remainder",
-]
-
 
 def proportional_sizes(total: int, proportions: Any) -> NDArray[np.intp]:
     """Return integers that sum to `total` and differ by less than one from the proportions.

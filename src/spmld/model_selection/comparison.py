@@ -21,8 +21,6 @@ from spmld.metrics import get_metric
 from spmld.model_selection.comparison_result import Comparison
 from spmld.model_selection.splitters import check_splitter
 
-__all__ = ["compare"]
-
 
 def compare(
     estimators: Mapping[str, Any],

@@ -13,8 +13,6 @@ from spmld._table import TableCell, TextTable
 from spmld.metrics import get_metric
 from spmld.model_selection.statistics import PairedTest, Verdict, holm_correction, paired_t_test
 
-__all__ = ["Comparison"]
-
 _LEVEL = 0.05
 _MARKS = {Verdict.BETTER: "good", Verdict.WORSE: "bad", Verdict.NO_DIFFERENCE: ""}
 

@@ -15,8 +15,6 @@ from sklearn.utils.validation import _num_samples
 
 from spmld.model_selection.splitters import check_splitter
 
-__all__ = ["CrossFitResult", "Fold", "cross_fit", "make_folds"]
-
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Indices of the training samples and of the test samples."""
 

@@ -13,8 +13,6 @@ from sklearn.utils import check_random_state
 from spmld._validation import check_scalar_integer
 from spmld.labels import Labels, read_labels
 
-__all__ = ["EntryKFold", "hold_out_entries"]
-
 
 class EntryKFold:
     r"""K folds of the observed entries of Y. Each entry is held out once, and no sample is held out.

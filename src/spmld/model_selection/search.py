@@ -22,8 +22,6 @@ from spmld.model_selection.entry_splits import EntryKFold
 from spmld.model_selection.search_result import SearchResult, SearchTrial
 from spmld.model_selection.splitters import check_splitter
 
-__all__ = ["tune"]
-
 logger = logging.getLogger(__name__)
 
 _Fold = tuple[Any, Any, Any, Any]  # X and Y to fit on, X and Y to evaluate on

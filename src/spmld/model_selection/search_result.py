@@ -10,8 +10,6 @@ import numpy as np
 from spmld._io import need
 from spmld._table import TextTable
 
-__all__ = ["SearchResult", "SearchTrial"]
-
 
 @dataclass(frozen=True)
 class SearchTrial:

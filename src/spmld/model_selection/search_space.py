@@ -21,8 +21,6 @@ from scipy import stats
 
 from spmld._io import need
 
-__all__ = ["grid_space", "optuna_space", "random_space"]
-
 
 def grid_space(space: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Return lists of choices for scikit-learn's ParameterGrid.

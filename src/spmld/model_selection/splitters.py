@@ -24,13 +24,6 @@ from spmld.model_selection._sizes import (
 )
 from spmld.model_selection.entry_splits import EntryKFold
 
-__all__ = [
-    "MultilabelStratifiedKFold",
-    "MultilabelStratifiedShuffleSplit",
-    "RepeatedMultilabelStratifiedKFold",
-    "check_splitter",
-]
-
 _Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 

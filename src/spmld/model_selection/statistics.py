@@ -16,16 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-__all__ = [
-    "FriedmanTest",
-    "PairedTest",
-    "Verdict",
-    "critical_difference",
-    "friedman_test",
-    "holm_correction",
-    "paired_t_test",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["f1_thresholds", "proportional_thresholds", "top_k_margins"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from spmld.labels import read_labels
 from spmld.model_selection._allocation import allocate
 from spmld.model_selection._sizes import check_n_subsets, read_groups, train_validation_test_sizes, with_remainder
 
-__all__ = ["train_validation_test_split"]
-
 
 def train_validation_test_split(
     X: Any,

@@ -18,8 +18,6 @@ from spmld._arrays import CACHE, row_slices
 from spmld.core.losses import Array
 from spmld.core.problem import Engine, split_rows
 
-__all__ = ["Blocks", "ColumnGroups", "EntryGroups", "Groups", "cycle_values", "keep_easiest", "polarity_groups"]
-
 Blocks = Sequence[Array]
 
 

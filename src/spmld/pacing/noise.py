@@ -33,16 +33,6 @@ from scipy.optimize import minimize
 
 from spmld.core.losses import Array, logistic
 
-__all__ = [
-    "NoiseRates",
-    "correct_probability",
-    "error_log_odds",
-    "label_rates",
-    "log_likelihood",
-    "noise_rates",
-    "shared_rates",
-]
-
 MIN_RATE = 1e-7
 """Minimum distance of rates from 0 and 1, which are fixed points of the EM algorithm."""
 INITIAL_POINT = np.array([-3.0, -4.0, -2.0, 0.0, 0.0])

@@ -15,8 +15,6 @@ from spmld.core.losses import Array
 from spmld.pacing.groups import Blocks, Groups
 from spmld.pacing.schedules import PacingParameters, QuantileSchedule, Schedule
 
-__all__ = ["DiversePacing", "GroupSparsePacing", "HardPacing", "LinearPacing", "LogarithmicPacing", "PacingRule"]
-
 
 class PacingRule(BaseEstimator, ABC):
     """Base class of pacing rules. A subclass defines `weights` and the `penalty` that they minimize with the losses.

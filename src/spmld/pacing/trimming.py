@@ -14,8 +14,6 @@ from spmld.pacing.noise import correct_probability, noise_rates
 from spmld.pacing.rules import HardPacing
 from spmld.pacing.schedules import QuantileSchedule
 
-__all__ = ["estimate_keep_fraction", "trim"]
-
 NEGATIVE_RATIO = 0.3
 """Trimmed fraction of the negatives over that of the positives: negatives are many, and few of them are wrong."""
 MIN_FRACTION, MAX_FRACTION = 0.8, 0.95

@@ -9,8 +9,6 @@ from spmld.core.latent import PacedWeights
 from spmld.pacing.groups import Blocks, EntryGroups, Groups, keep_easiest
 from spmld.pacing.rules import PacingRule
 
-__all__ = ["PacingUpdate"]
-
 
 @dataclass(frozen=True)
 class PacingUpdate:

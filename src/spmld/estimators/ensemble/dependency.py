@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,11 +18,10 @@ from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem, make_problem
 from spmld.labels import read_labels
 
-__all__ = ["DependencyCorrection"]
-
 Matrix = NDArray[np.float64]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DependencyCorrection(BaseEstimator):
     r"""Correct the score of each label by the other labels of its sample.
 
@@ -71,10 +71,9 @@ class DependencyCorrection(BaseEstimator):
         "max_samples": [POSITIVE_INT],
     }
 
-    def __init__(self, *, C: float = 1.0, tol: float = 1e-2, max_samples: int = 50_000):
-        self.C = C
-        self.tol = tol
-        self.max_samples = max_samples
+    C: float = 1.0
+    tol: float = 1e-2
+    max_samples: int = 50_000
 
     def fit(
         self, scores: Matrix, Y: Any, entry_weight: Matrix | None = None, known: Any = None

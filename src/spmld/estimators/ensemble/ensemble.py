@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -25,11 +25,10 @@ from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import make_folds
 from spmld.pacing.trimming import estimate_keep_fraction, trim
 
-__all__ = ["SelfPacedEnsemble"]
-
 VIEWS = ("linear", "kernel", "latent")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     r"""Self-paced multi-label ensemble that selects its settings on held-out observed labels.
 
@@ -141,36 +140,19 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         **PROGRESS_CONSTRAINTS,
     }
 
-    def __init__(
-        self,
-        *,
-        Cs: Sequence[float] = CS,
-        label_graph_penalties: Sequence[float] = LABEL_GRAPH_PENALTIES,
-        views: Sequence[str | View] = VIEWS,
-        n_landmarks: int = 300,
-        keep_fractions: Sequence[float | str] = ("auto", 1.0),
-        dependency_weight: float = 0.3,
-        completion_weight: float = 0.5,
-        cv: Any = 3,
-        scoring: str = "ranking_loss",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        callback: Any = None,
-        verbose: bool | int = False,
-    ):
-        self.Cs = Cs
-        self.label_graph_penalties = label_graph_penalties
-        self.views = views
-        self.n_landmarks = n_landmarks
-        self.keep_fractions = keep_fractions
-        self.dependency_weight = dependency_weight
-        self.completion_weight = completion_weight
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    Cs: Sequence[float] = CS
+    label_graph_penalties: Sequence[float] = LABEL_GRAPH_PENALTIES
+    views: Sequence[str | View] = VIEWS
+    n_landmarks: int = 300
+    keep_fractions: Sequence[float | str] = ("auto", 1.0)
+    dependency_weight: float = 0.3
+    completion_weight: float = 0.5
+    cv: Any = 3
+    scoring: str = "ranking_loss"
+    n_jobs: int | None = None
+    random_state: Any = None
+    callback: Any = None
+    verbose: bool | int = False
 
     def _check_parameters(self) -> None:
         def check_each(name: str, accepted: str, is_valid: Callable[[Any], bool]) -> None:

@@ -11,8 +11,6 @@ from spmld.estimators.ensemble.path import Recorder
 from spmld.estimators.ensemble.training import Scores, TrainingData
 from spmld.pacing.trimming import trim
 
-__all__ = ["choose_keep_fraction", "first_near_best", "nested_scores", "trimmed_scores"]
-
 
 def choose_keep_fraction(
     estimator: Any,

@@ -11,8 +11,6 @@ from sklearn.base import clone
 from spmld.estimators.ensemble.training import Scores, TrainingData
 from spmld.estimators.ensemble.views import Params, View
 
-__all__ = ["PathResult", "Recorder", "search_path"]
-
 Recorder = Callable[[dict[str, Any]], bool]
 """A function that gets a record with the keys "part", "choice" and "loss", and returns whether to stop."""
 MIN_LOSS = 1e-9

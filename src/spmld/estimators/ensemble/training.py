@@ -13,8 +13,6 @@ from spmld.core.losses import LOSSES
 from spmld.metrics import get_metric
 from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit
 
-__all__ = ["HeldOutLoss", "Scores", "TrainingData"]
-
 Scores = NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from spmld.estimators.masked import MaskedLogistic
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
 
-__all__ = ["View", "kernel_view", "latent_view", "linear_view"]
-
 Params = Mapping[str, Any]
 CS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 LABEL_GRAPH_PENALTIES = (1.0, 0.0, 5.0)

@@ -8,8 +8,6 @@ import numpy as np
 
 from spmld.estimators.ensemble.training import Scores
 
-__all__ = ["view_weights", "weighted_scores"]
-
 POWER = 8
 """Power of the inverse losses."""
 
