@@ -1,7 +1,5 @@
 """Arrays of any library: namespaces, conversion to NumPy, devices, and slices of rows that bound memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

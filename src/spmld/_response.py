@@ -1,7 +1,5 @@
 """Scores, probabilities and labels of any classifier, one column for each label."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

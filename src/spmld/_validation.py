@@ -4,8 +4,6 @@ Estimators declare the accepted values in ``_parameter_constraints`` and call ``
 use `validate_params`. Only this module imports the constraints from scikit-learn.
 """
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from typing import Any
 

@@ -1,7 +1,5 @@
 """find_label_issues: error probabilities of observed labels by cross-fitting."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """LabelIssues: the result of a label audit as tables, files and input for cleanlab."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from importlib.util import find_spec

@@ -3,8 +3,6 @@
 Step lengths and stopping rules are those of the authors' released code. The tests compare the exact updates with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Initial values of the latent-label model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from array_api_compat import array_namespace

@@ -5,8 +5,6 @@
 The problem is convex in W and in (H, b), but not jointly. An iteration is Newton's method in W, then in (H, b).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import inf
 

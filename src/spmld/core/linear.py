@@ -7,8 +7,6 @@ Their objective
 is minimized in `newton.py`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -37,7 +35,7 @@ class Design(Protocol):
         """Return the diagonal of pull(C o scores(.))."""
         ...
 
-    def columns(self, keep: Array | slice) -> Design:
+    def columns(self, keep: Array | slice) -> "Design":
         """Return the map of some columns, if it is separable."""
         ...
 
@@ -58,7 +56,7 @@ class Features:
     def squares(self, block: Block, C: Array) -> Array:
         return self._stack(column_squares(block.X, C), C)
 
-    def columns(self, keep: Array | slice) -> Features:
+    def columns(self, keep: Array | slice) -> "Features":
         return self
 
     def _stack(self, W: Array, D: Array) -> Array:
@@ -82,7 +80,7 @@ class Factored:
     def squares(self, block: Block, C: Array) -> Array:
         return column_squares(block.X, C @ (self.H * self.H))
 
-    def columns(self, keep: Array | slice) -> Factored:
+    def columns(self, keep: Array | slice) -> "Factored":
         raise TypeError("a factored model is not separable: each score depends on all parameters")
 
 
@@ -110,7 +108,7 @@ class OtherLabels:
         Z, S = self._parts(block)
         return self._stack(column_squares(Z, C), S * S * C, C)
 
-    def columns(self, keep: Array | slice) -> OtherLabels:
+    def columns(self, keep: Array | slice) -> "OtherLabels":
         return OtherLabels(self.label[keep])
 
     def _parts(self, block: Block) -> tuple[Array, Array]:

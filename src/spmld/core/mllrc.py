@@ -11,10 +11,8 @@ are used in one regression, and the remaining problem
 is convex in S.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from array_api_compat import array_namespace
 
@@ -64,7 +62,7 @@ class MapFit:
     a: float
 
     @classmethod
-    def of(cls, problem: Problem, full: Problem, B: Array, t: float, a: float) -> MapFit:
+    def of(cls, problem: Problem, full: Problem, B: Array, t: float, a: float) -> Self:
         """Build it from the problem with weights, the problem `full` with all entries, and its regression B."""
         design, penalty = Features(full.fit_intercept), Penalty(t, full.fit_intercept)
 

@@ -1,7 +1,5 @@
 """Exact block updates: each minimizes the objective, with a quadratic model of the fit, in one block of variables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import mul

@@ -7,8 +7,6 @@
 + the penalty of the pacing rule on P                           pacing (see spmld.pacing)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from array_api_compat import array_namespace

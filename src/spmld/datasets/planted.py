@@ -1,7 +1,5 @@
 """A generated data set with known true parameters."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """MultiLabelEstimator, the base class of all estimators: probabilities, predictions and completion from scores."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 

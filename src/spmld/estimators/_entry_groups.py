@@ -1,7 +1,5 @@
 """Groups of observed entries by name, and their mean weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Base class of models whose coefficients are a product of two factors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from spmld.estimators._base import MultiLabelEstimator

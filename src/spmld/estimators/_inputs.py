@@ -1,7 +1,5 @@
 """Validation and conversion of the inputs of estimators: features, labels and weights."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import Any

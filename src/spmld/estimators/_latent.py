@@ -1,7 +1,5 @@
 """Base class of models with latent labels: Y ~ V U^T + b, V ~ X W, and correlated labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Shared by linear models: the problem to solve, and arrays for new samples."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """GLOCAL: latent labels with global and local label correlations (Zhu, Kwok and Zhou, 2018)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

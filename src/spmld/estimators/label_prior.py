@@ -1,7 +1,5 @@
 """LabelPrior: the frequency of each label, the same for all samples."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

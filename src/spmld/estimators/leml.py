@@ -1,7 +1,5 @@
 """LEML: low-rank linear models of all labels (Yu, Jain, Kar and Dhillon, 2014)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from numbers import Integral

@@ -1,7 +1,5 @@
 """Linear models of each label on its observed entries, all labels solved together."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """MLkNN: multi-label nearest neighbors (Zhang and Zhou, 2007) with missing labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Integral

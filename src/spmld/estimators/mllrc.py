@@ -1,7 +1,5 @@
 """ML-LRC: labels completed by a low-rank map (after Xu, Wang, Shen, Wang and Chen, 2014)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

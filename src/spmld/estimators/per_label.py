@@ -1,7 +1,5 @@
 """PerLabelClassifier: a binary classifier of scikit-learn for each label (binary relevance)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral

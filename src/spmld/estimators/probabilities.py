@@ -1,7 +1,5 @@
 """Conversion between scores and probabilities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Progress of a fit: callbacks, log lines and convergence warnings."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import warnings

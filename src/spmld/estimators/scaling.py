@@ -1,9 +1,7 @@
 """Transformers of features: a common scale, and similarities to landmarks."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -61,7 +59,7 @@ class FeatureScaler(_FeatureTransformer):
 
     center: bool = True
 
-    def fit(self, X: Any, y: Any = None) -> FeatureScaler:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Compute means and factors.
 
         Parameters
@@ -177,7 +175,7 @@ class LandmarkFeatures(_FeatureTransformer):
     _: KW_ONLY
     random_state: Any = None
 
-    def fit(self, X: Any, y: Any = None) -> LandmarkFeatures:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Draw landmarks and set the width of the kernel.
 
         Parameters

@@ -1,7 +1,5 @@
 """SelfPacedClassifier: self-paced weights for any base estimator."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral

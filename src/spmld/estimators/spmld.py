@@ -1,9 +1,7 @@
 """SPMLD: self-paced multi-label learning with diversity, based on GLOCAL (Seyedi et al., 2019)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
 
@@ -82,7 +80,7 @@ class SPMLD(GLOCAL):
         rule = self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
         return PacingUpdate(rule, ColumnGroups(problem.engine))
 
-    def without(self, *parts: str) -> SPMLD:
+    def without(self, *parts: str) -> Self:
         """Return an unfitted copy without some parts of the model: the ablations of the paper.
 
         Parameters
@@ -117,7 +115,7 @@ class SPMLD(GLOCAL):
         return model
 
     @classmethod
-    def paper(cls, **params: Any) -> SPMLD:
+    def paper(cls, **params: Any) -> Self:
         """Return the model of the paper's text: squared loss, no intercept, random initialization, geometric schedule.
 
         The blocks are solved exactly. The thresholds and diversities are half of the paper's 0.1 and 1, because our

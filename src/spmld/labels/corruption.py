@@ -1,7 +1,5 @@
 """Hiding and corrupting labels, for experiments."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Reading labels in any accepted form, and writing them in the same form."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Metrics of the highest-scored labels of a sample: precision, recall and NDCG at k, and one-error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

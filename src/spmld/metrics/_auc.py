@@ -1,7 +1,5 @@
 """Area under the ROC curve: of each sample, of each label, and of all entries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

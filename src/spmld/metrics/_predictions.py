@@ -1,7 +1,5 @@
 """Metrics of predicted labels: Hamming loss, subset accuracy and F1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

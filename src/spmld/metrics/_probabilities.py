@@ -1,7 +1,5 @@
 """Metrics of predicted probabilities: log loss, Brier score and the reliability curve."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ranking loss, coverage and average precision."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

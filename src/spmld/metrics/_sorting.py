@@ -1,7 +1,5 @@
 """Sorting the scores of each row, with ties, and what follows from the order: one sort, then running counts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

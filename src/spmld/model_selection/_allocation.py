@@ -1,8 +1,6 @@
 """Allocation of rows, or groups of rows, to parts so that every label is spread evenly."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +91,7 @@ class _Parts:
         self.importance[n_labels:-1] *= _SECOND_AIM
         self.part = np.full(len(amounts), -1, dtype=np.intp)
 
-    def fill(self, shuffle: bool) -> _Parts:
+    def fill(self, shuffle: bool) -> Self:
         """Iterative stratification, the rarest label first, units without positives last."""
         order = self.rng.permutation(len(self.part)) if shuffle else np.arange(len(self.part))
         positives = self.amounts[:, : self.n_labels]
@@ -134,7 +132,7 @@ class _Parts:
             self.need[donor] += self.amounts[unit]
             self.need[f] -= self.amounts[unit]
 
-    def mend(self, moves: bool) -> _Parts:
+    def mend(self, moves: bool) -> Self:
         """Exchange units between two parts while that helps; with `moves`, a unit may go for nothing in return."""
         given_up = np.zeros(self.need.shape, dtype=bool)
         for _ in range(_ATTEMPTS):

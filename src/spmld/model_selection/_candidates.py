@@ -1,7 +1,5 @@
 """Candidates of a search: sets of parameters to evaluate."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Base of the classifiers that learn from out-of-fold scores of another classifier."""
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass

@@ -1,7 +1,5 @@
 """Sizes of subsets, and groups of samples, as arguments of splits."""
 
-from __future__ import annotations
-
 import math
 from numbers import Integral, Real
 from typing import Any

@@ -1,7 +1,5 @@
 """Calibration of scores into probabilities for each label."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 

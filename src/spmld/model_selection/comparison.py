@@ -1,7 +1,5 @@
 """Comparison of several methods on the same folds."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

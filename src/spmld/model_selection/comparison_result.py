@@ -1,11 +1,9 @@
 """Result of a comparison of methods."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -134,7 +132,7 @@ class Comparison:
         }
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Comparison:
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Return the comparison that `to_dict` was called on; other keys are ignored.
 
         Parameters

@@ -1,7 +1,5 @@
 """Cross-fitting: folds of the samples, and scores of each sample by a model that was not fitted on it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

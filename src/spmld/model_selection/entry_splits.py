@@ -1,7 +1,5 @@
 """Splits that hold out observed entries of Y instead of samples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from numbers import Real
 from typing import Any

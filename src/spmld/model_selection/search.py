@@ -1,7 +1,5 @@
 """Search for parameters, evaluated on folds of samples or of entries."""
 
-from __future__ import annotations
-
 import logging
 import time
 import warnings

@@ -1,7 +1,5 @@
 """Result of a search, and its trials."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

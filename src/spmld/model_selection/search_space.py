@@ -10,8 +10,6 @@ a distribution         of scipy.stats for ``method="random"``, of optuna for ``m
 ====================== ===============================================================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any

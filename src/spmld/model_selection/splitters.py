@@ -1,7 +1,5 @@
 """Splitters of samples, stratified by labels with missing entries."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator
 from numbers import Integral

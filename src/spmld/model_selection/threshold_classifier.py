@@ -1,7 +1,5 @@
 """Classifier with a tuned threshold for each label."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal

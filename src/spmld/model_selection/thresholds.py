@@ -1,7 +1,5 @@
 """Thresholds of scores: the best for each label, or the k largest scores of each sample."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Split of samples into training, validation and test set."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Entries come as sequences of row blocks. A quantity of the groups, such as their
 per group; a function of the entries receives it spread over the entries of the group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol

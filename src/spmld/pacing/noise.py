@@ -22,8 +22,6 @@ with a penalty that keeps c near 1 and d near 0. The second step adapts the rate
 `noise_rates`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

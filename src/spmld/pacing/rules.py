@@ -1,7 +1,5 @@
 """Pacing rules: the weights for given losses, beside the penalty whose minimizer they are."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from math import log
 from numbers import Real

@@ -1,7 +1,5 @@
 """Pacing schedules: the threshold and diversity of each iteration."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf

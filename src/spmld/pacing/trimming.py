@@ -1,7 +1,5 @@
 """Trimming: hard entries, which are the likely errors, get weight 0."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

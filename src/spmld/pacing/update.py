@@ -1,7 +1,5 @@
 """The pacing step of an outer iteration: a rule with its schedule, applied to groups of entries."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,9 +1,7 @@
 """Correction of scores for dependencies between labels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,9 +73,7 @@ class DependencyCorrection(BaseEstimator):
     tol: float = 1e-2
     max_samples: int = 50_000
 
-    def fit(
-        self, scores: Matrix, Y: Any, entry_weight: Matrix | None = None, known: Any = None
-    ) -> DependencyCorrection:
+    def fit(self, scores: Matrix, Y: Any, entry_weight: Matrix | None = None, known: Any = None) -> Self:
         """Learn the dependencies.
 
         Parameters

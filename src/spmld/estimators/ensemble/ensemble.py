@@ -1,7 +1,5 @@
 """SelfPacedEnsemble: an ensemble of views with trimming of hard labels and a label-dependency correction."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral

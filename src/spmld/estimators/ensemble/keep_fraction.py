@@ -1,7 +1,5 @@
 """Choice of the fraction of entries that trimming keeps, by nested folds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

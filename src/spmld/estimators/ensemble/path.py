@@ -1,7 +1,5 @@
 """Search along the path of a view by the loss of out-of-fold scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Training data with folds, and the loss of out-of-fold scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

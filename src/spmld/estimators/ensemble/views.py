@@ -4,8 +4,6 @@ To add a view, write a function that returns a `View` and list it in `SelfPacedE
 ``SelfPacedEnsemble(views=...)``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Weights of the views, and weighted means of their scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
