@@ -11,6 +11,7 @@ from sklearn.utils import _param_validation
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions, validate_params
 
 __all__ = [
+    "COMMON_CONSTRAINTS",
     "FRACTION",
     "NON_NEGATIVE",
     "NON_NEGATIVE_INT",
@@ -49,6 +50,16 @@ POSITIVE_INT = _Count(Integral, 1, None, closed="left")
 NON_NEGATIVE_INT = _Count(Integral, 0, None, closed="left")
 FRACTION = Interval(Real, 0, 1, closed="right")
 UNIT_INTERVAL = Interval(Real, 0, 1, closed="both")
+COMMON_CONSTRAINTS: dict[str, Any] = {
+    **{name: ["boolean"] for name in ("fit_intercept", "warm_start")},
+    "max_iter": [POSITIVE_INT],
+    "tol": [POSITIVE],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "callback": [callable, None],
+    "verbose": ["verbose"],
+}
+"""Constraints of the parameters that several estimators have."""
 
 
 def check_scalar_integer(name: str, value: Any, *, minimum: int) -> int:

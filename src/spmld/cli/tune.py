@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import click
@@ -113,29 +112,10 @@ def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **opti
     from spmld.model_selection import tune as tune_estimator
 
     total = len(ParameterGrid(space)) if method == "grid" else options["n_trials"]
-    logger = logging.getLogger("spmld.model_selection.search")
     with progress_bar(total, "tuning") as advance:
-        handler = _TrialHandler(advance)
-        level = logger.level
-        logger.setLevel(logging.INFO)
-        logger.addHandler(handler)
-        try:
-            return tune_estimator(model, dataset.X, dataset.Y, space, method=method, refit=False, **options)
-        finally:
-            logger.removeHandler(handler)
-            logger.setLevel(level)
-
-
-class _TrialHandler(logging.Handler):
-    """Advance a progress bar for each line that the search logs, which is one per trial."""
-
-    def __init__(self, advance: Any) -> None:
-        super().__init__()
-        self._advance = advance
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Advance the bar."""
-        self._advance("")
+        return tune_estimator(
+            model, dataset.X, dataset.Y, space, method=method, refit=False, callback=lambda *_: advance(""), **options
+        )
 
 
 def _to_python(params: dict[str, Any]) -> dict[str, Any]:

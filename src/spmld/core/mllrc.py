@@ -16,8 +16,8 @@ from typing import Any, Self
 
 from array_api_compat import array_namespace
 
+from spmld.core.designs import Features, Penalty
 from spmld.core.iteration import Callback, Record, Result, iterate
-from spmld.core.linear import Features, Penalty
 from spmld.core.losses import LOSSES, Array
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem

@@ -13,7 +13,7 @@ from array_api_compat import array_namespace
 
 from spmld._arrays import CACHE, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
-from spmld.core.linear import Design, Penalty
+from spmld.core.designs import Design, Penalty
 from spmld.core.losses import Array, Loss
 from spmld.core.problem import Block, Problem
 

@@ -11,7 +11,7 @@ from spmld._arrays import move, namespace, to_numpy
 from spmld.estimators._inputs import check_features, check_labels, check_weights
 from spmld.estimators.probabilities import score_probabilities
 from spmld.labels import Labels, read_labels
-from spmld.labels.read import like
+from spmld.labels.encoding import like
 from spmld.metrics import subset_accuracy
 
 

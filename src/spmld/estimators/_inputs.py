@@ -86,12 +86,10 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
         weights = np.asarray(to_numpy(entry_weight), dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"entry_weight must be an array of numbers, got {entry_weight!r}") from None
-    if weights.ndim == 1:
-        weights = weights[:, None]
     n, l = labels.signs.shape
-    if weights.shape not in ((n, l), (n, 1)):
+    if weights.shape not in ((n, l), (n, 1), (n,)):
         raise ValueError(f"entry_weight must have shape {(n, l)} or {(n,)}, got {weights.shape}")
-    weights = np.where(labels.observed, weights, 0.0)
+    weights = np.where(labels.observed, weights.reshape(n, -1), 0.0)
     if not ((weights >= 0) & (weights <= 1e100)).all():
         raise ValueError(
             "entry_weight must be in [0, 1e100] for observed labels, "

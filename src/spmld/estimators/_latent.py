@@ -9,11 +9,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
-from spmld._validation import NON_NEGATIVE, NON_NEGATIVE_INT, POSITIVE, POSITIVE_INT, StrOptions
+from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, NON_NEGATIVE_INT, POSITIVE, POSITIVE_INT, StrOptions
 from spmld.core.descent import DESCENT
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
-from spmld.core.latent import Pacing, exact_steps, solve
+from spmld.core.latent_solver import Pacing, exact_steps, solve
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Problem, Rows, State, make_problem
 from spmld.core.steps import BlockUpdate, UpdateV
@@ -21,7 +21,7 @@ from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
 from spmld.estimators._factored import FactoredModel
 from spmld.estimators._inputs import check_overflow, cluster_samples, move_weights, sparse_if_mostly_zero
 from spmld.estimators._linear import align_arrays
-from spmld.estimators.progress import PROGRESS_CONSTRAINTS, report_progress, warn_not_converged
+from spmld.estimators.progress import report_progress, set_history
 from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels
 
@@ -35,17 +35,16 @@ class LatentLabelModel(FactoredModel):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: [POSITIVE_INT] for name in ("n_components", "n_groups", "correlation_rank", "max_iter")},
+        **COMMON_CONSTRAINTS,
+        **{name: [POSITIVE_INT] for name in ("n_components", "n_groups", "correlation_rank")},
         **{name: [POSITIVE] for name in ("coupling", "ridge")},
         **{name: [NON_NEGATIVE] for name in ("global_correlation", "local_correlation", "feature_ridge")},
-        **{name: ["boolean"] for name in ("standardize", "rescale", "fit_intercept")},
+        **{name: ["boolean"] for name in ("standardize", "rescale")},
         "n_warmup_iter": [NON_NEGATIVE_INT],
         "tol": [NON_NEGATIVE, None],
         "loss": [StrOptions(set(LOSSES))],
         "solver": [StrOptions({"exact", "descent"})],
         "init": [StrOptions(set(INITS))],
-        "random_state": ["random_state"],
-        **PROGRESS_CONSTRAINTS,
     }
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
@@ -146,11 +145,8 @@ class LatentLabelModel(FactoredModel):
         self.latent_labels_ = xp.concat([rows.V for rows in state.rows])
         self.self_paced_weights_ = xp.concat([rows.P for rows in state.rows])
         self.group_sizes_ = to_numpy(problem.sizes)
-        self.history_ = result.history
-        self.n_iter_ = len(result.history)
         self.converged_ = result.status is Status.CONVERGED
-        if result.status is Status.MAX_ITER:
-            warn_not_converged(self, result.status.message(self.max_iter))
+        set_history(self, result)
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """Return V U^T + b, with V fitted to both features and observed labels for fixed U, W and b."""

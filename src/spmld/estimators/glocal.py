@@ -116,10 +116,8 @@ class GLOCAL(LatentLabelModel):
     --------
     >>> from spmld import GLOCAL
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = GLOCAL(random_state=0).fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = GLOCAL(random_state=0).fit(data.X, data.Y)
     >>> model.predict_proba(data.X[:2]).shape
     (2, 12)
     """

@@ -8,13 +8,12 @@ from typing import Any, ClassVar, Literal
 from sklearn.utils import check_random_state
 
 from spmld._arrays import move, numpy_dtype
-from spmld._validation import NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions
-from spmld.core.iteration import Status
+from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions
 from spmld.core.leml import Factors, solve
 from spmld.core.losses import LOSSES
 from spmld.estimators._factored import FactoredModel
 from spmld.estimators._linear import make_linear_problem
-from spmld.estimators.progress import PROGRESS_CONSTRAINTS, report_progress, warn_not_converged
+from spmld.estimators.progress import report_progress, set_history
 from spmld.labels import Labels
 
 
@@ -89,23 +88,18 @@ class LEML(FactoredModel):
     --------
     >>> from spmld import LEML
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = LEML(n_components=0.5, random_state=0).fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = LEML(n_components=0.5, random_state=0).fit(data.X, data.Y)
     >>> model.label_factors_.shape
     (12, 6)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "n_components": [POSITIVE_INT, Interval(RealNotInt, 0, 1, closed="right")],
         "alpha": [POSITIVE],
         "loss": [StrOptions(set(LOSSES))],
-        "fit_intercept": ["boolean"],
-        "max_iter": [POSITIVE_INT],
         "tol": [NON_NEGATIVE, None],
-        "random_state": ["random_state"],
-        **PROGRESS_CONSTRAINTS,
     }
 
     n_components: float = 10
@@ -136,7 +130,4 @@ class LEML(FactoredModel):
             )
         factors = result.state
         self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
-        self.history_ = result.history
-        self.n_iter_ = len(result.history)
-        if result.status is Status.MAX_ITER:
-            warn_not_converged(self, result.status.message(self.max_iter))
+        set_history(self, result)

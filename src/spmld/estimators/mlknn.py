@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from spmld._arrays import MEMORY, features_to_numpy, move, row_slices
-from spmld._validation import POSITIVE, POSITIVE_INT
+from spmld._validation import COMMON_CONSTRAINTS, POSITIVE, POSITIVE_INT
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import check_overflow
 from spmld.estimators.label_prior import smoothed_frequency
@@ -81,19 +80,17 @@ class MLkNN(MultiLabelEstimator):
     --------
     >>> from spmld import MLkNN
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = MLkNN().fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = MLkNN().fit(data.X, data.Y)
     >>> model.predict_proba(data.X[:2]).shape
     (2, 12)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "n_neighbors": [POSITIVE_INT],
         "smoothing": [POSITIVE],
         "metric": [str, callable],
-        "n_jobs": [Integral, None],
     }
 
     n_neighbors: int = 10

@@ -6,12 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spmld._arrays import move, numpy_dtype
-from spmld._validation import NON_NEGATIVE, POSITIVE, POSITIVE_INT
-from spmld.core.iteration import Status
+from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.mllrc import MapFit, regression, solve, targets
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._linear import align_arrays, make_linear_problem
-from spmld.estimators.progress import PROGRESS_CONSTRAINTS, CallbackSupportMixin, report_progress, warn_not_converged
+from spmld.estimators.progress import CallbackSupportMixin, report_progress, set_history
 from spmld.labels import Labels
 
 
@@ -86,23 +85,18 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
     --------
     >>> from spmld import MLLRC
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = MLLRC(nuclear_penalty=1000.0).fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = MLLRC(nuclear_penalty=1000.0).fit(data.X, data.Y)
     >>> model.history_[-1]["rank"]
     3
     """
 
     loss = "squared"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "completion_penalty": [POSITIVE],
         "alpha": [POSITIVE],
         "nuclear_penalty": [NON_NEGATIVE],
-        "fit_intercept": ["boolean"],
-        "max_iter": [POSITIVE_INT],
-        "tol": [POSITIVE],
-        **PROGRESS_CONSTRAINTS,
     }
 
     completion_penalty: float = 10.0
@@ -127,10 +121,7 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
         B = B @ self.label_map_
         self.coef_ = B[:d, :].T
         self.intercept_ = B[-1, :] if self.fit_intercept else 0 * B[0, :]
-        self.history_ = result.history
-        self.n_iter_ = len(result.history)
-        if result.status is Status.MAX_ITER:
-            warn_not_converged(self, result.status.message(self.max_iter))
+        set_history(self, result)
 
     def _scores(self, X: Any) -> Any:
         X, W, b = align_arrays(X, self.coef_, self.intercept_)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import features_to_numpy, move
 from spmld._response import label_scores
-from spmld._validation import HasMethods
+from spmld._validation import COMMON_CONSTRAINTS, HasMethods
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
@@ -68,17 +67,15 @@ class PerLabelClassifier(MultiLabelEstimator):
     >>> from sklearn.svm import LinearSVC
     >>> from spmld import PerLabelClassifier
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = PerLabelClassifier(LinearSVC()).fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = PerLabelClassifier(LinearSVC()).fit(data.X, data.Y)
     >>> model.decision_function(data.X[:2]).shape
     (2, 12)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"]), None],
-        "n_jobs": [Integral, None],
     }
 
     estimator: Any = None

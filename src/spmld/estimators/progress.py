@@ -9,6 +9,8 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from spmld.core.iteration import Result, Status
+
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
     from sklearn.callback import with_callbacks
@@ -24,8 +26,6 @@ except ImportError:  # before scikit-learn 1.9
 
 LOG = logging.getLogger("spmld")
 Record = dict[str, Any]
-PROGRESS_CONSTRAINTS: dict[str, Any] = {"callback": [callable, None], "verbose": ["verbose"]}
-"""Constraints of the parameters `callback` and `verbose`."""
 _LIBRARIES = ("spmld", "sklearn", "joblib")
 
 
@@ -89,6 +89,13 @@ def format_record(record: Record) -> str:
     return ", ".join(
         f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in shown.items()
     )
+
+
+def set_history(estimator: Any, result: Result[Any]) -> None:
+    """Set `history_` and `n_iter_`, and warn if the solver did not converge."""
+    estimator.history_, estimator.n_iter_ = result.history, len(result.history)
+    if result.status is Status.MAX_ITER:
+        warn_not_converged(estimator, result.status.message(estimator.max_iter))
 
 
 def warn_not_converged(estimator: Any, message: str) -> None:

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import features_to_numpy, move, namespace, to_numpy
-from spmld._validation import POSITIVE_INT
+from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT
 from spmld.estimators._inputs import check_features
 
 
@@ -166,10 +166,7 @@ class LandmarkFeatures(_FeatureTransformer):
     (100, 20)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_landmarks": [POSITIVE_INT],
-        "random_state": ["random_state"],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "n_landmarks": [POSITIVE_INT]}
 
     n_landmarks: int = 300
     _: KW_ONLY

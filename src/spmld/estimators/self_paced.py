@@ -2,7 +2,6 @@
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,19 +12,19 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import move
 from spmld._response import label_scores
-from spmld._validation import NON_NEGATIVE, POSITIVE_INT, HasMethods, StrOptions
+from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE_INT, HasMethods, StrOptions
 from spmld.core.iteration import Status, iterate
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._entry_groups import GROUPS, entry_groups, mean_weights
-from spmld.estimators.masked import MaskedLogistic
+from spmld.estimators.masked_linear import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
-from spmld.estimators.progress import PROGRESS_CONSTRAINTS, CallbackSupportMixin, report_progress, warn_not_converged
+from spmld.estimators.progress import CallbackSupportMixin, report_progress, warn_not_converged
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
-from spmld.pacing.update import PacingUpdate
+from spmld.pacing.pacing_update import PacingUpdate
 
 SIGNS = np.array([-1, 1])
 
@@ -117,17 +116,14 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "estimator": [HasMethods("fit"), None],
         "pacing": [PacingRule, None],
         "groups": [StrOptions(set(GROUPS)), "array-like"],
         "n_clusters": [POSITIVE_INT],
         "response_method": [StrOptions({"auto", "decision_function", "predict_proba"})],
         "cv": ["cv_object"],
-        "max_iter": [POSITIVE_INT],
         "tol": [NON_NEGATIVE],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        **PROGRESS_CONSTRAINTS,
     }
 
     estimator: Any = None

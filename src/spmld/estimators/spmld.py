@@ -8,7 +8,7 @@ from sklearn.base import clone
 from spmld.core.problem import Problem
 from spmld.estimators.glocal import GLOCAL
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
-from spmld.pacing.update import PacingUpdate
+from spmld.pacing.pacing_update import PacingUpdate
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -59,10 +59,8 @@ class SPMLD(GLOCAL):
     --------
     >>> from spmld import SPMLD
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = SPMLD(random_state=0).fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = SPMLD(random_state=0).fit(data.X, data.Y)
     >>> [round(record["mean_weight"], 1) for record in model.history_ if record["stage"] == "main"][:4]
     [0.5, 0.7, 0.8, 1.0]
     """

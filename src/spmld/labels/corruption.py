@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from spmld.labels.read import read_labels
+from spmld.labels.encoding import read_labels
 
 
 def hide_labels(

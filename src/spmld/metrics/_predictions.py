@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.metrics._averaging import average_defined, average_entries, ratio
-from spmld.metrics._docs import documented
+from spmld.metrics._docstrings import documented
 from spmld.metrics._inputs import Floats, Signs, read_predictions
 
 

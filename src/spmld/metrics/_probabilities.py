@@ -6,7 +6,7 @@ import numpy as np
 
 from spmld._validation import check_scalar_integer
 from spmld.metrics._averaging import average_entries
-from spmld.metrics._docs import documented
+from spmld.metrics._docstrings import documented
 from spmld.metrics._inputs import Floats, Signs, read_probabilities
 
 

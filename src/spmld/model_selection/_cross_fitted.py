@@ -3,7 +3,6 @@
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._response import label_scores
+from spmld._validation import COMMON_CONSTRAINTS
 from spmld.labels import Labels, read_labels
 from spmld.metrics import subset_accuracy
 from spmld.model_selection.cross_fitting import cross_fit
@@ -28,7 +28,7 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
     Subclasses implement `_fit_scores`, which learns the function, and `_predict_positive`, which applies it.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_jobs": [Integral, None], "random_state": ["random_state"]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = COMMON_CONSTRAINTS
 
     estimator: Any
     _: KW_ONLY

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state, indexable
 from spmld._validation import check_scalar_integer
 from spmld.labels import read_labels
 from spmld.model_selection._allocation import allocate
-from spmld.model_selection._sizes import (
+from spmld.model_selection._split_sizes import (
     check_n_subsets,
     proportional_sizes,
     read_groups,

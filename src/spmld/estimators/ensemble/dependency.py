@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import row_slices
 from spmld._validation import POSITIVE, POSITIVE_INT
-from spmld.core.linear import OtherLabels, Penalty
+from spmld.core.designs import OtherLabels, Penalty
 from spmld.core.losses import LOSSES, logistic
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem, make_problem

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,15 +9,15 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from spmld._arrays import features_to_numpy, move
-from spmld._validation import FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, UNIT_INTERVAL
+from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, UNIT_INTERVAL
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.keep_fraction import choose_keep_fraction
-from spmld.estimators.ensemble.path import PathResult, Recorder, search_path
-from spmld.estimators.ensemble.training import HeldOutLoss, Scores, TrainingData
+from spmld.estimators.ensemble.path_search import PathResult, Recorder, search_path
+from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData
 from spmld.estimators.ensemble.views import CS, LABEL_GRAPH_PENALTIES, View, kernel_view, latent_view, linear_view
 from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
-from spmld.estimators.progress import PROGRESS_CONSTRAINTS, CallbackSupportMixin, report_progress
+from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import make_folds
 from spmld.pacing.trimming import estimate_keep_fraction, trim
@@ -115,15 +114,14 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     --------
     >>> from spmld import SelfPacedEnsemble
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = SelfPacedEnsemble(random_state=0).fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = SelfPacedEnsemble(random_state=0).fit(data.X, data.Y)
     >>> model.predict_proba(data.X[:2]).shape
     (2, 12)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "Cs": [list, tuple, np.ndarray],
         "label_graph_penalties": [list, tuple, np.ndarray],
         "views": [list, tuple],
@@ -133,9 +131,6 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         "completion_weight": [UNIT_INTERVAL],
         "cv": "no_validation",  # by make_folds
         "scoring": [str],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        **PROGRESS_CONSTRAINTS,
     }
 
     Cs: Sequence[float] = CS

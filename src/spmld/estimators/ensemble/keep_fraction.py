@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from spmld.estimators.ensemble.path import Recorder
-from spmld.estimators.ensemble.training import Scores, TrainingData
+from spmld.estimators.ensemble.path_search import Recorder
+from spmld.estimators.ensemble.training_data import Scores, TrainingData
 from spmld.pacing.trimming import trim
 
 

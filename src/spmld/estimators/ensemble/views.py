@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spmld.core.latent import exact_steps
+from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
-from spmld.estimators.masked import MaskedLogistic
+from spmld.estimators.masked_linear import MaskedLogistic
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from spmld.estimators.ensemble.training import Scores
+from spmld.estimators.ensemble.training_data import Scores
 
 POWER = 8
 """Power of the inverse losses."""

@@ -3,16 +3,15 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
-from spmld._validation import NON_NEGATIVE, POSITIVE, POSITIVE_INT
+from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
+from spmld.core.designs import Features, Penalty, label_laplacian
 from spmld.core.initialization import label_means
-from spmld.core.linear import Features, Penalty, label_laplacian
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
@@ -26,14 +25,7 @@ from spmld.labels import Labels
 class _MaskedLinear(MultiLabelEstimator):
     """Minimizes sum J o loss(Y, X W + 1 b^T) + t/2 (|W|^2 + g tr(W L W^T)); subclasses define the loss and t."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "label_graph_penalty": [NON_NEGATIVE],
-        "fit_intercept": ["boolean"],
-        "tol": [POSITIVE],
-        "max_iter": [POSITIVE_INT],
-        "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "label_graph_penalty": [NON_NEGATIVE]}
 
     label_graph_penalty: float = 0.0
     fit_intercept: bool = True
@@ -146,10 +138,8 @@ class MaskedLogistic(_MaskedLinear):
     --------
     >>> from spmld import MaskedLogistic
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> MaskedLogistic(C=3.0).fit(data.X, Y).predict_proba(data.X[:2]).shape
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> MaskedLogistic(C=3.0).fit(data.X, data.Y).predict_proba(data.X[:2]).shape
     (2, 12)
     """
 

@@ -14,7 +14,7 @@ def proportional_sizes(total: int, proportions: Any) -> NDArray[np.intp]:
 
     Examples
     --------
-    >>> from spmld.model_selection._sizes import proportional_sizes
+    >>> from spmld.model_selection._split_sizes import proportional_sizes
     >>> proportional_sizes(11, [0.5, 0.25, 0.25])
     array([5, 3, 3])
     """

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from spmld.estimators.ensemble.training import Scores, TrainingData
+from spmld.estimators.ensemble.training_data import Scores, TrainingData
 from spmld.estimators.ensemble.views import Params, View
 
 Recorder = Callable[[dict[str, Any]], bool]
