@@ -74,11 +74,7 @@ class EntryKFold:
 
 
 def hold_out_entries(
-    Y: Any,
-    test_size: float = 0.2,
-    *,
-    mask: Any = None,
-    random_state: int | np.random.RandomState | None = None,
+    Y: Any, test_size: float = 0.2, *, mask: Any = None, random_state: int | np.random.RandomState | None = None
 ) -> tuple[Any, NDArray[np.bool_]]:
     """Hold out the same fraction of the observed positives and of the observed negatives of each label.
 

@@ -97,11 +97,7 @@ class MultilabelStratifiedKFold(_StratifiedSplitter):
     """
 
     def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
+        self, n_splits: int = 5, *, shuffle: bool = True, random_state: int | np.random.RandomState | None = None
     ) -> None:
         self.n_splits = check_scalar_integer("n_splits", n_splits, minimum=2)
         if not isinstance(shuffle, (bool, np.bool_)):
