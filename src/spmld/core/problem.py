@@ -144,9 +144,7 @@ def split_rows(A: Array, sizes: Sequence[int]) -> tuple[Array, ...]:
 
 def set_W(problem: Problem, state: State, W: Array) -> State:
     """Replace W, and with it the predicted latent labels T = X W."""
-    products = problem.map(lambda block: block.X @ W)
-    rows = tuple(replace(r, T=T) for r, T in zip(state.rows, products, strict=True))
-    return replace(state, W=W, rows=rows)
+    return replace(set_rows(state, T=problem.map(lambda block: block.X @ W)), W=W)
 
 
 def set_rows(state: State, **parts: Sequence[Array]) -> State:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,9 +19,8 @@ from spmld.core.losses import LOSSES
 from spmld.core.problem import Problem, Rows, State, make_problem
 from spmld.core.steps import BlockUpdate, UpdateV
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
-from spmld.estimators._factored import FactoredModel
 from spmld.estimators._inputs import check_overflow, cluster_samples, move_weights, sparse_if_mostly_zero
-from spmld.estimators._linear import align_arrays
+from spmld.estimators._linear import FactoredModel, align_arrays
 from spmld.estimators.progress import report_progress, set_history
 from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels
@@ -69,9 +69,7 @@ class LatentLabelModel(FactoredModel):
 
     def _problem(self, X: Any, labels: Labels, weights: Any, rng: np.random.RandomState) -> Problem:
         n_groups = min(self.n_groups, X.shape[0]) if self.local_correlation > 0 else 1
-        group = np.zeros(X.shape[0], dtype=np.int64)
-        if n_groups > 1:
-            group = cluster_samples(X, n_groups, rng)
+        group = cluster_samples(X, n_groups, rng) if n_groups > 1 else np.zeros(X.shape[0], dtype=np.int64)
         signs, J = move(labels.signs, X), move_weights(weights, X)
         return make_problem(X, signs, J, move(group, X), n_groups, fit_intercept=self.fit_intercept)
 
@@ -101,34 +99,16 @@ class LatentLabelModel(FactoredModel):
     def _solve(
         self, problem: Problem, objective: Objective, state: State, report: Callable[[dict[str, Any]], bool]
     ) -> Result[State]:
-        steps, extrapolate, history = self._steps(), self.solver == "exact", []
+        run = partial(solve, problem, extrapolate=self.solver == "exact", callback=report)
+        steps, history = self._steps(), []
         if self.n_warmup_iter:
-            _, update_V, update_U, update_W = steps
-            warm = solve(
-                problem,
-                replace(objective, correlation=Correlation()),
-                state,
-                (update_U, update_V, update_W),
-                extrapolate=extrapolate,
-                max_iter=self.n_warmup_iter,
-                tol=None,
-                callback=report,
-                stage="warm-up",
-            )
+            uncorrelated, (_, update_V, update_U, update_W) = replace(objective, correlation=Correlation()), steps
+            order = (update_U, update_V, update_W)
+            warm = run(uncorrelated, state, order, max_iter=self.n_warmup_iter, tol=None, stage="warm-up")
             if warm.status is Status.STOPPED:
                 return warm
             state, history = warm.state, warm.history
-        result = solve(
-            problem,
-            objective,
-            state,
-            steps,
-            pacing=self._pacing(problem),
-            extrapolate=extrapolate,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=report,
-        )
+        result = run(objective, state, steps, pacing=self._pacing(problem), max_iter=self.max_iter, tol=self.tol)
         return replace(result, history=history + result.history)
 
     def _set_result(

@@ -11,8 +11,7 @@ from spmld._arrays import move, numpy_dtype
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions
 from spmld.core.leml import Factors, solve
 from spmld.core.losses import LOSSES
-from spmld.estimators._factored import FactoredModel
-from spmld.estimators._linear import make_linear_problem
+from spmld.estimators._linear import FactoredModel, make_linear_problem
 from spmld.estimators.progress import report_progress, set_history
 from spmld.labels import Labels
 
@@ -118,16 +117,9 @@ class LEML(FactoredModel):
         d, l, k = X.shape[1], labels.signs.shape[1], self.n_components
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))
+        loss, factors = LOSSES[self.loss], Factors(W, H, 0 * H[:, 0])
         with report_progress(self) as report:
-            result = solve(
-                problem,
-                LOSSES[self.loss],
-                self.alpha,
-                Factors(W, H, 0 * H[:, 0]),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                callback=report,
-            )
+            result = solve(problem, loss, self.alpha, factors, max_iter=self.max_iter, tol=self.tol, callback=report)
         factors = result.state
         self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
         set_history(self, result)

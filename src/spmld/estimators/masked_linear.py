@@ -15,14 +15,13 @@ from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
-from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._linear import align_arrays, make_linear_problem
+from spmld.estimators._linear import LinearModel, make_linear_problem
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _MaskedLinear(MultiLabelEstimator):
+class _MaskedLinear(LinearModel):
     """Minimizes sum J o loss(Y, X W + 1 b^T) + t/2 (|W|^2 + g tr(W L W^T)); subclasses define the loss and t."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "label_graph_penalty": [NON_NEGATIVE]}
@@ -58,8 +57,7 @@ class _MaskedLinear(MultiLabelEstimator):
             over=self._map_in_threads,
             reorthogonalize=True,
         )
-        self.coef_ = result.B[: X.shape[1], :].T
-        self.intercept_ = result.B[-1, :] if self.fit_intercept else 0 * result.B[0, :]
+        self._set_coefficients(result.B)
         self.n_iter_ = result.steps
         if not result.converged:
             warn_not_converged(self, f"max_iter={self.max_iter} Newton steps were not enough to reach tol={self.tol}")
@@ -80,10 +78,6 @@ class _MaskedLinear(MultiLabelEstimator):
     def _map_in_threads(self, function: Callable[..., Any], groups: Iterable[Any]) -> Iterable[Any]:
         """Map a function over groups of labels. Threads help, because matrix products release the lock."""
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
-
-    def _scores(self, X: Any) -> Any:
-        X, W, b = align_arrays(X, self.coef_, self.intercept_)
-        return X @ W.T + b
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -8,14 +8,13 @@ import numpy as np
 from spmld._arrays import move, numpy_dtype
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.mllrc import MapFit, regression, solve, targets
-from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._linear import align_arrays, make_linear_problem
+from spmld.estimators._linear import LinearModel, make_linear_problem
 from spmld.estimators.progress import CallbackSupportMixin, report_progress, set_history
 from spmld.labels import Labels
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
+class MLLRC(CallbackSupportMixin, LinearModel):
     r"""Multi-label learning with low-rank label correlations, for partially observed labels (ML-LRC, reconstructed).
 
     The code of ML-LRC [1]_ was not released. The method has a low-rank matrix S of label correlations, labels Y S that
@@ -118,11 +117,5 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
         with report_progress(self) as report:
             result = solve(fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report)
         self.label_map_ = result.state
-        B = B @ self.label_map_
-        self.coef_ = B[:d, :].T
-        self.intercept_ = B[-1, :] if self.fit_intercept else 0 * B[0, :]
+        self._set_coefficients(B @ self.label_map_)
         set_history(self, result)
-
-    def _scores(self, X: Any) -> Any:
-        X, W, b = align_arrays(X, self.coef_, self.intercept_)
-        return X @ W.T + b

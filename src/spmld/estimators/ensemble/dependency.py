@@ -98,15 +98,10 @@ class DependencyCorrection(BaseEstimator):
         z = _label_values(scores, known)
         part = slice(None, None, -(-len(scores) // self.max_samples))
         problem, l = _problem(z[part], scores[part], signs[part], weights[part]), scores.shape[1]
+        loss, design, offset = LOSSES["logistic"], OtherLabels(np.arange(l)), problem.split(scores[part])
+        start, penalty = np.zeros((l + 1, l)), Penalty(1 / self.C)
         self.coef_ = newton_minimize(
-            problem,
-            LOSSES["logistic"],
-            OtherLabels(np.arange(l)),
-            Penalty(1 / self.C),
-            np.zeros((l + 1, l)),
-            offset=problem.split(scores[part]),
-            tol=self.tol,
-            reorthogonalize=True,
+            problem, loss, design, penalty, start, offset=offset, tol=self.tol, reorthogonalize=True
         ).B
         return self
 

@@ -13,7 +13,7 @@ from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITI
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.keep_fraction import choose_keep_fraction
-from spmld.estimators.ensemble.path_search import PathResult, Recorder, search_path
+from spmld.estimators.ensemble.path_search import Recorder, search_path
 from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData
 from spmld.estimators.ensemble.views import CS, LABEL_GRAPH_PENALTIES, View, kernel_view, latent_view, linear_view
 from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
@@ -198,7 +198,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             self.params_ = {name: result.params for name, result in results.items()}
             self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
             scores = weighted_scores({name: result.scores for name, result in results.items()}, self.view_weights_)
-            self.keep_fraction_ = self._choose_keep_fraction(scores, views, data, results, record)
+            best = max(self.view_weights_, key=self.view_weights_.__getitem__)
+            chosen = views[best], data[best], results[best].scores
+            self.keep_fraction_ = self._choose_keep_fraction(scores, *chosen, record)
             self.self_paced_weights_ = trim(scores, Y, self.keep_fraction_)
             self.estimators_ = {
                 name: self._estimator(view).fit(data[name].X, Y, entry_weight=self.self_paced_weights_ * weights)
@@ -219,20 +221,14 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         }
 
     def _choose_keep_fraction(
-        self,
-        scores: Scores,
-        views: dict[str, View],
-        data: dict[str, TrainingData],
-        results: dict[str, PathResult],
-        record: Recorder,
+        self, scores: Scores, view: View, data: TrainingData, view_scores: Scores, record: Recorder
     ) -> float:
-        """Choose among `keep_fractions` by the view with the largest weight."""
-        best = max(self.view_weights_, key=self.view_weights_.__getitem__)
-        auto = estimate_keep_fraction(scores, data[best].Y)
+        """Choose among `keep_fractions` by one view."""
+        auto = estimate_keep_fraction(scores, data.Y)
         fractions = [auto if _is_auto(fraction) else float(fraction) for fraction in self.keep_fractions]
         if len(fractions) == 1:
             return fractions[0]
-        return choose_keep_fraction(self._estimator(views[best]), data[best], fractions, results[best].scores, record)
+        return choose_keep_fraction(self._estimator(view), data, fractions, view_scores, record)
 
     def _estimator(self, view: View) -> Any:
         """Return the base estimator of a view with the selected parameters, unfitted."""
