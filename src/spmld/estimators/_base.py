@@ -189,8 +189,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
+        X
+            As in `decision_function`.
 
         Returns
         -------
@@ -206,8 +206,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
+        X
+            As in `decision_function`.
 
         Returns
         -------
@@ -221,12 +221,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-        y : labels in any form accepted by `fit`
-            True labels. Missing entries are ignored.
-        mask : array-like of bool, optional
-            True where a label is observed.
+        X, y, mask
+            As in `fit`. Missing entries are ignored.
 
         Returns
         -------
@@ -254,12 +250,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples, of the training data or new ones.
-        y : labels in any form accepted by `fit`
-            Labels with missing entries.
-        mask : array-like of bool, optional
-            True where a label is observed.
+        X, y, mask
+            As in `fit`, for the training samples or new ones.
 
         Returns
         -------

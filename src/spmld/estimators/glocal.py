@@ -97,20 +97,11 @@ class GLOCAL(LatentLabelModel):
         Number of iterations, including warm-up.
     converged_ : bool
         Whether the objective converged.
-    classes_ : ndarray of shape (2,)
-        Values of negative and positive labels.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : list
-        Names of the labels, or their indices.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray
-        Names of the features, if X had string column names.
 
     See Also
     --------
     SPMLD : The same model with self-paced weights.
+    MultiLabelEstimator : The attributes that all estimators share.
 
     Examples
     --------

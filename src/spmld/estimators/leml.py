@@ -65,13 +65,12 @@ class LEML(FactoredModel):
         One record per iteration: "iteration", "objective", "objective_after_W" before the update of H, and "seconds".
     n_iter_ : int
         Number of iterations.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
-        As in `GLOCAL`.
 
     See Also
     --------
     MaskedRidge : Independent ridge regressions of the labels.
     GLOCAL : Latent labels that the features explain up to an error, and label correlations.
+    MultiLabelEstimator : The attributes that all estimators share.
 
     Notes
     -----

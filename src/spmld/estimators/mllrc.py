@@ -59,12 +59,11 @@ class MLLRC(CallbackSupportMixin, LinearModel):
         One record per proximal step: "iteration", "objective", "rank" of S, and "seconds".
     n_iter_ : int
         Number of proximal steps.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
-        As in `GLOCAL`.
 
     See Also
     --------
     MaskedRidge : Ridge regression of each label on its observed entries.
+    MultiLabelEstimator : The attributes that all estimators share.
 
     Notes
     -----

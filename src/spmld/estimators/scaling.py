@@ -99,8 +99,8 @@ class FeatureScaler(_FeatureTransformer):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
-            Samples.
+        X
+            As in `fit`.
 
         Returns
         -------
@@ -177,10 +177,8 @@ class LandmarkFeatures(_FeatureTransformer):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training samples.
-        y : ignored
-            For compatibility with scikit-learn.
+        X, y
+            As in `FeatureScaler.fit`, except torch tensors.
 
         Returns
         -------
@@ -215,8 +213,8 @@ class LandmarkFeatures(_FeatureTransformer):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
+        X
+            As in `fit`.
 
         Returns
         -------

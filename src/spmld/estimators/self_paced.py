@@ -95,12 +95,11 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         of a weight; mean "threshold" and "diversity" of the groups; "seconds".
     n_iter_ : int
         Number of iterations.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
-        As in `GLOCAL`.
 
     See Also
     --------
     SPMLD : Self-paced weights for latent labels.
+    MultiLabelEstimator : The attributes that all estimators share.
 
     Examples
     --------

@@ -48,12 +48,11 @@ class SPMLD(GLOCAL):
         As in `GLOCAL`.
     correlation_factors_, group_sizes_, n_iter_, converged_
         As in `GLOCAL`.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
-        As in `GLOCAL`.
 
     See Also
     --------
     GLOCAL : The same model without pacing.
+    MultiLabelEstimator : The attributes that all estimators share.
 
     Examples
     --------
@@ -118,16 +117,7 @@ class SPMLD(GLOCAL):
 
         The blocks are solved exactly. The thresholds and diversities are half of the paper's 0.1 and 1, because our
         objective is half of its equation 8; their factors are 1.1 and 0.95. The other parameters have the values of
-        the authors' released code, to which the paper refers.
-
-        Parameters
-        ----------
-        **params
-            Constructor parameters that replace those of the preset.
-
-        Returns
-        -------
-        SPMLD
+        the authors' released code, to which the paper refers. `params` replace parameters of the preset.
 
         Examples
         --------
@@ -135,6 +125,7 @@ class SPMLD(GLOCAL):
         >>> SPMLD.paper(n_components=10).fit_intercept
         False
         """
+        # The values of the released code are also those of `spmld.studies.released.DEFAULTS`.
         schedule = GeometricSchedule(threshold=0.05, growth=1.1, diversity=0.5, decay=0.95)
         preset = {
             "pacing": GroupSparsePacing(schedule=schedule),

@@ -113,14 +113,11 @@ def tune(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from spmld.datasets import make_planted
     >>> from spmld.model_selection import tune
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(120, 2))
-    >>> Y = (X + rng.normal(size=(120, 2)) > 0).astype(int)
-    >>> space = {"n_neighbors": [1, 15]}
-    >>> tune(KNeighborsClassifier(), X, Y, space, scoring="hamming_loss", random_state=0).best_params
+    >>> data, space = make_planted(n_samples=120, random_state=0), {"n_neighbors": [1, 15]}
+    >>> tune(KNeighborsClassifier(), data.X, data.Y, space, scoring="hamming_loss", random_state=0).best_params
     {'n_neighbors': 15}
     """
     # Unlike its repr, which may hold an address, the name of a function is the same in the next process.

@@ -84,11 +84,6 @@ class PacingRule(BaseEstimator, ABC):
 class HardPacing(PacingRule):
     """Weight 1 below the threshold, 0 elsewhere (Kumar, Packer and Koller, 2010).
 
-    Parameters
-    ----------
-    schedule : schedule object, default=QuantileSchedule()
-        As in `PacingRule`.
-
     Examples
     --------
     >>> import numpy as np
@@ -108,11 +103,6 @@ class HardPacing(PacingRule):
 
 class LinearPacing(PacingRule):
     """Weights that decrease linearly, from 1 at loss 0 to 0 at the threshold (Jiang et al., 2014).
-
-    Parameters
-    ----------
-    schedule : schedule object, default=QuantileSchedule()
-        As in `PacingRule`.
 
     Examples
     --------
@@ -189,11 +179,6 @@ class GroupSparsePacing(HardPacing):
     Within each group the weights minimize ``sum_j p_j (L_j - threshold) + diversity |p|_2`` over [0, 1]. The plus sign
     makes them *group-sparse*: all weights of a group are 0 if its slack ``|max(threshold - L, 0)|_2`` does not exceed
     the diversity, as in self-paced multi-task learning. Without diversity it is `HardPacing`.
-
-    Parameters
-    ----------
-    schedule : schedule object, default=QuantileSchedule()
-        As in `PacingRule`.
 
     Examples
     --------

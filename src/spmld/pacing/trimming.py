@@ -62,10 +62,8 @@ def estimate_keep_fraction(scores: NDArray[np.float64], Y: Any) -> float:
 
     Parameters
     ----------
-    scores : ndarray of shape (n_samples, n_labels)
-        Out-of-fold scores.
-    Y : labels in any form of `spmld.labels.read_labels`
-        Labels of the samples.
+    scores, Y
+        As in `trim`.
 
     Returns
     -------
