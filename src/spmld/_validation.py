@@ -8,24 +8,10 @@ from numbers import Integral, Real
 from typing import Any
 
 from sklearn.utils import _param_validation
-from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions, validate_params
-
-__all__ = [
-    "COMMON_CONSTRAINTS",
-    "FRACTION",
-    "NON_NEGATIVE",
-    "NON_NEGATIVE_INT",
-    "POSITIVE",
-    "POSITIVE_INT",
-    "UNIT_INTERVAL",
-    "HasMethods",
-    "Interval",
-    "Options",
-    "RealNotInt",
-    "StrOptions",
-    "check_scalar_integer",
-    "validate_params",
-]
+from sklearn.utils._param_validation import Interval as Interval
+from sklearn.utils._param_validation import RealNotInt as RealNotInt
+from sklearn.utils._param_validation import StrOptions as StrOptions
+from sklearn.utils._param_validation import validate_params as validate_params
 
 
 class HasMethods(_param_validation.HasMethods):

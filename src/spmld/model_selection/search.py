@@ -167,12 +167,9 @@ def _split(X: Any, Y: Any, cv: Any, groups: Any, random_state: Any) -> list[_Fol
         held_out = ((Y_train, np.where(entries.reshape(signs.shape), signs, 0)) for Y_train, entries in cv.split(Y))
         return [(X, Y_train, X, labels.write_with_missing(Y, test_signs)) for Y_train, test_signs in held_out]
     splits = check_splitter(cv, len(signs), random_state, other=" or an EntryKFold").split(X, Y, groups)
+    take = _safe_indexing
     return [
-        (
-            *(_safe_indexing(array, train) for array in (X, Y)),
-            _safe_indexing(X, test),
-            _safe_indexing(Y, test) if signs[test].any() else None,
-        )
+        (take(X, train), take(Y, train), take(X, test), take(Y, test) if signs[test].any() else None)
         for train, test in splits
     ]
 

@@ -90,11 +90,6 @@ class TrainingData:
         self, estimator: Any, *, folds: Sequence[Fold] | None = None, entry_weight: Scores | None = None
     ) -> CrossFitResult:
         """Fit an estimator on each fold, see `cross_fit`; by default on all folds, with the weights of the data."""
-        return cross_fit(
-            estimator,
-            self.X,
-            self.Y,
-            self.folds if folds is None else folds,
-            entry_weight=self.entry_weight if entry_weight is None else entry_weight,
-            n_jobs=self.n_jobs,
-        )
+        folds = self.folds if folds is None else folds
+        weights = self.entry_weight if entry_weight is None else entry_weight
+        return cross_fit(estimator, self.X, self.Y, folds, entry_weight=weights, n_jobs=self.n_jobs)
