@@ -1,7 +1,5 @@
 """Arrays of any library: namespaces, conversion to NumPy, devices, and slices of rows that bound memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,8 +7,6 @@ import array_api_compat
 import array_api_compat.numpy as numpy_namespace
 import numpy as np
 import scipy.sparse as sp
-
-__all__ = ["CACHE", "MEMORY", "features_to_numpy", "move", "namespace", "numpy_dtype", "row_slices", "to_numpy"]
 
 CACHE = 200_000
 """Maximum size of a slice whose temporary arrays should fit into the processor's cache."""

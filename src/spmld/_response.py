@@ -1,7 +1,5 @@
 """Scores, probabilities and labels of any classifier, one column for each label."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +9,6 @@ from numpy.typing import NDArray
 
 from spmld._arrays import to_numpy
 from spmld._io import need
-
-__all__ = ["Predictions", "as_frame", "label_scores", "predict_all"]
 
 
 def label_scores(

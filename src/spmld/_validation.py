@@ -4,29 +4,14 @@ Estimators declare the accepted values in ``_parameter_constraints`` and call ``
 use `validate_params`. Only this module imports the constraints from scikit-learn.
 """
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from typing import Any
 
 from sklearn.utils import _param_validation
-from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions, validate_params
-
-__all__ = [
-    "FRACTION",
-    "NON_NEGATIVE",
-    "NON_NEGATIVE_INT",
-    "POSITIVE",
-    "POSITIVE_INT",
-    "UNIT_INTERVAL",
-    "HasMethods",
-    "Interval",
-    "Options",
-    "RealNotInt",
-    "StrOptions",
-    "check_scalar_integer",
-    "validate_params",
-]
+from sklearn.utils._param_validation import Interval as Interval
+from sklearn.utils._param_validation import RealNotInt as RealNotInt
+from sklearn.utils._param_validation import StrOptions as StrOptions
+from sklearn.utils._param_validation import validate_params as validate_params
 
 
 class HasMethods(_param_validation.HasMethods):
@@ -51,6 +36,16 @@ POSITIVE_INT = _Count(Integral, 1, None, closed="left")
 NON_NEGATIVE_INT = _Count(Integral, 0, None, closed="left")
 FRACTION = Interval(Real, 0, 1, closed="right")
 UNIT_INTERVAL = Interval(Real, 0, 1, closed="both")
+COMMON_CONSTRAINTS: dict[str, Any] = {
+    **{name: ["boolean"] for name in ("fit_intercept", "warm_start")},
+    "max_iter": [POSITIVE_INT],
+    "tol": [POSITIVE],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "callback": [callable, None],
+    "verbose": ["verbose"],
+}
+"""Constraints of the parameters that several estimators have."""
 
 
 def check_scalar_integer(name: str, value: Any, *, minimum: int) -> int:

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import torch
 from scipy.optimize import minimize
 
-from spmld.core.linear import Factored, Features, OtherLabels, Penalty, label_laplacian
+from spmld.core.designs import Factored, Features, OtherLabels, Penalty, label_laplacian
 from spmld.core.losses import LOSSES
 from spmld.core.newton import _Fit, newton_minimize
 from spmld.core.problem import make_problem

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spmld.datasets import make_planted
+from spmld.labels import hide_labels
 
 
 def test_scores_have_low_rank_in_each_group_and_full_model_is_returned():
@@ -44,11 +45,23 @@ def test_same_seed_same_data():
     assert not np.array_equal(make_planted(random_state=3).X, make_planted(random_state=4).X)
 
 
+def test_hidden_labels_are_missing_in_y_and_kept_in_y_true():
+    complete, data = make_planted(random_state=3), make_planted(observed_fraction=0.4, random_state=3)
+    assert complete.Y is complete.Y_true
+    np.testing.assert_array_equal(data.X, complete.X)
+    np.testing.assert_array_equal(data.Y_true, complete.Y)
+    np.testing.assert_array_equal(data.Y, hide_labels(complete.Y, 0.4, random_state=3))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"n_samples": 0}, "'n_samples' parameter of make_planted must be an int in the range .1, inf.. Got 0"),
         ({"n_groups": 0}, "'n_groups' parameter"),
+        (
+            {"observed_fraction": 0},
+            "'observed_fraction' parameter of make_planted must be a float in the range .0.0, 1.0.",
+        ),
         ({"noise": -1}, "'noise' parameter of make_planted must be a float in the range .0.0, inf.. Got -1"),
         ({"frequencies": [0.5]}, "frequencies must be 12 numbers between 0 and 1"),
         ({"n_labels": 2, "frequencies": [0.5, 1.0]}, "frequencies must be 2 numbers"),

@@ -1,5 +1,6 @@
 """Invalid input raises an error that names the argument and the accepted values; unusual input is accepted."""
 
+import re
 import warnings
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from spmld import GLOCAL, SPMLD
+from spmld import GLOCAL, SPMLD, LabelPrior
 from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
 
 from .cases import ESTIMATORS, LATENT, make
@@ -253,3 +254,10 @@ def test_frame_with_strings_for_missing_raises():
     frame.iloc[0, 0] = "?"
     with pytest.raises(ValueError, match="Y mixes values"):
         GLOCAL().fit(X, frame)
+
+
+@pytest.mark.parametrize("shape", [(5,), (5, 1), (5, 3), (30, 2)])
+def test_entry_weights_of_another_shape_raise(shape):
+    message = rf"entry_weight must have shape \(30, 3\) or \(30,\), got {re.escape(str(shape))}"
+    with pytest.raises(ValueError, match=message):
+        LabelPrior().fit(X, Y, entry_weight=np.ones(shape))

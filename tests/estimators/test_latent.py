@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 
 from spmld import GLOCAL, SPMLD
-from spmld.core.latent import solve
+from spmld.core.latent_solver import solve
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule

@@ -98,6 +98,13 @@ def test_an_interrupted_search_keeps_its_finished_trials():
         tune(Ridge(), X, Y, {"alpha": [3.0]}, scoring=Stops(2), cv=4)
 
 
+def test_the_callback_gets_each_trial():
+    calls = []
+    result = tune(Ridge(), X, Y, SPACE, random_state=0, callback=lambda *call: calls.append(call))
+    total = len(result.trials)
+    assert calls == [(trial, number, total) for number, trial in enumerate(result.trials, 1)]
+
+
 def test_a_failed_fit_is_recorded_and_the_search_continues(capsys):
     with pytest.warns(FitFailedWarning, match="'alpha': -1.0.*alpha is negative"):
         result = tune(Ridge(), X, Y, {"alpha": [-1.0, 1.0]}, random_state=0, verbose=True)

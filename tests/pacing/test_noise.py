@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from spmld.core.losses import Logistic
-from spmld.pacing import noise
 from spmld.pacing.noise import (
     NoiseRates,
     correct_probability,
@@ -161,7 +160,3 @@ def test_torch_gives_the_same_results():
     np.testing.assert_allclose(ours.alpha, theirs.alpha.numpy(), rtol=1e-4)
     weights = correct_probability(torch.asarray(scores), torch.asarray(signs), theirs)
     np.testing.assert_allclose(correct_probability(scores, signs, ours), weights.numpy(), rtol=1e-3, atol=1e-6)
-
-
-def test_all_public_names_exist():
-    assert all(hasattr(noise, name) for name in noise.__all__)

@@ -1,7 +1,5 @@
 """find_label_issues: error probabilities of observed labels by cross-fitting."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -20,8 +18,6 @@ from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, read_labels
 from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit, make_folds
 from spmld.pacing.noise import NoiseRates, correct_probability, error_log_odds, noise_rates
-
-__all__ = ["find_label_issues"]
 
 _SIGNS = np.array([-1, 1])
 

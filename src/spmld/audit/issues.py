@@ -1,7 +1,5 @@
 """LabelIssues: the result of a label audit as tables, files and input for cleanlab."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -14,8 +12,6 @@ from spmld._io import writing
 from spmld._table import TextTable
 from spmld._validation import UNIT_INTERVAL, check_scalar_integer
 from spmld.core.losses import logistic
-
-__all__ = ["LabelIssues"]
 
 COLUMNS = ["sample", "label", "given", "probability", "error_probability", "kind"]
 """Columns of the table of entries."""

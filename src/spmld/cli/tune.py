@@ -1,6 +1,7 @@
 """``spmld tune``: search for the parameters of a method."""
 
-import logging
+
+
 from typing import Any
 
 import click
@@ -88,21 +89,9 @@ def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **argu
     from spmld.model_selection import tune as tune_estimator
 
     total = len(ParameterGrid(space)) if method == "grid" else arguments["n_trials"]
-    logger = logging.getLogger("spmld.model_selection.search")
-    level = logger.level
     with progress_bar(total, "tuning") as advance:
-
-        def count(record: logging.LogRecord) -> bool:
-            advance("")  # the search logs one line per trial
-            return True
-
-        logger.setLevel(logging.INFO)
-        logger.addFilter(count)
-        try:
-            return tune_estimator(model, dataset.X, dataset.Y, space, method=method, refit=False, **arguments)
-        finally:
-            logger.removeFilter(count)
-            logger.setLevel(level)
+        arguments |= {"method": method, "refit": False, "callback": lambda *_: advance("")}
+        return tune_estimator(model, dataset.X, dataset.Y, space, **arguments)
 
 
 def _to_python(params: dict[str, Any]) -> dict[str, Any]:

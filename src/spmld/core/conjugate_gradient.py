@@ -1,7 +1,5 @@
 """Conjugate gradient for one linear system, or for several at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from array_api_compat import array_namespace

@@ -1,7 +1,5 @@
 """The correlation step: minimize tr(Z^T A Z) over matrices with unit rows, A = U H U^T."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar
 

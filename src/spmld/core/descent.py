@@ -3,8 +3,6 @@
 Step lengths and stopping rules are those of the authors' released code. The tests compare the exact updates with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar
@@ -34,6 +32,16 @@ def descend(
     decreases by 1e-4 of the decrease that the slope predicts. `n_variables` is the number of leading arrays of x that
     are variables; the others are products that are updated with them and are not part of the norm of the gradient.
     """
+
+    def backtrack(x: Point, g: Point, f: float, norm2: float, step: float) -> tuple[Point, float, float]:
+        for _ in range(25):
+            trial = retract(tuple(a - step * d for a, d in zip(x, g, strict=True)))
+            new = value(trial)
+            if new <= f - 1e-4 * step * norm2:
+                return trial, new, step
+            step /= 2
+        return (trial, new, 2 * step) if new < f else (x, f, 0.0)
+
     f, before = value(x), None
     values = [f]
     for _ in range(max_iter):
@@ -44,31 +52,13 @@ def descend(
         step = 4 * (before - f) / norm2 if before is not None else 0.0
         if step <= 0:
             step = norm2**-0.5
-        x, new, step = _backtrack(x, g, f, norm2, step, value, retract)
+        x, new, step = backtrack(x, g, f, norm2, step)
         before, f = f, new
         values.append(f)
         small = [abs(a - b) < 1e-5 for a, b in zip(values[-5:-1], values[-4:-1], strict=False)]
         if step * norm2**0.5 < 1e-10 or (len(values) >= 5 and all(small)):
             break
     return x
-
-
-def _backtrack(
-    x: Point,
-    g: Point,
-    f: float,
-    norm2: float,
-    step: float,
-    value: Callable[[Point], float],
-    retract: Callable[[Point], Point],
-) -> tuple[Point, float, float]:
-    for _ in range(25):
-        trial = retract(tuple(a - step * d for a, d in zip(x, g, strict=True)))
-        new = value(trial)
-        if new <= f - 1e-4 * step * norm2:
-            return trial, new, step
-        step /= 2
-    return (trial, new, 2 * step) if new < f else (x, f, 0.0)
 
 
 class Descent:

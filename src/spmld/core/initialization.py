@@ -1,14 +1,13 @@
 """Initial values of the latent-label model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from dataclasses import replace
 
 from array_api_compat import array_namespace
 
 from spmld.core.correlation import normalize_rows
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State
+from spmld.core.problem import Block, Problem, Rows, State, set_rows
 
 Uniform = Callable[[tuple[int, ...]], Array]
 """Draws an array of a given shape, uniform on [0, 1), with the array type and precision of the fit."""
@@ -59,8 +58,5 @@ def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     root = xp.sqrt(xp.sqrt(xp.where(values > 0, values, xp.zeros_like(values))))
     floor = 1e-3 * xp.max(root) + 1e-12
     root = xp.where(root > floor, root, xp.ones_like(root) * floor)
-    rows = tuple(
-        Rows(V=(centered(block) @ vectors) / root, T=row.T, P=row.P)
-        for block, row in zip(problem.blocks, state.rows, strict=True)
-    )
-    return State(U=vectors * root, b=b, W=state.W, Z=state.Z, rows=rows)
+    V = problem.map(lambda block: (centered(block) @ vectors) / root)
+    return replace(set_rows(state, V=V), U=vectors * root, b=b)

@@ -1,7 +1,5 @@
 """The outer iteration of all solvers: history, timing, callback and status."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum

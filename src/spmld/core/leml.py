@@ -5,15 +5,13 @@
 The problem is convex in W and in (H, b), but not jointly. An iteration is Newton's method in W, then in (H, b).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import inf
 
 from array_api_compat import array_namespace
 
+from spmld.core.designs import Factored, Features, Penalty
 from spmld.core.iteration import Callback, Record, Result, iterate
-from spmld.core.linear import Factored, Features, Penalty
 from spmld.core.losses import Array, Loss
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem

@@ -1,7 +1,5 @@
 """Losses of entries: value, slope, curvature and quadratic models as functions of a sign y and a score f."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 from array_api_compat import array_namespace

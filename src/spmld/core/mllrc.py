@@ -11,15 +11,13 @@ are used in one regression, and the remaining problem
 is convex in S.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from array_api_compat import array_namespace
 
+from spmld.core.designs import Features, Penalty
 from spmld.core.iteration import Callback, Record, Result, iterate
-from spmld.core.linear import Features, Penalty
 from spmld.core.losses import LOSSES, Array
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem
@@ -64,8 +62,8 @@ class MapFit:
     a: float
 
     @classmethod
-    def of(cls, problem: Problem, full: Problem, B: Array, t: float, a: float) -> MapFit:
-        """Build the fit from the problem with weights, the problem `full` with all entries, and its regression B."""
+    def of(cls, problem: Problem, full: Problem, B: Array, t: float, a: float) -> Self:
+        """Build it from the problem with weights, the problem `full` with all entries, and its regression B."""
         design, penalty = Features(full.fit_intercept), Penalty(t, full.fit_intercept)
 
         def moments(block: Block) -> Array:

@@ -4,8 +4,6 @@ Conjugate-gradient vectors have one column per label, so that the work consists 
 the labels are independent, each label has its own step lengths and stopping.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +13,7 @@ from array_api_compat import array_namespace
 
 from spmld._arrays import CACHE, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
-from spmld.core.linear import Design, Penalty
+from spmld.core.designs import Design, Penalty
 from spmld.core.losses import Array, Loss
 from spmld.core.problem import Block, Problem
 
@@ -64,7 +62,7 @@ def newton_minimize(
     return Minimum(joined, max(part.steps for part in parts), all(part.converged for part in parts))
 
 
-def _minimize_columns(fit: _Fit, B: Array, tol: float, max_iter: int, cg_iter: int) -> Minimum:
+def _minimize_columns(fit: "_Fit", B: Array, tol: float, max_iter: int, cg_iter: int) -> Minimum:
     """Minimize for all columns at once."""
     xp = array_namespace(B)
     goal = tol * fit.norm(fit.derivatives(0 * B, fit.scores_at_zero(B))[0]) + _tiny(B)
@@ -110,7 +108,7 @@ class _Fit:
     separable: bool
     reorthogonalize: bool = False
 
-    def columns(self, keep: Array | slice) -> _Fit:
+    def columns(self, keep: Array | slice) -> "_Fit":
         """Return the problem of some columns."""
 
         def part(block: Block) -> Block:
@@ -120,7 +118,7 @@ class _Fit:
         problem = replace(self.problem, blocks=self.problem.map(part))
         return replace(self, problem=problem, design=self.design.columns(keep), offsets=offsets)
 
-    def as_real(self, like: Array) -> _Fit:
+    def as_real(self, like: Array) -> "_Fit":
         """Convert labels and weights to the type of the scores once, instead of in every product."""
         xp = array_namespace(like)
 

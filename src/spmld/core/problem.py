@@ -4,8 +4,6 @@ All arrays with n rows are stored in blocks. Algorithms apply a function to each
 the blocks (`Engine.sum`); a distributed engine would replace these two operations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -34,7 +32,7 @@ class Block:
     def n(self) -> int:
         return int(self.Y.shape[0])
 
-    def part(self, s: slice) -> Block:
+    def part(self, s: slice) -> "Block":
         """Return the labels of some rows, without their features."""
         return Block(None, self.Y[s, :], self.J[s, :], self.group[s])
 
@@ -146,9 +144,7 @@ def split_rows(A: Array, sizes: Sequence[int]) -> tuple[Array, ...]:
 
 def set_W(problem: Problem, state: State, W: Array) -> State:
     """Replace W, and with it the predicted latent labels T = X W."""
-    products = problem.map(lambda block: block.X @ W)
-    rows = tuple(replace(r, T=T) for r, T in zip(state.rows, products, strict=True))
-    return replace(state, W=W, rows=rows)
+    return replace(set_rows(state, T=problem.map(lambda block: block.X @ W)), W=W)
 
 
 def set_rows(state: State, **parts: Sequence[Array]) -> State:

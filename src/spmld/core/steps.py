@@ -1,7 +1,5 @@
 """Exact block updates, which minimize the objective in one block of variables with a quadratic model of the fit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import mul
@@ -11,7 +9,7 @@ from array_api_compat import array_namespace
 
 from spmld._arrays import row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
-from spmld.core.linear import column_squares
+from spmld.core.designs import column_squares
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State, set_rows, set_W
 from spmld.core.terms import Objective

@@ -7,8 +7,6 @@
 + the penalty of the pacing rule on P                           pacing (see spmld.pacing)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from array_api_compat import array_namespace
@@ -165,11 +163,7 @@ class Objective:
         U, b, Z = state.U, state.b, state.Z
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, ...]:
-            return (
-                self.fit.value(block, rows.V, U, b),
-                self.coupling.value(rows.V, rows.T, rows.P),
-                square(rows.V),
-            )
+            return (self.fit.value(block, rows.V, U, b), self.coupling.value(rows.V, rows.T, rows.P), square(rows.V))
 
         fit, coupling, V2 = problem.sum(sum_block, state.rows)
         ridge = self.ridge.tU / 2 * square(U) + self.ridge.tV / 2 * V2 + self.ridge.value_W(state.W)

@@ -5,13 +5,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
-from spmld._validation import NON_NEGATIVE, POSITIVE_INT, validate_params
+from spmld._validation import FRACTION, NON_NEGATIVE, POSITIVE_INT, validate_params
+from spmld.labels import hide_labels
 
 _SIZES = ("n_samples", "n_features", "n_labels", "n_components", "n_groups")
 _CONSTRAINTS = {
     **{size: [POSITIVE_INT] for size in _SIZES},
     "local": [NON_NEGATIVE],
     "noise": [NON_NEGATIVE],
+    "observed_fraction": [FRACTION],
     "frequencies": ["array-like", None],
     "random_state": ["random_state"],
 }
@@ -28,6 +30,7 @@ def make_planted(
     local: float = 0.5,
     frequencies: Any = None,
     noise: float = 0.3,
+    observed_fraction: float = 1.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
     """Generate multi-label data from a low-rank model in which label correlations differ between groups of samples.
@@ -51,13 +54,16 @@ def make_planted(
         Fraction of positives of each label. By default, a long tail from 0.4 to 0.03.
     noise : float, default=0.3
         Standard deviation of the noise, in standard deviations of the scores.
+    observed_fraction : float in (0, 1], default=1.0
+        Fraction of the labels to keep in ``Y``; the others are hidden by `spmld.labels.hide_labels`.
     random_state : int, RandomState instance or None, default=None
         Seed of the random number generator.
 
     Returns
     -------
     Bunch
-        ``X`` (n_samples, n_features); ``Y`` (n_samples, n_labels) of 0 and 1; and the true parameters: ``scores``
+        ``X`` (n_samples, n_features); ``Y`` (n_samples, n_labels) of 0 and 1, NaN where hidden; ``Y_true``
+        without hidden labels; and the true parameters: ``scores``
         without noise, ``latent_labels``, ``feature_weights``, ``label_factors`` (n_groups, n_labels, n_components),
         ``groups`` of the samples, ``label_correlation`` (n_groups, n_labels, n_labels) of the scores, ``frequencies``.
 
@@ -75,7 +81,10 @@ def make_planted(
     X = centres[groups] + rng.normal(size=(n_samples, n_features))
     W = rng.normal(size=(n_features, n_components)) / np.sqrt(n_features)
     U = rng.normal(size=(n_labels, n_components)) + local * rng.normal(size=(n_groups, n_labels, n_components))
-    return _label_samples(X, W, U, groups, frequencies, noise, rng)
+    data = _label_samples(X, W, U, groups, frequencies, noise, rng)
+    if observed_fraction < 1:
+        data.Y = hide_labels(data.Y_true, observed_fraction, random_state=random_state)
+    return data
 
 
 def _label_samples(X: Any, W: Any, U: Any, groups: Any, frequencies: Any, noise: float, rng: Any) -> Bunch:
@@ -88,9 +97,11 @@ def _label_samples(X: Any, W: Any, U: Any, groups: Any, frequencies: Any, noise:
     ranks = noisy.argsort(axis=0, kind="stable").argsort(axis=0)
     covariance = np.stack([u @ W.T @ W @ u.T for u in U])
     deviation = np.sqrt(np.einsum("gii->gi", covariance))
+    Y = (ranks >= len(X) - np.round(frequencies * len(X))).astype(np.int64)
     return Bunch(
         X=X,
-        Y=(ranks >= len(X) - np.round(frequencies * len(X))).astype(np.int64),
+        Y=Y,
+        Y_true=Y,
         scores=scores,
         latent_labels=V,
         feature_weights=W,

@@ -5,7 +5,7 @@ from spmld.estimators.ensemble import DependencyCorrection, SelfPacedEnsemble, V
 from spmld.estimators.glocal import GLOCAL
 from spmld.estimators.label_prior import LabelPrior
 from spmld.estimators.leml import LEML
-from spmld.estimators.masked import MaskedLogistic, MaskedRidge
+from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.mlknn import MLkNN
 from spmld.estimators.mllrc import MLLRC
 from spmld.estimators.per_label import PerLabelClassifier

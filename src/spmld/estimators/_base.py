@@ -1,7 +1,5 @@
 """MultiLabelEstimator, the base class of all estimators: probabilities, predictions and completion from scores."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,10 +11,8 @@ from spmld._arrays import move, namespace, to_numpy
 from spmld.estimators._inputs import check_features, check_labels, check_weights
 from spmld.estimators.probabilities import score_probabilities
 from spmld.labels import Labels, read_labels
-from spmld.labels.read import like
+from spmld.labels.encoding import like
 from spmld.metrics import subset_accuracy
-
-__all__ = ["Completion", "MultiLabelEstimator"]
 
 
 class Completion(NamedTuple):
@@ -193,8 +189,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
+        X
+            As in `decision_function`.
 
         Returns
         -------
@@ -210,8 +206,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
+        X
+            As in `decision_function`.
 
         Returns
         -------
@@ -225,12 +221,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-        y : labels in any form accepted by `fit`
-            True labels. Missing entries are ignored.
-        mask : array-like of bool, optional
-            True where a label is observed.
+        X, y, mask
+            As in `fit`. Missing entries are ignored.
 
         Returns
         -------
@@ -256,12 +248,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training samples or new samples.
-        y : labels in any form accepted by `fit`
-            Labels with missing entries.
-        mask : array-like of bool, optional
-            True where a label is observed.
+        X, y, mask
+            As in `fit`, for the training samples or new ones.
 
         Returns
         -------

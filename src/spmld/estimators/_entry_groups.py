@@ -1,7 +1,5 @@
 """Groups of observed entries by name, and their mean weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -12,8 +10,6 @@ from spmld.estimators._inputs import cluster_samples
 from spmld.labels import Labels
 from spmld.pacing import EntryGroups
 from spmld.pacing.groups import polarity_groups
-
-__all__ = ["GROUPS", "entry_groups", "mean_weights"]
 
 GROUPS = ("label_polarity", "label", "cluster", "all")
 

@@ -1,7 +1,5 @@
 """Validation and conversion of the inputs of estimators: features, labels and weights."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -16,16 +14,6 @@ from sklearn.utils.validation import validate_data
 
 from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, to_numpy
 from spmld.labels import Labels, read_labels
-
-__all__ = [
-    "check_features",
-    "check_labels",
-    "check_overflow",
-    "check_weights",
-    "cluster_samples",
-    "move_weights",
-    "sparse_if_mostly_zero",
-]
 
 
 def move_weights(weights: np.ndarray, X: Any) -> Any:
@@ -98,12 +86,10 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
         weights = np.asarray(to_numpy(entry_weight), dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"entry_weight must be an array of numbers, got {entry_weight!r}") from None
-    if weights.ndim == 1:
-        weights = weights[:, None]
     n, l = labels.signs.shape
-    if weights.shape not in ((n, l), (n, 1)):
+    if weights.shape not in ((n, l), (n, 1), (n,)):
         raise ValueError(f"entry_weight must have shape {(n, l)} or {(n,)}, got {weights.shape}")
-    weights = np.where(labels.observed, weights, 0.0)
+    weights = np.where(labels.observed, weights.reshape(n, -1), 0.0)
     if not ((weights >= 0) & (weights <= 1e100)).all():
         raise ValueError(
             "entry_weight must be in [0, 1e100] for observed labels, "

@@ -1,9 +1,8 @@
 """Base class of models with latent labels: Y ~ V U^T + b, V ~ X W, and correlated labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,23 +10,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
-from spmld._validation import NON_NEGATIVE, NON_NEGATIVE_INT, POSITIVE, POSITIVE_INT, StrOptions
+from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, NON_NEGATIVE_INT, POSITIVE, POSITIVE_INT, StrOptions
 from spmld.core.descent import DESCENT
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
-from spmld.core.latent import Pacing, exact_steps, solve
+from spmld.core.latent_solver import Pacing, exact_steps, solve
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Problem, Rows, State, make_problem
 from spmld.core.steps import BlockUpdate, UpdateV
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
-from spmld.estimators._factored import FactoredModel
 from spmld.estimators._inputs import check_overflow, cluster_samples, move_weights, sparse_if_mostly_zero
-from spmld.estimators._linear import align_arrays
-from spmld.estimators.progress import PROGRESS_CONSTRAINTS, report_progress, warn_not_converged
+from spmld.estimators._linear import FactoredModel, align_arrays
+from spmld.estimators.progress import report_progress, set_history
 from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels
-
-__all__ = ["LatentLabelModel"]
 
 INITS = {"spectral": spectral_init, "random": random_init}
 
@@ -39,21 +35,17 @@ class LatentLabelModel(FactoredModel):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: [POSITIVE_INT] for name in ("n_components", "n_groups", "correlation_rank", "max_iter")},
+        **COMMON_CONSTRAINTS,
+        **{name: [POSITIVE_INT] for name in ("n_components", "n_groups", "correlation_rank")},
         **{name: [POSITIVE] for name in ("coupling", "ridge")},
         **{name: [NON_NEGATIVE] for name in ("global_correlation", "local_correlation", "feature_ridge")},
-        **{name: ["boolean"] for name in ("standardize", "rescale", "fit_intercept")},
+        **{name: ["boolean"] for name in ("standardize", "rescale")},
         "n_warmup_iter": [NON_NEGATIVE_INT],
         "tol": [NON_NEGATIVE, None],
         "loss": [StrOptions(set(LOSSES))],
         "solver": [StrOptions({"exact", "descent"})],
         "init": [StrOptions(set(INITS))],
-        "random_state": ["random_state"],
-        **PROGRESS_CONSTRAINTS,
     }
-
-    def _check_parameters(self) -> None:
-        self._validate_params()
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         check_overflow(X)
@@ -77,9 +69,7 @@ class LatentLabelModel(FactoredModel):
 
     def _problem(self, X: Any, labels: Labels, weights: Any, rng: np.random.RandomState) -> Problem:
         n_groups = min(self.n_groups, X.shape[0]) if self.local_correlation > 0 else 1
-        group = np.zeros(X.shape[0], dtype=np.int64)
-        if n_groups > 1:
-            group = cluster_samples(X, n_groups, rng)
+        group = cluster_samples(X, n_groups, rng) if n_groups > 1 else np.zeros(X.shape[0], dtype=np.int64)
         signs, J = move(labels.signs, X), move_weights(weights, X)
         return make_problem(X, signs, J, move(group, X), n_groups, fit_intercept=self.fit_intercept)
 
@@ -109,34 +99,16 @@ class LatentLabelModel(FactoredModel):
     def _solve(
         self, problem: Problem, objective: Objective, state: State, report: Callable[[dict[str, Any]], bool]
     ) -> Result[State]:
-        steps, extrapolate, history = self._steps(), self.solver == "exact", []
+        run = partial(solve, problem, extrapolate=self.solver == "exact", callback=report)
+        steps, history = self._steps(), []
         if self.n_warmup_iter:
-            _, update_V, update_U, update_W = steps
-            warm = solve(
-                problem,
-                replace(objective, correlation=Correlation()),
-                state,
-                (update_U, update_V, update_W),
-                extrapolate=extrapolate,
-                max_iter=self.n_warmup_iter,
-                tol=None,
-                callback=report,
-                stage="warm-up",
-            )
+            uncorrelated, (_, update_V, update_U, update_W) = replace(objective, correlation=Correlation()), steps
+            order = (update_U, update_V, update_W)
+            warm = run(uncorrelated, state, order, max_iter=self.n_warmup_iter, tol=None, stage="warm-up")
             if warm.status is Status.STOPPED:
                 return warm
             state, history = warm.state, warm.history
-        result = solve(
-            problem,
-            objective,
-            state,
-            steps,
-            pacing=self._pacing(problem),
-            extrapolate=extrapolate,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=report,
-        )
+        result = run(objective, state, steps, pacing=self._pacing(problem), max_iter=self.max_iter, tol=self.tol)
         return replace(result, history=history + result.history)
 
     def _set_result(
@@ -153,11 +125,8 @@ class LatentLabelModel(FactoredModel):
         self.latent_labels_ = xp.concat([rows.V for rows in state.rows])
         self.self_paced_weights_ = xp.concat([rows.P for rows in state.rows])
         self.group_sizes_ = to_numpy(problem.sizes)
-        self.history_ = result.history
-        self.n_iter_ = len(result.history)
         self.converged_ = result.status is Status.CONVERGED
-        if result.status is Status.MAX_ITER:
-            warn_not_converged(self, result.status.message(self.max_iter))
+        set_history(self, result)
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """Return V U^T + b, with V fitted to both features and observed labels for fixed U, W and b."""

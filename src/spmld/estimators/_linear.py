@@ -1,6 +1,4 @@
-"""Helpers of linear models: construction of the problem, and arrays for new samples."""
-
-from __future__ import annotations
+"""Linear models: the problem to solve, and scores from coefficients or from two factors."""
 
 from typing import Any
 
@@ -8,10 +6,10 @@ import numpy as np
 
 from spmld._arrays import move, namespace, to_numpy
 from spmld.core.problem import Problem, make_problem
+from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import check_overflow, move_weights, sparse_if_mostly_zero
+from spmld.estimators.progress import CallbackSupportMixin
 from spmld.labels import Labels
-
-__all__ = ["align_arrays", "make_linear_problem"]
 
 
 def make_linear_problem(X: Any, labels: Labels, weights: Any, fit_intercept: bool) -> Problem:
@@ -29,3 +27,29 @@ def align_arrays(X: Any, *arrays: Any) -> tuple[Any, ...]:
     if hasattr(X, "detach"):
         X = namespace(X).astype(X, arrays[0].dtype)
     return X, *arrays
+
+
+class LinearModel(MultiLabelEstimator):
+    """Scores X W + b with `coef_` W^T and `intercept_` b."""
+
+    def _set_coefficients(self, B: Any) -> None:
+        """Set the coefficients from W, with b below it if there is an intercept."""
+        self.coef_ = B[: self.n_features_in_, :].T
+        self.intercept_ = B[-1, :] if self.fit_intercept else 0 * B[0, :]
+
+    def _scores(self, X: Any) -> Any:
+        X, W, b = align_arrays(X, self.coef_, self.intercept_)
+        return X @ W.T + b
+
+
+class FactoredModel(CallbackSupportMixin, MultiLabelEstimator):
+    """Scores X W U^T + b with `feature_weights_` W, `label_factors_` U and `intercept_` b."""
+
+    @property
+    def coef_(self) -> Any:
+        """Coefficients of each label, of shape (n_labels, n_features)."""
+        return self.label_factors_ @ self.feature_weights_.T
+
+    def _scores(self, X: Any) -> Any:
+        X, U, W, b = align_arrays(X, self.label_factors_, self.feature_weights_, self.intercept_)
+        return (X @ W) @ U.T + b

@@ -1,14 +1,12 @@
 """GLOCAL: latent labels with global and local label correlations (Zhu, Kwok and Zhou, 2018)."""
 
-from __future__ import annotations
-
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from spmld.estimators._latent import LatentLabelModel
 
-__all__ = ["GLOCAL"]
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class GLOCAL(LatentLabelModel):
     r"""Multi-label learning with global and local label correlations, for partially observed labels.
 
@@ -99,74 +97,39 @@ class GLOCAL(LatentLabelModel):
         Number of iterations, including warm-up.
     converged_ : bool
         Whether the objective converged.
-    classes_ : ndarray of shape (2,)
-        Values of negative and positive labels.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : list
-        Names of the labels, or their indices.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray
-        Names of the features, if X had string column names.
 
     See Also
     --------
     SPMLD : The same model with self-paced weights.
+    MultiLabelEstimator : The attributes that all estimators share.
 
     Examples
     --------
     >>> from spmld import GLOCAL
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = GLOCAL(random_state=0).fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = GLOCAL(random_state=0).fit(data.X, data.Y)
     >>> model.predict_proba(data.X[:2]).shape
     (2, 12)
     """
 
-    def __init__(
-        self,
-        *,
-        n_components: int = 20,
-        n_groups: int = 3,
-        correlation_rank: int = 20,
-        coupling: float = 0.3,
-        global_correlation: float = 1e-3,
-        local_correlation: float = 1e-5,
-        ridge: float = 0.03,
-        feature_ridge: float = 0.25,
-        standardize: bool = True,
-        rescale: bool = True,
-        loss: Literal["logistic", "squared", "squared_hinge"] = "logistic",
-        fit_intercept: bool = True,
-        solver: Literal["exact", "descent"] = "exact",
-        init: Literal["spectral", "random"] = "spectral",
-        n_warmup_iter: int = 0,
-        max_iter: int = 100,
-        tol: float | None = 1e-3,
-        random_state: Any = None,
-        callback: Any = None,
-        verbose: bool | int = False,
-    ):
-        self.n_components = n_components
-        self.n_groups = n_groups
-        self.correlation_rank = correlation_rank
-        self.coupling = coupling
-        self.global_correlation = global_correlation
-        self.local_correlation = local_correlation
-        self.ridge = ridge
-        self.feature_ridge = feature_ridge
-        self.standardize = standardize
-        self.rescale = rescale
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.init = init
-        self.n_warmup_iter = n_warmup_iter
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    n_components: int = 20
+    n_groups: int = 3
+    correlation_rank: int = 20
+    coupling: float = 0.3
+    global_correlation: float = 1e-3
+    local_correlation: float = 1e-5
+    ridge: float = 0.03
+    feature_ridge: float = 0.25
+    standardize: bool = True
+    rescale: bool = True
+    loss: Literal["logistic", "squared", "squared_hinge"] = "logistic"
+    fit_intercept: bool = True
+    solver: Literal["exact", "descent"] = "exact"
+    init: Literal["spectral", "random"] = "spectral"
+    n_warmup_iter: int = 0
+    max_iter: int = 100
+    tol: float | None = 1e-3
+    random_state: Any = None
+    callback: Any = None
+    verbose: bool | int = False

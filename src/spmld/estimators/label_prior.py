@@ -1,7 +1,6 @@
 """LabelPrior: the frequency of each label, the same for all samples."""
 
-from __future__ import annotations
-
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +12,6 @@ from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
 
-__all__ = ["LabelPrior", "smoothed_frequency"]
-
 
 def smoothed_frequency(signs: NDArray[Any], weights: NDArray[Any], smoothing: float = 1.0) -> NDArray[np.float64]:
     """Return (s + weight of the positives) / (2 s + weight of the entries) of each label."""
@@ -22,6 +19,7 @@ def smoothed_frequency(signs: NDArray[Any], weights: NDArray[Any], smoothing: fl
     return (smoothing + positives) / (2 * smoothing + weights.sum(axis=0))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LabelPrior(MultiLabelEstimator):
     r"""Baseline that predicts the frequency of each label among its observed entries and ignores the features.
 
@@ -59,8 +57,7 @@ class LabelPrior(MultiLabelEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"smoothing": [POSITIVE]}
 
-    def __init__(self, *, smoothing: float = 1.0):
-        self.smoothing = smoothing
+    smoothing: float = 1.0
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         self.prior_ = smoothed_frequency(labels.signs, weights, self.smoothing)

@@ -1,26 +1,22 @@
 """LEML: low-rank linear models of all labels (Yu, Jain, Kar and Dhillon, 2014)."""
 
-from __future__ import annotations
-
 import math
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 from sklearn.utils import check_random_state
 
 from spmld._arrays import move, numpy_dtype
-from spmld._validation import NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions
-from spmld.core.iteration import Status
+from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions
 from spmld.core.leml import Factors, solve
 from spmld.core.losses import LOSSES
-from spmld.estimators._factored import FactoredModel
-from spmld.estimators._linear import make_linear_problem
-from spmld.estimators.progress import PROGRESS_CONSTRAINTS, report_progress, warn_not_converged
+from spmld.estimators._linear import FactoredModel, make_linear_problem
+from spmld.estimators.progress import report_progress, set_history
 from spmld.labels import Labels
 
-__all__ = ["LEML"]
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class LEML(FactoredModel):
     r"""Low-rank empirical risk minimization for multi-label learning, for partially observed labels.
 
@@ -69,13 +65,12 @@ class LEML(FactoredModel):
         One record per iteration: "iteration", "objective", "objective_after_W" before the update of H, and "seconds".
     n_iter_ : int
         Number of iterations.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
-        As in `GLOCAL`.
 
     See Also
     --------
     MaskedRidge : Independent ridge regressions of the labels.
     GLOCAL : Latent labels that the features explain up to an error, and label correlations.
+    MultiLabelEstimator : The attributes that all estimators share.
 
     Notes
     -----
@@ -91,50 +86,29 @@ class LEML(FactoredModel):
     --------
     >>> from spmld import LEML
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = LEML(n_components=0.5, random_state=0).fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = LEML(n_components=0.5, random_state=0).fit(data.X, data.Y)
     >>> model.label_factors_.shape
     (12, 6)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "n_components": [POSITIVE_INT, Interval(RealNotInt, 0, 1, closed="right")],
         "alpha": [POSITIVE],
         "loss": [StrOptions(set(LOSSES))],
-        "fit_intercept": ["boolean"],
-        "max_iter": [POSITIVE_INT],
         "tol": [NON_NEGATIVE, None],
-        "random_state": ["random_state"],
-        **PROGRESS_CONSTRAINTS,
     }
 
-    def __init__(
-        self,
-        *,
-        n_components: float = 10,
-        alpha: float = 10.0,
-        loss: Literal["squared", "logistic", "squared_hinge"] = "squared",
-        fit_intercept: bool = False,
-        max_iter: int = 10,
-        tol: float | None = None,
-        random_state: Any = None,
-        callback: Any = None,
-        verbose: bool | int = False,
-    ):
-        self.n_components = n_components
-        self.alpha = alpha
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        self._validate_params()
+    n_components: float = 10
+    alpha: float = 10.0
+    loss: Literal["squared", "logistic", "squared_hinge"] = "squared"
+    fit_intercept: bool = False
+    max_iter: int = 10
+    tol: float | None = None
+    random_state: Any = None
+    callback: Any = None
+    verbose: bool | int = False
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept))
@@ -142,19 +116,9 @@ class LEML(FactoredModel):
         d, l, k = X.shape[1], labels.signs.shape[1], self.n_components
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))
+        loss, factors = LOSSES[self.loss], Factors(W, H, 0 * H[:, 0])
         with report_progress(self) as report:
-            result = solve(
-                problem,
-                LOSSES[self.loss],
-                self.alpha,
-                Factors(W, H, 0 * H[:, 0]),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                callback=report,
-            )
+            result = solve(problem, loss, self.alpha, factors, max_iter=self.max_iter, tol=self.tol, callback=report)
         factors = result.state
         self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
-        self.history_ = result.history
-        self.n_iter_ = len(result.history)
-        if result.status is Status.MAX_ITER:
-            warn_not_converged(self, result.status.message(self.max_iter))
+        set_history(self, result)

@@ -1,9 +1,7 @@
 """MLkNN: multi-label nearest neighbors (Zhang and Zhou, 2007) with missing labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
-from numbers import Integral
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,16 +11,15 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from spmld._arrays import MEMORY, features_to_numpy, move, row_slices
-from spmld._validation import POSITIVE, POSITIVE_INT
+from spmld._validation import COMMON_CONSTRAINTS, POSITIVE, POSITIVE_INT
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import check_overflow
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
 
-__all__ = ["MLkNN"]
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class MLkNN(MultiLabelEstimator):
     r"""Multi-label k-nearest neighbors with missing labels.
 
@@ -83,33 +80,23 @@ class MLkNN(MultiLabelEstimator):
     --------
     >>> from spmld import MLkNN
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = MLkNN().fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = MLkNN().fit(data.X, data.Y)
     >>> model.predict_proba(data.X[:2]).shape
     (2, 12)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "n_neighbors": [POSITIVE_INT],
         "smoothing": [POSITIVE],
         "metric": [str, callable],
-        "n_jobs": [Integral, None],
     }
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 10,
-        smoothing: float = 1.0,
-        metric: str | Callable[..., float] = "euclidean",
-        n_jobs: int | None = None,
-    ):
-        self.n_neighbors = n_neighbors
-        self.smoothing = smoothing
-        self.metric = metric
-        self.n_jobs = n_jobs
+    n_neighbors: int = 10
+    smoothing: float = 1.0
+    metric: str | Callable[..., float] = "euclidean"
+    n_jobs: int | None = None
 
     def _check_parameters(self) -> None:
         if self.metric == "precomputed":

@@ -1,29 +1,20 @@
 """ML-LRC: labels completed by a low-rank map (after Xu, Wang, Shen, Wang and Chen, 2014)."""
 
-from __future__ import annotations
-
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from spmld._arrays import move, numpy_dtype
-from spmld._validation import NON_NEGATIVE, POSITIVE, POSITIVE_INT
-from spmld.core.iteration import Status
+from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.mllrc import MapFit, regression, solve, targets
-from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._linear import align_arrays, make_linear_problem
-from spmld.estimators.progress import (
-    PROGRESS_CONSTRAINTS,
-    CallbackSupportMixin,
-    report_progress,
-    warn_not_converged,
-)
+from spmld.estimators._linear import LinearModel, make_linear_problem
+from spmld.estimators.progress import CallbackSupportMixin, report_progress, set_history
 from spmld.labels import Labels
 
-__all__ = ["MLLRC"]
 
-
-class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class MLLRC(CallbackSupportMixin, LinearModel):
     r"""Multi-label learning with low-rank label correlations, for partially observed labels (ML-LRC, reconstructed).
 
     The code of ML-LRC [1]_ was not released. The method has a low-rank matrix S of label correlations, labels Y S that
@@ -68,12 +59,11 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
         One record per proximal step: "iteration", "objective", "rank" of S, and "seconds".
     n_iter_ : int
         Number of proximal steps.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
-        As in `GLOCAL`.
 
     See Also
     --------
     MaskedRidge : Ridge regression of each label on its observed entries.
+    MultiLabelEstimator : The attributes that all estimators share.
 
     Notes
     -----
@@ -93,48 +83,28 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
     --------
     >>> from spmld import MLLRC
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = MLLRC(nuclear_penalty=1000.0).fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = MLLRC(nuclear_penalty=1000.0).fit(data.X, data.Y)
     >>> model.history_[-1]["rank"]
     3
     """
 
     loss = "squared"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "completion_penalty": [POSITIVE],
         "alpha": [POSITIVE],
         "nuclear_penalty": [NON_NEGATIVE],
-        "fit_intercept": ["boolean"],
-        "max_iter": [POSITIVE_INT],
-        "tol": [POSITIVE],
-        **PROGRESS_CONSTRAINTS,
     }
 
-    def __init__(
-        self,
-        *,
-        completion_penalty: float = 10.0,
-        alpha: float = 30.0,
-        nuclear_penalty: float = 30.0,
-        fit_intercept: bool = False,
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        callback: Any = None,
-        verbose: bool | int = False,
-    ):
-        self.completion_penalty = completion_penalty
-        self.alpha = alpha
-        self.nuclear_penalty = nuclear_penalty
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.callback = callback
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        self._validate_params()
+    completion_penalty: float = 10.0
+    alpha: float = 30.0
+    nuclear_penalty: float = 30.0
+    fit_intercept: bool = False
+    max_iter: int = 500
+    tol: float = 1e-4
+    callback: Any = None
+    verbose: bool | int = False
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept))
@@ -146,14 +116,5 @@ class MLLRC(CallbackSupportMixin, MultiLabelEstimator):
         with report_progress(self) as report:
             result = solve(fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report)
         self.label_map_ = result.state
-        B = B @ self.label_map_
-        self.coef_ = B[:d, :].T
-        self.intercept_ = B[-1, :] if self.fit_intercept else 0 * B[0, :]
-        self.history_ = result.history
-        self.n_iter_ = len(result.history)
-        if result.status is Status.MAX_ITER:
-            warn_not_converged(self, result.status.message(self.max_iter))
-
-    def _scores(self, X: Any) -> Any:
-        X, W, b = align_arrays(X, self.coef_, self.intercept_)
-        return X @ W.T + b
+        self._set_coefficients(B @ self.label_map_)
+        set_history(self, result)

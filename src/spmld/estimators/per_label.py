@@ -1,9 +1,7 @@
 """PerLabelClassifier: a binary classifier of scikit-learn for each label (binary relevance)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from numbers import Integral
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,17 +14,16 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import features_to_numpy, move
 from spmld._response import label_scores
-from spmld._validation import HasMethods
+from spmld._validation import COMMON_CONSTRAINTS, HasMethods
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
 
-__all__ = ["PerLabelClassifier"]
-
 _BINARY = np.array([0, 1])
 
 
+@dataclass(eq=False, repr=False)
 class PerLabelClassifier(MultiLabelEstimator):
     r"""One binary classifier for each label, fitted on the samples where this label is observed.
 
@@ -70,22 +67,20 @@ class PerLabelClassifier(MultiLabelEstimator):
     >>> from sklearn.svm import LinearSVC
     >>> from spmld import PerLabelClassifier
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = PerLabelClassifier(LinearSVC()).fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = PerLabelClassifier(LinearSVC()).fit(data.X, data.Y)
     >>> model.decision_function(data.X[:2]).shape
     (2, 12)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"]), None],
-        "n_jobs": [Integral, None],
     }
 
-    def __init__(self, estimator: Any = None, *, n_jobs: int | None = None):
-        self.estimator = estimator
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    n_jobs: int | None = None
 
     def _base_estimator(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator

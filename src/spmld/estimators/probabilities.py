@@ -1,7 +1,5 @@
 """Conversion between scores and probabilities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,8 +7,6 @@ from numpy.typing import NDArray
 
 from spmld._arrays import namespace
 from spmld.core.losses import logistic
-
-__all__ = ["BEND", "log_odds", "score_probabilities"]
 
 BEND = 0.05
 """Probabilities of losses other than the logistic are linear in the score up to 1 - BEND, see `score_probabilities`."""

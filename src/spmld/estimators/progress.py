@@ -1,7 +1,5 @@
 """Progress of a fit: callbacks, log lines and convergence warnings."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import warnings
@@ -11,8 +9,11 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from spmld.core.iteration import Result, Status
+
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks
 except ImportError:  # before scikit-learn 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -23,19 +24,8 @@ except ImportError:  # before scikit-learn 1.9
         return method
 
 
-__all__ = [
-    "PROGRESS_CONSTRAINTS",
-    "CallbackSupportMixin",
-    "format_record",
-    "max_iterations",
-    "report_progress",
-    "warn_not_converged",
-]
-
 LOG = logging.getLogger("spmld")
 Record = dict[str, Any]
-PROGRESS_CONSTRAINTS: dict[str, Any] = {"callback": [callable, None], "verbose": ["verbose"]}
-"""Constraints of the parameters `callback` and `verbose`."""
 _LIBRARIES = ("spmld", "sklearn", "joblib")
 
 
@@ -99,6 +89,13 @@ def format_record(record: Record) -> str:
     return ", ".join(
         f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in shown.items()
     )
+
+
+def set_history(estimator: Any, result: Result[Any]) -> None:
+    """Set `history_` and `n_iter_`, and warn if the solver did not converge."""
+    estimator.history_, estimator.n_iter_ = result.history, len(result.history)
+    if result.status is Status.MAX_ITER:
+        warn_not_converged(estimator, result.status.message(estimator.max_iter))
 
 
 def warn_not_converged(estimator: Any, message: str) -> None:

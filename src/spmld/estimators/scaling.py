@@ -1,8 +1,7 @@
 """Feature transformers: scaling, and similarities to landmarks."""
 
-from __future__ import annotations
-
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,10 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import features_to_numpy, move, namespace, to_numpy
-from spmld._validation import POSITIVE_INT
+from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT
 from spmld.estimators._inputs import check_features
-
-__all__ = ["FeatureScaler", "LandmarkFeatures"]
 
 
 class _FeatureTransformer(TransformerMixin, BaseEstimator):
@@ -27,6 +24,7 @@ class _FeatureTransformer(TransformerMixin, BaseEstimator):
         return tags
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FeatureScaler(_FeatureTransformer):
     """Scale features so that samples have mean square norm 1.
 
@@ -59,10 +57,9 @@ class FeatureScaler(_FeatureTransformer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"center": ["boolean"]}
 
-    def __init__(self, *, center: bool = True):
-        self.center = center
+    center: bool = True
 
-    def fit(self, X: Any, y: Any = None) -> FeatureScaler:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Compute means and factors.
 
         Parameters
@@ -102,8 +99,8 @@ class FeatureScaler(_FeatureTransformer):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
-            Samples.
+        X
+            As in `fit`.
 
         Returns
         -------
@@ -137,6 +134,7 @@ class FeatureScaler(_FeatureTransformer):
         return weights, xp.sum(weights * xp.reshape(self.mean_ + xp.zeros_like(W[:, 0]), (-1, 1)), axis=0)
 
 
+@dataclass(eq=False, repr=False)
 class LandmarkFeatures(_FeatureTransformer):
     """Nystroem features of a Gaussian kernel: similarities to landmarks, which are training samples.
 
@@ -168,24 +166,19 @@ class LandmarkFeatures(_FeatureTransformer):
     (100, 20)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_landmarks": [POSITIVE_INT],
-        "random_state": ["random_state"],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "n_landmarks": [POSITIVE_INT]}
 
-    def __init__(self, n_landmarks: int = 300, *, random_state: Any = None):
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
+    n_landmarks: int = 300
+    _: KW_ONLY
+    random_state: Any = None
 
-    def fit(self, X: Any, y: Any = None) -> LandmarkFeatures:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Draw landmarks and set the width of the kernel.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training samples.
-        y : ignored
-            For compatibility with scikit-learn.
+        X, y
+            As in `FeatureScaler.fit`, except torch tensors.
 
         Returns
         -------
@@ -220,8 +213,8 @@ class LandmarkFeatures(_FeatureTransformer):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
+        X
+            As in `fit`.
 
         Returns
         -------

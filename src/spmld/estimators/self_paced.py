@@ -1,10 +1,7 @@
 """SelfPacedClassifier: self-paced weights for any base estimator."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,30 +12,24 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import move
 from spmld._response import label_scores
-from spmld._validation import NON_NEGATIVE, POSITIVE_INT, HasMethods, StrOptions
+from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE_INT, HasMethods, StrOptions
 from spmld.core.iteration import Status, iterate
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._entry_groups import GROUPS, entry_groups, mean_weights
-from spmld.estimators.masked import MaskedLogistic
+from spmld.estimators.masked_linear import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
-from spmld.estimators.progress import (
-    PROGRESS_CONSTRAINTS,
-    CallbackSupportMixin,
-    report_progress,
-    warn_not_converged,
-)
+from spmld.estimators.progress import CallbackSupportMixin, report_progress, warn_not_converged
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
-from spmld.pacing.update import PacingUpdate
-
-__all__ = ["SelfPacedClassifier"]
+from spmld.pacing.pacing_update import PacingUpdate
 
 SIGNS = np.array([-1, 1])
 
 
+@dataclass(eq=False, repr=False)
 class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEstimator):
     r"""Self-paced weights of observed labels for any base estimator.
 
@@ -104,12 +95,11 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         of a weight; mean "threshold" and "diversity" of the groups; "seconds".
     n_iter_ : int
         Number of iterations.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
-        As in `GLOCAL`.
 
     See Also
     --------
     SPMLD : Self-paced weights for latent labels.
+    MultiLabelEstimator : The attributes that all estimators share.
 
     Examples
     --------
@@ -125,50 +115,31 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "estimator": [HasMethods("fit"), None],
         "pacing": [PacingRule, None],
         "groups": [StrOptions(set(GROUPS)), "array-like"],
         "n_clusters": [POSITIVE_INT],
         "response_method": [StrOptions({"auto", "decision_function", "predict_proba"})],
         "cv": ["cv_object"],
-        "max_iter": [POSITIVE_INT],
         "tol": [NON_NEGATIVE],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        **PROGRESS_CONSTRAINTS,
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        pacing: Any = None,
-        groups: Any = "label_polarity",
-        n_clusters: int = 8,
-        response_method: str = "auto",
-        cv: Any = None,
-        max_iter: int = 20,
-        tol: float = 1e-3,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        callback: Any = None,
-        verbose: bool | int = False,
-    ):
-        self.estimator = estimator
-        self.pacing = pacing
-        self.groups = groups
-        self.n_clusters = n_clusters
-        self.response_method = response_method
-        self.cv = cv
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    estimator: Any = None
+    _: KW_ONLY
+    pacing: Any = None
+    groups: Any = "label_polarity"
+    n_clusters: int = 8
+    response_method: str = "auto"
+    cv: Any = None
+    max_iter: int = 20
+    tol: float = 1e-3
+    n_jobs: int | None = None
+    random_state: Any = None
+    callback: Any = None
+    verbose: bool | int = False
 
     def _check_parameters(self) -> None:
-        self._validate_params()
         base = self.estimator
         if base is not None and not any(has_fit_parameter(base, name) for name in ("entry_weight", "sample_weight")):
             raise ValueError(

@@ -1,19 +1,17 @@
 """SPMLD: self-paced multi-label learning with diversity, based on GLOCAL (Seyedi et al., 2019)."""
 
-from __future__ import annotations
-
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
 
 from spmld.core.problem import Problem
 from spmld.estimators.glocal import GLOCAL
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
-from spmld.pacing.update import PacingUpdate
-
-__all__ = ["SPMLD"]
+from spmld.pacing.pacing_update import PacingUpdate
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SPMLD(GLOCAL):
     r"""Self-paced multi-label learning with diversity, for partially observed labels.
 
@@ -50,78 +48,28 @@ class SPMLD(GLOCAL):
         As in `GLOCAL`.
     correlation_factors_, group_sizes_, n_iter_, converged_
         As in `GLOCAL`.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_
-        As in `GLOCAL`.
 
     See Also
     --------
     GLOCAL : The same model without pacing.
+    MultiLabelEstimator : The attributes that all estimators share.
 
     Examples
     --------
     >>> from spmld import SPMLD
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = SPMLD(random_state=0).fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = SPMLD(random_state=0).fit(data.X, data.Y)
     >>> [round(record["mean_weight"], 1) for record in model.history_ if record["stage"] == "main"][:4]
     [0.5, 0.7, 0.8, 1.0]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**GLOCAL._parameter_constraints, "pacing": [PacingRule, None]}
 
-    def __init__(
-        self,
-        *,
-        pacing: Any = None,
-        n_components: int = 20,
-        n_groups: int = 3,
-        correlation_rank: int = 20,
-        coupling: float = 0.3,
-        global_correlation: float = 1e-3,
-        local_correlation: float = 1e-5,
-        ridge: float = 0.03,
-        feature_ridge: float = 0.25,
-        standardize: bool = True,
-        rescale: bool = True,
-        loss: Literal["logistic", "squared", "squared_hinge"] = "logistic",
-        fit_intercept: bool = True,
-        solver: Literal["exact", "descent"] = "exact",
-        init: Literal["spectral", "random"] = "spectral",
-        n_warmup_iter: int = 2,
-        max_iter: int = 100,
-        tol: float | None = 1e-3,
-        random_state: Any = None,
-        callback: Any = None,
-        verbose: bool | int = False,
-    ):
-        super().__init__(
-            n_components=n_components,
-            n_groups=n_groups,
-            correlation_rank=correlation_rank,
-            coupling=coupling,
-            global_correlation=global_correlation,
-            local_correlation=local_correlation,
-            ridge=ridge,
-            feature_ridge=feature_ridge,
-            standardize=standardize,
-            rescale=rescale,
-            loss=loss,
-            fit_intercept=fit_intercept,
-            solver=solver,
-            init=init,
-            n_warmup_iter=n_warmup_iter,
-            max_iter=max_iter,
-            tol=tol,
-            random_state=random_state,
-            callback=callback,
-            verbose=verbose,
-        )
-        self.pacing = pacing
+    pacing: Any = None
+    n_warmup_iter: int = 2
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
         if self.pacing is not None:
             self.pacing._validate_params()
 
@@ -129,7 +77,7 @@ class SPMLD(GLOCAL):
         rule = self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
         return PacingUpdate(rule, ColumnGroups(problem.engine))
 
-    def without(self, *parts: str) -> SPMLD:
+    def without(self, *parts: str) -> Self:
         """Return an unfitted copy without some parts of the model: the ablations of the paper.
 
         Parameters
@@ -164,21 +112,12 @@ class SPMLD(GLOCAL):
         return model
 
     @classmethod
-    def paper(cls, **params: Any) -> SPMLD:
+    def paper(cls, **params: Any) -> Self:
         """Return the model of the paper's text: squared loss, no intercept, random initialization, geometric schedule.
 
         The blocks are solved exactly. The thresholds and diversities are half of the paper's 0.1 and 1, because our
         objective is half of its equation 8; their factors are 1.1 and 0.95. The other parameters have the values of
-        the authors' released code, to which the paper refers.
-
-        Parameters
-        ----------
-        **params
-            Constructor parameters that replace those of the preset.
-
-        Returns
-        -------
-        SPMLD
+        the authors' released code, to which the paper refers. `params` replace parameters of the preset.
 
         Examples
         --------
@@ -186,6 +125,7 @@ class SPMLD(GLOCAL):
         >>> SPMLD.paper(n_components=10).fit_intercept
         False
         """
+        # The values of the released code are also those of `spmld.studies.released.DEFAULTS`.
         schedule = GeometricSchedule(threshold=0.05, growth=1.1, diversity=0.5, decay=0.95)
         preset = {
             "pacing": GroupSparsePacing(schedule=schedule),

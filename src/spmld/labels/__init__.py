@@ -17,6 +17,6 @@ sparse matrix         stored entries are labels; the others are negative, or mis
 """
 
 from spmld.labels.corruption import corrupt_labels, hide_labels
-from spmld.labels.read import Labels, decode_missing, observed, read_labels
+from spmld.labels.encoding import Labels, decode_missing, observed, read_labels
 
 __all__ = ["Labels", "corrupt_labels", "decode_missing", "hide_labels", "observed", "read_labels"]

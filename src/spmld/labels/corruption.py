@@ -1,7 +1,5 @@
 """Hiding and corrupting labels, for experiments."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal
 
@@ -9,9 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from spmld.labels.read import read_labels
-
-__all__ = ["corrupt_labels", "hide_labels"]
+from spmld.labels.encoding import read_labels
 
 
 def hide_labels(

@@ -1,7 +1,5 @@
 """Metrics of the highest-scored labels of a sample: precision, recall and NDCG at k, and one-error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,7 +9,7 @@ import numpy as np
 from spmld._validation import check_scalar_integer
 from spmld.labels import read_labels
 from spmld.metrics._averaging import average_defined, by_rows, ratio
-from spmld.metrics._docs import documented
+from spmld.metrics._docstrings import documented
 from spmld.metrics._inputs import Floats, Signs, read_scores
 from spmld.metrics._sorting import top_k
 

@@ -1,7 +1,5 @@
 """Computing metrics in blocks of rows, and averaging them where they are defined."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

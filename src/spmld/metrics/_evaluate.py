@@ -1,7 +1,5 @@
 """Computing all metrics at once."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass

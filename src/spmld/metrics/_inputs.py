@@ -1,7 +1,5 @@
 """Reading and validating true labels, scores, predictions and probabilities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,14 +1,12 @@
 """Metrics of predicted labels: Hamming loss, subset accuracy and F1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spmld.metrics._averaging import average_defined, average_entries, ratio
-from spmld.metrics._docs import documented
+from spmld.metrics._docstrings import documented
 from spmld.metrics._inputs import Floats, Signs, read_predictions
 
 

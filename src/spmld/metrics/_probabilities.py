@@ -1,14 +1,12 @@
 """Metrics of predicted probabilities: log loss, Brier score and the reliability curve."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from spmld._validation import check_scalar_integer
 from spmld.metrics._averaging import average_entries
-from spmld.metrics._docs import documented
+from spmld.metrics._docstrings import documented
 from spmld.metrics._inputs import Floats, Signs, read_probabilities
 
 

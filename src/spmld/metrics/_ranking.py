@@ -1,13 +1,11 @@
 """Ranking loss, coverage and average precision."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from spmld.metrics._averaging import average_defined, by_columns, by_rows, ratio
-from spmld.metrics._docs import documented
+from spmld.metrics._docstrings import documented
 from spmld.metrics._inputs import Floats, Signs, read_scores
 from spmld.metrics._sorting import average_precision, count_misordered, sort_rows
 

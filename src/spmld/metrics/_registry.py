@@ -1,7 +1,5 @@
 """All metrics and their properties, used by `evaluate`, `scorer` and the docs."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import re

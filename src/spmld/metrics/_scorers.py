@@ -1,7 +1,5 @@
 """Scorers: metrics for scikit-learn's model selection."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sorting of the scores of each row, with ties, and counts that follow from the order."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,13 +1,10 @@
 """Stratified allocation of samples, or of groups of samples, to subsets."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["allocate"]
 
 _CANDIDATES = 100  # units of each subset that are considered for an exchange
 _POOL = 5000  # units of a subset from which the candidates are drawn
@@ -95,7 +92,7 @@ class _Parts:
         self.importance[n_labels:-1] *= _SECOND_AIM
         self.part = np.full(len(amounts), -1, dtype=np.intp)
 
-    def fill(self, shuffle: bool) -> _Parts:
+    def fill(self, shuffle: bool) -> Self:
         """Apply iterative stratification, starting with the rarest label; units without positives are last."""
         order = self.rng.permutation(len(self.part)) if shuffle else np.arange(len(self.part))
         positives = self.amounts[:, : self.n_labels]
@@ -136,7 +133,7 @@ class _Parts:
             self.need[donor] += self.amounts[unit]
             self.need[f] -= self.amounts[unit]
 
-    def mend(self, moves: bool) -> _Parts:
+    def mend(self, moves: bool) -> Self:
         """Exchange units between subsets as long as this helps; with `moves`, single units may move as well."""
         given_up = np.zeros(self.need.shape, dtype=bool)
         for _ in range(_ATTEMPTS):

@@ -1,7 +1,5 @@
 """Candidates of a search: sets of parameters to evaluate."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,8 +12,6 @@ from sklearn.utils import check_random_state
 from spmld._io import need
 from spmld.model_selection.search_result import SearchTrial
 from spmld.model_selection.search_space import grid_space, optuna_space, random_space
-
-__all__ = ["Candidates", "OptunaCandidates", "grid_candidates", "random_candidates"]
 
 
 class Candidates:

@@ -1,10 +1,8 @@
 """Base class of the classifiers that are tuned on out-of-fold scores of a base estimator."""
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
-from numbers import Integral
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,31 +12,29 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._response import label_scores
+from spmld._validation import COMMON_CONSTRAINTS
 from spmld.labels import Labels, read_labels
 from spmld.metrics import subset_accuracy
 from spmld.model_selection.cross_fitting import cross_fit
 from spmld.model_selection.splitters import check_splitter
 
-__all__ = ["CrossFittedClassifier"]
-
 _RESPONSE_METHODS = ["decision_function", "predict_proba"]
 
 
+@dataclass(eq=False, repr=False)
 class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     """Base class of classifiers that transform the scores of a base estimator, tuned on its out-of-fold scores.
 
     Subclasses implement `_fit_scores`, which learns the function, and `_predict_positive`, which applies it.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_jobs": [Integral, None], "random_state": ["random_state"]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = COMMON_CONSTRAINTS
 
-    def __init__(
-        self, estimator: Any, *, cv: Any, n_jobs: int | None, random_state: int | np.random.RandomState | None
-    ) -> None:
-        self.estimator = estimator
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimator: Any
+    _: KW_ONLY
+    cv: Any = 5
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: Any, y: Any, mask: Any = None) -> Self:
         """Fit the base estimator, and tune on its out-of-fold scores.

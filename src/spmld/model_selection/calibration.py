@@ -1,7 +1,5 @@
 """Calibration of scores into probabilities for each label."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -13,8 +11,6 @@ from sklearn.isotonic import IsotonicRegression
 from spmld._validation import StrOptions
 from spmld.labels import Labels
 from spmld.model_selection._cross_fitted import CrossFittedClassifier
-
-__all__ = ["CalibratedClassifier", "fit_sigmoids"]
 
 _Floats = NDArray[np.float64]
 
@@ -108,6 +104,7 @@ def _minimize(problem: _PlattLoss, a: _Floats, b: _Floats, max_iter: int) -> tup
     return a, b
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CalibratedClassifier(CrossFittedClassifier):
     """Classifier with calibrated probabilities for each label, fitted on out-of-fold scores.
 
@@ -167,17 +164,7 @@ class CalibratedClassifier(CrossFittedClassifier):
         "method": [StrOptions({"sigmoid", "isotonic"})],
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        method: Literal["sigmoid", "isotonic"] = "sigmoid",
-        cv: Any = 5,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(estimator, cv=cv, n_jobs=n_jobs, random_state=random_state)
-        self.method = method
+    method: Literal["sigmoid", "isotonic"] = "sigmoid"
 
     def _fit_scores(self, scores: Any, signs: Any, labels: Labels) -> None:
         has_probabilities = hasattr(self.estimator_, "predict_proba")

@@ -1,7 +1,5 @@
 """Comparison of several methods on the same folds."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,8 +18,6 @@ from spmld.labels import Labels, read_labels
 from spmld.metrics import get_metric
 from spmld.model_selection.comparison_result import Comparison
 from spmld.model_selection.splitters import check_splitter
-
-__all__ = ["compare"]
 
 
 def compare(

@@ -1,19 +1,15 @@
 """Result of a comparison of methods."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from spmld._table import TableCell, TextTable
 from spmld.metrics import get_metric
 from spmld.model_selection.statistics import PairedTest, Verdict, holm_correction, paired_t_test
-
-__all__ = ["Comparison"]
 
 _LEVEL = 0.05
 _MARKS = {Verdict.BETTER: "good", Verdict.WORSE: "bad", Verdict.NO_DIFFERENCE: ""}
@@ -136,7 +132,7 @@ class Comparison:
         }
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Comparison:
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Return the comparison that `to_dict` was called on; other keys are ignored.
 
         Parameters

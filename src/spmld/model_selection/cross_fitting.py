@@ -1,7 +1,5 @@
 """Cross-fitting: folds of the samples, and scores of each sample by a model that was not fitted on it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +12,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples
 
 from spmld.model_selection.splitters import check_splitter
-
-__all__ = ["CrossFitResult", "Fold", "cross_fit", "make_folds"]
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Indices of the training samples and of the test samples."""

@@ -1,7 +1,5 @@
 """Splits that hold out observed entries of Y instead of samples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from numbers import Real
 from typing import Any
@@ -12,8 +10,6 @@ from sklearn.utils import check_random_state
 
 from spmld._validation import check_scalar_integer
 from spmld.labels import Labels, read_labels
-
-__all__ = ["EntryKFold", "hold_out_entries"]
 
 
 class EntryKFold:
@@ -78,11 +74,7 @@ class EntryKFold:
 
 
 def hold_out_entries(
-    Y: Any,
-    test_size: float = 0.2,
-    *,
-    mask: Any = None,
-    random_state: int | np.random.RandomState | None = None,
+    Y: Any, test_size: float = 0.2, *, mask: Any = None, random_state: int | np.random.RandomState | None = None
 ) -> tuple[Any, NDArray[np.bool_]]:
     """Hold out the same fraction of the observed positives and of the observed negatives of each label.
 

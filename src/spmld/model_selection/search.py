@@ -1,11 +1,10 @@
 """Search for parameters, evaluated on folds of samples or of entries."""
 
-from __future__ import annotations
-
 import logging
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -22,8 +21,6 @@ from spmld.model_selection.entry_splits import EntryKFold
 from spmld.model_selection.search_result import SearchResult, SearchTrial
 from spmld.model_selection.splitters import check_splitter
 
-__all__ = ["tune"]
-
 logger = logging.getLogger(__name__)
 
 _Fold = tuple[Any, Any, Any, Any]  # X and Y to fit on, X and Y to evaluate on
@@ -38,6 +35,7 @@ _Fold = tuple[Any, Any, Any, Any]  # X and Y to fit on, X and Y to evaluate on
         "study_name": [str],
         "random_state": ["random_state"],
         "verbose": ["boolean"],
+        "callback": [callable, None],
     },
     prefer_skip_nested_validation=False,
 )
@@ -59,6 +57,7 @@ def tune(
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
     verbose: bool = False,
+    callback: Callable[[SearchTrial, int, int], Any] | None = None,
 ) -> SearchResult:
     """Search for the parameters with the best score on held-out observed labels.
 
@@ -104,6 +103,8 @@ def tune(
         Seed of the folds and of the candidates. Use an integer to resume a study with the same folds.
     verbose : bool, default=False
         Whether to print a line for each trial. It is also logged by ``spmld.model_selection.search`` at level INFO.
+    callback : callable, optional
+        Called as ``callback(trial, number, n_trials)`` after each trial; numbers count from 1.
 
     Returns
     -------
@@ -112,36 +113,48 @@ def tune(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from spmld.datasets import make_planted
     >>> from spmld.model_selection import tune
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(120, 2))
-    >>> Y = (X + rng.normal(size=(120, 2)) > 0).astype(int)
-    >>> space = {"n_neighbors": [1, 15]}
-    >>> tune(KNeighborsClassifier(), X, Y, space, scoring="hamming_loss", random_state=0).best_params
+    >>> data, space = make_planted(n_samples=120, random_state=0), {"n_neighbors": [1, 15]}
+    >>> tune(KNeighborsClassifier(), data.X, data.Y, space, scoring="hamming_loss", random_state=0).best_params
     {'n_neighbors': 15}
     """
     # The repr of a function may contain its address, which differs between processes; its name does not.
     name = scoring if isinstance(scoring, str) else getattr(scoring, "__qualname__", repr(scoring))
-    candidates: Candidates | OptunaCandidates
-    if storage is not None and method != "optuna":
-        raise ValueError(f'storage must be None unless method="optuna", got {storage!r}')
-    if method == "optuna":
-        candidates = OptunaCandidates(space, n_trials, name, storage, study_name, random_state)
-    else:
-        candidates = grid_candidates(space) if method == "grid" else random_candidates(space, n_trials, random_state)
+    candidates = _make_candidates(method, space, n_trials, name, storage, study_name, random_state)
     X, Y, mask, groups = indexable(X, Y, mask, groups)
     if mask is not None:
         Y = read_labels(Y, mask).write_with_missing(Y)
-    folds = _split(X, Y, cv, groups, random_state)
-    evaluate = scorer(scoring) if isinstance(scoring, str) else scoring
-    trials, interrupted = _run(candidates, estimator, folds, evaluate, name, n_jobs, verbose)
+    score = scorer(scoring) if isinstance(scoring, str) else scoring
+    evaluate = partial(_evaluate, estimator, _split(X, Y, cv, groups, random_state), score, n_jobs)
+
+    def report(trial: SearchTrial, number: int) -> None:
+        line = (
+            f"trial {number} of {candidates.total}: {name} {trial.score:.6g} in {trial.seconds:.1f} s, {trial.params}"
+        )
+        logger.info(line)
+        if verbose:
+            print(line, flush=True)
+        if callback is not None:
+            callback(trial, number, candidates.total)
+
+    trials, interrupted = _run(candidates, evaluate, report)
     if all(np.isnan(trial.score) for trial in trials):
         raise ValueError(f"none of the {len(trials)} trials has a score: fits failed, or {name} is undefined")
     best = SearchResult(name, trials).best_params
     fitted = clone(estimator).set_params(**best).fit(X, Y) if refit else None
     return SearchResult(name, trials, fitted, interrupted, candidates.study)
+
+
+def _make_candidates(
+    method: str, space: Mapping[str, Any], n_trials: int, name: str, storage: Any, study_name: str, random_state: Any
+) -> Candidates | OptunaCandidates:
+    if method == "optuna":
+        return OptunaCandidates(space, n_trials, name, storage, study_name, random_state)
+    if storage is not None:
+        raise ValueError(f'storage must be None unless method="optuna", got {storage!r}')
+    return grid_candidates(space) if method == "grid" else random_candidates(space, n_trials, random_state)
 
 
 def _split(X: Any, Y: Any, cv: Any, groups: Any, random_state: Any) -> list[_Fold]:
@@ -154,37 +167,26 @@ def _split(X: Any, Y: Any, cv: Any, groups: Any, random_state: Any) -> list[_Fol
         held_out = ((Y_train, np.where(entries.reshape(signs.shape), signs, 0)) for Y_train, entries in cv.split(Y))
         return [(X, Y_train, X, labels.write_with_missing(Y, test_signs)) for Y_train, test_signs in held_out]
     splits = check_splitter(cv, len(signs), random_state, other=" or an EntryKFold").split(X, Y, groups)
+    take = _safe_indexing
     return [
-        (
-            *(_safe_indexing(array, train) for array in (X, Y)),
-            _safe_indexing(X, test),
-            _safe_indexing(Y, test) if signs[test].any() else None,
-        )
+        (take(X, train), take(Y, train), take(X, test), take(Y, test) if signs[test].any() else None)
         for train, test in splits
     ]
 
 
 def _run(
     candidates: Candidates | OptunaCandidates,
-    estimator: Any,
-    folds: list[_Fold],
-    evaluate: Callable[[Any, Any, Any], float],
-    name: str,
-    n_jobs: int | None,
-    verbose: bool,
+    evaluate: Callable[[dict[str, Any]], SearchTrial],
+    report: Callable[[SearchTrial, int], None],
 ) -> tuple[list[SearchTrial], bool]:
     """Evaluate all candidates; return the trials, and whether the search was interrupted."""
     trials = list(candidates.finished)
     try:
         for params in candidates:
-            trial = _evaluate(clone(estimator).set_params(**params), params, folds, evaluate, n_jobs)
+            trial = evaluate(params)
             candidates.tell(trial)
             trials.append(trial)
-            progress = f"trial {len(trials)} of {candidates.total}: {name} {trial.score:.6g}"
-            line = f"{progress} in {trial.seconds:.1f} s, {params}"
-            logger.info(line)
-            if verbose:
-                print(line, flush=True)
+            report(trial, len(trials))
     except KeyboardInterrupt:
         candidates.discard()
         if not trials:
@@ -194,17 +196,18 @@ def _run(
 
 
 def _evaluate(
-    candidate: Any, params: dict[str, Any], folds: list[_Fold], evaluate: Any, n_jobs: int | None
+    estimator: Any, folds: list[_Fold], score: Any, n_jobs: int | None, params: dict[str, Any]
 ) -> SearchTrial:
     start = time.perf_counter()
+    candidate = clone(estimator).set_params(**params)
     try:
-        scores = Parallel(n_jobs=n_jobs)(delayed(_evaluate_fold)(candidate, fold, evaluate) for fold in folds)
-        defined = [score for score in scores if not np.isnan(score)]
-        score = float(np.mean(defined)) if defined else float("nan")
+        scores = Parallel(n_jobs=n_jobs)(delayed(_evaluate_fold)(candidate, fold, score) for fold in folds)
+        defined = [value for value in scores if not np.isnan(value)]
+        mean = float(np.mean(defined)) if defined else float("nan")
     except Exception as error:
         warnings.warn(f"A fit with {params} failed: {error!r}", FitFailedWarning, stacklevel=4)
-        scores, score = [], float("nan")
-    return SearchTrial(params, score, scores, time.perf_counter() - start)
+        scores, mean = [], float("nan")
+    return SearchTrial(params, mean, scores, time.perf_counter() - start)
 
 
 def _evaluate_fold(candidate: Any, fold: _Fold, evaluate: Any) -> float:

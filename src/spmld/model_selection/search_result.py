@@ -1,7 +1,5 @@
 """Result of a search, and its trials."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,8 +7,6 @@ import numpy as np
 
 from spmld._io import need
 from spmld._table import TextTable
-
-__all__ = ["SearchResult", "SearchTrial"]
 
 
 @dataclass(frozen=True)
@@ -94,18 +90,11 @@ class SearchResult:
 
     def to_frame(self) -> Any:
         """Return the trials as a DataFrame with columns for the parameters, score, seconds and the scores of folds."""
-        n_folds = max(len(trial.fold_scores) for trial in self.trials)
-        return need("pandas").DataFrame(
-            [
-                {
-                    **trial.params,
-                    "score": trial.score,
-                    "seconds": trial.seconds,
-                    **{f"fold_{i}": (trial.fold_scores + [np.nan] * n_folds)[i] for i in range(n_folds)},
-                }
-                for trial in self.trials
-            ]
-        )
+        rows = []
+        for trial in self.trials:
+            folds = {f"fold_{i}": score for i, score in enumerate(trial.fold_scores)}
+            rows.append({**trial.params, "score": trial.score, "seconds": trial.seconds, **folds})
+        return need("pandas").DataFrame(rows)
 
     def _headline(self) -> str:
         interrupted = ", interrupted" if self.interrupted else ""

@@ -10,8 +10,6 @@ a distribution         of scipy.stats for ``method="random"``, of Optuna for ``m
 ====================== ===============================================================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -20,8 +18,6 @@ import numpy as np
 from scipy import stats
 
 from spmld._io import need
-
-__all__ = ["grid_space", "optuna_space", "random_space"]
 
 
 def grid_space(space: Mapping[str, Any]) -> dict[str, list[Any]]:

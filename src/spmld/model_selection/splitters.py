@@ -1,7 +1,5 @@
 """Splitters of samples, stratified by labels with missing entries."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator
 from numbers import Integral
@@ -15,7 +13,7 @@ from sklearn.utils import check_random_state, indexable
 from spmld._validation import check_scalar_integer
 from spmld.labels import read_labels
 from spmld.model_selection._allocation import allocate
-from spmld.model_selection._sizes import (
+from spmld.model_selection._split_sizes import (
     check_n_subsets,
     proportional_sizes,
     read_groups,
@@ -23,13 +21,6 @@ from spmld.model_selection._sizes import (
     with_remainder,
 )
 from spmld.model_selection.entry_splits import EntryKFold
-
-__all__ = [
-    "MultilabelStratifiedKFold",
-    "MultilabelStratifiedShuffleSplit",
-    "RepeatedMultilabelStratifiedKFold",
-    "check_splitter",
-]
 
 _Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -106,11 +97,7 @@ class MultilabelStratifiedKFold(_StratifiedSplitter):
     """
 
     def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
+        self, n_splits: int = 5, *, shuffle: bool = True, random_state: int | np.random.RandomState | None = None
     ) -> None:
         self.n_splits = check_scalar_integer("n_splits", n_splits, minimum=2)
         if not isinstance(shuffle, (bool, np.bool_)):

@@ -5,8 +5,6 @@ the same data. Friedman's and Nemenyi's tests over data sets ask whether it woul
 2006).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from math import copysign, inf, sqrt
@@ -15,16 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-
-__all__ = [
-    "FriedmanTest",
-    "PairedTest",
-    "Verdict",
-    "critical_difference",
-    "friedman_test",
-    "holm_correction",
-    "paired_t_test",
-]
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +37,7 @@ class Verdict(StrEnum):
         return {"better": "+", "worse": "-"}.get(self.value, "=")
 
     @classmethod
-    def from_test(cls, difference: float, p: float, *, greater_is_better: bool, level: float = 0.05) -> Verdict:
+    def from_test(cls, difference: float, p: float, *, greater_is_better: bool, level: float = 0.05) -> "Verdict":
         """Return the verdict for a difference (method minus reference) with p-value `p`."""
         if p >= level:
             return cls.NO_DIFFERENCE

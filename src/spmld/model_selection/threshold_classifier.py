@@ -1,8 +1,7 @@
 """Classifier with a tuned threshold for each label."""
 
-from __future__ import annotations
-
 import warnings
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,11 +12,10 @@ from spmld.labels import Labels
 from spmld.model_selection._cross_fitted import CrossFittedClassifier
 from spmld.model_selection.thresholds import f1_thresholds, proportional_thresholds, top_k_margins
 
-__all__ = ["ThresholdClassifier"]
-
 _THRESHOLDS = {"f1": f1_thresholds, "proportional": proportional_thresholds}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ThresholdClassifier(CrossFittedClassifier):
     """Classifier with a threshold for each label, tuned on out-of-fold scores.
 
@@ -99,21 +97,9 @@ class ThresholdClassifier(CrossFittedClassifier):
         "response_method": [StrOptions({"auto", "decision_function", "predict_proba"})],
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        method: Literal["f1", "proportional", "top_k"] = "f1",
-        k: int | None = None,
-        response_method: Literal["auto", "decision_function", "predict_proba"] = "auto",
-        cv: Any = 5,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(estimator, cv=cv, n_jobs=n_jobs, random_state=random_state)
-        self.method = method
-        self.k = k
-        self.response_method = response_method
+    method: Literal["f1", "proportional", "top_k"] = "f1"
+    k: int | None = None
+    response_method: Literal["auto", "decision_function", "predict_proba"] = "auto"
 
     def _needs_scores(self) -> bool:
         return self.method in _THRESHOLDS

@@ -1,14 +1,10 @@
 """Thresholds of scores: the best for each label, or the k largest scores of each sample."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["f1_thresholds", "proportional_thresholds", "top_k_margins"]
 
 _Floats = NDArray[np.float64]
 

@@ -1,7 +1,5 @@
 """Split of samples into training, validation and test sets."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,9 +7,7 @@ from sklearn.utils import _safe_indexing, check_random_state, indexable
 
 from spmld.labels import read_labels
 from spmld.model_selection._allocation import allocate
-from spmld.model_selection._sizes import check_n_subsets, read_groups, train_validation_test_sizes, with_remainder
-
-__all__ = ["train_validation_test_split"]
+from spmld.model_selection._split_sizes import check_n_subsets, read_groups, train_validation_test_sizes, with_remainder
 
 
 def train_validation_test_split(

@@ -24,14 +24,7 @@ schedule              threshold and diversity of an iteration
 """
 
 from spmld.pacing.groups import ColumnGroups, EntryGroups
-from spmld.pacing.rules import (
-    DiversePacing,
-    GroupSparsePacing,
-    HardPacing,
-    LinearPacing,
-    LogarithmicPacing,
-    PacingRule,
-)
+from spmld.pacing.rules import DiversePacing, GroupSparsePacing, HardPacing, LinearPacing, LogarithmicPacing, PacingRule
 from spmld.pacing.schedules import FixedSchedule, GeometricSchedule, PacingParameters, QuantileSchedule
 
 __all__ = [

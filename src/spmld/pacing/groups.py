@@ -4,11 +4,9 @@ Entries come as sequences of row blocks. A quantity of the groups, such as their
 per group; a function of the entries receives it spread over the entries of the group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -18,38 +16,7 @@ from spmld._arrays import CACHE, row_slices
 from spmld.core.losses import Array
 from spmld.core.problem import Engine, split_rows
 
-__all__ = ["Blocks", "ColumnGroups", "EntryGroups", "Groups", "cycle_values", "keep_easiest", "polarity_groups"]
-
 Blocks = Sequence[Array]
-
-
-class Groups(Protocol):
-    """Operations on groups that a pacing rule can use."""
-
-    @property
-    def engine(self) -> Engine:
-        """Map and sum over row blocks."""
-        ...
-
-    def map(self, function: Callable[..., Array], entries: Blocks, *values: Array) -> tuple[Array, ...]:
-        """Return `function(entries, *values)` in the shape of the entries; 0 for entries outside all groups."""
-        ...
-
-    def sum(self, function: Callable[..., tuple[Array, ...]], entries: Blocks, *values: Array) -> tuple[Array, ...]:
-        """Return the sums within groups of each array that `function(entries, *values)` returns."""
-        ...
-
-    def ranks(self, entries: Blocks) -> tuple[Array, ...]:
-        """Return the rank of each entry within its group, 1 for the smallest."""
-        ...
-
-    def max(self, entries: Blocks) -> float:
-        """Return the largest entry over all groups."""
-        ...
-
-    def per_group(self, value: Any, entries: Blocks) -> Array:
-        """Return one number per group, from a scalar or from one number per group."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -71,6 +38,8 @@ class ColumnGroups:
     engine: Engine = field(default_factory=Engine)
 
     def map(self, function: Callable[..., Array], entries: Blocks, *values: Array) -> tuple[Array, ...]:
+        """Return `function(entries, *values)` in the shape of the entries; 0 for entries outside all groups."""
+
         def map_block(L: Array) -> Array:
             xp, P = array_namespace(L), array_namespace(L).empty_like(L)
             for s in row_slices(L.shape[0], L.shape[1], CACHE):
@@ -80,6 +49,8 @@ class ColumnGroups:
         return self.engine.map(map_block, entries)
 
     def sum(self, function: Callable[..., tuple[Array, ...]], entries: Blocks, *values: Array) -> tuple[Array, ...]:
+        """Return the sums within groups of each array that `function(entries, *values)` returns."""
+
         def sum_block(L: Array) -> tuple[Array, ...]:
             xp, totals = array_namespace(L), None
             for s in row_slices(L.shape[0], L.shape[1], CACHE):
@@ -91,6 +62,7 @@ class ColumnGroups:
         return self.engine.sum(sum_block, entries)
 
     def ranks(self, entries: Blocks) -> tuple[Array, ...]:
+        """Return the rank of each entry within its group, 1 for the smallest."""
         xp = array_namespace(entries[0])
         L = xp.concat(list(entries))
         order = xp.argsort(L, axis=0, stable=True)
@@ -98,9 +70,11 @@ class ColumnGroups:
         return split_rows(ranks, [block.shape[0] for block in entries])
 
     def max(self, entries: Blocks) -> float:
+        """Return the largest entry of all groups."""
         return max(self.engine.map(lambda L: float(array_namespace(L).max(L)), entries))
 
     def per_group(self, value: Any, entries: Blocks) -> Array:
+        """Return one number per group, from a scalar or from one number per group."""
         L = entries[0]
         xp = array_namespace(L)
         return xp.zeros_like(L[0, :]) + xp.asarray(value, dtype=L.dtype, device=L.device)
@@ -171,6 +145,9 @@ class EntryGroups:
         flat = xp.reshape(xp.astype(values, like.dtype, copy=False), (-1,))
         sums = xp.bincount(xp.reshape(index, (-1,)), weights=flat, minlength=self.count + 1)
         return xp.astype(sums[: self.count], like.dtype)
+
+
+Groups = ColumnGroups | EntryGroups
 
 
 def polarity_groups(signs: NDArray[Any]) -> EntryGroups:

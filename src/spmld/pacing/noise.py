@@ -22,8 +22,6 @@ with a penalty that keeps c near 1 and d near 0. The second step adapts the rate
 `noise_rates`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -32,16 +30,6 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from spmld.core.losses import Array, logistic
-
-__all__ = [
-    "NoiseRates",
-    "correct_probability",
-    "error_log_odds",
-    "label_rates",
-    "log_likelihood",
-    "noise_rates",
-    "shared_rates",
-]
 
 MIN_RATE = 1e-7
 """Minimum distance of rates from 0 and 1, which are fixed points of the EM algorithm."""
@@ -89,11 +77,12 @@ def error_log_odds(scores: Array, signs: Array, rates: NoiseRates) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.pacing.noise import NoiseRates, error_log_odds
-    >>> rates = NoiseRates(np.array([0.2]), np.array([0.2]))
-    >>> error_log_odds(np.array([[2.0], [2.0]]), np.array([[1], [-1]]), rates).round(2)
-    array([[-3.39],
-           [ 0.61]])
+    >>> from spmld.pacing.noise import NoiseRates, correct_probability, error_log_odds
+    >>> scores, signs, rates = np.array([2.0, 2.0, 2.0]), np.array([1, -1, 0]), NoiseRates(np.array(0.2), np.array(0.2))
+    >>> error_log_odds(scores, signs, rates)[:2].round(2)
+    array([-3.39,  0.61])
+    >>> correct_probability(scores, signs, rates).round(2)
+    array([0.97, 0.35, 0.  ])
     """
     xp = array_namespace(scores)
     odds = rates.slope * scores + rates.shift
@@ -116,13 +105,7 @@ def correct_probability(scores: Array, signs: Array, rates: NoiseRates) -> Array
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from spmld.pacing.noise import NoiseRates, correct_probability
-    >>> rates = NoiseRates(np.array([0.2]), np.array([0.2]))
-    >>> correct_probability(np.array([[2.0], [2.0], [2.0]]), np.array([[1], [-1], [0]]), rates).round(2)
-    array([[0.97],
-           [0.35],
-           [0.  ]])
+    See `error_log_odds`.
     """
     xp = array_namespace(scores)
     p = logistic(-error_log_odds(scores, signs, rates))

@@ -1,7 +1,5 @@
 """Pacing rules: weights as functions of losses, and the penalties that they minimize."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from math import log
 from numbers import Real
@@ -14,8 +12,6 @@ from spmld._validation import HasMethods, Interval
 from spmld.core.losses import Array
 from spmld.pacing.groups import Blocks, Groups
 from spmld.pacing.schedules import PacingParameters, QuantileSchedule, Schedule
-
-__all__ = ["DiversePacing", "GroupSparsePacing", "HardPacing", "LinearPacing", "LogarithmicPacing", "PacingRule"]
 
 
 class PacingRule(BaseEstimator, ABC):
@@ -89,11 +85,6 @@ class PacingRule(BaseEstimator, ABC):
 class HardPacing(PacingRule):
     """Weight 1 below the threshold, 0 elsewhere (Kumar, Packer and Koller, 2010).
 
-    Parameters
-    ----------
-    schedule : schedule object, default=QuantileSchedule()
-        As in `PacingRule`.
-
     Examples
     --------
     >>> import numpy as np
@@ -113,11 +104,6 @@ class HardPacing(PacingRule):
 
 class LinearPacing(PacingRule):
     """Weights that decrease linearly, from 1 at loss 0 to 0 at the threshold (Jiang et al., 2014).
-
-    Parameters
-    ----------
-    schedule : schedule object, default=QuantileSchedule()
-        As in `PacingRule`.
 
     Examples
     --------
@@ -194,11 +180,6 @@ class GroupSparsePacing(HardPacing):
     Within each group the weights minimize ``sum_j p_j (L_j - threshold) + diversity |p|_2`` over [0, 1]. The plus sign
     makes them *group-sparse*: all weights of a group are 0 if its slack ``|max(threshold - L, 0)|_2`` does not exceed
     the diversity, as in self-paced multi-task learning. Without diversity it is `HardPacing`.
-
-    Parameters
-    ----------
-    schedule : schedule object, default=QuantileSchedule()
-        As in `PacingRule`.
 
     Examples
     --------

@@ -1,7 +1,5 @@
 """Pacing schedules: the threshold and diversity of each iteration."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
@@ -15,16 +13,6 @@ from sklearn.base import BaseEstimator
 from spmld._validation import FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval
 from spmld.core.losses import Array
 from spmld.pacing.groups import Blocks, Groups, cycle_values
-
-__all__ = [
-    "FixedSchedule",
-    "GeometricSchedule",
-    "PacingParameters",
-    "QuantileSchedule",
-    "Schedule",
-    "group_quantiles",
-    "slack_norms",
-]
 
 TINY = 1e-30
 """Offset that keeps thresholds above losses of 0."""
@@ -52,6 +40,7 @@ class PacingParameters:
     diversity: Any = 0.0
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GeometricSchedule(BaseEstimator):
     """The schedule of the paper: ``threshold * growth^t`` and ``diversity * decay^t`` in iteration t.
 
@@ -80,11 +69,10 @@ class GeometricSchedule(BaseEstimator):
         "decay": [FRACTION],
     }
 
-    def __init__(self, *, threshold: float = 1e-4, growth: float = 1.3, diversity: float = 1.0, decay: float = 0.6):
-        self.threshold = threshold
-        self.growth = growth
-        self.diversity = diversity
-        self.decay = decay
+    threshold: float = 1e-4
+    growth: float = 1.3
+    diversity: float = 1.0
+    decay: float = 0.6
 
     def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
         """Return threshold and diversity of an iteration, counted from 0."""
@@ -99,6 +87,7 @@ class GeometricSchedule(BaseEstimator):
         return False
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class QuantileSchedule(BaseEstimator):
     """A relative schedule: the fraction of easy entries in each group grows linearly.
 
@@ -139,20 +128,11 @@ class QuantileSchedule(BaseEstimator):
         "common": ["boolean"],
     }
 
-    def __init__(
-        self,
-        *,
-        start: float | Sequence[float] = 0.5,
-        stop: float | Sequence[float] = 1.0,
-        n_iter: int = 4,
-        diversity: float = 0.0,
-        common: bool = False,
-    ):
-        self.start = start
-        self.stop = stop
-        self.n_iter = n_iter
-        self.diversity = diversity
-        self.common = common
+    start: float | Sequence[float] = 0.5
+    stop: float | Sequence[float] = 1.0
+    n_iter: int = 4
+    diversity: float = 0.0
+    common: bool = False
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -196,6 +176,7 @@ class QuantileSchedule(BaseEstimator):
         return iteration >= self.n_iter - 1
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FixedSchedule(BaseEstimator):
     """The same threshold and diversity in all iterations.
 
@@ -215,9 +196,8 @@ class FixedSchedule(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"threshold": [POSITIVE], "diversity": [NON_NEGATIVE]}
 
-    def __init__(self, *, threshold: float = 1.0, diversity: float = 0.0):
-        self.threshold = threshold
-        self.diversity = diversity
+    threshold: float = 1.0
+    diversity: float = 0.0
 
     def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
         """Return threshold and diversity."""

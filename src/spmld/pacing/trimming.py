@@ -1,7 +1,5 @@
 """Trimming: zero weights for hard entries, which are likely errors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -13,8 +11,6 @@ from spmld.pacing.groups import polarity_groups
 from spmld.pacing.noise import correct_probability, noise_rates
 from spmld.pacing.rules import HardPacing
 from spmld.pacing.schedules import QuantileSchedule
-
-__all__ = ["estimate_keep_fraction", "trim"]
 
 NEGATIVE_RATIO = 0.3
 """Ratio of the trimmed fractions of negatives and positives: negatives are numerous, and few of them are wrong."""
@@ -66,10 +62,8 @@ def estimate_keep_fraction(scores: NDArray[np.float64], Y: Any) -> float:
 
     Parameters
     ----------
-    scores : ndarray of shape (n_samples, n_labels)
-        Out-of-fold scores.
-    Y : labels in any form of `spmld.labels.read_labels`
-        Labels of the samples.
+    scores, Y
+        As in `trim`.
 
     Returns
     -------

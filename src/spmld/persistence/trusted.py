@@ -23,7 +23,7 @@ def is_trusted(name: str) -> bool:
     Examples
     --------
     >>> from spmld.persistence.trusted import is_trusted
-    >>> is_trusted("spmld.estimators.spmld.SPMLD"), is_trusted("spmld.labels.read.read_labels"), is_trusted("os.system")
+    >>> is_trusted("spmld.estimators.spmld.SPMLD"), is_trusted("spmld.labels.read_labels"), is_trusted("os.system")
     (True, False, False)
     """
     module, _, attribute = name.rpartition(".")

@@ -3,8 +3,8 @@
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.ensemble import SelfPacedEnsemble
 from spmld.estimators.ensemble.keep_fraction import choose_keep_fraction
-from spmld.estimators.ensemble.path import PathResult, search_path
-from spmld.estimators.ensemble.training import HeldOutLoss, TrainingData
+from spmld.estimators.ensemble.path_search import PathResult, search_path
+from spmld.estimators.ensemble.training_data import HeldOutLoss, TrainingData
 from spmld.estimators.ensemble.views import View, kernel_view, latent_view, linear_view
 from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
 

@@ -1,8 +1,7 @@
 """Correction of scores for dependencies between labels."""
 
-from __future__ import annotations
-
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import row_slices
 from spmld._validation import POSITIVE, POSITIVE_INT
-from spmld.core.linear import OtherLabels, Penalty
+from spmld.core.designs import OtherLabels, Penalty
 from spmld.core.losses import LOSSES, logistic
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem, make_problem
 from spmld.labels import read_labels
 
-__all__ = ["DependencyCorrection"]
-
 Matrix = NDArray[np.float64]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DependencyCorrection(BaseEstimator):
     r"""Correct the score of each label by the other labels of its sample.
 
@@ -71,14 +69,11 @@ class DependencyCorrection(BaseEstimator):
         "max_samples": [POSITIVE_INT],
     }
 
-    def __init__(self, *, C: float = 1.0, tol: float = 1e-2, max_samples: int = 50_000):
-        self.C = C
-        self.tol = tol
-        self.max_samples = max_samples
+    C: float = 1.0
+    tol: float = 1e-2
+    max_samples: int = 50_000
 
-    def fit(
-        self, scores: Matrix, Y: Any, entry_weight: Matrix | None = None, known: Any = None
-    ) -> DependencyCorrection:
+    def fit(self, scores: Matrix, Y: Any, entry_weight: Matrix | None = None, known: Any = None) -> Self:
         """Learn the dependencies.
 
         Parameters
@@ -103,15 +98,10 @@ class DependencyCorrection(BaseEstimator):
         z = _label_values(scores, known)
         part = slice(None, None, -(-len(scores) // self.max_samples))
         problem, l = _problem(z[part], scores[part], signs[part], weights[part]), scores.shape[1]
+        loss, design, offset = LOSSES["logistic"], OtherLabels(np.arange(l)), problem.split(scores[part])
+        start, penalty = np.zeros((l + 1, l)), Penalty(1 / self.C)
         self.coef_ = newton_minimize(
-            problem,
-            LOSSES["logistic"],
-            OtherLabels(np.arange(l)),
-            Penalty(1 / self.C),
-            np.zeros((l + 1, l)),
-            offset=problem.split(scores[part]),
-            tol=self.tol,
-            reorthogonalize=True,
+            problem, loss, design, penalty, start, offset=offset, tol=self.tol, reorthogonalize=True
         ).B
         return self
 

@@ -1,10 +1,7 @@
 """SelfPacedEnsemble: an ensemble of views with trimming of hard labels and a label-dependency correction."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from numbers import Integral
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,24 +9,23 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from spmld._arrays import features_to_numpy, move
-from spmld._validation import FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, UNIT_INTERVAL
+from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, UNIT_INTERVAL
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.keep_fraction import choose_keep_fraction
-from spmld.estimators.ensemble.path import PathResult, Recorder, search_path
-from spmld.estimators.ensemble.training import HeldOutLoss, Scores, TrainingData
+from spmld.estimators.ensemble.path_search import Recorder, search_path
+from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData
 from spmld.estimators.ensemble.views import CS, LABEL_GRAPH_PENALTIES, View, kernel_view, latent_view, linear_view
 from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
-from spmld.estimators.progress import PROGRESS_CONSTRAINTS, CallbackSupportMixin, report_progress
+from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import make_folds
 from spmld.pacing.trimming import estimate_keep_fraction, trim
 
-__all__ = ["SelfPacedEnsemble"]
-
 VIEWS = ("linear", "kernel", "latent")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     r"""Self-paced multi-label ensemble that selects its settings on held-out observed labels.
 
@@ -118,15 +114,14 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     --------
     >>> from spmld import SelfPacedEnsemble
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> model = SelfPacedEnsemble(random_state=0).fit(data.X, Y)
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = SelfPacedEnsemble(random_state=0).fit(data.X, data.Y)
     >>> model.predict_proba(data.X[:2]).shape
     (2, 12)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "Cs": [list, tuple, np.ndarray],
         "label_graph_penalties": [list, tuple, np.ndarray],
         "views": [list, tuple],
@@ -136,41 +131,21 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         "completion_weight": [UNIT_INTERVAL],
         "cv": "no_validation",  # by make_folds
         "scoring": [str],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        **PROGRESS_CONSTRAINTS,
     }
 
-    def __init__(
-        self,
-        *,
-        Cs: Sequence[float] = CS,
-        label_graph_penalties: Sequence[float] = LABEL_GRAPH_PENALTIES,
-        views: Sequence[str | View] = VIEWS,
-        n_landmarks: int = 300,
-        keep_fractions: Sequence[float | str] = ("auto", 1.0),
-        dependency_weight: float = 0.3,
-        completion_weight: float = 0.5,
-        cv: Any = 3,
-        scoring: str = "ranking_loss",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        callback: Any = None,
-        verbose: bool | int = False,
-    ):
-        self.Cs = Cs
-        self.label_graph_penalties = label_graph_penalties
-        self.views = views
-        self.n_landmarks = n_landmarks
-        self.keep_fractions = keep_fractions
-        self.dependency_weight = dependency_weight
-        self.completion_weight = completion_weight
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    Cs: Sequence[float] = CS
+    label_graph_penalties: Sequence[float] = LABEL_GRAPH_PENALTIES
+    views: Sequence[str | View] = VIEWS
+    n_landmarks: int = 300
+    keep_fractions: Sequence[float | str] = ("auto", 1.0)
+    dependency_weight: float = 0.3
+    completion_weight: float = 0.5
+    cv: Any = 3
+    scoring: str = "ranking_loss"
+    n_jobs: int | None = None
+    random_state: Any = None
+    callback: Any = None
+    verbose: bool | int = False
 
     def _check_parameters(self) -> None:
         def check_each(name: str, accepted: str, is_valid: Callable[[Any], bool]) -> None:
@@ -223,7 +198,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             self.params_ = {name: result.params for name, result in results.items()}
             self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
             scores = weighted_scores({name: result.scores for name, result in results.items()}, self.view_weights_)
-            self.keep_fraction_ = self._choose_keep_fraction(scores, views, data, results, record)
+            best = max(self.view_weights_, key=self.view_weights_.__getitem__)
+            chosen = views[best], data[best], results[best].scores
+            self.keep_fraction_ = self._choose_keep_fraction(scores, *chosen, record)
             self.self_paced_weights_ = trim(scores, Y, self.keep_fraction_)
             self.estimators_ = {
                 name: self._estimator(view).fit(data[name].X, Y, entry_weight=self.self_paced_weights_ * weights)
@@ -244,20 +221,14 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         }
 
     def _choose_keep_fraction(
-        self,
-        scores: Scores,
-        views: dict[str, View],
-        data: dict[str, TrainingData],
-        results: dict[str, PathResult],
-        record: Recorder,
+        self, scores: Scores, view: View, data: TrainingData, view_scores: Scores, record: Recorder
     ) -> float:
-        """Choose among `keep_fractions` by the view with the largest weight."""
-        best = max(self.view_weights_, key=self.view_weights_.__getitem__)
-        auto = estimate_keep_fraction(scores, data[best].Y)
+        """Choose among `keep_fractions` by one view."""
+        auto = estimate_keep_fraction(scores, data.Y)
         fractions = [auto if _is_auto(fraction) else float(fraction) for fraction in self.keep_fractions]
         if len(fractions) == 1:
             return fractions[0]
-        return choose_keep_fraction(self._estimator(views[best]), data[best], fractions, results[best].scores, record)
+        return choose_keep_fraction(self._estimator(view), data, fractions, view_scores, record)
 
     def _estimator(self, view: View) -> Any:
         """Return the base estimator of a view with the selected parameters, unfitted."""

@@ -1,17 +1,13 @@
 """Choice of the fraction of entries that trimming keeps, by nested folds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from spmld.estimators.ensemble.path import Recorder
-from spmld.estimators.ensemble.training import Scores, TrainingData
+from spmld.estimators.ensemble.path_search import Recorder
+from spmld.estimators.ensemble.training_data import Scores, TrainingData
 from spmld.pacing.trimming import trim
-
-__all__ = ["choose_keep_fraction", "first_near_best", "nested_scores", "trimmed_scores"]
 
 
 def choose_keep_fraction(

@@ -4,19 +4,15 @@ To add a view, write a function that returns a `View` and list it in `SelfPacedE
 ``SelfPacedEnsemble(views=...)``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spmld.core.latent import exact_steps
+from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
-from spmld.estimators.masked import MaskedLogistic
+from spmld.estimators.masked_linear import MaskedLogistic
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
-
-__all__ = ["View", "kernel_view", "latent_view", "linear_view"]
 
 Params = Mapping[str, Any]
 CS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)

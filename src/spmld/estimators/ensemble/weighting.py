@@ -1,14 +1,10 @@
 """Weights of the views, and weighted means of their scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 
-from spmld.estimators.ensemble.training import Scores
-
-__all__ = ["view_weights", "weighted_scores"]
+from spmld.estimators.ensemble.training_data import Scores
 
 POWER = 8
 """Power of the inverse losses."""

@@ -9,13 +9,13 @@ from sklearn.linear_model import Ridge as RidgeRegression
 from spmld.core.descent import DESCENT
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Status
-from spmld.core.latent import EXACT, guarded, solve, try_extrapolation
+from spmld.core.latent_solver import EXACT, guarded, solve, try_extrapolation
 from spmld.core.losses import LOSSES
 from spmld.core.problem import State
 from spmld.core.steps import UpdateV, UpdateW
 from spmld.core.terms import Correlation, Coupling, Ridge
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, QuantileSchedule
-from spmld.pacing.update import PacingUpdate
+from spmld.pacing.pacing_update import PacingUpdate
 
 from .cases import SIZES, make_case
 

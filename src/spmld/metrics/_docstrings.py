@@ -1,7 +1,5 @@
 """Descriptions of the parameters that the metrics have in common."""
 
-from __future__ import annotations
-
 import inspect
 import textwrap
 from collections.abc import Callable

@@ -7,10 +7,8 @@ Their objective
 is minimized in `newton.py`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from array_api_compat import array_namespace
 
@@ -19,46 +17,28 @@ from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem
 
 
-class Design(Protocol):
-    """A linear map from parameters to the scores of a row block."""
-
-    separable: bool
-    """Whether column i of the parameters affects only column i of the scores."""
-
-    def scores(self, block: Block, B: Array) -> Array:
-        """Return the scores, (n, l)."""
-        ...
-
-    def pull(self, block: Block, D: Array) -> Array:
-        """Apply the adjoint: the gradient in the parameters from slopes D in the scores."""
-        ...
-
-    def squares(self, block: Block, C: Array) -> Array:
-        """Return the diagonal of pull(C o scores(.))."""
-        ...
-
-    def columns(self, keep: Array | slice) -> Design:
-        """Return the map of some columns, if it is separable."""
-        ...
-
-
 @dataclass(frozen=True)
 class Features:
     """Scores X W + 1 b^T: one model per label. B is W, (d, l), with b^T below it if there is an intercept."""
 
     intercept: bool = True
     separable = True
+    """Whether column i of the parameters affects only column i of the scores."""
 
     def scores(self, block: Block, B: Array) -> Array:
+        """Return the scores, (n, l)."""
         return block.X @ B[:-1, :] + B[-1, :] if self.intercept else block.X @ B
 
     def pull(self, block: Block, D: Array) -> Array:
+        """Apply the adjoint: the gradient in the parameters from slopes D in the scores."""
         return self._stack(block.X.T @ D, D)
 
     def squares(self, block: Block, C: Array) -> Array:
+        """Return the diagonal of pull(C o scores(.))."""
         return self._stack(column_squares(block.X, C), C)
 
-    def columns(self, keep: Array | slice) -> Features:
+    def columns(self, keep: Array | slice) -> "Features":
+        """Return the map of some columns, if it is separable."""
         return self
 
     def _stack(self, W: Array, D: Array) -> Array:
@@ -82,8 +62,8 @@ class Factored:
     def squares(self, block: Block, C: Array) -> Array:
         return column_squares(block.X, C @ (self.H * self.H))
 
-    def columns(self, keep: Array | slice) -> Factored:
-        raise TypeError("a factored model is not separable, because each score depends on all parameters")
+    def columns(self, keep: Array | slice) -> "Factored":
+        raise TypeError("a factored model is not separable: each score depends on all parameters")
 
 
 @dataclass(frozen=True)
@@ -110,7 +90,7 @@ class OtherLabels:
         Z, S = self._parts(block)
         return self._stack(column_squares(Z, C), S * S * C, C)
 
-    def columns(self, keep: Array | slice) -> OtherLabels:
+    def columns(self, keep: Array | slice) -> "OtherLabels":
         return OtherLabels(self.label[keep])
 
     def _parts(self, block: Block) -> tuple[Array, Array]:
@@ -125,6 +105,10 @@ class OtherLabels:
         xp = array_namespace(W)
         W[self.label, self._columns(W)] = xp.sum(diagonal, axis=0)
         return xp.concat([W, xp.sum(D, axis=0, keepdims=True)])
+
+
+Design = Features | Factored | OtherLabels
+"""A linear map from parameters to the scores of a row block."""
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,13 @@
 """Search along the path of a view by the loss of out-of-fold scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from spmld.estimators.ensemble.training import Scores, TrainingData
+from spmld.estimators.ensemble.training_data import Scores, TrainingData
 from spmld.estimators.ensemble.views import Params, View
-
-__all__ = ["PathResult", "Recorder", "search_path"]
 
 Recorder = Callable[[dict[str, Any]], bool]
 """Function that is called with a record with the keys "part", "choice" and "loss", and returns whether to stop."""

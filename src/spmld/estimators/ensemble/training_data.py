@@ -1,7 +1,5 @@
 """Training data with folds, and the loss of out-of-fold scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,8 +10,6 @@ from numpy.typing import NDArray
 from spmld.core.losses import LOSSES
 from spmld.metrics import get_metric
 from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit
-
-__all__ = ["HeldOutLoss", "Scores", "TrainingData"]
 
 Scores = NDArray[np.float64]
 
@@ -93,12 +89,7 @@ class TrainingData:
     def cross_fit(
         self, estimator: Any, *, folds: Sequence[Fold] | None = None, entry_weight: Scores | None = None
     ) -> CrossFitResult:
-        """Cross-fit an estimator, by default on all folds and with the weights of the data."""
-        return cross_fit(
-            estimator,
-            self.X,
-            self.Y,
-            self.folds if folds is None else folds,
-            entry_weight=self.entry_weight if entry_weight is None else entry_weight,
-            n_jobs=self.n_jobs,
-        )
+        """Fit an estimator on each fold, see `cross_fit`; by default on all folds, with the weights of the data."""
+        folds = self.folds if folds is None else folds
+        weights = self.entry_weight if entry_weight is None else entry_weight
+        return cross_fit(estimator, self.X, self.Y, folds, entry_weight=weights, n_jobs=self.n_jobs)

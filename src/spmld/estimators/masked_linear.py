@@ -1,57 +1,37 @@
 """Linear models of each label on its observed entries, all labels solved together."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from numbers import Integral
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
-from spmld._validation import NON_NEGATIVE, POSITIVE, POSITIVE_INT
+from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
+from spmld.core.designs import Features, Penalty, label_laplacian
 from spmld.core.initialization import label_means
-from spmld.core.linear import Features, Penalty, label_laplacian
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
-from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._linear import align_arrays, make_linear_problem
+from spmld.estimators._linear import LinearModel, make_linear_problem
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
 
-__all__ = ["MaskedLogistic", "MaskedRidge"]
 
-
-class _MaskedLinear(MultiLabelEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class _MaskedLinear(LinearModel):
     """Minimizes sum J o loss(Y, X W + 1 b^T) + t/2 (|W|^2 + g tr(W L W^T)); subclasses define the loss and t."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "label_graph_penalty": [NON_NEGATIVE],
-        "fit_intercept": ["boolean"],
-        "tol": [POSITIVE],
-        "max_iter": [POSITIVE_INT],
-        "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "label_graph_penalty": [NON_NEGATIVE]}
 
-    def __init__(
-        self,
-        label_graph_penalty: float,
-        fit_intercept: bool,
-        tol: float,
-        max_iter: int,
-        warm_start: bool,
-        n_jobs: int | None,
-    ):
-        self.label_graph_penalty = label_graph_penalty
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
+    label_graph_penalty: float = 0.0
+    fit_intercept: bool = True
+    tol: float = 1e-3
+    max_iter: int = 100
+    warm_start: bool = False
+    n_jobs: int | None = None
 
     @abstractmethod
     def _ridge(self) -> float:
@@ -77,8 +57,7 @@ class _MaskedLinear(MultiLabelEstimator):
             over=self._map_in_threads,
             reorthogonalize=True,
         )
-        self.coef_ = result.B[: X.shape[1], :].T
-        self.intercept_ = result.B[-1, :] if self.fit_intercept else 0 * result.B[0, :]
+        self._set_coefficients(result.B)
         self.n_iter_ = result.steps
         if not result.converged:
             warn_not_converged(self, f"max_iter={self.max_iter} Newton steps were not enough to reach tol={self.tol}")
@@ -100,11 +79,8 @@ class _MaskedLinear(MultiLabelEstimator):
         """Map a function over groups of labels. Threads help because matrix products release the GIL."""
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
 
-    def _scores(self, X: Any) -> Any:
-        X, W, b = align_arrays(X, self.coef_, self.intercept_)
-        return X @ W.T + b
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class MaskedLogistic(_MaskedLinear):
     r"""Logistic regression for each label on its observed entries, all labels solved together.
 
@@ -156,29 +132,15 @@ class MaskedLogistic(_MaskedLinear):
     --------
     >>> from spmld import MaskedLogistic
     >>> from spmld.datasets import make_planted
-    >>> from spmld.labels import hide_labels
-    >>> data = make_planted(n_samples=300, random_state=0)
-    >>> Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
-    >>> MaskedLogistic(C=3.0).fit(data.X, Y).predict_proba(data.X[:2]).shape
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> MaskedLogistic(C=3.0).fit(data.X, data.Y).predict_proba(data.X[:2]).shape
     (2, 12)
     """
 
     loss = "logistic"
     _parameter_constraints: ClassVar[dict[str, Any]] = {"C": [POSITIVE], **_MaskedLinear._parameter_constraints}
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        label_graph_penalty: float = 0.0,
-        fit_intercept: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-    ):
-        super().__init__(label_graph_penalty, fit_intercept, tol, max_iter, warm_start, n_jobs)
-        self.C = C
+    C: float = 1.0
 
     def _ridge(self) -> float:
         return 1 / self.C
@@ -188,6 +150,7 @@ class MaskedLogistic(_MaskedLinear):
         return 2 * namespace(means).atanh(0.999 * means)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MaskedRidge(_MaskedLinear):
     r"""Ridge regression for each label on its observed entries, all labels solved together.
 
@@ -227,19 +190,7 @@ class MaskedRidge(_MaskedLinear):
     loss = "squared"
     _parameter_constraints: ClassVar[dict[str, Any]] = {"alpha": [POSITIVE], **_MaskedLinear._parameter_constraints}
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        label_graph_penalty: float = 0.0,
-        fit_intercept: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-    ):
-        super().__init__(label_graph_penalty, fit_intercept, tol, max_iter, warm_start, n_jobs)
-        self.alpha = alpha
+    alpha: float = 1.0
 
     def _ridge(self) -> float:
         return self.alpha

@@ -1,7 +1,5 @@
 """Solver of the latent-label model: block updates, extrapolation and pacing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite

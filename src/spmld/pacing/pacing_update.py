@@ -1,15 +1,11 @@
 """The pacing step of an outer iteration: a rule with its schedule, applied to groups of entries."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
-from spmld.core.latent import PacedWeights
+from spmld.core.latent_solver import PacedWeights
 from spmld.pacing.groups import Blocks, EntryGroups, Groups, keep_easiest
 from spmld.pacing.rules import PacingRule
-
-__all__ = ["PacingUpdate"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +25,7 @@ class PacingUpdate:
     --------
     >>> import numpy as np
     >>> from spmld.pacing import ColumnGroups, FixedSchedule, HardPacing
-    >>> from spmld.pacing.update import PacingUpdate
+    >>> from spmld.pacing.pacing_update import PacingUpdate
     >>> update = PacingUpdate(HardPacing(schedule=FixedSchedule(threshold=0.5)), ColumnGroups())
     >>> paced = update(0, [np.array([[0.1], [0.9]])])
     >>> paced.weights[0].ravel(), paced.penalty, paced.ended

@@ -1,7 +1,5 @@
 """Reading labels in any accepted form, and writing them in the same form."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,8 +8,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import to_numpy
-
-__all__ = ["Labels", "decode_missing", "observed", "read_labels"]
 
 _ACCEPTED = "0/1, -1/+1 or bool; NaN, None, pd.NA, a masked array or mask= for missing entries"
 

@@ -1,7 +1,5 @@
 """Validation of the sizes of subsets and of groups of samples."""
 
-from __future__ import annotations
-
 import math
 from numbers import Integral, Real
 from typing import Any
@@ -10,22 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-__all__ = [
-    "check_n_subsets",
-    "proportional_sizes",
-    "read_groups",
-    "train_test_sizes",
-    "train_validation_test_sizes",
-    "with_remainder",
-]
-
 
 def proportional_sizes(total: int, proportions: Any) -> NDArray[np.intp]:
     """Return integers that sum to `total` and differ by less than one from the proportions.
 
     Examples
     --------
-    >>> from spmld.model_selection._sizes import proportional_sizes
+    >>> from spmld.model_selection._split_sizes import proportional_sizes
     >>> proportional_sizes(11, [0.5, 0.25, 0.25])
     array([5, 3, 3])
     """
