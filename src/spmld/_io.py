@@ -20,7 +20,7 @@ def need(module: str, extra: str = "data") -> Any:
 
 @contextmanager
 def reading(path: StrPath, kind: str) -> Iterator[Path]:
-    """Yield the path of an existing file that is not empty. Errors in the block become a ValueError that names it."""
+    """Yield the path of an existing, non-empty file. Errors in the block are raised as ValueError with its name."""
     file = Path(path)
     if file.is_dir():
         raise ValueError(f"{file} is a folder, expected {kind}")

@@ -162,7 +162,7 @@ def test_a_vector_of_one_class_predicts_that_class(cls, inner, only):
 @pytest.mark.parametrize("cls", MODELS)
 def test_no_fold_is_fitted_if_no_label_can_be_tuned(cls):
     X, y = np.linspace(-1, 1, 20)[:, None], np.zeros(20, dtype=int)
-    y[-1] = 1  # a fold without it has one class, for which this estimator raises an error
+    y[-1] = 1  # a fold without it has one class, for which this estimator raises an error an error
     with pytest.warns(UserWarning, match="Label 0: not tuned"):
         model = cls(LogisticRegression(), random_state=0).fit(X, y)
     assert_array_equal(model.predict(X), LogisticRegression().fit(X, y).predict(X))

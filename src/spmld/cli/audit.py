@@ -16,7 +16,7 @@ from spmld.cli.printing import print_json, print_message, print_table
 @options.folds_option(5)
 @options.integer("--n-iter", 2, "Number of iterations.")
 @options.seed_option("Seed of the method and of the folds.")
-@options.out_option("FILE", "CSV file to write all observed entries to.")
+@options.out_option("FILE", "CSV file for all observed entries.")
 @options.json_option
 def audit(
     source: Source, method: str | None, top: int, folds: int, n_iter: int, seed: int, out: str | None, as_json: bool

@@ -52,7 +52,7 @@ def compare(
     """
     names = list(dict.fromkeys(methods or _METHODS))
     if reference is not None and reference not in names:
-        raise ValueError(f"--reference must be one of the methods compared, {', '.join(names)}, got {reference}")
+        raise ValueError(f"--reference must be one of the compared methods, {', '.join(names)}, got {reference}")
     dataset = data.load_part(folds)
     with progress_bar(len(names) * folds, "comparing") as advance:
         comparison = compare_estimators(

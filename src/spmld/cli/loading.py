@@ -67,7 +67,7 @@ class Source:
     def match(self, path: str, info: ModelInfo, *, labels: bool) -> MatchedData:
         """Load data in the form that the model in the file `path` expects.
 
-        Of a table, only the columns that the model needs are read, and label columns only if `labels`. Columns are
+        Only the columns of a table that the model needs are read, and label columns only if `labels`. Columns are
         matched by name. If the model has no names they are matched by position, and their numbers must agree.
         """
         kind = table_kind(self.path, self.options.get("format"))

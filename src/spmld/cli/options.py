@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share.
+"""Arguments and options shared by several commands.
 
 Some options are bundled: a command gets one object that is made from the values of several options.
 """

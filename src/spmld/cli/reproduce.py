@@ -213,7 +213,7 @@ def check(
 
 
 def _find_record(records: studies.Records, conditions: dict[str, Any], key: str | None) -> dict[str, Any]:
-    """Return the only record of a final trial that meets the conditions, or the record of any trial by its key."""
+    """Return the only record of a final trial that matches the conditions, or the record of any trial by its key."""
     matches = [
         record
         for record in records.trials.values()

@@ -1,7 +1,5 @@
 """``spmld tune``: search for the parameters of a method."""
 
-
-
 from typing import Any
 
 import click

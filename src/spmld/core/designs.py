@@ -63,7 +63,7 @@ class Factored:
         return column_squares(block.X, C @ (self.H * self.H))
 
     def columns(self, keep: Array | slice) -> "Factored":
-        raise TypeError("a factored model is not separable: each score depends on all parameters")
+        raise TypeError("a factored model is not separable, because each score depends on all parameters")
 
 
 @dataclass(frozen=True)

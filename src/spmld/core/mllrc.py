@@ -63,7 +63,7 @@ class MapFit:
 
     @classmethod
     def of(cls, problem: Problem, full: Problem, B: Array, t: float, a: float) -> Self:
-        """Build it from the problem with weights, the problem `full` with all entries, and its regression B."""
+        """Build the fit from the problem with weights, the problem `full` with all entries, and its regression B."""
         design, penalty = Features(full.fit_intercept), Penalty(t, full.fit_intercept)
 
         def moments(block: Block) -> Array:

@@ -12,7 +12,7 @@ _SPARSE = ("data", "indices", "indptr", "shape")
 
 
 def read_npz(path: StrPath) -> Dataset:
-    """Read a file of `write_npz`, or any ``.npz`` file with the arrays ``X`` and ``Y``. No pickled objects are loaded.
+    """Read a file written by `write_npz`, or any ``.npz`` file with arrays ``X`` and ``Y``, without pickled objects.
 
     Examples
     --------

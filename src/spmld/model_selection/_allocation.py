@@ -5,12 +5,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-
 _CANDIDATES = 100  # units of each subset that are considered for an exchange
 _POOL = 5000  # units of a subset from which the candidates are drawn
 _ATTEMPTS = 1000  # maximum number of attempted exchanges, which bounds the time
 _NOTHING = -1  # placeholder for a unit if a unit is moved without an exchange
-_SECOND_AIM = 0.1  # weight of the observed entries beside the positives
+_SECOND_AIM = 0.1  # weight of the observed entries relative to the positives
 _ROUNDING = 1e-9  # relative difference below which changes are equal: rounding errors depend on the CPU
 
 

@@ -70,7 +70,7 @@ class ColumnGroups:
         return split_rows(ranks, [block.shape[0] for block in entries])
 
     def max(self, entries: Blocks) -> float:
-        """Return the largest entry of all groups."""
+        """Return the largest entry over all groups."""
         return max(self.engine.map(lambda L: float(array_namespace(L).max(L)), entries))
 
     def per_group(self, value: Any, entries: Blocks) -> Array:

@@ -41,7 +41,7 @@ def add_checksum(content: bytes, description: str) -> bytes:
 
 
 def read_verified(path: StrPath) -> bytes:
-    """Return the content of a file with a correct checksum. It is read once: what was verified is what is loaded."""
+    """Return the content of a file with a correct checksum. It is read once, so that the verified content is loaded."""
     file = Path(path)
     if file.is_dir():
         raise ModelFileError(f"{file} is a folder, expected {KIND}")

@@ -131,7 +131,7 @@ def save(
 
 
 def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
-    """Load a model from a file of `save`. No code from the file is executed.
+    """Load a model from a file written by `save`. No code from the file is executed.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
 
 
 def model_info(path: StrPath) -> ModelInfo:
-    """Read the description of a model from a file of `save`, without loading the model. The checksum is verified.
+    """Read the description of a model from a file written by `save`. The checksum is verified, but no model is loaded.
 
     Parameters
     ----------

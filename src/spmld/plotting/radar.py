@@ -52,14 +52,14 @@ class RadarDisplay(Display):
     def from_scores(
         cls, scores: Values, metrics: Sequence[str] | None = None, *, ax: Any = None, **options: Any
     ) -> Self:
-        """Plot methods by metrics of `spmld.metrics`, which define whether lower values are better.
+        """Plot metrics of `spmld.metrics`, which define whether lower values are better.
 
         Parameters
         ----------
         scores : mapping of str to mapping of str to float
             Metrics of each method, such as the results of `spmld.metrics.evaluate`.
         metrics : sequence of str, optional
-            Names of the metrics to show. None: those of the first method.
+            Names of the metrics to show. By default, those of the first method.
         ax : matplotlib axes, optional
             Polar axes to draw on.
         **options

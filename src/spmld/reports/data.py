@@ -38,7 +38,7 @@ class ReportData:
     training : bool
         Whether the audited samples are the training samples.
     top : int
-        Maximum number of rows of lists.
+        Maximum number of rows in lists.
     audit : bool
         Whether to audit the labels.
     seed : int
@@ -153,7 +153,7 @@ def view_note(model: Any, inner: Any) -> str:
 
 
 def _find_label_names(model: Any, Y: Any, Y_train: Any, label_names: Sequence[Any] | None, n_labels: int) -> list[str]:
-    """Return the names of the labels, which must be those of the model if it has names."""
+    """Return the names of the labels, which must match those of the model."""
     given = {"Y": Y, "Y_train": Y_train}
     columns = {name: read_labels(labels).names for name, labels in given.items() if labels is not None}
     columns = {name: list(map(str, names)) for name, names in columns.items() if names is not None}

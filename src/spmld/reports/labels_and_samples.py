@@ -111,7 +111,7 @@ def likely_errors(data: ReportData) -> Section | None:
 
 
 def missing_labels(data: ReportData) -> Section | None:
-    """Return the missing labels that the model would add."""
+    """Return the missing labels that the model predicts to be positive."""
     if data.completion is None:
         return None
     added = data.completion.suggestions(data.Y_audited)

@@ -58,7 +58,7 @@ def _objective(model: Any) -> Figure | None:
 
 def _weights(data: ReportData) -> TextTable | None:
     """Return the mean weight of the observed entries of each label in a trimmed `SelfPacedEnsemble`."""
-    # The weights of other models belong to latent labels, or are in the heat map.
+    # The weights of other models are for latent labels, or are shown in the heat map.
     model = find_model(data.model, "keep_fraction_")
     if model is None or model.keep_fraction_ == 1 or not data.training:
         return None

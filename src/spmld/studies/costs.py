@@ -60,7 +60,7 @@ def compare_costs(study: Study, records: Records, reference: str, data: Sequence
     reference : str
         Method whose time is compared with the others.
     data : sequence of str
-        Data sets. Empty: all.
+        Data sets. By default, all of them.
     """
     seconds: dict[Condition, dict[str, float]] = {}
     final, search = (_times(trials, records) for trials in (final_trials(study, records), search_trials(study)))

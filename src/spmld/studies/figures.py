@@ -61,7 +61,7 @@ class Ranking:
 def rankings(results: Sequence[StudyResult], reference: str | None) -> list[Ranking]:
     """Rank the methods that have results on all data sets, without corrupted labels, by each metric and fraction.
 
-    At least two data sets and three methods are necessary.
+    At least two data sets and three methods are required.
     """
     clean = [result for result in results if result.condition.corruption.kind == "none"]
     metrics = dict.fromkeys(result.metric for result in clean)

@@ -93,7 +93,7 @@ def group_by(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, lis
 
 
 def by_evaluation(studies: Iterable[Study]) -> dict[str, list[Study]]:
-    """Group studies by what they are evaluated on: their values must not share a table or a ranking."""
+    """Group studies by `evaluated_on`, because their values must not be in the same table or ranking."""
     return group_by(studies, lambda study: study.evaluated_on)
 
 

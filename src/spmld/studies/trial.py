@@ -160,7 +160,7 @@ def find_estimator(path: str) -> Any:
         target = pkgutil.resolve_name(path)
         if callable(target):
             return target
-    raise StudyError(f"estimator must be the dotted path of a class or constructor, got {path}, which does not exist")
+    raise StudyError(f"estimator must be the dotted path of an existing class or constructor, got {path}")
 
 
 def build(trial: Trial) -> Any:

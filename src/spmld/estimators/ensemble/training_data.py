@@ -89,7 +89,7 @@ class TrainingData:
     def cross_fit(
         self, estimator: Any, *, folds: Sequence[Fold] | None = None, entry_weight: Scores | None = None
     ) -> CrossFitResult:
-        """Fit an estimator on each fold, see `cross_fit`; by default on all folds, with the weights of the data."""
+        """Cross-fit an estimator, by default on all folds and with the weights of the data."""
         folds = self.folds if folds is None else folds
         weights = self.entry_weight if entry_weight is None else entry_weight
         return cross_fit(estimator, self.X, self.Y, folds, entry_weight=weights, n_jobs=self.n_jobs)
