@@ -74,8 +74,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     `spmld.estimators.probabilities.score_probabilities`, unless the subclass overrides `_probabilities`, or
     `_probabilities_for` where they are not a function of the scores.
 
-    Parameters of the constructor are validated in `fit` by ``_parameter_constraints``, as in scikit-learn, and by
-    `_check_parameters`.
+    Parameters are validated in `fit` by ``_parameter_constraints``, as in scikit-learn, and by `_check_parameters`. The
+    estimators of this library declare them as fields of a dataclass, which generates the constructor.
 
     Attributes
     ----------
