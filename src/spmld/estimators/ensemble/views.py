@@ -1,6 +1,6 @@
 """Views of the ensemble: a transformer of the features, a base estimator, and the settings to try.
 
-To add a view, write a function that returns a `View` and list it in `SelfPacedEnsemble._make_views`, or pass one to
+To add a view, write a function that returns a `View` and list it in `VIEWS` and `_make_views` of the ensemble, or pass it to
 ``SelfPacedEnsemble(views=...)``.
 """
 
