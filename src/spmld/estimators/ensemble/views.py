@@ -1,7 +1,7 @@
 """Views of the ensemble: a transformer of the features, a base estimator, and the settings to try.
 
-To add a view, write a function that returns a `View` and list it in `VIEWS` and `_make_views` of the ensemble, or pass it to
-``SelfPacedEnsemble(views=...)``.
+To add a view, write a function that returns a `View`, and list it in `VIEWS` and `SelfPacedEnsemble._make_views`. Other
+views can be passed to ``SelfPacedEnsemble(views=...)``.
 """
 
 from collections.abc import Mapping, Sequence
