@@ -47,10 +47,8 @@ def find_label_issues(
         `PerLabelClassifier`. None is ``MaskedLogistic(C=30)`` on scaled features.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.
-    Y : labels in any form of `spmld.labels.read_labels`
-        Labels to audit. A DataFrame provides the names of labels and samples.
-    mask : array-like of bool of shape (n_samples, n_labels), optional
-        True where a label is observed. Other entries of Y are ignored.
+    Y, mask
+        Labels to audit, as in `spmld.labels.read_labels`. A DataFrame provides the names of labels and samples.
     cv : int, splitter or iterable of splits, default=5
         Folds. Each sample must be tested; samples tested more than once get their mean score.
     n_iter : int, default=2

@@ -35,19 +35,16 @@ def make_planted(
 ) -> Bunch:
     """Generate multi-label data from a low-rank model in which label correlations differ between groups of samples.
 
-    Samples are Gaussian around the centers of their groups. Latent labels are linear in the features, ``V = X W``, and
-    scores are linear in the latent labels, ``F = V U_m^T`` in group m, where ``U_m`` is a common matrix plus `local`
-    times a matrix of the group. Label i is positive for the fraction ``frequencies[i]`` of samples with the highest
-    noisy scores.
+    Samples are Gaussian around the centers of their groups. Latent labels are ``V = X W`` and scores ``F = V U_m^T`` in
+    group m, where ``U_m`` is a common matrix plus `local` times a matrix of the group. Label i is positive for the
+    fraction ``frequencies[i]`` of samples with the highest noisy scores.
 
     Parameters
     ----------
     n_samples, n_features, n_labels : int, default=1000, 30 and 12
         Numbers of samples, features and labels.
-    n_components : int, default=4
-        Rank of the scores in a group.
-    n_groups : int, default=2
-        Number of groups of samples.
+    n_components, n_groups : int, default=4 and 2
+        Rank of the scores in a group, and number of groups of samples.
     local : float, default=0.5
         Size of the differences between groups. 0 is one linear model for all samples.
     frequencies : array-like of shape (n_labels,), optional
@@ -56,29 +53,27 @@ def make_planted(
         Standard deviation of the noise, in standard deviations of the scores.
     observed_fraction : float in (0, 1], default=1.0
         Fraction of the labels to keep in ``Y``; the others are hidden by `spmld.labels.hide_labels`.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the random number generator.
+    random_state : int, RandomState or None, default=None
+        Seed.
 
     Returns
     -------
     Bunch
-        ``X`` (n_samples, n_features); ``Y`` (n_samples, n_labels) of 0 and 1, NaN where hidden; ``Y_true``
-        without hidden labels; and the true parameters: ``scores``
+        ``X``; ``Y`` of 0 and 1, NaN where hidden; ``Y_true`` without hidden labels; and the true parameters: ``scores``
         without noise, ``latent_labels``, ``feature_weights``, ``label_factors`` (n_groups, n_labels, n_components),
         ``groups`` of the samples, ``label_correlation`` (n_groups, n_labels, n_labels) of the scores, ``frequencies``.
 
     Examples
     --------
     >>> from spmld.datasets import make_planted
-    >>> data = make_planted(n_samples=200, frequencies=[0.5, 0.2, 0.05], n_labels=3, random_state=0)
-    >>> data.Y.mean(axis=0)
+    >>> make_planted(n_samples=200, n_labels=3, frequencies=[0.5, 0.2, 0.05], random_state=0).Y.mean(axis=0)
     array([0.5 , 0.2 , 0.05])
     """
     frequencies = _check_frequencies(frequencies, n_labels)
     rng = check_random_state(random_state)
     groups = np.sort(rng.randint(n_groups, size=n_samples))
-    centres = 2 * rng.normal(size=(n_groups, n_features)) / np.sqrt(n_features)
-    X = centres[groups] + rng.normal(size=(n_samples, n_features))
+    centers = 2 * rng.normal(size=(n_groups, n_features)) / np.sqrt(n_features)
+    X = centers[groups] + rng.normal(size=(n_samples, n_features))
     W = rng.normal(size=(n_features, n_components)) / np.sqrt(n_features)
     U = rng.normal(size=(n_labels, n_components)) + local * rng.normal(size=(n_groups, n_labels, n_components))
     data = _label_samples(X, W, U, groups, frequencies, noise, rng)

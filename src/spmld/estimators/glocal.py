@@ -107,10 +107,9 @@ class GLOCAL(LatentLabelModel):
     --------
     >>> from spmld import GLOCAL
     >>> from spmld.datasets import make_planted
-    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
-    >>> model = GLOCAL(random_state=0).fit(data.X, data.Y)
-    >>> model.predict_proba(data.X[:2]).shape
-    (2, 12)
+    >>> data = make_planted(n_samples=300, random_state=0)
+    >>> GLOCAL(n_groups=2, random_state=0).fit(data.X, data.Y).label_correlation(group=0).shape
+    (12, 12)
     """
 
     n_components: int = 20

@@ -84,8 +84,7 @@ class MLLRC(CallbackSupportMixin, LinearModel):
     >>> from spmld import MLLRC
     >>> from spmld.datasets import make_planted
     >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
-    >>> model = MLLRC(nuclear_penalty=1000.0).fit(data.X, data.Y)
-    >>> model.history_[-1]["rank"]
+    >>> MLLRC(nuclear_penalty=1000.0).fit(data.X, data.Y).history_[-1]["rank"]
     3
     """
 

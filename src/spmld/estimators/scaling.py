@@ -1,5 +1,6 @@
 """Feature transformers: scaling, and similarities to landmarks."""
 
+from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -18,6 +19,39 @@ from spmld.estimators._inputs import check_features
 
 
 class _FeatureTransformer(TransformerMixin, BaseEstimator):
+    """Base class of the transformers, which implement `_fit` and `_transform` of validated features."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the transformer.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
+            Training samples.
+        y : ignored
+            For compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        self._fit(check_features(self, X, reset=True))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of samples, which are of the same form as in `fit`."""
+        check_is_fitted(self)
+        return self._transform(check_features(self, X, reset=False))
+
+    @abstractmethod
+    def _fit(self, X: Any) -> None:
+        """Set the fitted attributes."""
+
+    @abstractmethod
+    def _transform(self, X: Any) -> Any:
+        """Return the transformed features."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -59,22 +93,7 @@ class FeatureScaler(_FeatureTransformer):
 
     center: bool = True
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Compute means and factors.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
-            Training samples.
-        y : ignored
-            For compatibility with scikit-learn.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        X = check_features(self, X, reset=True)
+    def _fit(self, X: Any) -> None:
         xp, (n, d) = namespace(X), X.shape
         n_nonzero = X.nnz if sp.issparse(X) else int(xp.sum(xp.astype(X != 0, xp.int64)))
         self._one_factor = n_nonzero < 0.5 * n * d
@@ -82,7 +101,7 @@ class FeatureScaler(_FeatureTransformer):
         if self._one_factor:
             values = X.data if sp.issparse(X) else X
             self.factor_: Any = _inverse_root(float(xp.sum(values * values)) / n)
-            return self
+            return
         X = _dense(X)
         mean = xp.mean(X, axis=0)
         if self.center:
@@ -92,22 +111,8 @@ class FeatureScaler(_FeatureTransformer):
         rounding = (n * np.finfo(squares.dtype).eps * to_numpy(mean)) ** 2
         factor = _inverse_root(np.where(squares > rounding, squares, 0.0)) / np.sqrt(d)
         self.factor_ = move(factor.astype(squares.dtype), X)
-        return self
 
-    def transform(self, X: Any) -> Any:
-        """Scale samples.
-
-        Parameters
-        ----------
-        X
-            As in `fit`.
-
-        Returns
-        -------
-        array or sparse matrix of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        X = check_features(self, X, reset=False)
+    def _transform(self, X: Any) -> Any:
         if not self._one_factor:
             return (_dense(X) - self.mean_) * self.factor_
         if sp.issparse(X):
@@ -139,7 +144,8 @@ class LandmarkFeatures(_FeatureTransformer):
     """Nystroem features of a Gaussian kernel: similarities to landmarks, which are training samples.
 
     The kernel compares directions: features get equal variances and samples unit length. Samples near the same
-    landmarks form overlapping local groups, and a linear model has separate weights for each group.
+    landmarks form overlapping local groups, and a linear model has separate weights for each group. The features are
+    NumPy arrays.
 
     Parameters
     ----------
@@ -172,20 +178,8 @@ class LandmarkFeatures(_FeatureTransformer):
     _: KW_ONLY
     random_state: Any = None
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw landmarks and set the width of the kernel.
-
-        Parameters
-        ----------
-        X, y
-            As in `FeatureScaler.fit`, except torch tensors.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        X = features_to_numpy(check_features(self, X, reset=True))
+    def _fit(self, X: Any) -> None:
+        X = features_to_numpy(X)
         rng = check_random_state(self.random_state)
         if sp.issparse(X):
             means = np.asarray(X.mean(axis=0)).ravel()
@@ -206,22 +200,9 @@ class LandmarkFeatures(_FeatureTransformer):
         values, vectors = np.linalg.eigh(rbf_kernel(self.kernel_.components_, gamma=self.kernel_.gamma))
         roots = _inverse_root(np.where(values > 1e-10 * values[-1], values, 0.0))
         self.kernel_.normalization_ = (vectors * roots) @ vectors.T
-        return self
 
-    def transform(self, X: Any) -> Any:
-        """Compute the features of samples.
-
-        Parameters
-        ----------
-        X
-            As in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_landmarks)
-        """
-        check_is_fitted(self)
-        return self.kernel_.transform(self._directions(features_to_numpy(check_features(self, X, reset=False))))
+    def _transform(self, X: Any) -> Any:
+        return self.kernel_.transform(self._directions(features_to_numpy(X)))
 
     def _directions(self, X: Any) -> Any:
         X = X.multiply(self.factor_).tocsr() if sp.issparse(X) else (X - self.mean_) * self.factor_

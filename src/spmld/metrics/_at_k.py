@@ -23,11 +23,8 @@ def one_error(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
     Ties are broken by column index. Values are in [0, 1], lower is better. Samples without an observed positive are
     left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import one_error
     >>> one_error([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
     0.5
     """
@@ -43,11 +40,8 @@ def precision_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, av
     :math:`P_i` are the observed positives, and :math:`T_i` the `k` observed labels with the highest scores, or all if
     fewer are observed. Values are in [0, 1], higher is better. Samples without an observed positive are left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import precision_at_k
     >>> precision_at_k([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]], k=2)
     0.75
     """
@@ -68,11 +62,8 @@ def recall_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, avera
     :math:`P_i` and :math:`T_i` as in `precision_at_k`. Values are in [0, 1], higher is better. Samples without an
     observed positive are left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import recall_at_k
     >>> recall_at_k([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]], k=1)
     0.25
     """
@@ -94,11 +85,8 @@ def ndcg_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average
 
     Values are in [0, 1], higher is better. Samples without an observed positive are left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import ndcg_at_k
     >>> ndcg_at_k([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]], k=3)
     0.8154648767857288
     """
@@ -132,11 +120,8 @@ def propensity_scored_precision_at_k(
 
     Values are in [0, 1], higher is better. Samples without an observed positive are left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import propensity_scored_precision_at_k
     >>> propensity_scored_precision_at_k([[1, 0], [0, 1]], [[2, 1], [2, 1]], k=1, propensities=[0.5, 0.25])
     0.3333333333333333
     """

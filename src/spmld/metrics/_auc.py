@@ -22,11 +22,8 @@ def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | Non
     Values are in [0, 1], higher is better. Samples without an observed positive or without an observed negative are
     left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import sample_auc
     >>> sample_auc([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
     0.75
     """
@@ -45,11 +42,8 @@ def macro_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
     Values are in [0, 1], higher is better. Labels without an observed positive or without an observed negative are
     left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import macro_auc
     >>> macro_auc([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]], average=None)
     array([0.5, 1. ])
     """
@@ -68,11 +62,8 @@ def micro_auc(Y_true: Any, scores: Any, mask: Any = None) -> float:
     The value is in [0, 1], higher is better. It is NaN, with a warning, without an observed positive or an observed
     negative.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import micro_auc
     >>> micro_auc([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]])
     0.8333333333333334
     """

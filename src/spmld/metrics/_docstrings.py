@@ -43,11 +43,16 @@ _PARAMETERS = {
 
 
 def documented(metric: _F) -> _F:
-    """Replace the line ``{parameters and returns}`` in the docstring of `metric` by these two sections."""
+    """Replace the line ``{parameters, returns and examples}`` in the docstring of `metric` by these sections.
+
+    The examples follow that line, without the import of the metric.
+    """
     if metric.__doc__:  # python -OO removes docstrings
         parameters = inspect.signature(metric).parameters
         entries = [f"{name} : {textwrap.dedent(_PARAMETERS[name])}" for name in parameters]
         returns = "float, or ndarray if `average` is None" if "average" in parameters else "float"
-        sections = "\n".join(["Parameters", "----------", *entries, "", "Returns", "-------", returns])
-        metric.__doc__ = metric.__doc__.replace("    {parameters and returns}", textwrap.indent(sections, "    "))
+        lines = ["Parameters", "----------", *entries, "", "Returns", "-------", returns, "", "Examples", "--------"]
+        sections = "\n".join([*lines, f">>> from spmld.metrics import {metric.__name__}"])
+        description, examples = inspect.cleandoc(metric.__doc__).split("{parameters, returns and examples}\n\n")
+        metric.__doc__ = f"{description}{sections}\n{examples}\n"
     return metric

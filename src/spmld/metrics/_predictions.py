@@ -22,11 +22,8 @@ def hamming_loss(
 
     Values are in [0, 1], lower is better. Samples or labels without an observed entry are left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import hamming_loss
     >>> hamming_loss([[1, 0], [None, 1]], [[1, 1], [0, 1]])
     0.3333333333333333
     """
@@ -46,11 +43,8 @@ def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average:
 
     Values are in [0, 1], higher is better. Samples without an observed entry are left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import subset_accuracy
     >>> subset_accuracy([[1, 0], [None, 1]], [[1, 1], [0, 1]])
     0.5
     """
@@ -70,11 +64,8 @@ def sample_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str |
     Values are in [0, 1], higher is better. Samples with neither a positive nor a predicted positive among their
     observed entries are left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import sample_f1
     >>> sample_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]], average=None)
     array([0.66666667, 1.        ,        nan])
     """
@@ -87,16 +78,11 @@ def macro_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | 
 
     .. math:: \frac{2 \, TP_j}{2 \, TP_j + FP_j + FN_j}
 
-    over the observed entries of label `j`.
+    over the observed entries of label `j`. Values are in [0, 1], higher is better. Labels with neither a positive nor a
+    predicted positive among these entries are left out.
 
-    Values are in [0, 1], higher is better. Labels with neither a positive nor a predicted positive among their
-    observed entries are left out.
+    {parameters, returns and examples}
 
-    {parameters and returns}
-
-    Examples
-    --------
-    >>> from spmld.metrics import macro_f1
     >>> macro_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]], average=None)
     array([1.        , 0.66666667, 1.        ])
     """
@@ -114,11 +100,8 @@ def micro_f1(Y_true: Any, predictions: Any, mask: Any = None) -> float:
     The value is in [0, 1], higher is better. It is NaN, with a warning, if no observed entry is positive or
     predicted positive.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import micro_f1
     >>> micro_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]])
     0.8571428571428571
     """

@@ -22,11 +22,8 @@ def log_loss(
 
     Values are at least 0, lower is better. Samples or labels without an observed entry are left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import log_loss
     >>> log_loss([[1, 0], [None, 1]], [[0.5, 0.5], [0.9, 1.0]], over="labels", average=None)
     array([0.69314718, 0.34657359])
     """
@@ -45,15 +42,11 @@ def brier_score(
 ) -> Any:
     r"""Compute the squared error of the probabilities, averaged over the observed entries.
 
-    .. math:: (y_{ij} - p_{ij})^2
+    The error is :math:`(y_{ij} - p_{ij})^2`. Values are in [0, 1], lower is better. Samples or labels without an
+    observed entry are left out.
 
-    Values are in [0, 1], lower is better. Samples or labels without an observed entry are left out.
+    {parameters, returns and examples}
 
-    {parameters and returns}
-
-    Examples
-    --------
-    >>> from spmld.metrics import brier_score
     >>> brier_score([[1, 0], [None, 1]], [[0.5, 0.5], [0.9, 1.0]], over="samples", average=None)
     array([0.25, 0.  ])
     """

@@ -16,16 +16,11 @@ def ranking_loss(Y_true: Any, scores: Any, mask: Any = None, *, average: str | N
 
     .. math:: \frac{|\{(p, q) \in P_i \times N_i : s_{iq} \ge s_{ip}\}|}{|P_i| \, |N_i|}
 
-    :math:`P_i` and :math:`N_i` are the observed positives and negatives of sample `i`. A tie counts as incorrect.
+    :math:`P_i` and :math:`N_i` as in `sample_auc`. A tie counts as incorrect. Values are in [0, 1], lower is better.
+    Samples without an observed positive or without an observed negative are left out.
 
-    Values are in [0, 1], lower is better. Samples without an observed positive or without an observed negative are
-    left out.
+    {parameters, returns and examples}
 
-    {parameters and returns}
-
-    Examples
-    --------
-    >>> from spmld.metrics import ranking_loss
     >>> ranking_loss([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
     0.25
     """
@@ -50,11 +45,8 @@ def coverage(
     Values range from 0 to the number of labels minus 1, lower is better. Samples without an observed positive are
     left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import coverage
     >>> coverage([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
     1.0
     """
@@ -83,11 +75,8 @@ def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, 
 
     Values are in (0, 1], higher is better. Samples without an observed positive are left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import label_ranking_average_precision
     >>> label_ranking_average_precision([[1, 0, 0, None], [0, 1, 1, 0]], [[5, 7, 1, 9], [1, 8, 9, 2]])
     0.75
     """
@@ -106,11 +95,8 @@ def macro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, avera
 
     Values are in (0, 1], higher is better. Labels without an observed positive are left out.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import macro_average_precision
     >>> macro_average_precision([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]], average=None)
     array([0.83333333, 1.        ])
     """
@@ -129,11 +115,8 @@ def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None) -> float
 
     The value is in (0, 1], higher is better. It is NaN, with a warning, without an observed positive.
 
-    {parameters and returns}
+    {parameters, returns and examples}
 
-    Examples
-    --------
-    >>> from spmld.metrics import micro_average_precision
     >>> micro_average_precision([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]])
     0.9166666666666666
     """

@@ -182,17 +182,12 @@ class CalibratedClassifier(CrossFittedClassifier):
             ]
 
     def predict_proba(self, X: Any) -> _Floats:
-        """Return calibrated probabilities.
+        """Return the calibrated probability of each label or, if `y` was a vector, of its two classes.
 
         Parameters
         ----------
         X
             As in `predict`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels), or (n_samples, 2) if `y` was a vector
-            Probability of each label being positive; for a vector, probabilities of the two classes.
         """
         P = self._probabilities(X)
         return np.hstack([1 - P, P]) if self._form.one_dimensional else P

@@ -35,9 +35,9 @@ def compare(
 ) -> Comparison:
     """Fit several estimators on the same folds, and test each of them against a reference.
 
-    The tests are paired t-tests over folds with Holm's correction for the number of methods. They are
-    somewhat too liberal, because folds share training samples. An estimator whose fit raises ValueError,
-    ArithmeticError or MemoryError is listed in `Comparison.failed`.
+    The tests are paired t-tests over folds with Holm's correction for the number of methods. They are somewhat too
+    liberal, because folds share training samples. An estimator whose fit raises ValueError, ArithmeticError or
+    MemoryError is listed in `Comparison.failed`.
 
     Parameters
     ----------
@@ -67,12 +67,10 @@ def compare(
     >>> from spmld.model_selection import compare
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> estimators = {"logistic": MaskedLogistic(), "prior": LabelPrior()}
-    >>> comparison = compare(estimators, X, (X > 0).astype(int), metrics=["macro_auc"], random_state=0)
-    >>> [str(record["verdict"]) for record in comparison.results() if "verdict" in record]
-    ['worse']
+    >>> print(compare(estimators, X, X > 0, metrics=["macro_auc"], random_state=0).results()[1]["verdict"])
+    worse
     """
-    reference = _check_reference(estimators, reference)
-    names = _metric_names(metrics)
+    reference, names = _check_reference(estimators, reference), _metric_names(metrics)
     X, Y, mask = indexable(X, Y, mask)
     labels = read_labels(Y, mask)
     Y = Y if mask is None else labels.write_with_missing(Y)

@@ -1,4 +1,4 @@
-"""Search for parameters, evaluated on folds of samples or of entries."""
+"""Search for parameters, evaluated on the same folds of samples or of entries; each trial is logged at level INFO."""
 
 import logging
 import time
@@ -61,90 +61,52 @@ def tune(
 ) -> SearchResult:
     """Search for the parameters with the best score on held-out observed labels.
 
-    All trials use the same folds. Ctrl-C stops the search and keeps the finished trials. If the fit of a
-    trial fails, its score is NaN and a FitFailedWarning is issued.
-
     Parameters
     ----------
     estimator : estimator
         Estimator to tune; it is cloned.
-    X : array-like of shape (n_samples, n_features)
-        Samples.
-    Y : labels in any form of `spmld.labels.read_labels`
-        Labels, NaN where missing.
+    X, Y, mask, groups
+        Data as in `MultiLabelEstimator.fit`. Samples of the same group stay in the same fold.
     space : dict
-        Search space: for each parameter a list of choices, a range ``(low, high)`` or ``(low, high, "log")``, of
-        integers if both bounds are integers, or a distribution of scipy.stats ("random") or Optuna ("optuna").
+        Choices, range or distribution of each parameter, in the notation of `spmld.model_selection.search_space`.
     scoring : str or callable, default="ranking_loss"
-        Name of a metric of `spmld.metrics`, or a scorer ``(estimator, X, Y)`` for which greater is better. Folds
-        without a held-out observed label, and those in which the metric is undefined, are left out of the mean.
-    method : {"grid", "random", "optuna"}, default="grid"
-        "grid" evaluates all combinations of lists and "random" draws `n_trials` candidates, both by scikit-learn.
-        "optuna" proposes candidates based on the scores so far; install it with ``pip install "spmld[tune]"``.
-    n_trials : int, default=20
-        Number of trials for "random" and "optuna", including those of a stored study.
+        Metric of `spmld.metrics`, or scorer ``(estimator, X, Y)`` for which greater is better.
+    method, n_trials : {"grid", "random", "optuna"}, default="grid", and int, default=20
+        All combinations of lists, or `n_trials` candidates, drawn at random or proposed by Optuna from earlier scores.
     cv : int, splitter, iterable of splits or EntryKFold, default=5
-        Folds. An integer is the number of folds of `MultilabelStratifiedKFold`. An `EntryKFold` holds out observed
-        entries instead of samples.
-    mask : array-like of bool of the shape of `Y`, optional
-        True where a label is observed. Other entries of Y are ignored.
-    groups : array-like of shape (n_samples,), optional
-        Samples of the same group stay in the same fold. Must be None with an `EntryKFold`.
+        Folds; an integer is their number in `MultilabelStratifiedKFold`. An `EntryKFold` holds out observed entries.
     refit : bool, default=True
         Whether to fit the estimator with the best parameters on all samples.
-    storage : path, URL or None, default=None
-        Storage of the Optuna study. A path is an SQLite file; it is created, with its folder, or resumed. None keeps
-        the study in memory.
-    study_name : str, default="spmld"
-        Name of the study in the storage.
-    n_jobs : int or None, default=None
-        Number of folds fitted in parallel.
-    random_state : int, RandomState or None, default=None
-        Seed of the folds and of the candidates. Use an integer to resume a study with the same folds.
-    verbose : bool, default=False
-        Whether to print a line for each trial. It is also logged by ``spmld.model_selection.search`` at level INFO.
-    callback : callable, optional
-        Called as ``callback(trial, number, n_trials)`` after each trial; numbers count from 1.
+    storage, study_name : path, URL or None, default=None, and str, default="spmld"
+        Optuna study to create or resume, a path being an SQLite file. None keeps it in memory.
+    n_jobs, random_state
+        Number of folds fitted in parallel; seed of folds and candidates, an integer if a study is to be resumed.
+    verbose, callback : bool, default=False, and callable, optional
+        Whether to print each trial, and a function called as ``callback(trial, number, n_trials)`` after each trial.
 
     Returns
     -------
     SearchResult
-        With `best_params`, `best_score`, `best_estimator` and all trials.
 
     Examples
     --------
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from spmld.datasets import make_planted
-    >>> from spmld.model_selection import tune
-    >>> data, space = make_planted(n_samples=120, random_state=0), {"n_neighbors": [1, 15]}
-    >>> tune(KNeighborsClassifier(), data.X, data.Y, space, scoring="hamming_loss", random_state=0).best_params
-    {'n_neighbors': 15}
+    See `SearchResult`.
     """
-    # The repr of a function may contain its address, which differs between processes; its name does not.
-    name = scoring if isinstance(scoring, str) else getattr(scoring, "__qualname__", repr(scoring))
+    name, score = _read_scoring(scoring)
     candidates = _make_candidates(method, space, n_trials, name, storage, study_name, random_state)
-    X, Y, mask, groups = indexable(X, Y, mask, groups)
-    if mask is not None:
-        Y = read_labels(Y, mask).write_with_missing(Y)
-    score = scorer(scoring) if isinstance(scoring, str) else scoring
-    evaluate = partial(_evaluate, estimator, _split(X, Y, cv, groups, random_state), score, n_jobs)
-
-    def report(trial: SearchTrial, number: int) -> None:
-        line = (
-            f"trial {number} of {candidates.total}: {name} {trial.score:.6g} in {trial.seconds:.1f} s, {trial.params}"
-        )
-        logger.info(line)
-        if verbose:
-            print(line, flush=True)
-        if callback is not None:
-            callback(trial, number, candidates.total)
-
-    trials, interrupted = _run(candidates, evaluate, report)
-    if all(np.isnan(trial.score) for trial in trials):
-        raise ValueError(f"none of the {len(trials)} trials has a score: fits failed, or {name} is undefined")
-    best = SearchResult(name, trials).best_params
-    fitted = clone(estimator).set_params(**best).fit(X, Y) if refit else None
+    X, Y, folds = _read_data(X, Y, mask, groups, cv, random_state)
+    evaluate = partial(_evaluate, estimator, folds, score, n_jobs)
+    trials, interrupted = _run(name, candidates, evaluate, partial(_report, verbose, callback))
+    fitted = clone(estimator).set_params(**SearchResult(name, trials).best_params).fit(X, Y) if refit else None
     return SearchResult(name, trials, fitted, interrupted, candidates.study)
+
+
+def _read_scoring(scoring: Any) -> tuple[str, Any]:
+    """Return the name and the function of a metric or scorer."""
+    if isinstance(scoring, str):
+        return scoring, scorer(scoring)
+    # The repr of a function may contain its address, which differs between processes; its name does not.
+    return getattr(scoring, "__qualname__", repr(scoring)), scoring
 
 
 def _make_candidates(
@@ -155,6 +117,14 @@ def _make_candidates(
     if storage is not None:
         raise ValueError(f'storage must be None unless method="optuna", got {storage!r}')
     return grid_candidates(space) if method == "grid" else random_candidates(space, n_trials, random_state)
+
+
+def _read_data(X: Any, Y: Any, mask: Any, groups: Any, cv: Any, random_state: Any) -> tuple[Any, Any, list[_Fold]]:
+    """Return X and Y as arrays or data frames, with the missing entries of `mask` in Y, and the folds."""
+    X, Y, mask, groups = indexable(X, Y, mask, groups)
+    if mask is not None:
+        Y = read_labels(Y, mask).write_with_missing(Y)
+    return X, Y, _split(X, Y, cv, groups, random_state)
 
 
 def _split(X: Any, Y: Any, cv: Any, groups: Any, random_state: Any) -> list[_Fold]:
@@ -175,24 +145,38 @@ def _split(X: Any, Y: Any, cv: Any, groups: Any, random_state: Any) -> list[_Fol
 
 
 def _run(
+    name: str,
     candidates: Candidates | OptunaCandidates,
     evaluate: Callable[[dict[str, Any]], SearchTrial],
-    report: Callable[[SearchTrial, int], None],
+    report: Callable[[str, SearchTrial, int, int], None],
 ) -> tuple[list[SearchTrial], bool]:
-    """Evaluate all candidates; return the trials, and whether the search was interrupted."""
-    trials = list(candidates.finished)
+    """Evaluate all candidates; return the trials, at least one with a score, and whether the search was interrupted."""
+    trials, interrupted = list(candidates.finished), False
     try:
         for params in candidates:
             trial = evaluate(params)
             candidates.tell(trial)
             trials.append(trial)
-            report(trial, len(trials))
+            report(name, trial, len(trials), candidates.total)
     except KeyboardInterrupt:
         candidates.discard()
         if not trials:
             raise
-        return trials, True
-    return trials, False
+        interrupted = True
+    if all(np.isnan(trial.score) for trial in trials):
+        raise ValueError(f"none of the {len(trials)} trials has a score: fits failed, or {name} is undefined")
+    return trials, interrupted
+
+
+def _report(
+    verbose: bool, callback: Callable[..., Any] | None, name: str, trial: SearchTrial, number: int, n_trials: int
+) -> None:
+    line = f"trial {number} of {n_trials}: {name} {trial.score:.6g} in {trial.seconds:.1f} s, {trial.params}"
+    logger.info(line)
+    if verbose:
+        print(line, flush=True)
+    if callback is not None:
+        callback(trial, number, n_trials)
 
 
 def _evaluate(

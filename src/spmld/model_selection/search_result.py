@@ -18,9 +18,9 @@ class SearchTrial:
     params : dict
         Parameters.
     score : float
-        Mean of `fold_scores` without NaN; NaN if a fit failed.
+        Mean of `fold_scores` without NaN; NaN, with a FitFailedWarning, if a fit failed.
     fold_scores : list of float
-        Score of each fold (greater is better); NaN where undefined.
+        Score of each fold (greater is better); NaN where undefined or without an observed label.
     seconds : float
         Duration of the trial.
 
@@ -50,21 +50,23 @@ class SearchResult:
     best_estimator : estimator or None
         Estimator fitted on all samples with the best parameters; None if ``refit=False``.
     interrupted : bool
-        Whether the search was interrupted.
+        Whether the search was stopped by Ctrl-C, which keeps the finished trials.
     study : optuna.Study or None
-        The study, with ``method="optuna"``.
+        The study, with ``method="optuna"``, which ``pip install "spmld[tune]"`` installs.
 
     Examples
     --------
-    >>> from spmld.model_selection import SearchResult, SearchTrial
-    >>> trials = [SearchTrial({"a": 1}, 0.5, [0.4, 0.6], 1.0), SearchTrial({"a": 2}, 0.7, [0.7, 0.7], 1.0)]
-    >>> result = SearchResult("macro_f1", trials)
-    >>> result.best_params, result.best_score
-    ({'a': 2}, 0.7)
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.model_selection import tune
+    >>> data, space = make_planted(n_samples=120, random_state=0), {"n_neighbors": [1, 15]}
+    >>> result = tune(KNeighborsClassifier(), data.X, data.Y, space, scoring="hamming_loss", random_state=0)
+    >>> result.best_params
+    {'n_neighbors': 15}
     >>> print(result)
-    macro_f1 over 2 trials, greater is better
-      0.700000  {'a': 2}
-      0.500000  {'a': 1}
+    hamming_loss over 2 trials, greater is better
+      -0.135417  {'n_neighbors': 15}
+      -0.165278  {'n_neighbors': 1}
     """
 
     scoring: str

@@ -94,18 +94,7 @@ def error_log_odds(scores: Array, signs: Array, rates: NoiseRates) -> Array:
 def correct_probability(scores: Array, signs: Array, rates: NoiseRates) -> Array:
     """Return the probability that each label is correct, 0 where it is missing; used as a weight in a fit.
 
-    Parameters
-    ----------
-    scores, signs, rates
-        As in `error_log_odds`.
-
-    Returns
-    -------
-    array of shape (n, l)
-
-    Examples
-    --------
-    See `error_log_odds`.
+    Parameters and examples are those of `error_log_odds`.
     """
     xp = array_namespace(scores)
     p = logistic(-error_log_odds(scores, signs, rates))
@@ -176,7 +165,7 @@ def noise_rates(
     >>> import numpy as np
     >>> from spmld.pacing.noise import noise_rates
     >>> rng = np.random.default_rng(0)
-    >>> scores = 4 * rng.standard_normal((4000, 2))
+    >>> scores = rng.normal(scale=4, size=(4000, 2))
     >>> truth = rng.random((4000, 2)) < 1 / (1 + np.exp(-scores))
     >>> wrong = rng.random((4000, 2)) < np.where(truth, 0.3, 0.1)
     >>> rates = noise_rates(scores, np.where(truth != wrong, 1, -1))

@@ -115,9 +115,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     >>> from spmld import SelfPacedEnsemble
     >>> from spmld.datasets import make_planted
     >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
-    >>> model = SelfPacedEnsemble(random_state=0).fit(data.X, data.Y)
-    >>> model.predict_proba(data.X[:2]).shape
-    (2, 12)
+    >>> sorted(SelfPacedEnsemble(random_state=0).fit(data.X, data.Y).view_weights_)
+    ['kernel', 'latent', 'linear']
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -71,10 +71,6 @@ def linear_view(Cs: Sequence[float] = CS, label_graph_penalties: Sequence[float]
     label_graph_penalties : sequence of float, default=(1.0, 0.0, 5.0)
         Penalties of the label graph. All but the first are tried with the best C.
 
-    Returns
-    -------
-    View
-
     Examples
     --------
     >>> from spmld.estimators.ensemble import linear_view
@@ -92,16 +88,12 @@ def kernel_view(Cs: Sequence[float] = CS, n_landmarks: int = 300, *, random_stat
 
     Parameters
     ----------
-    Cs : sequence of float, default=(1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-        Inverse regularization strengths, tried in ascending order.
+    Cs
+        As in `linear_view`.
     n_landmarks : int, default=300
         Number of landmarks, see `LandmarkFeatures`.
     random_state : int, RandomState or None, default=None
         Seed of the landmarks.
-
-    Returns
-    -------
-    View
 
     Examples
     --------
@@ -121,10 +113,6 @@ def latent_view(*, random_state: Any = None) -> View:
     ----------
     random_state : int, RandomState or None, default=None
         Seed of the base estimator.
-
-    Returns
-    -------
-    View
 
     Examples
     --------
