@@ -47,7 +47,7 @@ def find_label_issues(
         `PerLabelClassifier`. None is ``MaskedLogistic(C=30)`` on scaled features.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.
-    Y : labels in any form of `spmld.labels.read_labels`
+    Y : labels in any form accepted by `spmld.labels.read_labels`
         Labels to audit. A DataFrame provides the names of labels and samples.
     mask : array-like of bool of shape (n_samples, n_labels), optional
         True where a label is observed. Other entries of Y are ignored.
@@ -62,7 +62,7 @@ def find_label_issues(
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState or None, default=None
-        Seed of the folds.
+        Seed for the folds.
 
     Returns
     -------

@@ -138,22 +138,22 @@ class FeatureScaler(_FeatureTransformer):
 class LandmarkFeatures(_FeatureTransformer):
     """Nystroem features of a Gaussian kernel: similarities to landmarks, which are training samples.
 
-    The kernel compares directions: features get equal variances and samples unit length. Samples near the same
-    landmarks form overlapping local groups, and a linear model has separate weights for each group.
+    Features are scaled to equal variance and samples to unit length, so the kernel compares directions. Samples near
+    the same landmarks form overlapping local groups, and a linear model has separate weights for each group.
 
     Parameters
     ----------
     n_landmarks : int, default=300
         Number of landmarks, limited to the number of training samples.
     random_state : int, RandomState or None, default=None
-        Seed of the landmarks.
+        Seed for the landmarks.
 
     Attributes
     ----------
     kernel_ : sklearn.kernel_approximation.Nystroem
         The fitted kernel approximation.
     mean_, factor_ : ndarray of shape (n_features,)
-        Means that are subtracted (0 for a sparse X), and factors of the features.
+        Means that are subtracted (0 for a sparse X), and scale factors of the features.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -18,7 +18,7 @@ def ranking_loss(Y_true: Any, scores: Any, mask: Any = None, *, average: str | N
 
     :math:`P_i` and :math:`N_i` are the observed positives and negatives of sample `i`. A tie counts as incorrect.
 
-    Values are in [0, 1], lower is better. Samples without an observed positive or without an observed negative are
+    Values are in [0, 1]; lower is better. Samples without an observed positive or without an observed negative are
     left out.
 
     {parameters and returns}
@@ -47,7 +47,7 @@ def coverage(
 
     It counts from 0, as in the literature, and is one less than scikit-learn's. Ties get the worst rank.
 
-    Values range from 0 to the number of labels minus 1, lower is better. Samples without an observed positive are
+    Values range from 0 to the number of labels minus 1; lower is better. Samples without an observed positive are
     left out.
 
     {parameters and returns}
@@ -81,7 +81,7 @@ def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, 
 
     :math:`P_i` are the observed positives of sample `i`.
 
-    Values are in (0, 1], higher is better. Samples without an observed positive are left out.
+    Values are in (0, 1]; higher is better. Samples without an observed positive are left out.
 
     {parameters and returns}
 
@@ -104,7 +104,7 @@ def macro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, avera
 
     :math:`P_j` are the samples for which label `j` is observed and positive.
 
-    Values are in (0, 1], higher is better. Labels without an observed positive are left out.
+    Values are in (0, 1]; higher is better. Labels without an observed positive are left out.
 
     {parameters and returns}
 
@@ -127,7 +127,7 @@ def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None) -> float
 
     :math:`P` are all observed positive entries, of any samples and labels.
 
-    The value is in (0, 1], higher is better. It is NaN, with a warning, without an observed positive.
+    The value is in (0, 1]; higher is better. It is NaN, with a warning, if there is no observed positive.
 
     {parameters and returns}
 

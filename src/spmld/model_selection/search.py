@@ -70,7 +70,7 @@ def tune(
         Estimator to tune; it is cloned.
     X : array-like of shape (n_samples, n_features)
         Samples.
-    Y : labels in any form of `spmld.labels.read_labels`
+    Y : labels in any form accepted by `spmld.labels.read_labels`
         Labels, NaN where missing.
     space : dict
         Search space: for each parameter a list of choices, a range ``(low, high)`` or ``(low, high, "log")``, of
@@ -100,7 +100,7 @@ def tune(
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState or None, default=None
-        Seed of the folds and of the candidates. Use an integer to resume a study with the same folds.
+        Seed for the folds and the candidates. Use an integer to resume a study with the same folds.
     verbose : bool, default=False
         Whether to print a line for each trial. It is also logged by ``spmld.model_selection.search`` at level INFO.
     callback : callable, optional
