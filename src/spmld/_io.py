@@ -25,7 +25,7 @@ def reading(path: StrPath, kind: str) -> Iterator[Path]:
     if file.is_dir():
         raise ValueError(f"{file} is a folder, expected {kind}")
     if not file.is_file():
-        raise FileNotFoundError(f"there is no file {file}")
+        raise FileNotFoundError(f"file {file} does not exist")
     if file.stat().st_size == 0:
         raise ValueError(f"{file} is empty, expected {kind}")
     try:

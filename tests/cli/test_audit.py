@@ -61,7 +61,7 @@ def test_json_and_another_method(folder):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["absent.csv"], "spmld: there is no file absent.csv"),
+        (["absent.csv"], "spmld: file absent.csv does not exist"),
         (["songs.csv", "--prefix", "x"], "spmld: songs.csv cannot be read as a CSV file"),
         (["songs.csv", "--out", "absent/issues.csv"], "spmld: cannot write issues.csv: folder absent does not exist"),
         (

@@ -78,8 +78,8 @@ def test_convert_overwrites_only_with_force(spmld):
 @pytest.mark.parametrize(
     ("args", "status", "message"),
     [
-        (["describe", "absent.csv"], 2, "spmld: there is no file absent.csv"),
-        (["describe", "absent"], 2, "spmld: there is no file absent, nor a data set of that name"),
+        (["describe", "absent.csv"], 2, "spmld: file absent.csv does not exist"),
+        (["describe", "absent"], 2, "spmld: absent is neither an existing file nor a data set"),
         (["describe", "empty.arff"], 2, "spmld: empty.arff is empty, expected an ARFF file"),
         (["describe", "bytes.csv"], 2, "spmld: bytes.csv is not utf-8 text"),
         (["describe", "wrong.mat"], 2, "spmld: wrong.mat cannot be read as a MATLAB file"),
@@ -92,7 +92,7 @@ def test_convert_overwrites_only_with_force(spmld):
             2,
             "spmld: cannot write songs.csv: folder absent does not exist",
         ),
-        (["fetch", "absent"], 2, "spmld: there is no data set 'absent'"),
+        (["fetch", "absent"], 2, "spmld: unknown data set 'absent'"),
         (["fetch"], 2, "Missing argument"),
         (["absent"], 2, "No such command"),
     ],
@@ -125,7 +125,7 @@ def test_fetch_prints_paths_and_warns_of_other_checksums(spmld, tmp_path, monkey
     assert status == 0
     assert json.loads(out)[0]["file"] == str(tmp_path / "Business.mat")
     assert json.loads(out)[0]["checksum"] == "differs"
-    assert f"spmld: warning: {tmp_path / 'Business.mat'} differs from the file of the registry" in err
+    assert f"spmld: warning: {tmp_path / 'Business.mat'} differs from the file in the registry" in err
     assert "please cite Ueda" in err
 
 

@@ -120,7 +120,7 @@ def test_complete_lists_the_most_confident_missing_labels(cli, model):
     assert [float(row["confidence"]) for row in rows] == pytest.approx(confidences[:5])
     for row in rows:
         assert np.isnan(data.Y[int(row["sample"]), LABELS.index(row["label"])])
-    assert err == f"5 of {len(confidences)} labels to add, among {np.isnan(data.Y).sum()} missing\n"
+    assert err == f"listed 5 of {len(confidences)} suggested labels; {np.isnan(data.Y).sum()} entries are missing\n"
     fitted = cli("complete", "train.csv", "--method", "MaskedLogistic", "--json")
     assert fitted[0] == 0
     assert set(json.loads(fitted[1])[0]) == {"sample", "label", "confidence"}
@@ -192,13 +192,16 @@ def test_the_official_split_is_used(cli):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["fit", "absent.csv", "-o", "m.skops"], "there is no file absent.csv"),
+        (["fit", "absent.csv", "-o", "m.skops"], "file absent.csv does not exist"),
         (["fit", "empty.csv", "-o", "m.skops"], "empty.csv is empty, expected a CSV file"),
         (["fit", "wrong.parquet", "-o", "m.skops"], "wrong.parquet cannot be read as a Parquet file"),
         (["fit", "train.csv", "-o", "absent/m.skops"], "cannot write m.skops: folder absent does not exist"),
         (["fit", "train.csv", "-o", "songs.skops"], "songs.skops already exists; use --force to overwrite it"),
         (["fit", "train.csv", "-o", "."], ". is a folder; pass the name of a file"),
-        (["fit", "train.csv", "-o", "m.skops", "--param", "C"], "--param must be KEY=VALUE, such as C=0.1, got 'C'"),
+        (
+            ["fit", "train.csv", "-o", "m.skops", "--param", "C"],
+            "--param must have the form KEY=VALUE, such as C=0.1, got 'C'",
+        ),
         (
             ["fit", "train.csv", "-o", "m.skops", "--param", "C=1"],
             "SelfPacedEnsemble has no parameter 'C'; its parameters are Cs",
@@ -213,13 +216,13 @@ def test_the_official_split_is_used(cli):
         ),
         (
             ["fit", "train.csv", "-o", "m.skops", "--param", "tol=1", "--param", "tol=2"],
-            "--param tol must be passed once, got it twice",
+            "--param tol must be passed only once, got two values",
         ),
-        (["fit", "train.csv", "-o", "m.skops", "--label", "sad"], "there is no column 'sad' among the 10 columns"),
-        (["evaluate", "absent.skops", "test.csv"], "there is no file absent.skops"),
+        (["fit", "train.csv", "-o", "m.skops", "--label", "sad"], "column 'sad' is not among the 10 columns"),
+        (["evaluate", "absent.skops", "test.csv"], "file absent.skops does not exist"),
         (["evaluate", "empty.csv", "test.csv"], "empty.csv is empty, expected a model file of spmld"),
         (["evaluate", "test.csv", "test.csv"], "test.csv is not a model file of spmld: it starts with b'pitch,te'"),
-        (["evaluate", "pickle.skops", "test.csv"], "pickle.skops is a pickle, which can run any code"),
+        (["evaluate", "pickle.skops", "test.csv"], "pickle.skops is a pickle, which can execute arbitrary code"),
         (["evaluate", "cut.skops", "test.csv"], "cut.skops is truncated or damaged"),
         (["compare", "train.csv", "--folds", "9999"], "--folds must be at most the number of samples in train.csv, "),
         (["tune", "train.csv", "--folds", "9999"], "--folds must be at most the number of samples in train.csv, "),
@@ -245,7 +248,7 @@ def test_the_official_split_is_used(cli):
             ["evaluate", "songs.skops", "test.csv", "--part", "test"],
             "--part test needs an official split, which test.csv does not have",
         ),
-        (["predict", "songs.skops", "absent.csv"], "there is no file absent.csv"),
+        (["predict", "songs.skops", "absent.csv"], "file absent.csv does not exist"),
         (["predict", "songs.skops", "five.csv"], "the file lacks 1 of the 6 features, decay; it has 9 columns"),
         (
             ["predict", "songs.skops", "five.npz"],
@@ -278,9 +281,9 @@ def test_the_official_split_is_used(cli):
             ["compare", "train.csv", "--method", "LEML", "--reference", "MLLRC"],
             "--reference must be one of the compared methods, LEML, got MLLRC",
         ),
-        (["tune", "train.csv", "--range", "tol=1"], "--range must be KEY=LOW:HIGH or KEY=LOW:HIGH:log"),
+        (["tune", "train.csv", "--range", "tol=1"], "--range must have the form KEY=LOW:HIGH or KEY=LOW:HIGH:log"),
         (["tune", "train.csv", "--choices", "magic=1,2"], "SPMLD has no parameter 'magic'"),
-        (["tune", "train.csv", "--choices", "tol"], "--choices must be KEY=A,B,C"),
+        (["tune", "train.csv", "--choices", "tol"], "--choices must have the form KEY=A,B,C"),
         (
             ["tune", "train.csv", "--range", "tol=0:1", "--param", "tol=1"],
             "--param tol is fixed and cannot be searched as well",
@@ -320,7 +323,7 @@ def test_errors_of_a_separate_process_have_no_traceback(tmp_path):
     status, out, err = run(tmp_path, "fit", "train.csv", "-o", "absent/m.skops")
     assert (status, out, err) == (2, "", "spmld: cannot write m.skops: folder absent does not exist\n")
     status, out, err = run(tmp_path, "predict", "absent.skops", "test.csv")
-    assert (status, out, err) == (2, "", "spmld: there is no file absent.skops\n")
+    assert (status, out, err) == (2, "", "spmld: file absent.skops does not exist\n")
     assert run(tmp_path, "fit", "train.csv")[0] == 2  # -o is missing
 
 

@@ -67,8 +67,8 @@ def test_report_on_a_comparison(folder):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["absent.csv", "-o", "x.html"], "spmld: there is no file absent.csv"),
-        (["absent.json", "-o", "x.html"], "spmld: there is no file absent.json"),
+        (["absent.csv", "-o", "x.html"], "spmld: file absent.csv does not exist"),
+        (["absent.json", "-o", "x.html"], "spmld: file absent.json does not exist"),
         (["empty.json", "-o", "x.html"], "spmld: empty.json is empty, expected the output of spmld compare --json"),
         (["other.json", "-o", "x.html"], "content must be the dictionary that Comparison.to_dict returns"),
         (["r.jsonl.xz", "-o", "x.html"], "spmld: r.jsonl.xz contains records of a study; use: spmld reproduce html"),

@@ -77,7 +77,7 @@ def test_the_folder_has_priority_over_cache_and_network(songs, tmp_path, monkeyp
     assert len(fetch_dataset("songs").Y) == 3
     assert not (tmp_path / "cache").exists()
     (served / "songs-test.arff").write_text(FILES["songs-test.arff"].replace("0.75", "0.5"))
-    with pytest.warns(UserWarning, match=r"songs-test\.arff differs from the file of the registry"):
+    with pytest.warns(UserWarning, match=r"songs-test\.arff differs from the file in the registry"):
         assert fetch_dataset("songs").X_test[0, 0] == 0.5
     (served / "songs-test.arff").write_text(FILES["songs-test.arff"] + "0.5,1,0\n")
     with (
@@ -112,7 +112,7 @@ def test_a_file_missing_on_the_server_raises(songs):
 def test_a_download_with_a_different_checksum_raises_and_is_not_cached(songs, tmp_path):
     _, served, _ = songs
     (served / "songs.xml").write_text("something else")
-    with pytest.raises(ValueError, match=r"songs\.xml is not the file of the registry"):
+    with pytest.raises(ValueError, match=r"songs\.xml is not the file in the registry"):
         fetch_dataset("songs")
     assert not (tmp_path / "cache" / "songs" / "songs.xml").exists()
 
@@ -126,11 +126,11 @@ def test_without_a_recorded_checksum_the_download_is_used(songs, monkeypatch):
 
 def test_unknown_names_and_files_raise(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=r"no data set 'songs'; available: business, .*corel5k-mulan"):
+    with pytest.raises(ValueError, match=r"unknown data set 'songs'; available: business, .*corel5k-mulan"):
         fetch_dataset("songs")
-    with pytest.raises(FileNotFoundError, match="no file songs, nor a data set of that name"):
+    with pytest.raises(FileNotFoundError, match="songs is neither an existing file nor a data set"):
         load_dataset("songs")
-    with pytest.raises(FileNotFoundError, match=r"there is no file songs\.csv"):
+    with pytest.raises(FileNotFoundError, match=r"file songs\.csv does not exist"):
         load_dataset("songs.csv")
     with pytest.raises(ValueError, match="is a folder"):
         load_dataset(tmp_path, format="csv")

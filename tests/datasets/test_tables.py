@@ -43,9 +43,9 @@ def test_labels_by_prefix_and_by_list(tmp_path):
     ("text", "options", "message"),
     [
         (TEXT, {}, "column 'id' contains 'a', which is not a number"),
-        (TEXT, {"drop": ["ID"]}, "no column 'ID' among the 4 columns: id, pitch, label_sad, label_calm"),
+        (TEXT, {"drop": ["ID"]}, "column 'ID' is not among the 4 columns: id, pitch, label_sad, label_calm"),
         (TEXT, {"drop": ["id"], "prefix": "y_"}, "no column starts with 'y_'"),
-        (TEXT, {"drop": ["id"], "labels": ["sad"]}, "no column 'sad'"),
+        (TEXT, {"drop": ["id"], "labels": ["sad"]}, "column 'sad' is not among"),
         (TEXT, {"drop": ["id", "pitch"]}, "at least one feature column is required"),
         (TEXT[:-3], {"drop": ["id"]}, "line 3 has 3 values, but there are 4 columns"),
         (TEXT.replace("0.5,1,0", "0.5,2,0"), {"drop": ["id"]}, "values other than labels: 0.0, 1.0, 2.0"),

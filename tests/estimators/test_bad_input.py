@@ -187,7 +187,7 @@ class TestUnusualData:
 
     def test_features_beyond_the_range_of_floating_point_raise(self, cls, loss):
         for features in (1e160 * X, sp.csr_array(1e160 * X), (1e19 * X).astype(np.float32)):
-            with pytest.raises(ValueError, match="X has values that are too large for float"):
+            with pytest.raises(ValueError, match="X contains values too large for float"):
                 cls(loss=loss).fit(features, Y)
 
 
@@ -206,7 +206,7 @@ def test_reaching_max_iter_warns(cls):
 def test_after_a_fit_labels_must_match(cls):
     model = make(cls).fit(X, Y)
     for method in (model.score, model.complete):
-        with pytest.raises(ValueError, match="Y must have the 3 labels of the fit, got 2"):
+        with pytest.raises(ValueError, match="Y must have 3 labels, as in fit, got 2"):
             method(X, Y[:, :2])
         with pytest.raises(ValueError, match="the same number of samples"):
             method(X, Y[:4])
@@ -221,7 +221,7 @@ def test_labels_in_another_order_raise(cls):
     for method in (model.score, model.complete):
         method(X, frame)
         method(X, Y)  # without names the order is not checked
-        with pytest.raises(ValueError, match="Y must have the label names of the fit"):
+        with pytest.raises(ValueError, match="Y must have the same label names as in fit"):
             method(X, frame[["c", "b", "a"]])
 
 
@@ -230,7 +230,7 @@ def test_correlation_that_was_not_learned_raises(cls):
     with pytest.raises(NotFittedError):
         cls().label_correlation()
     model = cls(global_correlation=0, local_correlation=0, random_state=0).fit(X, Y)
-    with pytest.raises(ValueError, match="global_correlation or local_correlation must be positive in the fit"):
+    with pytest.raises(ValueError, match="global_correlation or local_correlation must be positive during fit"):
         model.label_correlation()
 
 

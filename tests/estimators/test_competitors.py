@@ -218,7 +218,7 @@ def test_unusual_labels_and_features_are_accepted(model, data):
         assert np.isfinite(model.fit(1e8 * data.X, labels).decision_function(1e8 * data.X)).all()
         single = model.fit(data.X[:1], data.Y[:1])
         assert (single.predict(data.X[:1]) == data.Y[:1]).all() or not model.fit_intercept
-    with pytest.raises(ValueError, match="X has values that are too large for float"):
+    with pytest.raises(ValueError, match="X contains values too large for float"):
         model.fit(1e160 * data.X, labels)
 
 

@@ -124,9 +124,9 @@ def test_axes_can_be_given(spmld):
 @pytest.mark.parametrize(
     ("display", "message"),
     [
-        (PacingDisplay, "attribute history_, as SPMLD has, got MaskedLogistic"),
-        (ObjectiveDisplay, "attribute history_, as SPMLD has, got MaskedLogistic"),
-        (CorrelationDisplay, "label_correlation, as GLOCAL has, or .* got MaskedLogistic"),
+        (PacingDisplay, "a history_ attribute, such as SPMLD, got MaskedLogistic"),
+        (ObjectiveDisplay, "a history_ attribute, such as SPMLD, got MaskedLogistic"),
+        (CorrelationDisplay, "label_correlation, such as GLOCAL, or .* got MaskedLogistic"),
     ],
 )
 def test_estimators_without_the_attribute_raise(display, message):

@@ -60,7 +60,7 @@ def find_label_issues(
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState or None, default=None
-        Seed of the folds.
+        Seed for the folds.
 
     Returns
     -------

@@ -200,7 +200,7 @@ class LabelIssues:
         if missing == "raise" and is_missing.any():
             raise ValueError(
                 f"cleanlab does not support missing labels, got {int(is_missing.sum())} of {is_missing.size}; use "
-                'missing="predict" to replace them by predictions'
+                'missing="predict" to replace them with predictions'
             )
         positive = np.where(is_missing, self.scores > 0, self.signs > 0)
         return [np.flatnonzero(row).tolist() for row in positive], self.probabilities

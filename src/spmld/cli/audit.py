@@ -15,7 +15,7 @@ from spmld.cli.printing import print_json, print_message, print_table
 @options.integer("--top", 20, "Maximum number of entries to print.", minimum=0)
 @options.folds_option(5)
 @options.integer("--n-iter", 2, "Number of iterations.")
-@options.seed_option("Seed of the method and of the folds.")
+@options.seed_option("Seed for the method and the folds.")
 @options.out_option("FILE", "CSV file for all observed entries.")
 @options.json_option
 def audit(

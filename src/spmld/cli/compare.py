@@ -28,7 +28,7 @@ _METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
     "--reference", metavar="NAME", type=options.METHOD_TYPE, help="Method to test against.  [default: the first]"
 )
 @options.folds_option(5)
-@options.seed_option("Seed of the folds and of the methods.")
+@options.seed_option("Seed for the folds and the methods.")
 @options.json_option
 def compare(
     data: Source,
@@ -41,9 +41,9 @@ def compare(
 ) -> None:
     """Fit several methods on the same folds of DATA and print the mean and standard deviation of the metrics.
 
-    The sign after a value is the result of a test against the reference: + better, - worse, = no significant
-    difference (paired t-test over folds at 95 %, with Holm's correction for the number of methods). The training sets
-    of the folds overlap, which makes the test somewhat too optimistic.
+    The sign after a value is the result of a test against the reference: + better, - worse, = no significant difference
+    (paired t-test over folds at the 5 % significance level, with Holm's correction for the number of methods). The
+    training sets of the folds overlap, which makes the test somewhat too optimistic.
 
     \b
     Examples:

@@ -19,7 +19,11 @@ from spmld.cli.progress import progress_bar
 @options.method_options
 @options.integer("--top", 20, "Maximum number of labels to list.")
 @click.option(
-    "--min-confidence", default=0.5, show_default=True, type=click.FloatRange(0, 1), help="Minimum confidence."
+    "--min-confidence",
+    default=0.5,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Minimum confidence of the listed labels.",
 )
 @options.trust_option
 @options.output_options
@@ -62,4 +66,4 @@ def complete(
     rows = [[sample, names[label], confidence] for sample, label, confidence in suggestions[:top]]
     output.write(TextTable(["sample", "label", "confidence"], rows))
     missing = int(np.isnan(np.asarray(Y, dtype=float)).sum())
-    print_message(f"{len(rows)} of {len(suggestions)} labels to add, among {missing} missing")
+    print_message(f"listed {len(rows)} of {len(suggestions)} suggested labels; {missing} entries are missing")

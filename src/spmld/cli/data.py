@@ -48,7 +48,7 @@ def list_(as_json: bool) -> None:
 def fetch(names: tuple[str, ...], as_json: bool) -> None:
     """Fetch the files of data sets and print their paths.
 
-    Files are searched in the folder SPMLD_DATA, then in the cache (the folder SPMLD_CACHE, if set), and downloaded if
+    Files are looked up in the folder SPMLD_DATA, then in the cache (the folder SPMLD_CACHE, if set), and downloaded if
     they are in neither. Their SHA-256 checksums are verified if they are in the registry.
 
     \b
@@ -101,7 +101,7 @@ def describe(source: Source, figure: str | None, as_json: bool) -> None:
 @data.command()
 @options.source_options()
 @click.argument("target")
-@click.option("--to", metavar="FORMAT", help="arff, csv, libsvm, npz, parquet or xc.  [default: by the extension]")
+@click.option("--to", metavar="FORMAT", help="arff, csv, libsvm, npz, parquet or xc.  [default: from the extension]")
 @click.option(
     "--part", type=options.PARTS, default="all", show_default=True, help="Part of the official split to write."
 )

@@ -52,9 +52,9 @@ def parse_params(texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not key:
-            raise ValueError(f"--param must be KEY=VALUE, such as C=0.1, got {text!r}")
+            raise ValueError(f"--param must have the form KEY=VALUE, such as C=0.1, got {text!r}")
         if key in params:
-            raise ValueError(f"--param {key} must be passed once, got it twice")
+            raise ValueError(f"--param {key} must be passed only once, got two values")
         params[key] = parse_value(value)
     return params
 
@@ -111,7 +111,7 @@ def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> d
         key, values = _split(text, "--range", _RANGE)
         low, high, *scale = [parse_value(value) for value in values.split(":")] + [None] * (":" not in values)
         if not (_is_number(low) and _is_number(high) and scale in ([], ["log"])):
-            raise ValueError(f"--range must be {_RANGE}, got {text!r}")
+            raise ValueError(f"--range must have the form {_RANGE}, got {text!r}")
         space[key] = (low, high, *scale)
     space = space or SPACES.get(method, {})
     if not space:
@@ -122,7 +122,7 @@ def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> d
 def _split(text: str, option: str, form: str) -> tuple[str, str]:
     key, _, values = (part.strip() for part in text.partition("="))
     if not key or not values:
-        raise ValueError(f"{option} must be {form}, got {text!r}")
+        raise ValueError(f"{option} must have the form {form}, got {text!r}")
     return key, values
 
 

@@ -115,7 +115,9 @@ def source_options(name: str = "source", part: str | None = None) -> Decorator:
         Default of --part, for data sets with an official split. None: the command has no such option.
     """
     readers: dict[str, Decorator] = {
-        "format": click.option("--from", "format", metavar="FORMAT", help="File format.  [default: by the extension]"),
+        "format": click.option(
+            "--from", "format", metavar="FORMAT", help="File format.  [default: from the extension]"
+        ),
         "labels": several("--label", "labels", "NAME", "Label column"),
         "prefix": click.option("--prefix", help="Prefix of the label columns of a table.  [default: label_]"),
         "xml": click.option("--xml", metavar="FILE", help="MULAN's XML file with the labels of an ARFF file."),
@@ -160,14 +162,14 @@ model_option = click.option("--model", metavar="MODEL", help="Model file to use 
 method_options = _combine(
     method_option(f"One of {', '.join(METHODS)}.", "SelfPacedEnsemble"),
     several("--param", "params", "KEY=VALUE", "Parameter of the method"),
-    seed_option("Seed of the method."),
+    seed_option("Seed for the method."),
 )
 output_options = _bundle(
     "output",
     ["out", "to", "as_json", "force"],
     Output.from_options,
     click.option("-o", "--out", metavar="FILE", help="Write to this file instead of standard output."),
-    click.option("--format", "to", type=click.Choice(FORMATS), help="Format.  [default: by the extension, or csv]"),
+    click.option("--format", "to", type=click.Choice(FORMATS), help="Format.  [default: from the extension, or csv]"),
     click.option("--json", "as_json", is_flag=True, help="Same as --format json."),
     force_option,
 )

@@ -145,7 +145,7 @@ def table(
     """Print one table of RECORDS in Markdown: a row for each condition, and the number of wins and losses.
 
     The best mean of the reference and its competitors is bold. Signs compare with the reference: + better, - worse,
-    = no significant difference, by a paired t-test over the masks at 95 %.
+    = no significant difference, by a paired t-test over the masks at the 5 % significance level.
 
     \b
     Example:
@@ -174,9 +174,15 @@ def table(
 @click.option("--data", help="Data set.")
 @click.option("--rate", type=float, help="Observed fraction of the labels, such as 0.3.")
 @click.option("--method", help="Name of the method.")
-@click.option("--seed", type=int, help="Seed of the mask.")
+@click.option("--seed", type=int, help="Seed for the mask.")
 @click.option("--key", help="Key of the record, if the other options match several records.")
-@click.option("--tolerance", default=1e-6, show_default=True, type=click.FloatRange(min=0), help="Maximum difference.")
+@click.option(
+    "--tolerance",
+    default=1e-6,
+    show_default=True,
+    type=click.FloatRange(min=0),
+    help="Maximum absolute difference of a metric.",
+)
 def check(
     records: Path,
     data: str | None,

@@ -29,7 +29,7 @@ from spmld.metrics import get_metric
 )
 @options.integer("--trials", 20, "Number of trials.")
 @options.folds_option(3)
-@options.seed_option("Seed of the folds, the search and the method.")
+@options.seed_option("Seed for the folds, the search and the method.")
 @options.out_option("MODEL", "Model file to write, fitted on all samples with the best parameters.")
 @options.json_option
 def tune(

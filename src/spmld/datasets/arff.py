@@ -20,9 +20,9 @@ def read_arff(
 ) -> Dataset:
     r"""Read an ARFF file.
 
-    The labels are named by `labels`, or else by `xml`, or else by an XML file with the same name in the same folder
-    (ignoring ``-train``, ``-test`` and ``-sparse``), or else by MEKA's ``-C n`` in the relation: the first n
-    attributes, or the last if n is negative.
+    The names of the labels are taken from the first available source: `labels`, `xml`, an XML file with the same name
+    in the same folder (ignoring ``-train``, ``-test`` and ``-sparse``), or MEKA's ``-C n`` in the relation, which
+    selects the first n attributes, or the last if n is negative.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def read_arff(
     Returns
     -------
     Dataset
-        Labels in the order of the file. Features are sparse if the file is.
+        Labels in the order of the file. Features are sparse if the file is sparse.
 
     Examples
     --------
@@ -152,7 +152,9 @@ def write_arff(data: Dataset, path: StrPath) -> None:
     # liac-arff strips quotes from names, and cannot read names with tabs or line breaks.
     invalid = [name for name in (*data.feature_names, *data.label_names) if re.search(r"^['\"]|['\"]$|[\t\r\n]", name)]
     if invalid:
-        raise ValueError(f"ARFF cannot store the name {invalid[0]!r}, which starts or ends with a quote or has a tab")
+        raise ValueError(
+            f"ARFF cannot store the name {invalid[0]!r}, because it starts or ends with a quote or contains a tab"
+        )
     attributes: list[tuple[str, Any]] = [(name, "NUMERIC") for name in data.feature_names]
     attributes += [(name, ["0", "1"]) for name in data.label_names]
     words = {0.0: "0", 1.0: "1"}

@@ -65,7 +65,7 @@ def checksum(path: StrPath) -> str:
 
 
 def fetch_files(name: str, *, progress: bool = False) -> list[Path]:
-    """Return the local files of a data set of the registry; see `fetch_dataset` for the parameters.
+    """Return the local files of a data set in the registry; see `fetch_dataset` for the parameters.
 
     Returns
     -------
@@ -92,9 +92,9 @@ def fetch_files(name: str, *, progress: bool = False) -> list[Path]:
 
 
 def fetch_dataset(name: str, *, progress: bool = False) -> Dataset:
-    """Load a data set of the registry, with its official split.
+    """Load a data set from the registry, with its official split.
 
-    Files are searched in the folder ``SPMLD_DATA`` and in the cache, and downloaded if they are in neither.
+    Files are looked up in the folder ``SPMLD_DATA`` and in the cache, and downloaded if not found.
 
     Parameters
     ----------
@@ -153,12 +153,12 @@ def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> 
     if text.lower() in {info.name for info in list_datasets()} and not Path(text).is_file():
         if options:
             raise ValueError(
-                f"{text} is a data set of the registry, which accepts no options, got {', '.join(options)}"
+                f"{text} is a data set in the registry, which accepts no options, got {', '.join(options)}"
             )
         return fetch_dataset(text, progress=progress)
     if not Path(text).exists() and not Path(text).suffix:
         names = ", ".join(info.name for info in list_datasets())
-        raise FileNotFoundError(f"there is no file {text}, nor a data set of that name; data sets: {names}")
+        raise FileNotFoundError(f"{text} is neither an existing file nor a data set; available data sets: {names}")
     return read_dataset(source, **options)
 
 
@@ -168,7 +168,7 @@ def _find(file: RemoteFile) -> Path | None:
     except FileNotFoundError:
         return None
     if file.sha256 is not None and checksum(path) != file.sha256:
-        warnings.warn(f"{path} differs from the file of the registry: SHA-256 does not match", stacklevel=4)
+        warnings.warn(f"{path} differs from the file in the registry: the SHA-256 checksums do not match", stacklevel=4)
     return path
 
 
@@ -196,7 +196,7 @@ def _download(file: RemoteFile, info: DatasetInfo, progress: bool) -> Path:
         ) from None  # the message contains the reason, and the traceback of a download is long
     except ValueError as error:
         raise ValueError(
-            f"{file.address} is not the file of the registry: its SHA-256 is not {file.sha256}. Try again later, or "
-            "set SPMLD_DATA to a folder with the file"
+            f"{file.address} is not the file in the registry: its SHA-256 checksum is not {file.sha256}. Try "
+            "again later, or set SPMLD_DATA to a folder with the file"
         ) from error
     return Path(path)

@@ -47,7 +47,7 @@ def from_frame(
     columns = list(frame.columns)
     absent = [column for column in (*drop, *(labels or ())) if column not in columns]
     if absent:
-        raise ValueError(f"there is no column {absent[0]!r} among the {len(columns)} columns: {_first(columns)}")
+        raise ValueError(f"column {absent[0]!r} is not among the {len(columns)} columns: {_first(columns)}")
     columns = [column for column in columns if column not in set(drop)]
     if labels is not None:
         label_columns = label_names = list(labels)

@@ -48,14 +48,14 @@ def read_openml(
         content = fetch_openml(**which, target_column=targets, data_home=cache and Path(cache), as_frame="auto")
     except OSError as error:
         raise ConnectionError(
-            f"OpenML's data set {source!r} could not be downloaded ({error}). Without network access, copy it to this "
+            f"OpenML data set {source!r} could not be downloaded ({error}). Without network access, copy it to this "
             "machine as ARFF or Parquet and read it with spmld.datasets.read_dataset"
         ) from error
     except (KeyError, ValueError) as error:
-        raise ValueError(f"OpenML's data set {source!r} cannot be read: {error}") from error
+        raise ValueError(f"OpenML data set {source!r} cannot be read: {error}") from error
     names, name = list(content.target_names), content.details["name"]
     if not names:
-        raise ValueError(f"OpenML's data set {source!r} has no targets: pass labels=")
+        raise ValueError(f"OpenML data set {source!r} has no targets: pass labels=")
     try:
         if content.frame is not None:
             return from_frame(content.frame, labels=names, drop=drop, name=name)
@@ -63,4 +63,4 @@ def read_openml(
         kept = [i for i, feature in enumerate(content.feature_names) if feature not in set(drop)]
         return Dataset(content.data[:, kept], Y, [content.feature_names[i] for i in kept], names, name)
     except ValueError as error:
-        raise ValueError(f"OpenML's data set {source!r} cannot be used: {error}") from error
+        raise ValueError(f"OpenML data set {source!r} cannot be used: {error}") from error

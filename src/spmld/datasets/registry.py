@@ -95,7 +95,7 @@ def dataset_info(name: str) -> DatasetInfo:
     try:
         return _REGISTRY[name.lower()]
     except KeyError:
-        raise ValueError(f"there is no data set {name!r}; available: {', '.join(_REGISTRY)}") from None
+        raise ValueError(f"unknown data set {name!r}; available: {', '.join(_REGISTRY)}") from None
 
 
 def _read_registry() -> dict[str, DatasetInfo]:

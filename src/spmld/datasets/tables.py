@@ -74,7 +74,7 @@ def read_columns(
     kind: str = "csv",
     encoding: str = "utf-8",
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    r"""Read the columns that a model needs, in the order of the model, from a table that may have more columns.
+    r"""Read the columns that a model needs, in the order that it expects. Other columns are ignored.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
     Labels with positive scores are predicted. Probabilities are those of the loss named by the attribute `loss`, see
     `spmld.estimators.probabilities.score_probabilities`, unless the subclass overrides `_probabilities`, or
-    `_probabilities_for` where they are not a function of the scores.
+    `_probabilities_for` if they are not a function of the scores.
 
     Parameters are validated in `fit` by ``_parameter_constraints``, as in scikit-learn, and by `_check_parameters`. The
     estimators of this library declare them as fields of a dataclass, which generates the constructor.
@@ -173,14 +173,14 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_labels), or (n_samples,) for a fit on a vector y
+        ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
             Scores, in the array library of X.
         """
         scores = self._all_scores(X)
         return scores[:, 0] if self._labels.one_dimensional else scores
 
     def _all_scores(self, X: Any) -> Any:
-        """Return the scores as a matrix, also for a fit on a vector y."""
+        """Return the scores as a matrix, even if y was a vector."""
         check_is_fitted(self)
         return self._scores(check_features(self, X, reset=False))
 
@@ -195,7 +195,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            For a fit on a vector y: of shape (n_samples, 2), the two classes in the order of `classes_`.
+            If `y` was a vector, shape (n_samples, 2), with the two classes in the order of `classes_`.
         """
         check_is_fitted(self)
         p = self._probabilities_for(check_features(self, X, reset=False))
@@ -211,7 +211,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_labels), or (n_samples,) for a fit on a vector y
+        ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
         """
         scores = self._all_scores(X)
         return move(self._labels.write(to_numpy(scores)), scores)
@@ -233,14 +233,14 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return float(subset_accuracy(truth, (to_numpy(self._all_scores(X)) > 0).astype(int)))
 
     def _check_new_labels(self, X: Any, Y: Any, mask: Any) -> Labels:
-        """Validate labels against those of the fit."""
+        """Validate labels against those passed to `fit`."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
         labels = check_labels(self, X, Y, mask, classes=self.classes_)
         if labels.signs.shape[1] != self.n_labels_:
-            raise ValueError(f"Y must have the {self.n_labels_} labels of the fit, got {labels.signs.shape[1]}")
+            raise ValueError(f"Y must have {self.n_labels_} labels, as in fit, got {labels.signs.shape[1]}")
         if labels.names is not None and self._labels.names is not None and labels.names != self._labels.names:
-            raise ValueError(f"Y must have the label names of the fit, {self._labels.names}, got {labels.names}")
+            raise ValueError(f"Y must have the same label names as in fit, {self._labels.names}, got {labels.names}")
         return labels
 
     def complete(self, X: Any, y: Any, mask: Any = None) -> Completion:

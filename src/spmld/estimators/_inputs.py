@@ -106,7 +106,7 @@ def check_overflow(X: Any) -> None:
     xp = namespace(values)
     largest = float(xp.max(xp.abs(values))) if values.shape[0] else 0.0
     if largest > (float(xp.finfo(values.dtype).max) / (X.shape[0] * X.shape[1])) ** 0.5 / 1e3:
-        raise ValueError(f"X has values that are too large for {X.dtype}, got {largest:.3g}; scale the features first")
+        raise ValueError(f"X contains values too large for {X.dtype}, got {largest:.3g}; scale the features first")
 
 
 def sparse_if_mostly_zero(X: Any) -> Any:

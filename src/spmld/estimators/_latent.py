@@ -164,7 +164,7 @@ class LatentLabelModel(FactoredModel):
         """
         check_is_fitted(self)
         if not self._fitted_objective.correlation.active:
-            raise ValueError("global_correlation or local_correlation must be positive in the fit, got 0 for both")
+            raise ValueError("global_correlation or local_correlation must be positive during fit, got 0 for both")
         Z = to_numpy(self.correlation_factors_)
         if group is None:
             laplacian = np.einsum("g,gir,gjr->ij", self.group_sizes_ / self.group_sizes_.sum(), Z, Z)

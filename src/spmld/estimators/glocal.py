@@ -63,7 +63,7 @@ class GLOCAL(LatentLabelModel):
     tol : float or None, default=1e-3
         Relative change of the objective below which the iteration stops. None runs `max_iter` iterations.
     random_state : int, RandomState or None, default=None
-        Seed of the groups and of the initial factors.
+        Seed for the groups and the initial factors.
     callback : callable or None, default=None
         Called after each iteration with its record of `history_`; the fit stops if it returns True.
     verbose : bool or int, default=False

@@ -47,7 +47,7 @@ class LEML(FactoredModel):
         Relative decrease of the objective below which the iteration stops. None runs `max_iter` iterations, as in the
         published method.
     random_state : int, RandomState or None, default=None
-        Seed of the initial values of W and H, uniform on [0, 1).
+        Seed for the initial values of W and H, uniform on [0, 1).
     callback, verbose
         As in `GLOCAL`.
 

@@ -124,7 +124,7 @@ class MaskedLogistic(_MaskedLinear):
 
     See Also
     --------
-    MaskedRidge : The same with the squared loss.
+    MaskedRidge : Variant with the squared loss.
     PerLabelClassifier : Any scikit-learn classifier for each label.
     MultiLabelEstimator : The attributes that all estimators share.
 
@@ -156,8 +156,8 @@ class MaskedRidge(_MaskedLinear):
 
         \|\sqrt{J} \circ (Y - X W - 1 b^\top)\|^2 + \alpha \|W\|^2 + \alpha g\, \mathrm{tr}(W L W^\top)
 
-    on labels -1 and +1, with :math:`J` the observed entries or their weights. Without the label graph the solution is
-    that of scikit-learn's `Ridge` on the samples where a label is observed, label by label, computed by conjugate
+    on labels -1 and +1, with :math:`J` the observed entries or their weights. Without the label graph, the solution for
+    each label is that of scikit-learn's `Ridge` on the samples where the label is observed. It is computed by conjugate
     gradients for all labels at once.
 
     Parameters

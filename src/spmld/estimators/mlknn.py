@@ -23,7 +23,7 @@ from spmld.labels import Labels
 class MLkNN(MultiLabelEstimator):
     r"""Multi-label k-nearest neighbors with missing labels.
 
-    For each label, the k nearest neighbors of a sample are searched among the training samples where this label is
+    For each label, the k nearest neighbors of a sample are selected from the training samples where this label is
     observed. The number c of neighbors with the label is the evidence in Bayes' rule:
 
     .. math::

@@ -152,14 +152,14 @@ class LandmarkFeatures(_FeatureTransformer):
     n_landmarks : int, default=300
         Number of landmarks, limited to the number of training samples.
     random_state : int, RandomState or None, default=None
-        Seed of the landmarks.
+        Seed for the landmarks.
 
     Attributes
     ----------
     kernel_ : sklearn.kernel_approximation.Nystroem
         The fitted kernel approximation.
     mean_, factor_ : ndarray of shape (n_features,)
-        Means that are subtracted (0 for a sparse X), and factors of the features.
+        Means that are subtracted (0 for a sparse X), and scale factors of the features.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

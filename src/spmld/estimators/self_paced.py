@@ -42,8 +42,8 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
 
     The base estimator is fitted with the current weights; the pacing rule then computes new weights from its losses. A
     schedule that ends below full weights permanently excludes the entries that contradict the others most, which makes
-    the fit robust against wrong labels. With ``entry_weight`` the base estimator is fitted with the product of both
-    weights; the pacing rule depends on the losses only.
+    the fit robust to wrong labels. With ``entry_weight`` the base estimator is fitted with the product of both weights;
+    the pacing rule depends on the losses only.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     n_jobs : int or None, default=None
         Number of folds, or labels of a scikit-learn classifier, to fit in parallel.
     random_state : int, RandomState or None, default=None
-        Seed of the folds and clusters. It is not passed to the base estimator.
+        Seed for the folds and clusters. It is not passed to the base estimator.
     callback, verbose
         As in `GLOCAL`.
 

@@ -79,7 +79,7 @@ def corrupt_labels(
     Y : labels in any form accepted by `read_labels`
         Labels. Missing entries stay missing; "permute" moves them with the other entries of the sample.
     kind : {"permute", "swap", "drop", "flip"}
-        "permute": a fraction `rate` of the samples exchange their labels, and no sample keeps its labels.
+        "permute": the labels of a fraction `rate` of the samples are permuted, and none of them keeps its own.
         "swap": a fraction `rate` of the positives moves to an observed negative label of the same sample.
         "drop": a fraction `rate` of the positives becomes negative.
         "flip": a fraction `rate` of the observed entries changes sign.

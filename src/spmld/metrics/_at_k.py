@@ -20,7 +20,7 @@ def one_error(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
 
     .. math:: 1 - \text{precision@}1
 
-    Ties are broken by column index. Values are in [0, 1], lower is better. Samples without an observed positive are
+    Ties are broken by column index. Values are in [0, 1]; lower is better. Samples without an observed positive are
     left out.
 
     {parameters, returns and examples}
@@ -38,7 +38,7 @@ def precision_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, av
     .. math:: \frac{|P_i \cap T_i|}{|T_i|}
 
     :math:`P_i` are the observed positives, and :math:`T_i` the `k` observed labels with the highest scores, or all if
-    fewer are observed. Values are in [0, 1], higher is better. Samples without an observed positive are left out.
+    fewer are observed. Values are in [0, 1]; higher is better. Samples without an observed positive are left out.
 
     {parameters, returns and examples}
 
@@ -59,7 +59,7 @@ def recall_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, avera
 
     .. math:: \frac{|P_i \cap T_i|}{|P_i|}
 
-    :math:`P_i` and :math:`T_i` as in `precision_at_k`. Values are in [0, 1], higher is better. Samples without an
+    :math:`P_i` and :math:`T_i` as in `precision_at_k`. Values are in [0, 1]; higher is better. Samples without an
     observed positive are left out.
 
     {parameters, returns and examples}
@@ -83,7 +83,7 @@ def ndcg_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average
 
     :math:`t_r` is the observed label with the `r`-th highest score.
 
-    Values are in [0, 1], higher is better. Samples without an observed positive are left out.
+    Values are in [0, 1]; higher is better. Samples without an observed positive are left out.
 
     {parameters, returns and examples}
 
@@ -118,7 +118,7 @@ def propensity_scored_precision_at_k(
     probability that a true positive is recorded. Rare labels, which are recorded less often, have larger weights.
     ``average=None`` returns the contribution of each sample: its weighted hits divided by the mean of their maximum.
 
-    Values are in [0, 1], higher is better. Samples without an observed positive are left out.
+    Values are in [0, 1]; higher is better. Samples without an observed positive are left out.
 
     {parameters, returns and examples}
 

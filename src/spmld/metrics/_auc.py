@@ -19,7 +19,7 @@ def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | Non
 
     :math:`P_i` and :math:`N_i` are the observed positives and negatives of sample `i`. A tie counts one half.
 
-    Values are in [0, 1], higher is better. Samples without an observed positive or without an observed negative are
+    Values are in [0, 1]; higher is better. Samples without an observed positive or without an observed negative are
     left out.
 
     {parameters, returns and examples}
@@ -39,7 +39,7 @@ def macro_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
 
     :math:`P_j` and :math:`N_j` are the samples for which label `j` is observed, and positive or negative.
 
-    Values are in [0, 1], higher is better. Labels without an observed positive or without an observed negative are
+    Values are in [0, 1]; higher is better. Labels without an observed positive or without an observed negative are
     left out.
 
     {parameters, returns and examples}
@@ -52,14 +52,14 @@ def macro_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
 
 @documented
 def micro_auc(Y_true: Any, scores: Any, mask: Any = None) -> float:
-    r"""Compute the fraction of correctly ordered pairs of a positive and a negative entry of any samples and labels.
+    r"""Compute the fraction of correctly ordered pairs of a positive and a negative entry, over all samples and labels.
 
     .. math:: \frac{|\{(p, q) \in P \times N : s_p > s_q\}| + \frac12 |\{(p, q) \in P \times N : s_p = s_q\}|}
               {|P| \, |N|}
 
     :math:`P` and :math:`N` are all observed positive and negative entries.
 
-    The value is in [0, 1], higher is better. It is NaN, with a warning, without an observed positive or an observed
+    The value is in [0, 1]; higher is better. It is NaN, with a warning, if there is no observed positive or no observed
     negative.
 
     {parameters, returns and examples}

@@ -60,7 +60,7 @@ def read_predictions(Y_true: Any, predictions: Any, mask: Any = None) -> tuple[S
     except ValueError as error:
         raise ValueError(f"{error}. Apply a threshold to turn scores into predictions, such as scores > 0") from None
     if not signs.all():
-        raise ValueError(f"predictions must not have missing entries, got {(signs == 0).sum()} of {signs.size}")
+        raise ValueError(f"predictions must not contain missing entries, got {(signs == 0).sum()} among {signs.size}")
     return labels.signs, signs > 0
 
 
@@ -72,7 +72,7 @@ def _read_truth(Y_true: Any, mask: Any) -> Labels:
 def _read_values(values: Any, labels: Labels, name: str) -> NDArray[Any]:
     """Return scores, predictions or probabilities as an array of the shape of the labels."""
     if isinstance(values, np.ma.MaskedArray):
-        raise ValueError(f"{name} must not have missing entries, got a masked array")
+        raise ValueError(f"{name} must not contain missing entries, got a masked array")
     try:
         values = to_numpy(values.toarray() if sp.issparse(values) else values)
     except ValueError as error:

@@ -20,7 +20,7 @@ def hamming_loss(
 
     averaged over the observed entries.
 
-    Values are in [0, 1], lower is better. Samples or labels without an observed entry are left out.
+    Values are in [0, 1]; lower is better. Samples or labels without an observed entry are left out.
 
     {parameters, returns and examples}
 
@@ -41,7 +41,7 @@ def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average:
 
     .. math:: [\hat y_{ij} = y_{ij} \text{ for all observed } j]
 
-    Values are in [0, 1], higher is better. Samples without an observed entry are left out.
+    Values are in [0, 1]; higher is better. Samples without an observed entry are left out.
 
     {parameters, returns and examples}
 
@@ -61,7 +61,7 @@ def sample_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str |
 
     over the observed entries of sample `i`.
 
-    Values are in [0, 1], higher is better. Samples with neither a positive nor a predicted positive among their
+    Values are in [0, 1]; higher is better. Samples with neither a positive nor a predicted positive among their
     observed entries are left out.
 
     {parameters, returns and examples}
@@ -78,7 +78,7 @@ def macro_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | 
 
     .. math:: \frac{2 \, TP_j}{2 \, TP_j + FP_j + FN_j}
 
-    over the observed entries of label `j`. Values are in [0, 1], higher is better. Labels with neither a positive nor a
+    over the observed entries of label `j`. Values are in [0, 1]; higher is better. Labels with neither a positive nor a
     predicted positive among these entries are left out.
 
     {parameters, returns and examples}
@@ -97,7 +97,7 @@ def micro_f1(Y_true: Any, predictions: Any, mask: Any = None) -> float:
 
     over all observed entries.
 
-    The value is in [0, 1], higher is better. It is NaN, with a warning, if no observed entry is positive or
+    The value is in [0, 1]; higher is better. It is NaN, with a warning, if no observed entry is positive or
     predicted positive.
 
     {parameters, returns and examples}

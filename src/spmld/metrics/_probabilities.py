@@ -20,7 +20,7 @@ def log_loss(
 
     Probabilities are clipped to [eps, 1 - eps], where eps is the machine epsilon of float64, about 2.2e-16.
 
-    Values are at least 0, lower is better. Samples or labels without an observed entry are left out.
+    Values are at least 0; lower is better. Samples or labels without an observed entry are left out.
 
     {parameters, returns and examples}
 
@@ -42,7 +42,7 @@ def brier_score(
 ) -> Any:
     r"""Compute the squared error of the probabilities, averaged over the observed entries.
 
-    The error is :math:`(y_{ij} - p_{ij})^2`. Values are in [0, 1], lower is better. Samples or labels without an
+    The error is :math:`(y_{ij} - p_{ij})^2`. Values are in [0, 1]; lower is better. Samples or labels without an
     observed entry are left out.
 
     {parameters, returns and examples}
@@ -61,7 +61,7 @@ def _brier_score(signs: Signs, probabilities: Floats) -> Any:
 def reliability_curve(
     Y_true: Any, probabilities: Any, mask: Any = None, *, n_bins: int = 10
 ) -> tuple[Floats, Floats, Any]:
-    """Compute the fraction of positives among entries of similar predicted probability.
+    """Compute the fraction of positives among entries with similar predicted probabilities.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ def ranking_loss(Y_true: Any, scores: Any, mask: Any = None, *, average: str | N
 
     .. math:: \frac{|\{(p, q) \in P_i \times N_i : s_{iq} \ge s_{ip}\}|}{|P_i| \, |N_i|}
 
-    :math:`P_i` and :math:`N_i` as in `sample_auc`. A tie counts as incorrect. Values are in [0, 1], lower is better.
+    :math:`P_i` and :math:`N_i` as in `sample_auc`. A tie counts as incorrect. Values are in [0, 1]; lower is better.
     Samples without an observed positive or without an observed negative are left out.
 
     {parameters, returns and examples}
@@ -42,7 +42,7 @@ def coverage(
 
     It counts from 0, as in the literature, and is one less than scikit-learn's. Ties get the worst rank.
 
-    Values range from 0 to the number of labels minus 1, lower is better. Samples without an observed positive are
+    Values range from 0 to the number of labels minus 1; lower is better. Samples without an observed positive are
     left out.
 
     {parameters, returns and examples}
@@ -73,7 +73,7 @@ def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, 
 
     :math:`P_i` are the observed positives of sample `i`.
 
-    Values are in (0, 1], higher is better. Samples without an observed positive are left out.
+    Values are in (0, 1]; higher is better. Samples without an observed positive are left out.
 
     {parameters, returns and examples}
 
@@ -93,7 +93,7 @@ def macro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, avera
 
     :math:`P_j` are the samples for which label `j` is observed and positive.
 
-    Values are in (0, 1], higher is better. Labels without an observed positive are left out.
+    Values are in (0, 1]; higher is better. Labels without an observed positive are left out.
 
     {parameters, returns and examples}
 
@@ -113,7 +113,7 @@ def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None) -> float
 
     :math:`P` are all observed positive entries, of any samples and labels.
 
-    The value is in (0, 1], higher is better. It is NaN, with a warning, without an observed positive.
+    The value is in (0, 1]; higher is better. It is NaN, with a warning, if there is no observed positive.
 
     {parameters, returns and examples}
 

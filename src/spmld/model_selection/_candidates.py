@@ -61,7 +61,7 @@ class OptunaCandidates:
     name : str
         Name of the study in the storage.
     random_state : int, RandomState or None
-        Seed.
+        Seed for the search.
     """
 
     def __init__(

@@ -43,7 +43,7 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
-        y : labels in any form of `spmld.labels.read_labels`
+        y : labels in any form accepted by `spmld.labels.read_labels`
             Labels, NaN where missing.
         mask : array-like of bool of the shape of `y`, optional
             True where a label is observed. Other entries of y are ignored.

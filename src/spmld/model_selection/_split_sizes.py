@@ -56,8 +56,8 @@ def train_test_sizes(n_samples: int, train_size: Any, test_size: Any) -> NDArray
         raise ValueError(f"train_size and test_size must sum to at most the {n_samples} samples, {values}")
     if min(n_train, n_test) < 1:
         raise ValueError(
-            f"train_size and test_size must each select at least one sample, {values}, which is {n_train} and {n_test} "
-            f"of the {n_samples} samples"
+            f"train_size and test_size must each select at least one sample, {values}, that "
+            f"is, {n_train} and {n_test} of the {n_samples} samples"
         )
     return np.array([n_train, n_test], dtype=np.intp)
 
@@ -85,7 +85,9 @@ def train_validation_test_sizes(n_samples: int, sizes: Any) -> NDArray[np.intp]:
         raise ValueError(message)
     numbers = proportional_sizes(n_samples, [*values, max(0.0, 1 - sum(values))])[:3]
     if numbers.min() < 1:
-        raise ValueError(f"sizes must each select at least one sample, got {sizes!r}, which is {numbers.tolist()}")
+        raise ValueError(
+            f"sizes must each select at least one sample, got {sizes!r}, that is, {numbers.tolist()} samples"
+        )
     return numbers
 
 

@@ -108,9 +108,9 @@ def _minimize(problem: _PlattLoss, a: _Floats, b: _Floats, max_iter: int) -> tup
 class CalibratedClassifier(CrossFittedClassifier):
     """Classifier with calibrated probabilities for each label, fitted on out-of-fold scores.
 
-    Clones of the base estimator are fitted on the training samples of each fold and score the test samples. A
-    calibrator of each label is fitted on these scores at the observed entries. Then the base estimator is fitted on
-    all samples.
+    Clones of the base estimator are fitted on the training samples of each fold and score the test samples. For each
+    label, a calibrator is fitted on the scores of the observed entries. Then the base estimator is fitted on all
+    samples.
 
     Parameters
     ----------
@@ -128,9 +128,9 @@ class CalibratedClassifier(CrossFittedClassifier):
     estimator_, response_method_, classes_, n_features_in_, feature_names_in_
         As in `ThresholdClassifier`.
     tuned_ : ndarray of bool of shape (n_labels,)
-        Calibrated labels. Labels without an observed positive or an observed negative in the training samples of a
-        fold keep the probabilities of the base estimator or, if it has none, have the probability in `priors_`; a
-        UserWarning names them.
+        Calibrated labels. Labels without an observed positive or an observed negative in the training samples of a fold
+        keep the probabilities of the base estimator or, if it has no `predict_proba`, get the constant probability in
+        `priors_`; a UserWarning names them.
     slopes_, intercepts_ : ndarray of shape (n_labels,)
         Parameters of the sigmoids with "sigmoid", NaN for labels that are not calibrated.
     calibrators_ : list of IsotonicRegression or None

@@ -52,7 +52,7 @@ def compare(
     cv : int, splitter or iterable of splits, default=5
         Folds. An integer is the number of folds of `MultilabelStratifiedKFold`.
     random_state : int, RandomState or None, default=None
-        Seed of the folds, if `cv` is an integer.
+        Seed for the folds, if `cv` is an integer.
     callback : callable, optional
         Called as ``callback(name, fold, n_folds)`` after each fit; folds count from 1.
 

@@ -134,18 +134,18 @@ def _fit_and_score(
 
 
 def make_folds(cv: Any, X: Any, Y: Any, *, random_state: Any = None, repeated: bool = False) -> list[Fold]:
-    """Return folds that test every sample.
+    """Return cross-validation folds in which every sample is tested.
 
     Parameters
     ----------
     cv : int, splitter, iterable of splits or None
-        Number of folds of `MultilabelStratifiedKFold` (None is 5), or the folds.
+        Number of folds of `MultilabelStratifiedKFold` (None means 5), a splitter, or the folds.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.
     Y : array-like of shape (n_samples, n_labels)
         Labels, NaN where missing.
     random_state : int, RandomState or None, default=None
-        Seed of the folds, if `cv` is a number.
+        Seed for the folds, if `cv` is an integer.
     repeated : bool, default=False
         Whether samples may be tested more than once.
 

@@ -24,7 +24,7 @@ class EntryKFold:
     n_splits : int, default=5
         Number of folds, at least 2.
     random_state : int, RandomState or None, default=None
-        Seed.
+        Seed for the folds.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def hold_out_entries(
 
     Parameters
     ----------
-    Y : labels in any form of `spmld.labels.read_labels`
+    Y : labels in any form accepted by `spmld.labels.read_labels`
         Labels, NaN where missing.
     test_size : float in (0, 1), default=0.2
         Fraction to hold out. Of m entries of one sign of one label, `test_size` m are held out, randomly rounded so
@@ -88,7 +88,7 @@ def hold_out_entries(
     mask : array-like of bool of the shape of `Y`, optional
         True where a label is observed. Other entries of Y are ignored.
     random_state : int, RandomState or None, default=None
-        Seed.
+        Seed for the split.
 
     Returns
     -------

@@ -61,32 +61,55 @@ def tune(
 ) -> SearchResult:
     """Search for the parameters with the best score on held-out observed labels.
 
+    All trials use the same folds. Ctrl-C stops the search and keeps the finished trials. If the fit of a
+    trial fails, its score is NaN and a FitFailedWarning is issued.
+
     Parameters
     ----------
     estimator : estimator
         Estimator to tune; it is cloned.
-    X, Y, mask, groups
-        Data as in `MultiLabelEstimator.fit`. Samples of the same group stay in the same fold.
+    X : array-like of shape (n_samples, n_features)
+        Samples.
+    Y : labels in any form accepted by `spmld.labels.read_labels`
+        Labels, NaN where missing.
     space : dict
-        Choices, range or distribution of each parameter, in the notation of `spmld.model_selection.search_space`.
+        Search space: for each parameter a list of choices, a range ``(low, high)`` or ``(low, high, "log")``, of
+        integers if both bounds are integers, or a distribution of scipy.stats ("random") or Optuna ("optuna").
     scoring : str or callable, default="ranking_loss"
-        Metric of `spmld.metrics`, or scorer ``(estimator, X, Y)`` for which greater is better.
-    method, n_trials : {"grid", "random", "optuna"}, default="grid", and int, default=20
-        All combinations of lists, or `n_trials` candidates, drawn at random or proposed by Optuna from earlier scores.
+        Name of a metric of `spmld.metrics`, or a scorer ``(estimator, X, Y)`` for which greater is better. Folds
+        without a held-out observed label, and those in which the metric is undefined, are left out of the mean.
+    method : {"grid", "random", "optuna"}, default="grid"
+        "grid" evaluates all combinations of lists and "random" draws `n_trials` candidates, both by scikit-learn.
+        "optuna" proposes candidates based on the scores so far; install it with ``pip install "spmld[tune]"``.
+    n_trials : int, default=20
+        Number of trials for "random" and "optuna", including those of a stored study.
     cv : int, splitter, iterable of splits or EntryKFold, default=5
-        Folds; an integer is their number in `MultilabelStratifiedKFold`. An `EntryKFold` holds out observed entries.
+        Folds. An integer is the number of folds of `MultilabelStratifiedKFold`. An `EntryKFold` holds out observed
+        entries instead of samples.
+    mask : array-like of bool of the shape of `Y`, optional
+        True where a label is observed. Other entries of Y are ignored.
+    groups : array-like of shape (n_samples,), optional
+        Samples of the same group stay in the same fold. Must be None with an `EntryKFold`.
     refit : bool, default=True
         Whether to fit the estimator with the best parameters on all samples.
-    storage, study_name : path, URL or None, default=None, and str, default="spmld"
-        Optuna study to create or resume, a path being an SQLite file. None keeps it in memory.
-    n_jobs, random_state
-        Number of folds fitted in parallel; seed of folds and candidates, an integer if a study is to be resumed.
-    verbose, callback : bool, default=False, and callable, optional
-        Whether to print each trial, and a function called as ``callback(trial, number, n_trials)`` after each trial.
+    storage : path, URL or None, default=None
+        Storage of the Optuna study. A path is an SQLite file; it is created, with its folder, or resumed. None keeps
+        the study in memory.
+    study_name : str, default="spmld"
+        Name of the study in the storage.
+    n_jobs : int or None, default=None
+        Number of folds fitted in parallel.
+    random_state : int, RandomState or None, default=None
+        Seed for the folds and the candidates. Use an integer to resume a study with the same folds.
+    verbose : bool, default=False
+        Whether to print a line for each trial. It is also logged by ``spmld.model_selection.search`` at level INFO.
+    callback : callable, optional
+        Called as ``callback(trial, number, n_trials)`` after each trial; numbers count from 1.
 
     Returns
     -------
     SearchResult
+        With `best_params`, `best_score`, `best_estimator` and all trials.
 
     Examples
     --------

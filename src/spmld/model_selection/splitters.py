@@ -41,7 +41,7 @@ class _StratifiedSplitter(BaseCrossValidator):
         X : array-like of shape (n_samples, n_features) or None
             Samples; only their number is used.
         y : array-like of shape (n_samples, n_labels) or (n_samples,)
-            Labels in any form of `spmld.labels.read_labels`, NaN where missing.
+            Labels in any form accepted by `spmld.labels.read_labels`, NaN where missing.
         groups : array-like of shape (n_samples,), optional
             Samples of the same group stay in the same subset.
 
@@ -162,7 +162,7 @@ class MultilabelStratifiedShuffleSplit(_StratifiedSplitter):
         Fraction or number of samples. None is the complement of the other; if both are None, the test size is 0.1.
         With groups the sizes are approximate.
     random_state : int, RandomState or None, default=None
-        Seed.
+        Seed for the folds.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def check_splitter(cv: Any, n_samples: int, random_state: Any, *, other: str = "
     n_samples : int
         Number of samples.
     random_state : int, RandomState or None
-        Seed of the folds, if `cv` is an integer or None.
+        Seed for the folds, if `cv` is an integer or None.
     other : str, default=""
         Other accepted values of `cv`, for the error message.
 

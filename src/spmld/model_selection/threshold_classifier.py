@@ -43,7 +43,7 @@ class ThresholdClassifier(CrossFittedClassifier):
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState or None, default=None
-        Seed of the folds, if `cv` is an integer.
+        Seed for the folds, if `cv` is an integer.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ def train_validation_test_split(
     Parameters
     ----------
     X, Y, *others : array-like, DataFrame or sparse matrix
-        Arrays to split. `Y` holds the labels in any form of `spmld.labels.read_labels`.
+        Arrays to split. `Y` holds the labels in any form accepted by `spmld.labels.read_labels`.
     sizes : three floats in (0, 1) or three ints, default=(0.6, 0.2, 0.2)
         Fractions or numbers of samples for training, validation and testing. Remaining samples are left out.
     mask : array-like of bool of the shape of `Y`, optional
@@ -32,7 +32,7 @@ def train_validation_test_split(
     groups : array-like of shape (n_samples,), optional
         Samples of the same group stay in the same subset; the sizes are then approximate.
     random_state : int, RandomState or None, default=None
-        Seed.
+        Seed for the split.
 
     Returns
     -------

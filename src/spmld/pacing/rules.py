@@ -74,7 +74,7 @@ class PacingRule(BaseEstimator, ABC):
         """Return the penalty of given weights, summed over groups."""
 
     def parameters(self, iteration: int, losses: Blocks, groups: Groups) -> PacingParameters:
-        """Return threshold and diversity of an iteration, counted from 0."""
+        """Return the threshold and diversity of an iteration, counted from 0."""
         return self.schedule.parameters(iteration, losses, groups)
 
     def has_ended(self, iteration: int) -> bool:

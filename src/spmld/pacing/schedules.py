@@ -75,7 +75,7 @@ class GeometricSchedule(BaseEstimator):
     decay: float = 0.6
 
     def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
-        """Return threshold and diversity of an iteration, counted from 0."""
+        """Return the threshold and diversity of an iteration, counted from 0."""
         try:
             growth = self.growth**iteration
         except OverflowError:
@@ -89,7 +89,7 @@ class GeometricSchedule(BaseEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class QuantileSchedule(BaseEstimator):
-    """A relative schedule: the fraction of easy entries in each group grows linearly.
+    """Schedule in which the fraction of easy entries in each group grows linearly.
 
     The threshold of a group is the quantile of its current losses at that fraction. The diversity is a fraction of the
     value at which `GroupSparsePacing` assigns weight 0 to the whole group. At a fraction of 1 the threshold is infinite
@@ -98,18 +98,19 @@ class QuantileSchedule(BaseEstimator):
     Parameters
     ----------
     start : float in (0, 1] or sequence of float, default=0.5
-        Fraction in the first iteration. Several values are assigned to the groups in turn: with
-        ``groups="label_polarity"`` in `SelfPacedClassifier` the first is for negatives, the second for positives.
+        Fraction in the first iteration. Several values are assigned to the groups cyclically: with
+        ``groups="label_polarity"`` in `SelfPacedClassifier`, the first is for negatives and the second for positives.
     stop : float in (0, 1] or sequence of float, default=1.0
-        Fraction in iteration `n_iter` and later. With a value below 1 the hardest entries never receive weight, which
-        makes a fit robust against wrong labels.
+        Fraction in iteration `n_iter` and later. With a value below 1, the hardest entries never receive weight, which
+        makes the model robust to wrong labels.
     n_iter : int, default=4
         Number of iterations from `start` to `stop`.
     diversity : float in [0, 1), default=0.0
-        Fraction of the diversity at which `GroupSparsePacing` drops a group. With 0 its weights are 0 or 1; larger
-        values result in softer weights.
+        Diversity as a fraction of the value at which `GroupSparsePacing` drops a group. With 0, its weights are 0 or 1;
+        larger values result in softer weights.
     common : bool, default=False
-        Whether all groups have the same threshold, the quantile of all entries, and the same diversity, the largest.
+        Whether all groups share one threshold, the quantile of the losses of all entries, and one diversity, the
+        largest.
 
     Examples
     --------
@@ -150,7 +151,7 @@ class QuantileSchedule(BaseEstimator):
             )
 
     def fractions(self, iteration: int) -> tuple[float, ...]:
-        """Return the fractions of easy entries in an iteration, counted from 0; groups use them in turn."""
+        """Return the fractions of easy entries in an iteration, counted from 0; groups use them cyclically."""
         progress = min(1.0, iteration / (self.n_iter - 1)) if self.n_iter > 1 else 1.0
         start, stop = _as_tuple(self.start), _as_tuple(self.stop)
         count = max(len(start), len(stop))
@@ -158,7 +159,7 @@ class QuantileSchedule(BaseEstimator):
         return tuple(float(first + progress * (last - first)) for first, last in ends)
 
     def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
-        """Return threshold and diversity of each group in an iteration, counted from 0."""
+        """Return the threshold and diversity of each group in an iteration, counted from 0."""
         fractions = self.fractions(iteration)
         fraction = fractions[0] if len(fractions) == 1 else cycle_values(fractions, groups, losses)
         # Entries at the quantile are easy, even if it is 0, so the threshold is slightly above it.
@@ -200,7 +201,7 @@ class FixedSchedule(BaseEstimator):
     diversity: float = 0.0
 
     def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
-        """Return threshold and diversity."""
+        """Return the threshold and diversity."""
         return PacingParameters(self.threshold, self.diversity)
 
     def has_ended(self, iteration: int) -> bool:

@@ -29,7 +29,7 @@ def trim(scores: NDArray[np.float64], Y: Any, keep_fraction: float) -> NDArray[n
     ----------
     scores : ndarray of shape (n_samples, n_labels)
         Out-of-fold scores.
-    Y : labels in any form of `spmld.labels.read_labels`
+    Y : labels in any form accepted by `spmld.labels.read_labels`
         Labels of the samples.
     keep_fraction : float
         q, in (0, 1].

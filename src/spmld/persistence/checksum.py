@@ -46,12 +46,12 @@ def read_verified(path: StrPath) -> bytes:
     if file.is_dir():
         raise ModelFileError(f"{file} is a folder, expected {KIND}")
     if not file.is_file():
-        raise FileNotFoundError(f"there is no file {file}")
+        raise FileNotFoundError(f"file {file} does not exist")
     content = file.read_bytes()
     if not content:
         raise ModelFileError(f"{file} is empty, expected {KIND}")
     if content[:1] == b"\x80":
-        raise ModelFileError(f"{file} is a pickle, which can run any code, expected {KIND}: use spmld.save")
+        raise ModelFileError(f"{file} is a pickle, which can execute arbitrary code, expected {KIND}: use spmld.save")
     if content[:4] != b"PK\x03\x04":
         raise ModelFileError(f"{file} is not {KIND}: it starts with {content[:8]!r}, expected a zip archive")
     body, end = content[:-_LENGTH], content[-_LENGTH:]
@@ -76,4 +76,4 @@ def _without_checksum(content: bytes) -> str:
         return "is damaged: it does not end with its checksum. Use another copy"
     if "schema.json" in names:
         return f"was written by skops, expected {KIND}: load it with skops.io.load"
-    return f"is another zip archive ({', '.join(names[:3]) or 'empty'}), expected {KIND}"
+    return f"is a zip archive with other content ({', '.join(names[:3]) or 'empty'}), expected {KIND}"

@@ -32,7 +32,7 @@ def export_npz(
     path : str or path-like
         File to write.
     label_names, feature_names : sequence of str, optional
-        Names of the labels and features. By default, those of the fit, or y0, y1, ... and x0, x1, ...
+        Names of the labels and features. By default, those seen during fit, or y0, y1, ... and x0, x1, ...
 
     Examples
     --------
@@ -59,7 +59,7 @@ def export_onnx(
     label_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> None:
-    """Write a linear predictor to an ONNX graph, for runtimes without Python.
+    """Export a linear predictor to an ONNX graph, for runtimes without Python.
 
     The input ``X`` has shape (n_samples, n_features). The outputs ``scores``, ``probabilities`` and ``labels`` (0 and
     1) have shape (n_samples, n_labels). Names and thresholds are in the metadata of the graph, as JSON.
@@ -69,7 +69,8 @@ def export_onnx(
     model, path, label_names, feature_names
         As in `export_npz`.
     dtype : {"float32", "float64"}, default="float32"
-        Precision of input, weights and scores. With float32, scores differ from the model by rounding, about 1e-6.
+        Precision of input, weights and scores. With float32, scores differ from those of the model by rounding errors
+        of about 1e-6.
 
     Examples
     --------

@@ -33,9 +33,10 @@ class Linear:
     intercept : ndarray of shape (n_labels,)
         Intercepts.
     thresholds : ndarray of shape (n_labels,)
-        A label is positive where its score is above its threshold.
+        A label is predicted if its score is above its threshold.
     link : {"logistic", "bent"}
-        Probability of a score s: 1 / (1 + e^-s), or (1 + s) / 2 with scores beyond 0.95 bent toward 1.
+        Map from a score s to a probability: 1 / (1 + e^-s) for "logistic"; (1 + s) / 2, with a smooth approach to
+        0 and 1 for scores beyond -0.95 and 0.95, for "bent".
     feature_names, label_names : list of str or None
         Names of the features and labels.
 
@@ -125,7 +126,7 @@ def _per_label(model: PerLabelClassifier) -> Linear:
 def _calibrated(model: CalibratedClassifier) -> Linear:
     inner = _linear(model.estimator_)
     if model.method != "sigmoid" or model.response_method_ != "decision_function":
-        raise _not_linear('a CalibratedClassifier without method="sigmoid" on scores')
+        raise _not_linear('a CalibratedClassifier not fitted on scores with method="sigmoid"')
     tuned = model.tuned_
     slopes, shifts = np.where(tuned, model.slopes_, 1.0), np.where(tuned, model.intercepts_, 0.0)
     coef, intercept = slopes[:, None] * inner.coef, slopes * (inner.intercept - inner.thresholds) + shifts

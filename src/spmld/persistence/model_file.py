@@ -89,7 +89,7 @@ def save(
     path : str or path-like
         File to write. An existing file is replaced.
     label_names, feature_names : sequence of str, optional
-        Names of the labels and features. By default, those of the fit.
+        Names of the labels and features. By default, those seen during fit.
     summary : mapping, optional
         Information about the training, such as the data and the metrics, in types that JSON supports.
 
@@ -139,7 +139,7 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
         File to read.
     trusted : sequence of str, default=()
         Full names of types to trust in addition to those of spmld and skops. The error for a file with other types
-        names them. Only trust types that you know, in files from a source that you know, because loading creates
+        names them. Trust only types that you know, in files from a source that you trust, because loading creates
         objects of these types.
 
     Returns
@@ -149,7 +149,7 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is not a model file, is damaged, has another file format or a newer major version, or contains
+        If the file is not a model file, is damaged, has a different file format or a newer major version, or contains
         untrusted types.
     FileNotFoundError
         If the file does not exist.

@@ -56,7 +56,7 @@ def shape_of(model: Any) -> tuple[int | None, int | None]:
 
 
 def _labels_of(model: Any) -> Any:
-    """Return the `Labels` of the fit, without samples."""
+    """Return the `Labels` seen during fit, without samples."""
     return getattr(model, "_labels", None) or getattr(model, "_form", None)
 
 

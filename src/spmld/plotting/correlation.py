@@ -65,8 +65,8 @@ class CorrelationDisplay(Display):
             return cls(estimator.label_dependencies_, estimator.label_names_, None, title).plot(ax=ax)
         if not hasattr(estimator, "label_correlation"):
             raise ValueError(
-                f"estimator must have label_correlation, as GLOCAL has, or label_dependencies_, as SelfPacedEnsemble "
-                f"has, got {type(estimator).__name__}"
+                f"estimator must have label_correlation, such as GLOCAL, or label_dependencies_, such as "
+                f"SelfPacedEnsemble, got {type(estimator).__name__}"
             )
         return cls(estimator.label_correlation(group), estimator.label_names_).plot(ax=ax)
 

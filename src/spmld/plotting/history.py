@@ -126,9 +126,11 @@ def _main_history(estimator: Any, keys: Sequence[str], description: str) -> tupl
     """Return the records of `history_` after warm-up, and the first of the keys that they have."""
     check_is_fitted(estimator)
     if not getattr(estimator, "history_", None):
-        raise ValueError(f"estimator must have an attribute history_, as SPMLD has, got {type(estimator).__name__}")
+        raise ValueError(f"estimator must have a history_ attribute, such as SPMLD, got {type(estimator).__name__}")
     records = [record for record in estimator.history_ if record.get("stage", "main") == "main"]
     for key in keys:
         if key in records[0]:
             return records, key
-    raise ValueError(f"history_ of the estimator must have {description}, got {type(estimator).__name__} without")
+    raise ValueError(
+        f"history_ of the estimator must have {description}, which {type(estimator).__name__} does not have"
+    )

@@ -1,4 +1,4 @@
-"""Display of the reliability of probabilities."""
+"""Display of reliability diagrams."""
 
 from typing import Any, Self
 
@@ -36,14 +36,14 @@ class ReliabilityDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, mask: Any = None, *, n_bins: int = 10, ax: Any = None
     ) -> Self:
-        """Plot the reliability of the probabilities of an estimator.
+        """Plot a reliability diagram of an estimator.
 
         Parameters
         ----------
         estimator : fitted estimator
             Estimator with `predict_proba`.
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples that the estimator was not fitted on.
+            Samples, usually held out.
         y, mask, n_bins, ax
             As `y_true`, `mask`, `n_bins` and `ax` in `from_predictions`.
         """
@@ -54,11 +54,11 @@ class ReliabilityDisplay(Display):
 
     @classmethod
     def from_predictions(cls, y_true: Any, y_prob: Any, mask: Any = None, *, n_bins: int = 10, ax: Any = None) -> Self:
-        """Plot the reliability of probabilities.
+        """Plot a reliability diagram of predicted probabilities.
 
         Parameters
         ----------
-        y_true : labels in any form of `spmld.labels.read_labels`
+        y_true : labels in any form accepted by `spmld.labels.read_labels`
             True labels.
         y_prob : array-like of shape (n_samples, n_labels)
             Probabilities.
@@ -72,7 +72,7 @@ class ReliabilityDisplay(Display):
         return cls(*reliability_curve(y_true, y_prob, mask, n_bins=n_bins)).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
-        """Plot the diagram; larger points are bins with more entries."""
+        """Plot the diagram. Larger points represent bins with more entries."""
         ax = self._axes(ax)
         ax.plot([0, 1], [0, 1], color="0.7", ls="--", label="perfectly calibrated")
         ax.plot(self.prob_pred, self.prob_true, color="#0072B2")

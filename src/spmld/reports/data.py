@@ -42,7 +42,7 @@ class ReportData:
     audit : bool
         Whether to audit the labels.
     seed : int
-        Seed of the folds of the audit.
+        Seed for the folds of the audit.
     """
 
     model: Any

@@ -47,7 +47,7 @@ def model_report(
         Estimator with `predict`. Reports on the estimators of this package have additional sections.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples for the evaluation, which should not be training samples.
-    Y : labels in any form of `spmld.labels.read_labels`
+    Y : labels in any form accepted by `spmld.labels.read_labels`
         Labels of these samples. The index of a DataFrame provides the names of the samples.
     X_train, Y_train : optional
         Training samples, whose labels are audited and completed. By default, the labels Y are audited and completed.
@@ -62,7 +62,7 @@ def model_report(
     top : int, default=20
         Maximum number of rows in lists.
     random_state : int, default=0
-        Seed of the folds of the audit.
+        Seed for the folds of the audit.
 
     Examples
     --------

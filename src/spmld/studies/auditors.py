@@ -17,7 +17,7 @@ class Audit(BaseEstimator):
     n_iter : int, default=2
         Number of iterations of the audit.
     random_state : int, default=0
-        Seed of the folds.
+        Seed for the folds.
 
     Examples
     --------

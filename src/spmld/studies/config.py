@@ -166,7 +166,7 @@ class Study:
         Method that the others are tested against.
     budget, folds, select_seed, select_by
         Parameter search: number of settings of every method with a search, number of folds of the training samples,
-        seed of the mask and the folds, which is not one of `seeds`, and metric.
+        seed for the mask and the folds, which is not one of `seeds`, and metric.
 
     Examples
     --------

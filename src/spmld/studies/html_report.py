@@ -79,8 +79,9 @@ def _results(results: Sequence[StudyResult], evaluated_on: str, reference: str |
     text = "Mean ± standard deviation over the masks."
     if any(result.test is not None for result in results):
         text += (
-            f" Against {reference}: + better, - worse, = no significant difference, by paired t-tests at 95 %. The "
-            "masks share training and test samples, so that these tests generalize to other masks, not to other data."
+            f" Against {reference}: + better, - worse, = no significant difference, by paired t-tests at the 5 % "
+            "significance level. The masks share training and test samples, so that these tests generalize to other "
+            "masks, not to other data."
         )
     return Section(f"results-{evaluated_on}", f"Results{evaluation_phrase(evaluated_on)}", text, tables)
 
@@ -99,7 +100,8 @@ def _ranks(results: Sequence[StudyResult], evaluated_on: str, reference: str | N
         alt = f"{display.title}: mean ranks over {ranks.n} data sets: {order}; critical difference "
         figures.append(picture(plot(display), f"{alt}{ranks.difference:.2f}.", size=(8.6, display.height)))
     text = (
-        "Mean ranks over data sets; 1 is best. Bars join methods without significant difference (Nemenyi's test, 95 %)."
+        "Mean ranks over data sets; 1 is best. Bars join methods without a significant difference "
+        "(Nemenyi's test, 5 % significance level)."
     )
     heading = f"Ranks{evaluation_phrase(evaluated_on)}"
     return Section(f"ranks-{evaluated_on}", heading, text, figures) if figures else None

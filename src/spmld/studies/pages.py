@@ -17,9 +17,10 @@ from spmld.studies.tables import agreement_table, evaluation_phrase, file_suffix
 _VERDICTS = (Verdict.BETTER, Verdict.NO_DIFFERENCE, Verdict.WORSE)
 
 _MARKS = (
-    "Paired t-tests at 95 % against {reference}, as in the paper. Bold: significantly better than {reference}. Italic: "
-    "no significant difference. {reference} itself is bold if it is significantly better than all other methods, and "
-    "italic if none is better but some do not differ significantly; its own variants are not among the other methods."
+    "Paired t-tests at the 5 % significance level against {reference}, as in the paper. Bold: significantly better "
+    "than {reference}. Italic: no significant difference. {reference} itself is bold if it is significantly better "
+    "than all other methods, and italic if none is better but some do not differ significantly; its own variants are "
+    "not among the other methods."
 )
 _DEVIATION = "dev. is our mean minus the published mean, in published standard deviations."
 
@@ -119,9 +120,9 @@ def _against_reference(findings: Findings) -> str:
     rows = [[name, *(counts[name, verdict] for verdict in _VERDICTS)] for name in dict(tested)]
     file = f"effects{file_suffix(findings.evaluated_on)}.csv"
     text = (
-        f"Paired t-tests at 95 % over masks. [{file}]({file}) has effect sizes, and p-values with Holm's correction "
-        "over all tests of a metric. The masks share training and test samples, so that these tests generalize "
-        "to other masks of the same data, not to other data."
+        f"Paired t-tests at the 5 % significance level over masks. [{file}]({file}) contains effect sizes, and "
+        "p-values with Holm's correction over all tests of a metric. The masks share training and "
+        "test samples, so that these tests generalize to other masks of the same data, not to other data."
     )
     title = f"Tests against {findings.reference}{evaluation_phrase(findings.evaluated_on)}"
     return _section(title, ["method", *_VERDICTS], rows, text)
@@ -137,7 +138,9 @@ def _ranks(findings: Findings) -> str:
         rows.append([*place, f"{ranks.p:.2g}", f"{ranks.difference:.2f}", text])
     columns = ["metric", "observed", "Friedman p", "critical difference", "mean ranks"]
     title = f"Ranks over data sets{evaluation_phrase(findings.evaluated_on)}"
-    return _section(title, columns, rows, "Friedman's test, and Nemenyi's critical difference at 95 %.")
+    return _section(
+        title, columns, rows, "Friedman's test, and Nemenyi's critical difference at the 5 % significance level."
+    )
 
 
 def _contradictions(records: Records) -> str:

@@ -39,7 +39,7 @@ class Trial:
     observed : float
         Observed fraction of the training labels.
     seed : int
-        Seed of the mask, of the folds and of the estimator.
+        Seed for the mask, the folds and the estimator.
     method, estimator : str
         Name of the method, and the dotted path of its estimator.
     params : dict

@@ -80,11 +80,11 @@ class DependencyCorrection(BaseEstimator):
         ----------
         scores : ndarray of shape (n_samples, n_labels)
             Out-of-fold scores of the training samples; scores of models fitted on the samples are overconfident.
-        Y : labels in any form of `spmld.labels.read_labels`
+        Y : labels in any form accepted by `spmld.labels.read_labels`
             Labels of the training samples.
         entry_weight : ndarray of shape (n_samples, n_labels), optional
             Weights of the entries.
-        known : labels in any form of `spmld.labels.read_labels`, optional
+        known : labels in any form accepted by `spmld.labels.read_labels`, optional
             Labels that :math:`z` contains. With ``known=Y`` the correction is fitted for samples with known labels, by
             default for samples without known labels.
 
@@ -112,7 +112,7 @@ class DependencyCorrection(BaseEstimator):
         ----------
         scores : ndarray of shape (n_samples, n_labels)
             Scores of samples.
-        known : labels in any form of `spmld.labels.read_labels`, optional
+        known : labels in any form accepted by `spmld.labels.read_labels`, optional
             Known labels of the samples.
         weight : float, default=1.0
             w.

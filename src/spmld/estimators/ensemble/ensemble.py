@@ -76,7 +76,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState or None, default=None
-        Seed of the folds, the landmarks and the base estimators.
+        Seed for the folds, the landmarks and the base estimators.
     callback : callable or None, default=None
         Called with each record of `cv_results_`. If it returns True, no other setting of that view is tried, and the
         best one so far is selected.

@@ -93,7 +93,7 @@ def kernel_view(Cs: Sequence[float] = CS, n_landmarks: int = 300, *, random_stat
     n_landmarks : int, default=300
         Number of landmarks, see `LandmarkFeatures`.
     random_state : int, RandomState or None, default=None
-        Seed of the landmarks.
+        Seed for the landmarks.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def latent_view(*, random_state: Any = None) -> View:
     Parameters
     ----------
     random_state : int, RandomState or None, default=None
-        Seed of the base estimator.
+        Seed for the base estimator.
 
     Examples
     --------
