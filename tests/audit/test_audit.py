@@ -166,7 +166,7 @@ def test_a_vector_of_words():
     ("change", "message"),
     [
         ({"estimator": "logistic"}, "estimator must be None or an estimator with a fit method, got 'logistic'"),
-        ({"estimator": KNeighborsClassifier()}, "fit of the estimator must accept .* KNeighborsClassifier"),
+        ({"estimator": KNeighborsClassifier()}, "fit method of the estimator must accept .* KNeighborsClassifier"),
         ({"X": DATA.X[:-1]}, "X and Y must have the same number of samples, got 599 and 600"),
         ({"Y": None}, "Y must be a label matrix, got None"),
         ({"Y": np.full(TRUTH.shape, 7)}, "Y "),

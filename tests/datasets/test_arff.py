@@ -43,7 +43,7 @@ def test_labels_can_be_named_and_have_any_position(tmp_path):
     data = read_arff(file, labels=["sad", "loud"])
     assert data.label_names == ["loud", "sad"]
     np.testing.assert_array_equal(data.Y, [[1, 1], [0, np.nan]])
-    with pytest.raises(ValueError, match="unknown labels: pass labels= or xml="):
+    with pytest.raises(ValueError, match="cannot determine the labels: pass labels= or xml="):
         read_arff(file)
 
 
@@ -89,8 +89,8 @@ def test_other_encodings_can_be_passed(tmp_path):
     [
         ("0.5,yes,1,0", "0.5,yes,1", "line 9"),
         ("?,no,?,1\n", "?,no,?", "line 10"),
-        ("-C -2", "-C 7", "has -C 7, which must be below the number of attributes, 4"),
-        ("-C -2", "-C 4", "has -C 4, which must be below the number of attributes, 4"),
+        ("-C -2", "-C 7", "has -C 7, which must be between 1 and 3 in absolute value"),
+        ("-C -2", "-C 4", "has -C 4, which must be between 1 and 3 in absolute value"),
         ("pitch numeric", "pitch string", "attribute 'pitch' is a string"),
         ("{no,yes}", "{no,yes,red}", "attribute 'loud' has the values no, yes, red, which are not numbers"),
         ("0.5,yes,1,0\n?,no,?,1\n", "", "no samples"),

@@ -107,8 +107,8 @@ def _base_estimator(estimator: Any, n_iter: int) -> Any:
         return estimator
     if n_iter > 1 and not has_fit_parameter(estimator, "sample_weight"):
         raise ValueError(
-            "fit of the estimator must accept entry_weight or sample_weight unless n_iter=1, "
-            f"got {estimator!r}; use n_iter=1"
+            "the fit method of the estimator must accept entry_weight or sample_weight unless n_iter=1, "
+            f"got {estimator!r}"
         )
     return PerLabelClassifier(estimator)
 

@@ -89,14 +89,16 @@ def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list
         return [i for i, name in enumerate(names) if name in set(labels)]
     header = re.search(r"-C\s+(-?\d+)", relation)
     if header is None:
-        raise ValueError("unknown labels: pass labels= or xml=, as there is no XML file and no -C in the relation")
+        raise ValueError(
+            "cannot determine the labels: pass labels= or xml=, as there is no XML file and no -C in the relation"
+        )
     if "weka.filters.unsupervised.attribute" in relation:
         raise ValueError(
             f"the relation has -C {header[1]}, but attributes were moved or removed afterwards: pass labels= or xml="
         )
     count = int(header[1])
     if not 0 < abs(count) < len(names):
-        raise ValueError(f"the relation has -C {count}, which must be below the number of attributes, {len(names)}")
+        raise ValueError(f"the relation has -C {count}, which must be between 1 and {len(names) - 1} in absolute value")
     return list(range(count)) if count > 0 else list(range(len(names) + count, len(names)))
 
 

@@ -37,13 +37,13 @@ class DatasetInfo:
     Attributes
     ----------
     name, task : str
-        Name for `fetch_dataset`, and what the samples and labels are.
+        Name to pass to `fetch_dataset`, and a short description of the samples and labels.
     n_train, n_test, n_features, n_labels : int
-        Sizes, with the official split.
+        Numbers of training samples and test samples in the official split, of features and of labels.
     files : tuple of RemoteFile
-        A MATLAB file; or ARFF files for training and test, and the XML file with the names of the labels.
+        Either a MATLAB file, or the training and test ARFF files and the XML file with the label names.
     licence : str
-        Known information about the license.
+        License of the data set, as far as it is known.
     citation : str
         Publications to cite.
 

@@ -30,7 +30,7 @@ class LabelPrior(MultiLabelEstimator):
         p_j = \frac{s + \sum_i J_{ij} [Y_{ij} = 1]}{2 s + \sum_i J_{ij}}
 
     with the weights :math:`J` of the entries, 0 where missing, and the smoothing s. The score of label j is
-    :math:`\log p_j / (1 - p_j)`. A label without observed entries has probability 1/2 and score 0; it is not
+    :math:`\log(p_j / (1 - p_j))`. A label without observed entries has probability 1/2 and score 0; it is not
     predicted.
 
     Parameters

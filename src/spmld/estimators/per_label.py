@@ -31,13 +31,13 @@ class PerLabelClassifier(MultiLabelEstimator):
 
     The score of a label is the ``decision_function`` of its classifier, or the log-odds of ``predict_proba`` for
     classifiers without one. A label whose observed entries are all positive, all negative or absent has the same score
-    for all samples, :math:`\log p / (1 - p)` with :math:`p = (1 + N_1) / (2 + N)` and the (weighted) numbers
-    :math:`N_1` of its positives and N of its entries.
+    for all samples, :math:`\log(p / (1 - p))` with :math:`p = (1 + N_1) / (2 + N)`, where :math:`N_1` is the (weighted)
+    number of its positives and N that of its observed entries.
 
     Parameters
     ----------
     estimator : scikit-learn classifier, default=None
-        Base estimator, cloned for each label; all clones have the same random state. None is
+        Base estimator, cloned for each label; all clones have the same random state. The default is
         ``LogisticRegression()``.
     n_jobs : int or None, default=None
         Number of labels fitted in parallel.
@@ -47,7 +47,7 @@ class PerLabelClassifier(MultiLabelEstimator):
     estimators_ : list of length n_labels
         The fitted classifiers, with classes 0 and 1; None for a label with a constant score.
     prior_ : ndarray of shape (n_labels,)
-        p of each label.
+        Value of p for each label.
 
     See Also
     --------
@@ -60,7 +60,7 @@ class PerLabelClassifier(MultiLabelEstimator):
     `complete` is based on the probabilities and `predict` on the scores, which may disagree for a classifier with both,
     such as a support vector machine.
 
-    ``entry_weight`` is passed as ``sample_weight`` and raises an error if the classifier does not accept it.
+    ``entry_weight`` is passed as ``sample_weight``; an error is raised if the classifier does not accept it.
 
     Examples
     --------

@@ -49,10 +49,10 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     ----------
     estimator : estimator object, default=None
         Base estimator. If its ``fit`` accepts ``entry_weight``, it receives the weights directly. A binary classifier
-        whose ``fit`` accepts ``sample_weight`` is fitted for each label, see `PerLabelClassifier`. None is
+        whose ``fit`` accepts ``sample_weight`` is fitted for each label, see `PerLabelClassifier`. The default is
         ``MaskedLogistic(warm_start=True)``.
     pacing : PacingRule or None, default=None
-        Pacing rule with its schedule, see `spmld.pacing`. None is
+        Pacing rule with its schedule, see `spmld.pacing`. The default is
         ``HardPacing(schedule=QuantileSchedule(start=(0.9, 0.5), stop=(0.97, 0.8)))``, which excludes the hardest 20 %
         of the positives and 3 % of the negatives of each label. Groups without polarity use 0.5 and 0.8.
     groups : {"label_polarity", "label", "cluster", "all"} or array-like, default="label_polarity"

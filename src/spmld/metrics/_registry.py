@@ -101,7 +101,7 @@ METRICS: dict[str, Metric] = {
 
 
 def get_metric(name: str) -> tuple[Metric, dict[str, Any]]:
-    """Return the metric with this name and the options in the name: "ndcg_at_3" is "ndcg_at_k" with k=3.
+    """Return the metric with the given name and the options encoded in it: "ndcg_at_3" is "ndcg_at_k" with k=3.
 
     Examples
     --------

@@ -50,9 +50,9 @@ class SearchResult:
     best_estimator : estimator or None
         Estimator fitted on all samples with the best parameters; None if ``refit=False``.
     interrupted : bool
-        Whether the search was stopped by Ctrl-C, which keeps the finished trials.
+        Whether the search was stopped by Ctrl-C, in which case the finished trials are kept.
     study : optuna.Study or None
-        The study, with ``method="optuna"``, which ``pip install "spmld[tune]"`` installs.
+        The Optuna study if ``method="optuna"``, which requires ``pip install "spmld[tune]"``; None otherwise.
 
     Examples
     --------

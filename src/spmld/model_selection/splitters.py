@@ -77,9 +77,9 @@ class MultilabelStratifiedKFold(_StratifiedSplitter):
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle : bool, default=True
-        Whether to allocate the samples in random order. If False, the folds are a function of the labels.
+        Whether to allocate the samples in random order. If False, the folds depend only on the data.
     random_state : int, RandomState or None, default=None
-        Seed, used if `shuffle`.
+        Seed, used only if ``shuffle=True``.
 
     See Also
     --------

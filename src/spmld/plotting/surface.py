@@ -9,7 +9,7 @@ from spmld.plotting._base import Display
 
 
 class SurfaceDisplay(Display):
-    """Heat map of a metric over two parameters; light colors are high values.
+    """Heat map of a metric over two parameters; lighter colors indicate higher values.
 
     Parameters
     ----------
