@@ -25,8 +25,8 @@ def from_frame(
         Columns of numbers or booleans; None, NaN or ``pd.NA`` where missing.
     labels : sequence of str, optional
         Names of the label columns. By default, the columns whose names start with `prefix`.
-    prefix : str, default="label_"
-        Prefix of the names of label columns. It is not part of the names of the labels.
+    prefix : str, optional
+        Prefix of the names of label columns, by default ``label_``. It is not part of the names of the labels.
     drop : sequence of str, default=()
         Columns to ignore, such as identifiers.
     name : str, default=""

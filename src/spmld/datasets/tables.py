@@ -84,8 +84,8 @@ def read_columns(
         Names of the feature columns.
     labels : sequence of str, optional
         Names of the labels. Their columns have these names, with or without `prefix`. By default, no labels are read.
-    prefix : str, default="label_"
-        Prefix of the names of label columns.
+    prefix : str, optional
+        Prefix of the names of label columns; by default ``label_``.
     kind : {"csv", "parquet"}, default="csv"
         Format of the file.
     encoding : str, default="utf-8"

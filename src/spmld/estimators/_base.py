@@ -87,7 +87,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Names of the labels; their indices if they have no names.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has string column names.
 
     Examples

@@ -194,8 +194,8 @@ class GroupSparsePacing(HardPacing):
         """Return the minimizer, group by group.
 
         With a = max(threshold - L, 0) it is p = min(1, a / t) at the level t with sum min(t, a)^2 = diversity^2, and 0
-        when |a| <= diversity. In t^2 that sum is increasing, concave and piecewise linear, so Newton's method from 0
-        reaches the root after finitely many steps, which are sums over rows.
+        when ``|a| <= diversity``. In t^2 that sum is increasing, concave and piecewise linear, so Newton's method from
+        0 reaches the root after finitely many steps, which are sums over rows.
         """
         xp, threshold = array_namespace(losses[0]), groups.per_group(parameters.threshold, losses)
         diversity = groups.per_group(parameters.diversity, losses)
