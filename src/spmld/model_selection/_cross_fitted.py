@@ -167,7 +167,8 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
         ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
             Labels in the encoding of `y` in `fit`.
         """
-        return self._form.write(self._positive(X))
+        positive = self._positive(X)
+        return self._form.write(positive)
 
     def score(self, X: Any, y: Any, mask: Any = None) -> float:
         """Return the fraction of samples with all observed labels correct (the accuracy for one label).
@@ -181,8 +182,8 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
         -------
         float
         """
-        labels = read_labels(y, mask, classes=self.classes_, name="y")
-        return float(subset_accuracy(labels, self._positive(X)))
+        positive = self._positive(X)
+        return float(subset_accuracy(read_labels(y, mask, classes=self.classes_, name="y"), positive))
 
     def _positive(self, X: Any) -> NDArray[np.bool_]:
         probabilities = self._probabilities(X)
