@@ -37,9 +37,6 @@ def best_expected_f1(p):
 @given(probabilities())
 @settings(max_examples=200, deadline=None)
 def test_f1_decisions_have_the_largest_expected_f1_of_all_sets(P):
-    if P.shape[1] > 1:
-        for p, chosen in zip(P, DecisionRule(decision="sample_f1").fit(P).positive(P), strict=True):
-            assert expected_f1(p, chosen) == pytest.approx(best_expected_f1(p), abs=1e-12)
     thresholds = f1_thresholds(P, axis=0)
     for p, threshold in zip(P.T, thresholds, strict=True):
         assert expected_f1(p, p > threshold) == pytest.approx(2 * threshold, abs=1e-12)
@@ -95,6 +92,16 @@ def test_thresholds_of_rare_labels_are_shrunk_to_the_common_one():
     assert_allclose(rule.thresholds_[:3], f1_thresholds(P, axis=0)[:3], rtol=1e-3)
     order = [4, 2, 0, 3, 1]
     assert_allclose(DecisionRule(decision="macro_f1").fit(P[:, order]).thresholds_, rule.thresholds_[order])
+
+
+def test_the_threshold_of_a_sample_tends_to_the_common_one_if_it_has_no_positive():
+    P, _ = draw_labels(200, np.array([0.4, 0.2, 0.05]))
+    rule, common = DecisionRule(decision="sample_f1").fit(P), DecisionRule(decision="micro_f1").fit(P).thresholds_[0]
+    sure, empty = np.array([[1.0, 0.6, 0.1]]), np.array([[1e-9, 2e-9, 0.0]])
+    assert_allclose(sure - rule.margins(sure), f1_thresholds(sure, axis=1)[0])
+    assert_allclose(empty - rule.margins(empty), common, rtol=1e-6)
+    half = np.array([[0.5, 0.0, 0.0]])
+    assert_allclose(half - rule.margins(half), (1 / 3 + common) / 2)
 
 
 def test_the_default_is_the_mean_of_the_thresholds_of_labels_and_samples():

@@ -1,4 +1,4 @@
-"""Model selection with missing labels: splits, cross-fitting, thresholds, calibration, search and comparison."""
+"""Model selection with missing labels: splits, cross-fitting, calibration, decisions, search and comparison."""
 
 from spmld.model_selection.calibrated_classifier import CalibratedClassifier
 from spmld.model_selection.calibration import PooledCalibration

@@ -41,7 +41,9 @@ class DecisionRule(BaseEstimator):
         - "micro_f1": one threshold, with the largest F1 of all entries.
         - "macro_f1": a threshold for each label, with the largest F1 of the label. It is shrunk to the threshold of
           "micro_f1" as if that came from one more positive, since the F1 of a label with few positives is uncertain.
-        - "sample_f1": for each sample the number of top labels with the largest F1 of the sample.
+        - "sample_f1": a threshold for each sample, with the largest F1 of the sample. It is a mean with the threshold
+          of "micro_f1", which has the weight :math:`\prod_j (1 - p_j)`, the probability of a sample without positives,
+          of which F1 is undefined.
         - "f1": the mean of the thresholds of "macro_f1" and "sample_f1", a compromise with high values of micro, macro
           and sample F1.
         - A float in (0, 1): one threshold. If a false positive costs a and a false negative costs b, the threshold
@@ -91,6 +93,7 @@ class DecisionRule(BaseEstimator):
             raise ValueError(f"decision must be at most the number of labels, {n_labels}, got {self.decision!r}")
         per_sample = {"f1": 0.5, "sample_f1": 1.0}.get(self.decision, 0.0) if isinstance(self.decision, str) else 0.0
         self._sample_weight = per_sample if n_labels > 1 else 0.0
+        self._common_threshold = f1_thresholds(probabilities.reshape(-1, 1), axis=0)[0]
         self._label_thresholds = self._fit_thresholds(probabilities)
         for_labels = not isinstance(self.decision, Integral) and self._sample_weight == 0
         self.thresholds_ = self._label_thresholds if for_labels else None
@@ -100,11 +103,15 @@ class DecisionRule(BaseEstimator):
         """Return the thresholds of the labels."""
         if not isinstance(self.decision, str):
             return np.full(probabilities.shape[1], float(self.decision))
-        pooled = f1_thresholds(probabilities.reshape(-1, 1), axis=0)
         if self.decision == "micro_f1":
-            return np.repeat(pooled, probabilities.shape[1])
+            return np.full(probabilities.shape[1], self._common_threshold)
         expected = probabilities.sum(axis=0)
-        return (expected * f1_thresholds(probabilities, axis=0) + pooled) / (expected + 1)
+        return (expected * f1_thresholds(probabilities, axis=0) + self._common_threshold) / (expected + 1)
+
+    def _sample_thresholds(self, probabilities: _Floats) -> _Floats:
+        """Return the thresholds of the samples."""
+        empty = np.prod(1 - probabilities, axis=1)
+        return (1 - empty) * f1_thresholds(probabilities, axis=1) + empty * self._common_threshold
 
     def margins(self, probabilities: _Floats) -> _Floats:
         """Return probabilities minus thresholds, above 0 exactly for the labels that are predicted.
@@ -122,7 +129,7 @@ class DecisionRule(BaseEstimator):
             return top_k_margins(probabilities, int(self.decision))
         thresholds = self._label_thresholds
         if self._sample_weight > 0:
-            per_sample = f1_thresholds(probabilities, axis=1)[:, None]
+            per_sample = self._sample_thresholds(probabilities)[:, None]
             thresholds = (1 - self._sample_weight) * thresholds + self._sample_weight * per_sample
         return probabilities - thresholds
 
