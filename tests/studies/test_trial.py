@@ -1,5 +1,6 @@
 import json
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ class Poisoned(Bunch):
 @pytest.fixture
 def loads(monkeypatch):
     def put(data):
-        monkeypatch.setattr(module, "load", lambda name: data)
+        monkeypatch.setattr(module, "load", lambda name, fold: data)
 
     return put
 
@@ -142,6 +143,100 @@ def test_an_oracle_is_fitted_without_corrupted_entries(loads, planted, monkeypat
         run(tiny(**wrong))
 
 
+@pytest.fixture
+def candidates(loads, planted):
+    """Load data whose training labels have additional wrong positives, and return these labels."""
+    wrong = np.maximum(planted["Y_train"], np.random.RandomState(0).uniform(size=planted["Y_train"].shape) < 0.3)
+    loads(Bunch(**planted, candidates_train=wrong))
+    return wrong
+
+
+class Recorder(Memory):
+    """Store the arguments of the fits."""
+
+    fits: ClassVar = []
+
+    def fit(self, X, Y, trusted=None):
+        self.fits.append((X, Y, trusted))
+        return super().fit(X, Y)
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    monkeypatch.setattr(Recorder, "fits", [])
+    return Recorder.fits
+
+
+RECORDER = f"{__name__}.Recorder"
+
+
+def test_candidate_labels_are_for_training_and_true_labels_for_the_test(candidates, planted, fits):
+    metrics = run(tiny(estimator=RECORDER, observed=1.0))
+    run(tiny(estimator=RECORDER, observed=1.0, oracle=True))
+    np.testing.assert_array_equal(fits[0][1], candidates)
+    np.testing.assert_array_equal(fits[1][1], planted["Y_train"])
+    assert metrics["ranking_loss"] == run(tiny(estimator=RECORDER, observed=1.0, oracle=True))["ranking_loss"] == 1
+
+
+def test_candidate_labels_select_parameters(candidates, planted, monkeypatch):
+    seen, evaluate = [], module.evaluate
+    monkeypatch.setattr(module, "evaluate", lambda Y, **rest: seen.append(Y) or evaluate(Y, **rest))
+    run(tiny("held-out", observed=1.0))
+    assert sum(Y.sum() for Y in seen) == candidates.sum() > planted["Y_train"].sum()
+
+
+@pytest.mark.parametrize("kind", ["test", "held-out"])
+def test_labels_of_verified_samples_are_the_true_ones(candidates, planted, fits, kind):
+    run(tiny(kind, estimator=RECORDER, observed=1.0, trusted=20))
+    position = {row.tobytes(): i for i, row in enumerate(planted["X_train"])}
+    verified = []
+    for X, Y, trusted in fits:
+        rows = [position[row.tobytes()] for row in X]
+        np.testing.assert_array_equal(Y, np.where(trusted, planted["Y_train"][rows], candidates[rows]))
+        np.testing.assert_array_equal(trusted.any(axis=1), trusted.all(axis=1))
+        verified += [row for row, flag in zip(rows, trusted[:, 0], strict=True) if flag]
+    assert len(set(verified)) == 20
+    assert len(verified) == (20 if kind == "test" else 40)  # each sample is in two of three training parts
+
+
+def test_verified_samples_differ_between_seeds_and_not_between_methods(candidates, fits):
+    for seed, method in ((0, "one"), (0, "other"), (1, "one")):
+        run(tiny(estimator=RECORDER, observed=1.0, trusted=20, seed=seed, method=method))
+    one, other, next_seed = (trusted for *_, trusted in fits)
+    np.testing.assert_array_equal(one, other)
+    assert (one != next_seed).any()
+
+
+def test_estimators_without_trusted_entries_get_the_labels_alone(candidates, planted):
+    run(tiny(estimator=f"{__name__}.Memory", observed=1.0, trusted=20))  # Memory.fit accepts X and Y only
+
+
+def test_single_positives(loads, planted, fits, monkeypatch):
+    loads(Bunch(**planted))
+    single = {"estimator": RECORDER, "observed": 1.0, "hiding": "single_positive"}
+    run(tiny(**single))
+    run(tiny(**single, oracle=True))
+    (_, Y, _), (_, complete, _) = fits
+    np.testing.assert_array_equal((Y == 1).sum(axis=1), planted["Y_train"].any(axis=1))
+    assert not (Y == 0).any()
+    np.testing.assert_array_equal(complete, planted["Y_train"])
+    seen, evaluate = [], module.evaluate
+    monkeypatch.setattr(module, "evaluate", lambda Y, **rest: seen.append(Y) or evaluate(Y, **rest))
+    run(tiny("held-out", **single))
+    held_out = np.vstack(seen)
+    assert not np.isnan(held_out).any()
+    assert held_out.sum() == planted["Y_train"].any(axis=1).sum()
+
+
+def test_cardinalities_are_recorded(loads, planted):
+    loads(Bunch(**planted))
+    trial = tiny(observed=1.0)
+    predicted = build(trial).fit(planted["X_train"], planted["Y_train"]).predict(planted["X_test"])
+    metrics = run(trial)
+    assert metrics["predicted_cardinality"] == pytest.approx(predicted.sum(axis=1).mean())
+    assert metrics["true_cardinality"] == pytest.approx(planted["Y_test"].sum(axis=1).mean())
+
+
 def test_completion_is_evaluated_on_missing_entries(loads, planted):
     loads(Poisoned(X_train=planted["X_train"], Y_train=planted["Y_train"]))
     trial = tiny("missing", estimator="spmld.MaskedLogistic")
@@ -184,16 +279,19 @@ def test_features_are_standardized_by_the_training_samples(loads, planted):
 def test_every_metric_that_studies_accept_is_recorded():
     recorded = set(run(tiny(estimator="spmld.GLOCAL")))
     named = {name.removesuffix("k") + str(k) if name.endswith("_k") else name for name in METRICS for k in (1, 3, 5)}
-    assert {name for name in named if is_metric(name)} == recorded
+    assert {name for name in named if is_metric(name)} == recorded - {"predicted_cardinality", "true_cardinality"}
 
 
 def test_the_key_depends_on_the_description():
     assert tiny().key == tiny().key
     others = [tiny(seed=4), tiny(observed=0.3), tiny(params={"ridge": 2}), tiny("held-out"), tiny(method="other")]
     others += [tiny(corruption=Corruption("flip", 0.1)), tiny(oracle=True), tiny("missing"), tiny("audit")]
-    others += [tiny(standardize=True)]
-    assert len({tiny().key, *(other.key for other in others)}) == 11
-    assert not {"oracle", "standardize"} & set(tiny().as_dict())  # older records keep their keys
+    others += [tiny(standardize=True), tiny(trusted=5), tiny(hiding="single_positive")]
+    assert len({tiny().key, *(other.key for other in others)}) == 13
+    later = {"oracle", "standardize", "trusted", "hiding"}
+    assert not later & set(tiny().as_dict())  # older records keep their keys
+    for other in others:
+        assert Trial.from_dict(json.loads(json.dumps(other.as_dict()))) == other
 
 
 def test_a_failure_is_recorded():
