@@ -14,6 +14,7 @@ from spmld.studies import Corruption, StudyError, Trial, run
 from spmld.studies import trial as module
 from spmld.studies.schema import is_metric
 from spmld.studies.trial import attempt, build, find_estimator
+from tests.studies.studies import Linear
 
 LINEAR = "tests.studies.studies.Linear"
 
@@ -168,6 +169,7 @@ def fits(monkeypatch):
 
 
 RECORDER = f"{__name__}.Recorder"
+UNEVEN = f"{__name__}.Uneven"
 
 
 def test_candidate_labels_are_for_training_and_true_labels_for_the_test(candidates, planted, fits):
@@ -183,6 +185,26 @@ def test_candidate_labels_select_parameters(candidates, planted, monkeypatch):
     monkeypatch.setattr(module, "evaluate", lambda Y, **rest: seen.append(Y) or evaluate(Y, **rest))
     run(tiny("held-out", observed=1.0))
     assert sum(Y.sum() for Y in seen) == candidates.sum() > planted["Y_train"].sum()
+
+
+class Uneven(Linear):
+    """Scores that depend on the position of the label."""
+
+    def decision_function(self, X):
+        scores = super().decision_function(X)
+        return scores + 1e-6 * np.arange(scores.shape[1])
+
+
+def test_labels_with_equal_candidate_labels_are_tied(loads, planted):
+    truth, wrong = planted["Y_train"], planted["Y_train"].copy()
+    wrong[:, 0] = wrong[:, 1] = truth[:, 0] | truth[:, 1]
+    loads(Bunch(**planted, candidates_train=wrong))
+    fair, uneven = (run(tiny(estimator=name, observed=1.0)) for name in (LINEAR, UNEVEN))
+    assert uneven["sample_auc"] == pytest.approx(fair["sample_auc"], abs=1e-12)
+    assert uneven["ranking_loss"] + uneven["sample_auc"] > 1 + 1e-3  # ties are errors in the ranking loss
+    loads(Bunch(**planted))
+    metrics = run(tiny(estimator=UNEVEN, observed=1.0))
+    assert metrics["ranking_loss"] + metrics["sample_auc"] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("kind", ["test", "held-out"])

@@ -126,7 +126,8 @@ def run(trial: Trial) -> dict[str, float]:
     scale: Callable[[Any], Any] = FeatureScaler().fit(data.X_train).transform if trial.standardize else lambda X: X
     X, (Y, trusted) = scale(data.X_train), _training_labels(data, trial)
     if trial.kind == "test":
-        return _evaluate(_fit(build(trial), X, Y, trusted), scale(data.X_test), data.Y_test)
+        tied_to = Y if hasattr(data, "candidates_train") else None
+        return _evaluate(_fit(build(trial), X, Y, trusted), scale(data.X_test), data.Y_test, tied_to)
     if trial.kind == "audit":
         return _evaluate_audit(build(trial).error_scores(X, Y), Y, data.Y_train)
     if trial.kind == "missing":
@@ -216,15 +217,29 @@ def _fit(model: Any, X: Any, Y: Any, trusted: NDArray[np.bool_]) -> Any:
     return model.fit(X, Y, trusted=trusted) if accepted else model.fit(X, Y)
 
 
-def _evaluate(model: Any, X: Any, Y: Any) -> dict[str, float]:
+def _evaluate(model: Any, X: Any, Y: Any, tied_to: Any = None) -> dict[str, float]:
+    """Return the metrics of a model; labels with the same training labels `tied_to` are tied."""
     methods = {"scores": "decision_function", "predictions": "predict", "probabilities": "predict_proba"}
     outputs = {name: getattr(model, method)(X) for name, method in methods.items() if hasattr(model, method)}
+    if tied_to is not None and "scores" in outputs:
+        outputs["scores"] = _tie_equal_labels(outputs["scores"], tied_to)
     metrics = evaluate(Y, **outputs).to_dict()
     if "predictions" in outputs:
         observed, predicted = ~np.isnan(Y), np.asarray(outputs["predictions"])
         for name, labels in (("predicted_cardinality", predicted), ("true_cardinality", Y)):
             metrics[name] = float(np.mean(np.sum(labels == 1, axis=1, where=observed)))
     return metrics
+
+
+def _tie_equal_labels(scores: Any, Y: Any) -> NDArray[np.float64]:
+    """Return the scores, averaged over labels whose training labels are equal.
+
+    Nothing distinguishes such labels. Without averaging, rounding errors of the solver would break their ties.
+    """
+    _, group = np.unique(np.nan_to_num(Y, nan=-1.0), axis=1, return_inverse=True)
+    member = np.equal.outer(group.ravel(), np.arange(Y.shape[1])).astype(float)
+    means = np.asarray(scores) @ member / np.maximum(member.sum(axis=0), 1)
+    return means[:, group.ravel()]
 
 
 def _evaluate_completion(model: Any, X: Any, Y: Any, truth: Any) -> dict[str, float]:
