@@ -127,7 +127,8 @@ DOCS = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text(encoding=
 def test_trials_have_the_labels_of_their_method():
     methods = [linear("a", trusted=7), linear("b", oracle=True, search={"ridge": [1, 2]})]
     study = make(methods=methods, hiding="single_positive", observed=[1.0])
-    assert {(trial.method, trial.trusted, trial.oracle) for trial in final_trials(study, Records())} == {("a", 7, False)}
+    final = final_trials(study, Records())
+    assert {(trial.method, trial.trusted, trial.oracle) for trial in final} == {("a", 7, False)}
     assert {(trial.oracle, trial.hiding) for trial in search_trials(study)} == {(True, "single_positive")}
     assert {trial.condition for trial in search_trials(study)} == set(study.conditions)
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.model_selection import KFold
 
 from spmld._validation import POSITIVE_INT
 from spmld.estimators import MaskedLogistic
@@ -55,15 +56,15 @@ class WeakNegatives(AssumeNegative):
 class PositiveUnlabelledEM(AssumeNegative):
     r"""Logistic regression fitted by expectation maximization, with the missing labels as latent variables.
 
-    A positive label is observed with the same unknown probability c for all entries, as in Elkan and Noto, "Learning
-    classifiers from only positive and unlabeled data", KDD 2008, and a negative label never is. The probability that a
-    missing label is positive is
+    A positive label is observed with the same probability c for all entries, and a negative label never is. The
+    probability that a missing label is positive is then
 
     .. math:: q = p (1 - c) / (1 - c p),
 
-    where p is the probability of the model. A missing entry is then a positive of weight q and a negative of weight
-    1 - q, and c is the number of observed positives divided by the expected number of positives. The first model treats
-    missing labels as negative, and the first c is its mean probability of the observed positives.
+    where p is the probability of the model. In each iteration a missing entry is a positive of weight q and a negative
+    of weight 1 - q. The first model treats missing labels as negative. Its mean out-of-fold probability of the observed
+    positives is the estimate of c of Elkan and Noto, "Learning classifiers from only positive and unlabeled data", KDD
+    2008. It is not updated: its maximum likelihood estimate tends to 1, which is the first model again.
 
     Parameters
     ----------
@@ -85,19 +86,19 @@ class PositiveUnlabelledEM(AssumeNegative):
 
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Fit to labels of 1, and NaN where missing."""
-        super().fit(X, y)
-        observed = ~np.isnan(np.asarray(y, dtype=float))
-        p = self.predict_proba(X)
+        y = np.asarray(y, dtype=float)
+        observed, p = ~np.isnan(y), np.empty(y.shape)
+        for train, test in KFold(3, shuffle=True, random_state=0).split(y):
+            p[test] = super().fit(X[train], y[train]).predict_proba(X[test])
         self.label_frequency_ = float(p[observed].mean())
+        p = super().fit(X, y).predict_proba(X)
         twice = sp.vstack([X, X], format="csr") if sp.issparse(X) else np.vstack([X, X])
         # The first copy of a sample has its observed positives and negatives, the second one its possible positives.
         labels = np.vstack([observed, np.ones_like(observed)]).astype(float)
         for _ in range(self.n_iter):
-            q = np.where(observed, 1.0, expected_label(p, self.label_frequency_))
+            q = expected_label(p, self.label_frequency_)
             weight = np.vstack([np.where(observed, 1.0, 1 - q), np.where(observed, 0.0, q)])
-            self._fit_weighted(twice, labels, weight)
-            p = self.predict_proba(X)
-            self.label_frequency_ = float(observed.sum() / q.sum())
+            p = self._fit_weighted(twice, labels, weight).predict_proba(X)
         return self
 
 
