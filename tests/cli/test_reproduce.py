@@ -57,7 +57,7 @@ def test_run_report_check(cli, tmp_path):
 def test_summary(cli):
     cli("run", "tiny.toml", "--out", "r.jsonl")
     out = cli("summary", "r.jsonl", "--metric", "micro_f1", "--metric", "cardinality_ratio").stdout
-    assert "Means over 1 conditions: tiny" in out
+    assert "Means over 1 condition: tiny" in out
     assert "| method | micro F1 ↑ | predicted / true labels |" in out
     methods = json.loads(cli("summary", "r.jsonl", "--json").stdout)["methods"]
     assert methods["linear"] == methods["other"]

@@ -1,28 +1,20 @@
 import json
 import warnings
-from typing import ClassVar
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 
-from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import METRICS, micro_average_precision, ranking_loss
 from spmld.studies import Corruption, StudyError, Trial, run
 from spmld.studies import trial as module
 from spmld.studies.schema import is_metric
 from spmld.studies.trial import attempt, build, find_estimator
-from tests.studies.studies import Linear
+from tests.studies.studies import LINEAR, Memory, tiny
 
-LINEAR = "tests.studies.studies.Linear"
-
-
-def tiny(kind="test", **changes):
-    parts = {"data": "planted", "observed": 0.5, "seed": 3, "method": "linear", "estimator": LINEAR, "params": {}}
-    folds = 3 if kind == "held-out" else 0
-    return Trial(kind, **{**parts, "folds": folds, **changes})
+MEMORY = "tests.studies.studies.Memory"
 
 
 class Poisoned(Bunch):
@@ -32,20 +24,6 @@ class Poisoned(Bunch):
         if name in ("X_test", "Y_test"):
             raise AssertionError(f"{name} was read")
         return super().__getattr__(name)
-
-
-@pytest.fixture
-def loads(monkeypatch):
-    def put(data):
-        monkeypatch.setattr(module, "load", lambda name, fold: data)
-
-    return put
-
-
-@pytest.fixture
-def planted():
-    data = make_planted(n_samples=200, n_features=6, n_labels=5, random_state=1)
-    return {"X_train": data.X[::2], "Y_train": data.Y[::2], "X_test": data.X[1::2], "Y_test": data.Y[1::2]}
 
 
 @pytest.mark.parametrize("kind", ["test", "held-out"])
@@ -75,17 +53,6 @@ def test_selection_uses_observed_labels_only(loads, planted, monkeypatch):
     assert sum(missing) == hidden.sum() > 0
 
 
-class Memory(BaseEstimator):
-    """Memorizes its training samples."""
-
-    def fit(self, X, Y):
-        self.memory_ = {row.tobytes(): labels for row, labels in zip(X, np.nan_to_num(Y), strict=True)}
-        return self
-
-    def decision_function(self, X):
-        return np.array([self.memory_.get(row.tobytes(), np.zeros(5)) for row in X])
-
-
 class Strict(Memory):
     """Raise an error unless about half of the labels are missing."""
 
@@ -104,7 +71,7 @@ def test_the_fit_uses_only_the_entries_that_the_mask_shows(loads, planted, kind)
 
 def test_held_out_samples_are_not_used_for_fitting(loads, planted):
     loads(Bunch(**planted))
-    estimator = f"{__name__}.Memory"
+    estimator = MEMORY
     assert run(tiny("held-out", estimator=estimator))["ranking_loss"] == 1.0  # all tied, and ties are errors
     loads(Bunch(**{**planted, "X_test": planted["X_train"], "Y_test": planted["Y_train"]}))
     assert run(tiny(estimator=estimator, observed=1.0))["ranking_loss"] == 0.0
@@ -142,112 +109,6 @@ def test_an_oracle_is_fitted_without_corrupted_entries(loads, planted, monkeypat
     run(tiny(oracle=True, **wrong))
     with pytest.raises(AssertionError):
         run(tiny(**wrong))
-
-
-@pytest.fixture
-def candidates(loads, planted):
-    """Load data whose training labels have additional wrong positives, and return these labels."""
-    wrong = np.maximum(planted["Y_train"], np.random.RandomState(0).uniform(size=planted["Y_train"].shape) < 0.3)
-    loads(Bunch(**planted, candidates_train=wrong))
-    return wrong
-
-
-class Recorder(Memory):
-    """Store the arguments of the fits."""
-
-    fits: ClassVar = []
-
-    def fit(self, X, Y, trusted=None):
-        self.fits.append((X, Y, trusted))
-        return super().fit(X, Y)
-
-
-@pytest.fixture
-def fits(monkeypatch):
-    monkeypatch.setattr(Recorder, "fits", [])
-    return Recorder.fits
-
-
-RECORDER = f"{__name__}.Recorder"
-UNEVEN = f"{__name__}.Uneven"
-
-
-def test_candidate_labels_are_for_training_and_true_labels_for_the_test(candidates, planted, fits):
-    metrics = run(tiny(estimator=RECORDER, observed=1.0))
-    run(tiny(estimator=RECORDER, observed=1.0, oracle=True))
-    np.testing.assert_array_equal(fits[0][1], candidates)
-    np.testing.assert_array_equal(fits[1][1], planted["Y_train"])
-    assert metrics["ranking_loss"] == run(tiny(estimator=RECORDER, observed=1.0, oracle=True))["ranking_loss"] == 1
-
-
-def test_candidate_labels_select_parameters(candidates, planted, monkeypatch):
-    seen, evaluate = [], module.evaluate
-    monkeypatch.setattr(module, "evaluate", lambda Y, **rest: seen.append(Y) or evaluate(Y, **rest))
-    run(tiny("held-out", observed=1.0))
-    assert sum(Y.sum() for Y in seen) == candidates.sum() > planted["Y_train"].sum()
-
-
-class Uneven(Linear):
-    """Scores that depend on the position of the label."""
-
-    def decision_function(self, X):
-        scores = super().decision_function(X)
-        return scores + 1e-6 * np.arange(scores.shape[1])
-
-
-def test_labels_with_equal_candidate_labels_are_tied(loads, planted):
-    truth, wrong = planted["Y_train"], planted["Y_train"].copy()
-    wrong[:, 0] = wrong[:, 1] = truth[:, 0] | truth[:, 1]
-    loads(Bunch(**planted, candidates_train=wrong))
-    fair, uneven = (run(tiny(estimator=name, observed=1.0)) for name in (LINEAR, UNEVEN))
-    assert uneven["sample_auc"] == pytest.approx(fair["sample_auc"], abs=1e-12)
-    assert uneven["ranking_loss"] + uneven["sample_auc"] > 1 + 1e-3  # ties are errors in the ranking loss
-    loads(Bunch(**planted))
-    metrics = run(tiny(estimator=UNEVEN, observed=1.0))
-    assert metrics["ranking_loss"] + metrics["sample_auc"] == pytest.approx(1)
-
-
-@pytest.mark.parametrize("kind", ["test", "held-out"])
-def test_labels_of_verified_samples_are_the_true_ones(candidates, planted, fits, kind):
-    run(tiny(kind, estimator=RECORDER, observed=1.0, trusted=20))
-    position = {row.tobytes(): i for i, row in enumerate(planted["X_train"])}
-    verified = []
-    for X, Y, trusted in fits:
-        rows = [position[row.tobytes()] for row in X]
-        np.testing.assert_array_equal(Y, np.where(trusted, planted["Y_train"][rows], candidates[rows]))
-        np.testing.assert_array_equal(trusted.any(axis=1), trusted.all(axis=1))
-        verified += [row for row, flag in zip(rows, trusted[:, 0], strict=True) if flag]
-    assert len(set(verified)) == 20
-    assert len(verified) == (20 if kind == "test" else 40)  # each sample is in two of three training parts
-
-
-def test_verified_samples_differ_between_seeds_and_not_between_methods(candidates, fits):
-    for seed, method in ((0, "one"), (0, "other"), (1, "one")):
-        run(tiny(estimator=RECORDER, observed=1.0, trusted=20, seed=seed, method=method))
-    one, other, next_seed = (trusted for *_, trusted in fits)
-    np.testing.assert_array_equal(one, other)
-    assert (one != next_seed).any()
-
-
-def test_estimators_without_trusted_entries_get_the_labels_alone(candidates, planted):
-    run(tiny(estimator=f"{__name__}.Memory", observed=1.0, trusted=20))  # Memory.fit accepts X and Y only
-
-
-def test_single_positives(loads, planted, fits, monkeypatch):
-    loads(Bunch(**planted))
-    single = {"estimator": RECORDER, "observed": 1.0, "hiding": "single_positive"}
-    run(tiny(**single))
-    run(tiny(**single, oracle=True))
-    (_, Y, _), (_, complete, _) = fits
-    np.testing.assert_array_equal((Y == 1).sum(axis=1), planted["Y_train"].any(axis=1))
-    assert not (Y == 0).any()
-    np.testing.assert_array_equal(complete, planted["Y_train"])
-    seen, evaluate = [], module.evaluate
-    monkeypatch.setattr(module, "evaluate", lambda Y, **rest: seen.append(Y) or evaluate(Y, **rest))
-    run(tiny("held-out", **single))
-    held_out = np.vstack(seen)
-    assert not np.isnan(held_out).any()
-    assert held_out.sum() == planted["Y_train"].any(axis=1).sum()
 
 
 def test_cardinalities_are_recorded(loads, planted):

@@ -40,7 +40,8 @@ class StudySummary:
         metrics = list(next(iter(self.means.values()), {}))
         headings = ["predicted / true labels" if name == CARDINALITY else metric_heading(name) for name in metrics]
         rows = [[method, *(self._text(method, name) for name in metrics)] for method in self.means]
-        title = f"Means over {self.n_conditions} conditions: {self.study.title}"
+        plural = "" if self.n_conditions == 1 else "s"
+        title = f"Means over {self.n_conditions} condition{plural}: {self.study.title}"
         return "\n".join([title, "", TextTable(["method", *headings], rows).to_markdown()])
 
     def _text(self, method: str, metric: str) -> str:
