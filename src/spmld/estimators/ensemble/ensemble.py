@@ -1,7 +1,6 @@
 """SelfPacedEnsemble: views with noise rates and trimming, corrected for label dependencies, calibrated."""
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -224,7 +223,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             self._calibrate_views(view_scores, labels, weights)
             scores = self._combine(view_scores)
         self.estimators_ = {
-            name: data[name].fit(_mean_estimator(result.estimators), entry_weight=kept)
+            name: data[name].fit(clone(result.estimators[0]), entry_weight=kept)
             for name, result in results.items()
         }
         self._fit_answers(scores, labels, weights, data)
@@ -328,15 +327,6 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                 for name, estimator in self.estimators_.items()
             }
         )
-
-
-def _mean_estimator(estimators: Sequence[Any]) -> Any:
-    """Return an estimator of the folds with their mean coefficients, if it has any, as a warm start."""
-    start = copy(estimators[0])
-    for name in ("coef_", "intercept_"):
-        if getattr(start, "warm_start", False) and all(hasattr(estimator, name) for estimator in estimators):
-            setattr(start, name, np.mean([getattr(estimator, name) for estimator in estimators], axis=0))
-    return start
 
 
 def _seeded(estimator: Any, random_state: Any) -> Any:
