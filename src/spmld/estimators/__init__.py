@@ -9,6 +9,7 @@ from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.mlknn import MLkNN
 from spmld.estimators.mllrc import MLLRC
 from spmld.estimators.per_label import PerLabelClassifier
+from spmld.estimators.positive_only import WeakNegatives, positive_unlabeled
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.self_paced import SelfPacedClassifier
 from spmld.estimators.spmld import SPMLD
@@ -31,4 +32,6 @@ __all__ = [
     "SelfPacedClassifier",
     "SelfPacedEnsemble",
     "View",
+    "WeakNegatives",
+    "positive_unlabeled",
 ]

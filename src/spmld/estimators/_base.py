@@ -9,9 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, to_numpy
 from spmld.estimators._inputs import check_features, check_labels, check_weights
+from spmld.estimators.positive_only import complete_positive_only, describe_positive_only
 from spmld.estimators.probabilities import score_probabilities
-from spmld.labels import Labels, read_labels
+from spmld.estimators.progress import warn_caller
+from spmld.labels import Labels, LabelWarning, read_labels
 from spmld.labels.encoding import like
+from spmld.labels.single_class import find_single_class, ignore_label_warnings, single_class_messages
 from spmld.metrics import subset_accuracy
 
 
@@ -28,10 +31,10 @@ class Completion(NamedTuple):
     Examples
     --------
     >>> from spmld import LabelPrior
-    >>> X, Y = [[0], [1], [2]], [[1, 0], [1, None], [None, 0]]
+    >>> X, Y = [[0], [1], [2], [3]], [[1, 0], [1, None], [None, 0], [0, 1]]
     >>> completion = LabelPrior().fit(X, Y).complete(X, Y)
     >>> completion.labels[1], completion.confidences[1]
-    (array([1, 0]), array([1.  , 0.75]))
+    (array([1, 0]), array([1. , 0.6]))
     """
 
     labels: Any
@@ -85,6 +88,9 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Number of labels.
     label_names_ : list
         Names of the labels; their indices if they have no names.
+    class_prior_ : ndarray of shape (n_labels,)
+        Estimated fraction of positives of the labels with observed positives, missing entries and no observed negative,
+        see `positive_unlabeled`; NaN for other labels.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -101,7 +107,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     ...         self.mean_ = np.average(labels.signs, axis=0, weights=weights)
     ...     def _scores(self, X):
     ...         return np.tile(self.mean_, (X.shape[0], 1))
-    >>> Mean().fit([[0], [1], [2]], [[1, 0], [1, None], [0, 0]]).predict([[3]])
+    >>> Mean().fit([[0], [1], [2], [3]], [[1, 0], [1, None], [0, 0], [1, 1]]).predict([[4]])
     array([[1, 0]])
     """
 
@@ -148,14 +154,38 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         self
+
+        Notes
+        -----
+        Labels without an observed positive or without an observed negative are named in a `spmld.labels.LabelWarning`.
+        Missing entries of labels with observed positives and no observed negative are used as weak negatives, see
+        `spmld.estimators.positive_unlabeled`, unless `entry_weight` has one column for each label.
         """
         self._validate_params()
         self._check_parameters()
         X = check_features(self, X, reset=True)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask))
-        self._fit(X, labels, weights)
+        labels, weights = self._complete_labels(X, labels, weights, entry_weight)
+        with ignore_label_warnings():
+            self._fit(X, labels, weights)
         self._set_labels(labels)
         return self
+
+    def _complete_labels(self, X: Any, labels: Labels, weights: Any, entry_weight: Any) -> tuple[Labels, Any]:
+        """Replace missing entries of positive-only labels by weak negatives; warn about labels with one class."""
+        by_sample = entry_weight is None or np.ndim(entry_weight) == 1 or np.shape(entry_weight)[1] == 1
+        completed = by_sample and self._accepts_entry_weight()
+        self.class_prior_ = np.full(labels.signs.shape[1], np.nan)
+        messages = single_class_messages(labels, find_single_class(labels.signs))
+        if completed:
+            labels, weights, self.class_prior_, _ = complete_positive_only(X, labels, weights, entry_weight)
+        messages += filter(None, [describe_positive_only(labels, self.class_prior_, completed)])
+        for message in messages:
+            warn_caller(message, LabelWarning)
+        return labels, weights
+
+    def _accepts_entry_weight(self) -> bool:
+        return True
 
     def _set_labels(self, labels: Labels) -> None:
         self._labels = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from spmld._response import label_scores
 from spmld._validation import COMMON_CONSTRAINTS
 from spmld.labels import Labels, read_labels
+from spmld.labels.single_class import list_labels
 from spmld.metrics import subset_accuracy
 from spmld.model_selection.cross_fitting import cross_fit
 from spmld.model_selection.splitters import check_splitter
@@ -127,14 +128,11 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
 
     def _warn_of_untuned(self, labels: Labels, instead: str) -> None:
         """Warn about labels that were not tuned; `instead` states what is used for them."""
-        untuned = np.flatnonzero(~self.tuned_)
-        if len(untuned) == 0:
+        if self.tuned_.all():
             return
-        names = [str(labels.names[j]) if labels.names else str(j) for j in untuned[:10]]
-        more = f" and {len(untuned) - 10} more" if len(untuned) > 10 else ""
         warnings.warn(
-            f"Label{'s' if len(untuned) > 1 else ''} {', '.join(names)}{more}: not tuned, because a fold has no "
-            f"observed positive or no observed negative to fit on; {instead}",
+            f"{list_labels(labels, ~self.tuned_)}: not tuned, because a fold has no observed positive or no observed "
+            f"negative to fit on; {instead}",
             UserWarning,
             stacklevel=4,
         )
