@@ -1,6 +1,7 @@
 """Estimators, one file per method."""
 
-from spmld.estimators._base import Completion, MultiLabelEstimator
+from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.completion import Completion
 from spmld.estimators.ensemble import DependencyCorrection, SelfPacedEnsemble, View
 from spmld.estimators.glocal import GLOCAL
 from spmld.estimators.label_prior import LabelPrior

@@ -1,7 +1,7 @@
 """MultiLabelEstimator, the base class of all estimators: probabilities, predictions and completion from scores."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -9,65 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, to_numpy
 from spmld.estimators._inputs import check_features, check_labels, check_weights
-from spmld.estimators.positive_only import complete_positive_only, describe_positive_only
+from spmld.estimators.completion import Completion
+from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
-from spmld.estimators.progress import warn_caller
-from spmld.labels import Labels, LabelWarning, read_labels
+from spmld.labels import Labels
 from spmld.labels.encoding import like
-from spmld.labels.single_class import find_single_class, ignore_label_warnings, single_class_messages
+from spmld.labels.single_class import ignore_label_warnings
 from spmld.metrics import subset_accuracy
-
-
-class Completion(NamedTuple):
-    """A label matrix without missing entries.
-
-    Attributes
-    ----------
-    labels : ndarray or DataFrame of shape (n_samples, n_labels)
-        The observed labels, and predictions of the missing ones, in the encoding of the observed labels.
-    confidences : ndarray or DataFrame of shape (n_samples, n_labels)
-        Probability of each predicted label, from 0.5 to 1; 1 for observed labels.
-
-    Examples
-    --------
-    >>> from spmld import LabelPrior
-    >>> X, Y = [[0], [1], [2], [3]], [[1, 0], [1, None], [None, 0], [0, 1]]
-    >>> completion = LabelPrior().fit(X, Y).complete(X, Y)
-    >>> completion.labels[1], completion.confidences[1]
-    (array([1, 0]), array([1. , 0.6]))
-    """
-
-    labels: Any
-    confidences: Any
-
-    def suggestions(self, y: Any, mask: Any = None, *, min_confidence: float = 0.5) -> list[tuple[int, int, float]]:
-        """Return the missing entries that are predicted to be positive, in descending order of confidence.
-
-        Parameters
-        ----------
-        y, mask
-            The labels that were completed.
-        min_confidence : float, default=0.5
-            Minimum confidence.
-
-        Returns
-        -------
-        list of (int, int, float)
-            Index of the sample, index of the label, and confidence of each suggestion.
-
-        Examples
-        --------
-        >>> from spmld.estimators import Completion
-        >>> Completion([[1, 1], [0, 1]], [[1, 0.7], [0.6, 0.9]]).suggestions([[1, None], [None, None]])
-        [(1, 1, 0.9), (0, 1, 0.7)]
-        """
-        labels = read_labels(y, mask)
-        shape = labels.signs.shape
-        confidences = np.asarray(self.confidences, dtype=float).reshape(shape)
-        positive = np.asarray(self.labels).reshape(shape) == labels.classes[1]
-        i, j = np.nonzero(~labels.observed & positive & (confidences >= min_confidence))
-        order = np.argsort(-confidences[i, j], kind="stable")
-        return [(int(i), int(j), float(confidences[i, j])) for i, j in zip(i[order], j[order], strict=True)]
 
 
 class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
@@ -165,26 +113,16 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         self._check_parameters()
         X = check_features(self, X, reset=True)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask))
-        labels, weights = self._complete_labels(X, labels, weights, entry_weight)
+        labels, weights, self.class_prior_ = complete_labels(
+            X, labels, weights, entry_weight, self._accepts_entry_weight()
+        )
         with ignore_label_warnings():
             self._fit(X, labels, weights)
         self._set_labels(labels)
         return self
 
-    def _complete_labels(self, X: Any, labels: Labels, weights: Any, entry_weight: Any) -> tuple[Labels, Any]:
-        """Replace missing entries of positive-only labels by weak negatives; warn about labels with one class."""
-        by_sample = entry_weight is None or np.ndim(entry_weight) == 1 or np.shape(entry_weight)[1] == 1
-        completed = by_sample and self._accepts_entry_weight()
-        self.class_prior_ = np.full(labels.signs.shape[1], np.nan)
-        messages = single_class_messages(labels, find_single_class(labels.signs))
-        if completed:
-            labels, weights, self.class_prior_, _ = complete_positive_only(X, labels, weights, entry_weight)
-        messages += filter(None, [describe_positive_only(labels, self.class_prior_, completed)])
-        for message in messages:
-            warn_caller(message, LabelWarning)
-        return labels, weights
-
     def _accepts_entry_weight(self) -> bool:
+        """Return whether `_fit` accepts entry weights other than 0 and 1."""
         return True
 
     def _set_labels(self, labels: Labels) -> None:

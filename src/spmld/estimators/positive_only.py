@@ -28,9 +28,10 @@ from sklearn.utils.validation import _num_samples
 
 from spmld._arrays import features_to_numpy, to_numpy
 from spmld.estimators._inputs import check_overflow, check_weights
+from spmld.estimators.progress import warn_caller
 from spmld.estimators.scaling import FeatureScaler
-from spmld.labels import Labels, read_labels
-from spmld.labels.single_class import find_single_class, list_labels
+from spmld.labels import Labels, LabelWarning, read_labels
+from spmld.labels.single_class import MAX_NAMES, find_single_class, list_labels, single_class_messages
 from spmld.model_selection.cross_fitting import cross_fit
 
 Matrix = NDArray[np.float64]
@@ -151,22 +152,45 @@ def complete_positive_only(X: Any, labels: Labels, weights: NDArray[Any], sample
     return WeakNegatives(replace(labels, signs=signs), weights, prior, frequency)
 
 
-def describe_positive_only(labels: Labels, class_prior: Matrix, completed: bool) -> str | None:
-    """Return the message about positive-only labels, or None if there are none."""
-    chosen = ~np.isnan(class_prior) if completed else find_single_class(labels.signs).positive_only
-    if not chosen.any():
-        return None
+def complete_labels(
+    X: Any, labels: Labels, weights: NDArray[Any], entry_weight: Any, accepts_weights: bool
+) -> tuple[Labels, NDArray[Any], Matrix]:
+    """Replace missing entries of positive-only labels by weak negatives, and warn about labels of one class.
+
+    Labels with a weight for each entry are used as they are.
+
+    Returns
+    -------
+    labels, weights, class_prior
+    """
+    single, by_sample = (
+        find_single_class(labels.signs),
+        entry_weight is None or np.shape(entry_weight)[1:] in ((), (1,)),
+    )
+    if by_sample and accepts_weights:
+        completed = complete_positive_only(X, labels, weights, entry_weight)
+    else:
+        completed = WeakNegatives(labels, weights, *np.full((2, len(single.positive_only)), np.nan))
+    messages = single_class_messages(labels, single)
+    if single.positive_only.any():
+        messages.append(_positive_only_message(labels, single.positive_only, completed.class_prior))
+    for message in messages:
+        warn_caller(message, LabelWarning)
+    return completed[:3]
+
+
+def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prior: Matrix) -> str:
     start = f"{list_labels(labels, chosen)}: observed positives, missing entries and no observed negative. "
-    if not completed:
+    if np.isnan(class_prior[chosen]).all():
         return start + (
-            "The predictions are positive for every sample. If missing means negative, write 0; otherwise use "
-            "spmld.estimators.positive_unlabeled, and an estimator whose fit accepts weights"
+            "Missing entries are ignored, so that only positives can be learned. If missing means negative, write 0; "
+            "otherwise see spmld.estimators.positive_unlabeled"
         )
-    priors = ", ".join(f"{prior:.2g}" for prior in class_prior[chosen][:10])
+    priors = ", ".join(f"{prior:.2g}" for prior in class_prior[chosen][:MAX_NAMES])
     return start + (
-        f"Missing entries are used as weak negatives, with estimated fractions of positives {priors}"
-        f"{', ...' if chosen.sum() > 10 else ''}. If missing means negative, write 0; to ignore missing entries, pass "
-        "entry_weight with one column for each label"
+        f"Missing entries are used as weak negatives; the estimated fraction of positives is {priors}"
+        f"{', ...' if chosen.sum() > MAX_NAMES else ''}. If missing means negative, write 0. To ignore missing entries "
+        "instead, pass entry_weight with one column for each label"
     )
 
 

@@ -106,14 +106,27 @@ def single_class_messages(labels: Labels, single: SingleClassLabels) -> list[str
     >>> from spmld.labels.single_class import find_single_class, single_class_messages
     >>> labels = read_labels([[1, 0], [1, 1]])
     >>> single_class_messages(labels, find_single_class(labels.signs))
-    ['Label 0: no observed negative, so that it is predicted for every sample']
+    ['Label 0: all entries are positive, so that only positives can be learned']
     """
     reasons = (
-        (single.unobserved, "no observed entry, so that nothing is learned and the predictions are meaningless"),
-        (single.negative, "no observed positive, so that it is predicted for no sample"),
-        (single.positive, "no observed negative, so that it is predicted for every sample"),
+        (single.unobserved, "no observed entry, so that the predictions carry no information"),
+        (single.negative, "all observed entries are negative, so that only negatives can be learned"),
+        (single.positive, "all entries are positive, so that only positives can be learned"),
     )
     return [f"{list_labels(labels, chosen)}: {reason}" for chosen, reason in reasons if chosen.any()]
+
+
+def warn_of_metrics(labels: Labels) -> None:
+    """Warn about labels without an observed negative, whose false positives no metric counts."""
+    single = find_single_class(labels.signs)
+    chosen = single.positive | single.positive_only
+    if chosen.any():
+        warnings.warn(
+            f"{list_labels(labels, chosen)}: no observed negative, so that metrics do not count false positives or are "
+            "undefined",
+            LabelWarning,
+            stacklevel=3,
+        )
 
 
 @contextmanager

@@ -206,7 +206,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                 for name, view in views.items()
             }
             self._dependency = DependencyCorrection().fit(scores, Y, weights)
-            self._completion = DependencyCorrection().fit(scores, Y, weights, known=Y)
+            known = np.where((Y > 0) | np.isnan(self.class_prior_), Y, np.nan)  # without weak negatives
+            self._completion = DependencyCorrection().fit(scores, Y, weights, known=known)
         self.out_of_fold_scores_, self.label_dependencies_ = scores, self._dependency.label_dependencies_
 
     def _fit_transformers(self, X: Any, rng: np.random.RandomState) -> dict[str, View]:
