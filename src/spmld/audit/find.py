@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -78,7 +79,7 @@ def find_label_issues(
     labels, (X,) = _read_labels(X, Y, mask), indexable(X)
     names, sample_names = _label_names(Y, labels, label_names), _sample_names(X, Y)
     folds = _make_folds(cv, X, labels, random_state)
-    positive_only = _find_positive_only(labels)
+    positive_only = _find_positive_only(replace(labels, names=names))
     signs = np.where(positive_only & ~labels.observed, np.int8(-1), labels.signs)
     signed = np.where(signs != 0, signs, np.nan)
     if base is None:

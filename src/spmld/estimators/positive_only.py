@@ -42,7 +42,7 @@ C = 10.0
 """Inverse regularization strength of the logistic regression on scaled features that estimates them."""
 SHRINKAGE = 30.0
 """m, the number of pseudo-positives that shrink the label frequencies toward the shared one."""
-GRID = np.geomspace(0.01, 0.99, 40)
+GRID = np.geomspace(0.01, 0.99, 80)
 """Label frequencies over which the posterior mean is computed."""
 BOUNDS = [(-4.6, 4.6), (-2.0, 2.0), (-5.0, 5.0)]
 """Bounds of the log-odds of c, of log a and of d."""
@@ -190,7 +190,7 @@ def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prio
     return start + (
         f"Missing entries are used as weak negatives; the estimated fraction of positives is {priors}"
         f"{', ...' if chosen.sum() > MAX_NAMES else ''}. If missing means negative, write 0. To ignore missing entries "
-        "instead, pass entry_weight with one column for each label"
+        "instead, pass entry_weight with one column for each label to fit"
     )
 
 
