@@ -76,9 +76,10 @@ class WeakNegatives(NamedTuple):
 def positive_unlabeled(X: Any, Y: Any, mask: Any = None, sample_weight: Any = None) -> WeakNegatives:
     """Replace the missing entries of positive-only labels by weak negatives.
 
-    A label is positive-only if it has observed positives, no observed negative and missing entries. The estimators of
-    this library call this function in ``fit``, unless ``entry_weight`` has one column for each label. Call it before a
-    fit to inspect or change the result.
+    A label is positive-only if it has observed positives, no observed negative and missing entries. If no label has an
+    observed negative, labels without an observed entry are treated in the same way. The estimators of this library call
+    this function in ``fit``, unless ``entry_weight`` has one column for each label. Call it before a fit to inspect or
+    change the result.
 
     Parameters
     ----------
@@ -133,10 +134,11 @@ def complete_positive_only(X: Any, labels: Labels, weights: NDArray[Any], sample
     n, l = labels.signs.shape
     v = np.ones((n, 1)) if sample_weight is None else np.asarray(to_numpy(sample_weight), dtype=float).reshape(n, 1)
     used = v[:, 0] > 0
-    chosen = find_single_class(labels.signs[used]).positive_only
+    single = find_single_class(labels.signs[used])
     prior, frequency = np.full(l, np.nan), np.full(l, np.nan)
-    if not chosen.any():
+    if not single.positive_only.any():
         return WeakNegatives(labels, weights, prior, frequency)
+    chosen = single.positive_only if (labels.signs < 0).any() else single.positive_only | single.unobserved
     observed = labels.signs[np.ix_(used, chosen)] > 0
     scores = _out_of_fold_scores(features_to_numpy(X)[used], observed, v[used])
     relative = v[used] / v[used].mean()
@@ -147,7 +149,7 @@ def complete_positive_only(X: Any, labels: Labels, weights: NDArray[Any], sample
     entries = np.ix_(used, chosen)
     signs, weights = labels.signs.copy(), weights.astype(float)
     signs[entries] = np.where(observed, 1, -1)
-    weights[entries] = v[used] * np.where(observed, 1.0, c * (1 - positive) / (1 - c * positive))
+    weights[entries] = v[used] * np.where(observed, 1.0, _negative_weight(positive, c))
     signs[weights == 0] = 0
     return WeakNegatives(replace(labels, signs=signs), weights, prior, frequency)
 
@@ -171,7 +173,10 @@ def complete_labels(
         completed = complete_positive_only(X, labels, weights, entry_weight)
     else:
         completed = WeakNegatives(labels, weights, *np.full((2, len(single.positive_only)), np.nan))
-    messages = single_class_messages(labels, single)
+    rare = np.logical_and(single.unobserved, completed.class_prior == 0)
+    messages = single_class_messages(labels, single._replace(unobserved=single.unobserved & ~rare))
+    if rare.any():
+        messages.append(f"{list_labels(labels, rare)}: no observed entry. Missing entries are used as weak negatives")
     if single.positive_only.any():
         messages.append(_positive_only_message(labels, single.positive_only, completed.class_prior))
     for message in messages:
@@ -206,6 +211,11 @@ def _out_of_fold_scores(X: Any, observed: NDArray[np.bool_], v: Matrix) -> Matri
     folds = list(KFold(min(N_FOLDS, len(observed)), shuffle=True, random_state=0).split(observed))
     weights = np.broadcast_to(v / v.mean(), observed.shape)
     return cross_fit(MaskedLogistic(C=C), X, np.where(observed, 1, -1), folds, entry_weight=weights).scores
+
+
+def _negative_weight(positive: Matrix, c: Any) -> Matrix:
+    """Return c times the probability that a missing entry is negative, given the probability that it is positive."""
+    return c * (1 - positive) / (1 - c * positive)
 
 
 def _log_likelihood(z: Matrix, observed: NDArray[np.bool_], c: Any) -> Matrix:
