@@ -30,10 +30,10 @@ PUBLIC = {
         "hamming_loss subset_accuracy sample_f1 macro_f1 micro_f1 log_loss brier_score reliability_curve",
     ),
     "spmld.model_selection": (
-        "Splitting, thresholds, calibration, search and comparison",
+        "Splitting, calibration, decisions, search and comparison",
         "MultilabelStratifiedKFold RepeatedMultilabelStratifiedKFold MultilabelStratifiedShuffleSplit "
         "train_validation_test_split EntryKFold hold_out_entries "
-        "cross_fit CrossFitResult make_folds ThresholdClassifier CalibratedClassifier "
+        "cross_fit CrossFitResult make_folds ThresholdClassifier CalibratedClassifier DecisionRule PooledCalibration "
         "tune SearchResult SearchTrial compare Comparison",
     ),
     "spmld.audit": ("Detection of label errors", "find_label_issues LabelIssues"),

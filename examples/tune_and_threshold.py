@@ -1,8 +1,8 @@
 """
-Tune, set thresholds and calibrate
-==================================
+Tune, calibrate and decide
+==========================
 
-GLOCAL with 70 % of the training labels missing: a grid search, a search that is resumed, thresholds and calibration.
+GLOCAL with 70 % of the training labels missing: a grid search, a search that is resumed, calibration and decisions.
 
 Run it with ``python examples/tune_and_threshold.py``. It takes less than a minute on one core and requires Optuna,
 ``pip install "spmld[tune]"``.
@@ -79,20 +79,15 @@ def main():
         result = search_with_optuna(X, Y, Path(folder) / "study.db")
     report("Optuna:", -result.best_score, result.best_params)
 
-    # Thresholds and calibration are fitted on out-of-fold scores of the better of the two models.
+    # Calibration and decisions are fitted on out-of-fold scores of the better of the two models.
     best = result.best_estimator if result.best_score > grid.best_score_ else grid.best_estimator_
-    thresholds = ThresholdClassifier(best, method="f1", random_state=0).fit(X, Y)
     calibrated = CalibratedClassifier(best, random_state=0).fit(X, Y)
-    both = ThresholdClassifier(calibrated, method="f1", random_state=0).fit(X, Y)
+    decided = ThresholdClassifier(best, decision="f1", random_state=0).fit(X, Y)
 
     print(f"\n{'metrics on test samples':<34}{'macro F1':>10}{'micro F1':>10}{'log loss':>10}{'Brier':>10}")
     print_metrics("GLOCAL, scores above 0", best.predict(X_test), best.predict_proba(X_test), Y_test)
-    # Thresholds do not change the probabilities, which are those of the base estimator.
-    print_metrics(
-        "per-label thresholds", thresholds.predict(X_test), thresholds.estimator_.predict_proba(X_test), Y_test
-    )
     print_metrics("calibrated", calibrated.predict(X_test), calibrated.predict_proba(X_test), Y_test)
-    print_metrics("calibrated, then thresholds", both.predict(X_test), both.estimator_.predict_proba(X_test), Y_test)
+    print_metrics("calibrated, decisions by F1", decided.predict(X_test), decided.predict_proba(X_test), Y_test)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, RidgeClassifier
 
 import spmld
 from spmld.cli import main
@@ -154,20 +154,28 @@ def test_one_label_as_a_vector(cli):
 
 def test_a_model_without_probabilities(cli):
     data = songs(TEST)
-    tuned = ThresholdClassifier(spmld.MaskedLogistic(), cv=2, random_state=0).fit(data.X, data.Y)
-    spmld.save(tuned, "tuned.skops", label_names=LABELS, feature_names=FEATURES)
-    assert cli("predict", "tuned.skops", "test.csv")[0] == 0
-    assert "score" in cli("predict", "tuned.skops", "test.csv", "--top-k", "1")[1].splitlines()[0]
+    spmld.save(RidgeClassifier().fit(data.X, data.Y), "ridge.skops", label_names=LABELS, feature_names=FEATURES)
+    assert cli("predict", "ridge.skops", "test.csv")[0] == 0
+    assert "score" in cli("predict", "ridge.skops", "test.csv", "--top-k", "1")[1].splitlines()[0]
     for args in (["--threshold", "0.3"], ["--probabilities"]):
-        status, _, err = cli("predict", "tuned.skops", "test.csv", *args)
+        status, _, err = cli("predict", "ridge.skops", "test.csv", *args)
         assert (status, err) == (
             2,
-            "spmld: tuned.skops contains ThresholdClassifier, which does not predict probabilities\n",
+            "spmld: ridge.skops contains RidgeClassifier, which does not predict probabilities\n",
         )
     assert (
-        "--metric log_loss needs probabilities" in cli("evaluate", "tuned.skops", "test.csv", "--metric", "log_loss")[2]
+        "--metric log_loss needs probabilities" in cli("evaluate", "ridge.skops", "test.csv", "--metric", "log_loss")[2]
     )
-    assert "cannot complete labels" in cli("complete", "train.csv", "--model", "tuned.skops")[2]
+    assert "cannot complete labels" in cli("complete", "train.csv", "--model", "ridge.skops")[2]
+
+
+def test_a_model_with_decisions(cli):
+    data = songs(TEST)
+    model = ThresholdClassifier(spmld.MaskedLogistic(), cv=2, random_state=0).fit(data.X, data.Y)
+    spmld.save(model, "tuned.skops", label_names=LABELS, feature_names=FEATURES)
+    for args, expected in (([], model.predict(data.X)), (["--probabilities"], model.predict_proba(data.X))):
+        printed = pd.read_csv(io.StringIO(cli("predict", "tuned.skops", "test.csv", *args)[1]))
+        np.testing.assert_allclose(printed[LABELS], expected, atol=1e-4)
 
 
 def test_prefix_and_drop_are_needed_for_the_fit_only(cli):

@@ -1,89 +1,162 @@
-"""Calibration: the minimum of Platt's objective, and calibrated probabilities."""
+"""Calibration: the minimum of the penalized logistic loss, and calibrated probabilities."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.calibration import _SigmoidCalibration
 
-from spmld.model_selection import CalibratedClassifier
-from spmld.model_selection.calibration import fit_sigmoids
+from spmld.model_selection import CalibratedClassifier, PooledCalibration
+from spmld.model_selection.calibration import CALIBRATIONS, IsotonicCalibration, SigmoidCalibration
 
 from .classifier_cases import Ridge, make_data, scores_and_signs
 
 
-def platt_objective(ab, score, sign):
-    positives, negatives = (sign > 0).sum(), (sign < 0).sum()
-    target = np.where(sign > 0, (positives + 1) / (positives + 2), 1 / (negatives + 2))
-    margin = ab[0] * score + ab[1]
-    return (np.logaddexp(0, margin) - target * margin)[sign != 0].sum()
+def objective(theta, scores, signs, weights, penalty):
+    """The loss of theta = (a, b, b_1, ..., b_l) over all entries, written as in the docstring."""
+    positives, negatives = weights[signs > 0].sum(), weights[signs < 0].sum()
+    targets = np.where(signs > 0, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+    log_odds = theta[0] * scores + theta[1] + theta[2:]
+    entries = np.logaddexp(0, log_odds) - targets * log_odds
+    return (np.where(signs != 0, weights, 0) * entries).sum() + penalty / 2 * theta[2:] @ theta[2:]
 
 
-@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.0), (1e-3, 5.0), (100.0, -300.0)])
-def test_sigmoids_equal_scikit_learns_and_the_direct_minimum(scale, shift):
-    rng = np.random.default_rng(0)
-    raw = rng.normal(size=(300, 6))
-    signs = np.where(raw + rng.normal(size=raw.shape) > np.linspace(-1, 1.5, 6), 1, -1).astype(np.int8)
-    signs[:, 5] = np.where(raw[:, 5] > 0.3, 1, -1)  # one label is separable
-    scores = scale * raw + shift
-    slopes, intercepts = fit_sigmoids(scores, signs)
-    for j in range(6):
-        ours = 1 / (1 + np.exp(-(slopes[j] * scores[:, j] + intercepts[j])))
-        # scikit-learn's stops early on scores far from 0; standardized scores have the same minimum.
-        theirs = _SigmoidCalibration().fit(raw[:, j], signs[:, j]).predict(raw[:, j])
-        assert_allclose(ours, theirs, atol=1e-6)
-        minimum = minimize(platt_objective, (0, 0), (raw[:, j], signs[:, j]), method="Nelder-Mead", tol=1e-12).x
-        assert_allclose((slopes[j] * scale, intercepts[j] + slopes[j] * shift), minimum, rtol=1e-6, atol=1e-6)
+def draw(n, slope, shifts, seed=0):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(n, len(shifts)))
+    return scores, np.where(rng.random(scores.shape) < expit(slope * scores + shifts), 1, -1).astype(np.int8)
+
+
+@pytest.mark.parametrize("penalty", [0.1, 10.0])
+def test_pooled_calibration_is_the_direct_minimum(penalty):
+    scores, signs = draw(60, 1.5, np.array([-1.0, 0.0, 1.0]))
+    rng = np.random.default_rng(1)
+    signs[rng.random(signs.shape) < 0.3] = 0
+    weights = rng.uniform(0.2, 2, size=signs.shape)
+    model = PooledCalibration(penalty=penalty).fit(scores, signs, weights)
+    best = minimize(objective, np.zeros(5), (scores, signs, weights, penalty), method="BFGS", tol=1e-10).x
+    assert_allclose(model.slopes_, best[0], atol=1e-5)
+    assert_allclose(model.intercepts_, best[1] + best[2:], atol=1e-5)
 
 
 @given(scores_and_signs(labels=2))
 @settings(max_examples=100, deadline=None)
-def test_sigmoids_make_the_gradient_vanish_on_observed_entries(case):
+def test_no_other_slope_or_shift_has_a_lower_loss(case):
     scores, signs = case
     scores = np.clip(scores, -1e3, 1e3)
-    slopes, intercepts = fit_sigmoids(scores, signs)
-    for j in range(2):
-        score, sign = scores[:, j], signs[:, j]
-        width = max(np.ptp(score[sign != 0]), 1e-9)
-        if width < 1e-6 and np.ptp(score[sign != 0]) > 0:
-            continue  # neighboring floats: a slope of 1e16 cannot be tested by differences
-        here = platt_objective((slopes[j], intercepts[j]), score, sign)
-        center = score[sign != 0].mean()
-        for da in (-1e-3, 0, 1e-3):
-            for db in (-1e-3, 0, 1e-3):
-                other = (slopes[j] + da / width, intercepts[j] + db - da / width * center)
-                assert here <= platt_objective(other, score, sign) + 1e-9
+    model = PooledCalibration().fit(scores, signs)
+    weights, b = np.ones(signs.shape), model.intercepts_.mean()
+    observed = scores[signs != 0]
+    width = max(np.ptp(observed), 1e-9)
+    if width < 1e-6 and np.ptp(observed) > 0:
+        return  # neighboring floats: a slope of 1e16 cannot be tested by differences
+    optimum = np.array([model.slopes_[0], b, *(model.intercepts_ - b)])
+    value = objective(optimum, scores, signs, weights, 10.0)
+    for direction in np.vstack([np.eye(4), -np.eye(4)]):
+        other = optimum + 1e-3 * direction * [1 / width, 1, 1, 1]
+        other[1] -= (other[0] - optimum[0]) * observed.mean()
+        if other[0] >= 0:
+            assert value <= objective(other, scores, signs, weights, 10.0) + 1e-9
 
 
-def test_sigmoids_of_scores_with_outliers_are_optimal():
+@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.0), (1e-3, 5.0), (100.0, -300.0)])
+def test_sigmoids_are_those_of_scikit_learn(scale, shift):
+    raw, signs = draw(300, 1.0, np.linspace(-2, 1, 6))
+    signs[:, 5] = np.where(raw[:, 5] > 0.3, 1, -1)  # one label is separable
+    P = SigmoidCalibration().fit(scale * raw + shift, signs).probabilities(scale * raw + shift)
+    for j in range(6):
+        # scikit-learn's stops early on scores far from 0; standardized scores have the same minimum.
+        assert_allclose(P[:, j], _SigmoidCalibration().fit(raw[:, j], signs[:, j]).predict(raw[:, j]), atol=1e-6)
+
+
+def test_a_planted_slope_and_shifts_are_recovered():
+    shifts = np.array([-3.0, -1.0, 0.0, 0.5])
+    scores, signs = draw(20_000, 0.7, shifts)
+    model = PooledCalibration().fit(scores, signs)
+    assert_allclose(model.slopes_, 0.7, atol=0.03)
+    assert_allclose(model.intercepts_, shifts, atol=0.1)
+    assert_allclose(model.probabilities(scores).mean(axis=0), (signs > 0).mean(axis=0), atol=0.01)
+
+
+def test_shifts_of_labels_with_few_entries_are_shrunk():
+    scores, signs = draw(2000, 1.0, np.array([-1.0, -1.0, -1.0, 2.0]))
+    signs[10:, 2:] = 0
+    signs[:, 1] = 0
+    model = PooledCalibration().fit(scores, signs)
+    common = model.intercepts_.mean()  # the shifts of the labels have mean 0
+    assert_allclose(model.intercepts_[1], common)  # no entry
+    assert common < model.intercepts_[3] < common + 1.5
+    alone = PooledCalibration(penalty=1e9).fit(scores, signs)
+    assert_allclose(alone.intercepts_, alone.intercepts_[0], atol=1e-6)
+
+
+def test_weights_count_entries_and_missing_entries_are_never_read():
+    scores, signs = draw(40, 1.0, np.array([-1.0, 1.0]))
+    signs[::3, 0] = 0
+    for calibration in CALIBRATIONS.values():
+        once = calibration().fit(scores, signs, np.full(signs.shape, 2.0))
+        twice = calibration().fit(np.vstack([scores, scores]), np.vstack([signs, signs]))
+        assert_allclose(once.probabilities(scores), twice.probabilities(scores), rtol=1e-6)
+        hidden = calibration().fit(scores, np.where(np.arange(40)[:, None] < 30, signs, 0))
+        poisoned = np.where(np.arange(40)[:, None] < 30, scores, np.nan)
+        for other in (
+            calibration().fit(poisoned, signs, np.where(np.isnan(poisoned), 0.0, 1.0)),
+            calibration().fit(np.where(signs == 0, np.nan, poisoned), np.where(np.isnan(poisoned), 0, signs)),
+        ):
+            assert_allclose(other.probabilities(scores), hidden.probabilities(scores), rtol=1e-9)
+
+
+def test_probabilities_do_not_depend_on_the_scale_of_scores_or_the_order_of_labels():
+    scores, signs = draw(200, 1.0, np.array([-2.0, 0.0, 1.0]))
+    expected = PooledCalibration().fit(scores, signs).probabilities(scores)
+    moved = 1e4 * scores - 3e5
+    assert_allclose(PooledCalibration().fit(moved, signs).probabilities(moved), expected, rtol=1e-6)
+    order = [2, 0, 1]
+    permuted = PooledCalibration().fit(scores[:, order], signs[:, order]).probabilities(scores[:, order])
+    assert_allclose(permuted, expected[:, order], rtol=1e-9)
+
+
+def test_scores_in_the_reverse_order_give_constant_probabilities():
+    scores, signs = draw(300, 1.0, np.array([-1.0, 0.5]))
+    reversed_scores, constant = PooledCalibration().fit(-scores, signs), PooledCalibration().fit(0 * scores, signs)
+    assert_array_equal(reversed_scores.slopes_, 0)
+    assert_allclose(reversed_scores.probabilities(scores), constant.probabilities(scores), rtol=1e-6)
+    # One label with equal scores: the mean target.
+    alone = PooledCalibration().fit(np.ones((10, 1)), np.array([[1]] * 3 + [[-1]] * 7))
+    assert alone.probabilities(np.ones((1, 1))) == pytest.approx((3 * 4 / 5 + 7 * 1 / 9) / 10)
+
+
+def test_calibration_of_separable_scores_is_finite_and_of_one_class_is_the_identity():
+    scores = np.linspace(-1, 1, 40).reshape(20, 2)
+    P = PooledCalibration().fit(scores, np.where(scores > 0, 1, -1)).probabilities(scores)
+    assert 0.001 < P.min() < 1 / 22
+    assert 21 / 22 < P.max() < 0.999
+    for signs in (np.ones((20, 2)), -np.ones((20, 2)), np.zeros((20, 2))):
+        for calibration in CALIBRATIONS.values():
+            assert_array_equal(calibration().fit(scores, signs.astype(np.int8)).transform(scores), scores)
+
+
+def test_calibration_of_scores_with_outliers_is_optimal():
     # Full Newton steps diverge on these.
     rng = np.random.default_rng(0)
     scores = rng.standard_t(1, size=(40, 60)) ** 3
     signs = np.where(rng.random(scores.shape) < 0.1, 1, -1).astype(np.int8)
-    signs[0], signs[1] = 1, -1
-    slopes, intercepts = fit_sigmoids(scores, signs)
-    for score, sign, a, b in zip(scores.T, signs.T, slopes, intercepts, strict=True):
+    for score, sign in zip(scores.T[:, :, None], signs.T[:, :, None], strict=True):
+        if abs(sign.sum()) == 40:
+            continue
+        model = PooledCalibration().fit(score, sign)
         positives, negatives = (sign > 0).sum(), (sign < 0).sum()
-        target = np.where(sign > 0, (positives + 1) / (positives + 2), 1 / (negatives + 2))
-        residual = expit(a * score + b) - target
+        residual = model.probabilities(score) - np.where(
+            sign > 0, (positives + 1) / (positives + 2), 1 / (negatives + 2)
+        )
         assert abs(residual.sum()) < 1e-6
-        assert abs(residual @ score) < 1e-6 * np.linalg.norm(score)
+        gradient = (residual * score).sum() / np.linalg.norm(score)
+        assert abs(gradient) < 1e-6 if model.slopes_[0] > 0 else gradient > -1e-6
 
 
-def test_sigmoids_ignore_missing_entries_and_equal_scores_give_the_prior():
-    rng = np.random.default_rng(1)
-    scores, signs = rng.normal(size=(50, 3)), rng.choice([-1, 0, 1], size=(50, 3)).astype(np.int8)
-    poisoned = np.where(signs == 0, 1e6 * rng.normal(size=scores.shape), scores)
-    assert_allclose(fit_sigmoids(scores, signs), fit_sigmoids(poisoned, signs), rtol=1e-9)
-    slopes, intercepts = fit_sigmoids(np.ones((10, 1)), np.array([[1]] * 3 + [[-1]] * 7))
-    targets = (3 * 4 / 5 + 7 * 1 / 9) / 10
-    assert slopes == pytest.approx(0)
-    assert 1 / (1 + np.exp(-intercepts)) == pytest.approx(targets)
-
-
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("method", CALIBRATIONS)
 def test_calibration_corrects_shifted_scores(method):
     X, Y = make_data(3000, 3, missing=0.3)
     model = CalibratedClassifier(Ridge(shift=2.0), method=method, random_state=0).fit(X[:1500], Y[:1500])
@@ -102,10 +175,11 @@ def test_calibration_corrects_shifted_scores(method):
 
 
 def test_isotonic_probabilities_are_the_best_monotone_ones_within_the_bounds():
-    # One feature and one label: positives above 0, so that without bounds the fit would be 0 and 1.
-    X = np.linspace(-1, 1, 50)[:, None]
-    Y = (X > 0).astype(float)
-    Y[::5] = np.nan
-    model = CalibratedClassifier(Ridge().fit(X, Y), method="isotonic", cv="prefit").fit(X, Y)
-    P = model.predict_proba(np.array([[-100.0], [-1.0], [1.0], [100.0]]))
-    assert_allclose(P[:, 0], [1 / 42, 1 / 42, 41 / 42, 41 / 42])
+    # Positives above 0, so that without bounds the fit would be 0 and 1.
+    scores = np.linspace(-1, 1, 50)[:, None]
+    signs = np.where(scores > 0, 1, -1)
+    signs[::5] = 0
+    model = IsotonicCalibration().fit(scores, signs)
+    new = np.array([[-100.0], [-1.0], [1.0], [100.0]])
+    assert_allclose(model.probabilities(new)[:, 0], [1 / 42, 1 / 42, 41 / 42, 41 / 42])
+    assert_allclose(model.transform(new), logit(model.probabilities(new)))

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import accuracy_score
@@ -16,56 +17,73 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multioutput import MultiOutputClassifier
 
 from spmld import GLOCAL
-from spmld.model_selection import CalibratedClassifier, EntryKFold, MultilabelStratifiedKFold, ThresholdClassifier
-from spmld.model_selection.thresholds import f1_thresholds
+from spmld.model_selection import (
+    CalibratedClassifier,
+    DecisionRule,
+    EntryKFold,
+    MultilabelStratifiedKFold,
+    PooledCalibration,
+    ThresholdClassifier,
+)
 
-from .classifier_cases import NAN, Memory, Ridge, RidgeWithProbabilities, make_data
+from .classifier_cases import NAN, Memory, Ridge, make_data
 
 
 def test_nothing_is_learned_from_a_memorizing_estimator():
     X, Y = make_data(missing=0.2)
-    assert_allclose(ThresholdClassifier(Memory(), cv=5, random_state=0).fit(X, Y).thresholds_, 0, atol=1e-300)
-    model = CalibratedClassifier(Memory(), cv=5, random_state=0).fit(X, Y)
-    assert_allclose(model.slopes_, 0, atol=1e-9)
+    model = CalibratedClassifier(Memory(), method="sigmoid", cv=5, random_state=0).fit(X, Y)
+    assert_allclose(model.calibration_.slopes_, 0, atol=1e-9)
     assert_allclose(model.predict_proba(X), np.tile(np.nanmean(Y, axis=0), (len(X), 1)), atol=0.02)
     # Scores of training samples would reveal all labels.
     leaking = CalibratedClassifier(Memory().fit(X, Y), cv="prefit").fit(X, Y)
-    assert (leaking.slopes_ > 1).all()
+    assert (leaking.calibration_.slopes_ > 1).all()
 
 
-def test_labels_that_cannot_be_tuned_are_named_and_keep_the_default_threshold():
+def test_labels_without_both_classes_are_named_and_use_the_calibration_of_all_labels():
     X, Y = make_data(200, 5, missing=0.1)
     Y[:, 1] = np.where(np.isnan(Y[:, 1]), NAN, 0)
     Y[:, 2] = np.where(np.isnan(Y[:, 2]), NAN, 1)
     Y[:, 3] = 0
-    Y[7, 3] = 1  # one fold has no training positive
+    Y[7, 3] = 1  # its fold has no training positive
     Y = pd.DataFrame(Y, columns=["a", "b", "c", "d", "e"])
-    with pytest.warns(UserWarning, match=r"Labels b, c, d: not tuned.*threshold of decision_function, 0.0, is used"):
-        model = ThresholdClassifier(Ridge(), random_state=0).fit(X, Y)
-    assert_array_equal(model.tuned_, [True, False, False, False, True])
-    assert_array_equal(model.thresholds_[[1, 2, 3]], 0)
-    assert (model.thresholds_[[0, 4]] != 0).all()
-    with pytest.warns(UserWarning, match=r"threshold of predict_proba, 0.5, is used"):
-        model = ThresholdClassifier(RidgeWithProbabilities(), response_method="predict_proba", random_state=0).fit(X, Y)
-    assert_array_equal(model.thresholds_[[1, 2, 3]], 0.5)
-    with pytest.warns(UserWarning, match=r"Labels b, c, d: .*the smoothed fractions of positives are used"):
-        model = CalibratedClassifier(Ridge(), random_state=0).fit(X, Y)
-    expected = (np.nansum(Y["b"]) + 1) / (Y["b"].notna().sum() + 2)
-    assert_allclose(model.predict_proba(X)[:, 1], expected)
-    with pytest.warns(UserWarning, match=r"the probabilities of the base estimator are used"):
-        model = CalibratedClassifier(RidgeWithProbabilities(), method="isotonic", random_state=0).fit(X, Y)
-    assert_array_equal(model.predict_proba(X)[:, 1:4], model.estimator_.predict_proba(X)[:, 1:4])
-    assert not np.allclose(model.predict_proba(X)[:, 0], model.estimator_.predict_proba(X)[:, 0])
+    cv = MultilabelStratifiedKFold(4, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pooled = CalibratedClassifier(Ridge(), cv=cv).fit(X, Y)
+    for method in ("sigmoid", "isotonic"):
+        with pytest.warns(
+            UserWarning, match="Labels b, c, d: not calibrated, .*; the calibration of all labels is used"
+        ):
+            model = CalibratedClassifier(Ridge(), method=method, cv=cv).fit(X, Y)
+        assert_array_equal(model.predict_proba(X)[:, 1:4], pooled.predict_proba(X)[:, 1:4])
+        assert not np.allclose(model.predict_proba(X)[:, [0, 4]], pooled.predict_proba(X)[:, [0, 4]])
+        with pytest.warns(UserWarning, match="not calibrated"):
+            thresholds = ThresholdClassifier(Ridge(), calibration=method, cv=cv).fit(X, Y)
+        assert_array_equal(thresholds.predict_proba(X), model.predict_proba(X))
+
+
+def test_scores_of_folds_that_cannot_learn_a_label_are_not_used_for_its_calibration():
+    X, Y = make_data(200, 3, missing=0.0)
+    Y[:, 1] = 0
+    Y[:10, 1] = 1  # the first of two folds has no training positive
+    folds = [(np.arange(100, 200), np.arange(100)), (np.arange(100), np.arange(100, 200))]
+    model = CalibratedClassifier(Ridge(), cv=folds).fit(X, Y)
+    scores = np.vstack([Ridge().fit(X[train], Y[train]).decision_function(X[test]) for train, test in folds])
+    signs = (2 * Y - 1).astype(np.int8)
+    signs[:100, 1] = 0
+    expected = PooledCalibration().fit(scores, signs)
+    assert_allclose(model.calibration_.intercepts_, expected.intercepts_)
+    assert_allclose(model.calibration_.slopes_, expected.slopes_)
 
 
 @pytest.mark.parametrize(
     "model",
     [
         ThresholdClassifier(Ridge(), random_state=0),
-        ThresholdClassifier(Ridge(), method="proportional", random_state=0),
-        ThresholdClassifier(Ridge(), method="top_k"),
+        ThresholdClassifier(Ridge(), decision="macro_f1", calibration="isotonic", random_state=0),
+        ThresholdClassifier(Ridge(), decision=2, random_state=0),
         CalibratedClassifier(Ridge(), random_state=0),
-        CalibratedClassifier(Ridge(), method="isotonic", random_state=0),
+        CalibratedClassifier(Ridge(), method="sigmoid", random_state=0),
     ],
 )
 def test_missing_entries_of_y_are_ignored(model):
@@ -73,20 +91,22 @@ def test_missing_entries_of_y_are_ignored(model):
     mask = ~np.isnan(Y)
     poisoned = np.where(mask, Y, np.random.default_rng(0).choice([0.0, 1.0, 7.0, np.inf], size=Y.shape))
     clean, dirty = clone(model).fit(X, Y), clone(model).fit(X, poisoned, mask)
-    for name in ("predict", "predict_proba", "decision_function"):
-        if hasattr(clean, name):
-            assert_array_equal(getattr(clean, name)(X), getattr(dirty, name)(X))
+    for name in ("predict", "predict_proba"):
+        assert_array_equal(getattr(clean, name)(X), getattr(dirty, name)(X))
     assert clean.score(X, Y) == dirty.score(X, poisoned, mask)
 
 
 def test_prefit_does_not_fit_again_and_uses_the_samples_passed():
     X, Y = make_data()
     fitted = Ridge().fit(X[:200], Y[:200])
-    model = ThresholdClassifier(fitted, cv="prefit").fit(X[200:], Y[200:])
+    model = ThresholdClassifier(fitted, decision="macro_f1", cv="prefit").fit(X[200:], Y[200:])
     assert model.estimator_ is fitted
     assert fitted.fitted_on_ == 200
     signs = np.where(np.isnan(Y), 0, 2 * Y - 1).astype(np.int8)
-    assert_array_equal(model.thresholds_, f1_thresholds(fitted.decision_function(X[200:]), signs[200:]))
+    scores = fitted.decision_function(X[200:])
+    P = PooledCalibration().fit(scores, signs[200:]).probabilities(scores)
+    assert_array_equal(model.predict_proba(X[200:]), P)
+    assert_array_equal(model.thresholds_, DecisionRule(decision="macro_f1").fit(P).thresholds_)
 
 
 def test_score_is_subset_accuracy_over_observed_labels():
@@ -117,11 +137,8 @@ def test_a_vector_of_two_strings_is_one_label():
     ):
         assert set(model.fit(X, y).predict(X)) == {"no", "yes"}
         assert_array_equal(model.classes_, ["no", "yes"])
-        if hasattr(model, "predict_proba"):
-            assert_allclose(model.predict_proba(X).sum(axis=1), 1)
-            assert np.corrcoef(model.predict_proba(X)[:, 1], y == "yes")[0, 1] > 0.5
-        else:
-            assert_array_equal(model.predict(X) == "yes", model.decision_function(X) > 0)
+        assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+        assert np.corrcoef(model.predict_proba(X)[:, 1], y == "yes")[0, 1] > 0.5
 
 
 MODELS = [ThresholdClassifier, CalibratedClassifier]
@@ -153,17 +170,16 @@ def test_strings_in_a_column_work_with_probabilities_as_a_list(cls):
 @pytest.mark.parametrize("only", [0, 1])
 def test_a_vector_of_one_class_predicts_that_class(cls, inner, only):
     X = np.random.default_rng(0).normal(size=(20, 3))
-    with pytest.warns(UserWarning, match="Label 0: not tuned"):
+    with pytest.warns(UserWarning, match="Label 0: not calibrated, .*; scores are used as log-odds"):
         model = cls(inner).fit(X, np.full(20, only))
     assert_array_equal(model.predict(X), only)
-    assert not model.tuned_.any()
 
 
 @pytest.mark.parametrize("cls", MODELS)
-def test_no_fold_is_fitted_if_no_label_can_be_tuned(cls):
+def test_folds_that_cannot_learn_a_label_are_not_fitted(cls):
     X, y = np.linspace(-1, 1, 20)[:, None], np.zeros(20, dtype=int)
-    y[-1] = 1  # a fold without it has one class, for which this estimator raises an error an error
-    with pytest.warns(UserWarning, match="Label 0: not tuned"):
+    y[-1] = 1  # a fold without it has one class, for which this estimator raises an error
+    with pytest.warns(UserWarning, match="Label 0: not calibrated"):
         model = cls(LogisticRegression(), random_state=0).fit(X, y)
     assert_array_equal(model.predict(X), LogisticRegression().fit(X, y).predict(X))
 
@@ -197,10 +213,7 @@ def test_a_single_column_returns_a_single_column(cls):
     model = cls(GLOCAL(random_state=0), random_state=0).fit(X, Y)
     vector = cls(GLOCAL(random_state=0), random_state=0).fit(X, Y[:, 0])
     assert_array_equal(model.predict(X)[:, 0], vector.predict(X))
-    if cls is CalibratedClassifier:
-        assert_array_equal(model.predict_proba(X), vector.predict_proba(X)[:, 1:])
-    else:
-        assert_array_equal(model.decision_function(X)[:, 0], vector.decision_function(X))
+    assert_array_equal(model.predict_proba(X), vector.predict_proba(X)[:, 1:])
 
 
 @pytest.mark.parametrize(
@@ -208,20 +221,21 @@ def test_a_single_column_returns_a_single_column(cls):
 )
 def test_probabilities_as_a_list_are_accepted(inner):
     X, Y = make_data(200, 3, missing=0.0)
-    model = ThresholdClassifier(inner, cv="prefit").set_params(estimator=inner.fit(X, Y)).fit(X, Y)
+    model = CalibratedClassifier(inner, cv="prefit").set_params(estimator=inner.fit(X, Y)).fit(X, Y)
     columns = np.column_stack([column[:, 1] for column in inner.predict_proba(X)])
-    assert_array_equal(model.thresholds_, f1_thresholds(columns, (2 * Y - 1).astype(np.int8)))
+    log_odds = np.log((columns + 1e-3) / (1 - columns + 1e-3))
+    expected = PooledCalibration().fit(log_odds, (2 * Y - 1).astype(np.int8)).probabilities(log_odds)
+    assert_allclose(model.predict_proba(X), expected)
     Y[:, 0] = 1  # its probabilities have one column, that of the positive class
-    with pytest.warns(UserWarning, match="Label 0: not tuned"):
-        forest = CalibratedClassifier(RandomForestClassifier(10, random_state=0), random_state=0).fit(X, Y)
-    assert_array_equal(forest.predict_proba(X)[:, 0], 1)
+    forest = CalibratedClassifier(RandomForestClassifier(10, random_state=0), random_state=0).fit(X, Y)
+    assert (forest.predict_proba(X)[:, 0] > 0.9).all()
 
 
-def test_thresholds_around_calibration_in_a_search():
+def test_decisions_in_a_search():
     X, Y = make_data(200, 3)
-    model = ThresholdClassifier(CalibratedClassifier(Ridge(), cv=3, random_state=0), cv=3, random_state=0)
+    model = ThresholdClassifier(Ridge(), cv=3, random_state=0)
     cv = MultilabelStratifiedKFold(3, random_state=0)
-    search = GridSearchCV(model, {"estimator__estimator__shift": [0.0, 1.0], "method": ["f1", "top_k"]}, cv=cv)
+    search = GridSearchCV(model, {"estimator__shift": [0.0, 1.0], "decision": ["f1", 0.5, 1]}, cv=cv)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         search.fit(X, Y)
@@ -237,20 +251,14 @@ X20, Y20 = make_data(20, 3, missing=0.0)
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (ThresholdClassifier(Ridge(), method="best"), "'method' parameter .* must be a str among .* Got 'best'"),
+        (ThresholdClassifier(Ridge(), decision="best"), "'decision' parameter .* must be a str among .* Got 'best'"),
+        (ThresholdClassifier(Ridge(), decision=1.5), "'decision' parameter .* Got 1.5"),
+        (ThresholdClassifier(Ridge(), decision=4), "decision must be at most the number of labels, 3, got 4"),
         (
-            ThresholdClassifier(Ridge(), method="top_k", k=4),
-            "k must be at most the number of labels, 3, got 4",
+            ThresholdClassifier(Ridge(), calibration="beta"),
+            "'calibration' parameter .* must be a str among .* Got 'beta'",
         ),
-        (
-            ThresholdClassifier(Ridge(), method="top_k", k=1.5),
-            "'k' parameter .* must be an int in the range .* or None. Got 1.5",
-        ),
-        (
-            ThresholdClassifier(Ridge(), response_method="predict"),
-            "'response_method' parameter .* must be a str among .* Got 'predict'",
-        ),
-        (ThresholdClassifier(Ridge(), response_method="predict_proba"), "estimator must have predict_proba"),
+        (ThresholdClassifier(KMeans()), "estimator must have decision_function or predict_proba, got KMeans"),
         (ThresholdClassifier(Ridge(), cv=1), "cv must be .* got 1"),
         (ThresholdClassifier(Ridge(), cv="all"), "cv must be .* got 'all'"),
         (ThresholdClassifier(Ridge(), cv=EntryKFold(3)), "cv must be .* a splitter of samples .* got EntryKFold"),

@@ -28,17 +28,23 @@ OTHERS = {
     "paced_logistic": SelfPacedClassifier(LogisticRegression()),
     "paced_glocal": SelfPacedClassifier(GLOCAL(random_state=0), max_iter=4),
     "svm": PerLabelClassifier(LinearSVC()),
-    "thresholds": ThresholdClassifier(MaskedLogistic(), cv=3, random_state=0),
-    "thresholds_top_k": ThresholdClassifier(MaskedRidge(), method="top_k"),
-    "thresholds_splitter": ThresholdClassifier(LabelPrior(), cv=MultilabelStratifiedKFold(3, random_state=0)),
-    "sigmoid": CalibratedClassifier(MaskedLogistic(), cv=3, random_state=0),
+    "decision_f1": ThresholdClassifier(MaskedLogistic(), cv=3, random_state=0),
+    "decision_micro_f1": ThresholdClassifier(MaskedLogistic(), decision="micro_f1", cv=3, random_state=0),
+    "decision_macro_f1": ThresholdClassifier(
+        MaskedRidge(), decision="macro_f1", calibration="sigmoid", cv=MultilabelStratifiedKFold(3, random_state=0)
+    ),
+    "decision_0.3": ThresholdClassifier(LabelPrior(), decision=0.3, cv=3, random_state=0),
+    "decision_2": ThresholdClassifier(MaskedRidge(), decision=2, random_state=0),
+    "pooled": CalibratedClassifier(MaskedLogistic(), cv=3, random_state=0),
+    "sigmoid": CalibratedClassifier(MaskedRidge(), method="sigmoid", cv=3, random_state=0),
     "isotonic": CalibratedClassifier(MaskedLogistic(), method="isotonic", cv=3, random_state=0),
-    "thresholds_of_calibrated": ThresholdClassifier(CalibratedClassifier(MaskedRidge(), cv=3), cv=3, random_state=0),
+    "calibrated_twice": CalibratedClassifier(CalibratedClassifier(MaskedRidge(), cv=3), cv=3, random_state=0),
 }
 MODELS = {**PLAIN, **OTHERS}
+NOT_LINEAR = ["MLkNN", "SelfPacedEnsemble", "decision_f1", "decision_2", "isotonic", "calibrated_twice"]
 LINEAR = {
-    **{name: PLAIN[name] for name in PLAIN if name not in ("MLkNN", "SelfPacedEnsemble")},
-    **{name: OTHERS[name] for name in OTHERS if name not in ("thresholds_top_k", "isotonic")},
+    **{name: PLAIN[name] for name in PLAIN if name not in NOT_LINEAR},
+    **{name: OTHERS[name] for name in OTHERS if name not in NOT_LINEAR},
     "ridge_classifier": PerLabelClassifier(RidgeClassifier()),
     "squared_leml": LEML(loss="squared", random_state=0),
 }

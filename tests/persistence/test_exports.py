@@ -11,19 +11,17 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 
 import spmld
-from spmld.model_selection import ThresholdClassifier
 from spmld.persistence import linear_predictor
-from tests.persistence.cases import LINEAR, X, Y, fitted
+from tests.persistence.cases import LINEAR, NOT_LINEAR, X, Y, fitted
 
 
 def expected(model):
-    """Return scores before thresholds, probabilities if the model has them, and labels as 0 and 1."""
-    inner = model.estimator_ if isinstance(model, ThresholdClassifier) else model
+    """Return scores and probabilities, if the model has them, and labels as 0 and 1."""
     predicted = {"labels": model.predict(X)}
-    if hasattr(inner, "decision_function"):
-        predicted["scores"] = inner.decision_function(X)
-    if hasattr(inner, "predict_proba"):
-        predicted["probabilities"] = inner.predict_proba(X)
+    if hasattr(model, "decision_function"):
+        predicted["scores"] = model.decision_function(X)
+    if hasattr(model, "predict_proba"):
+        predicted["probabilities"] = model.predict_proba(X)
     return predicted
 
 
@@ -82,7 +80,7 @@ def test_labels_without_a_positive_have_constant_scores(tmp_path):
     assert not linear_predictor(model).coef[2].any()
 
 
-@pytest.mark.parametrize("name", ["MLkNN", "SelfPacedEnsemble", "thresholds_top_k", "isotonic"])
+@pytest.mark.parametrize("name", NOT_LINEAR)
 @pytest.mark.parametrize("export", [spmld.export_npz, spmld.export_onnx])
 def test_models_that_are_not_linear_raise(name, export, tmp_path):
     with pytest.raises(ValueError, match="the model must"):
@@ -96,6 +94,23 @@ def test_the_error_names_the_accepted_models(name, tmp_path):
         ValueError, match=rf"got {name}\. Accepted: .*MaskedLogistic.* Use spmld\.save for other models"
     ):
         spmld.export_onnx(fitted(name), tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "decision_f1",
+            r"threshold for each label, got ThresholdClassifier\(decision='f1'\)\. Use decision=\"micro_f1\"",
+        ),
+        ("decision_2", r"threshold for each label, got ThresholdClassifier\(decision=2\)"),
+        ("isotonic", "got a CalibratedClassifier with isotonic calibration"),
+        ("calibrated_twice", "got a CalibratedClassifier of a model without decision_function"),
+    ],
+)
+def test_the_error_states_why_a_calibrated_model_cannot_be_exported(name, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        spmld.export_npz(fitted(name), tmp_path / "model.npz")
 
 
 def test_a_model_that_is_not_fitted_raises(tmp_path):

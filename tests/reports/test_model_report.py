@@ -122,7 +122,8 @@ def test_figures_have_the_color_of_the_text(html):
     ("model", "sections"),
     [
         (LabelPrior(), [*ALWAYS, "Calibration"]),
-        (ThresholdClassifier(MaskedLogistic(), random_state=0), [*ALWAYS, "Thresholds"]),
+        (ThresholdClassifier(MaskedLogistic(), decision="macro_f1", random_state=0), [*ALWAYS, "Calibration"]),
+        (ThresholdClassifier(MaskedLogistic(), random_state=0), [*ALWAYS, "Calibration"]),
         (SelfPacedClassifier(), [*ALWAYS, "Curriculum", "Calibration"]),
         (SPMLD(global_correlation=0, local_correlation=0, random_state=0), [*ALWAYS, "Curriculum", "Calibration"]),
         (ClassifierChain(LogisticRegression()), [*ALWAYS, "Calibration"]),
@@ -133,7 +134,9 @@ def test_sections_that_do_not_apply_are_left_out(model, sections):
     page = Page(model_report(model.fit(X_TRAIN, DATA.Y[::2]), X, Y, audit=False))
     assert page.sections == sections
     cuts = [row["threshold"] for row in page.tables["All labels"] if "threshold" in row]
-    assert cuts == [f"{cut:.4f}" for cut in getattr(model, "thresholds_", [])]
+    thresholds = getattr(model, "thresholds_", None)
+    assert cuts == ([] if thresholds is None else [f"{cut:.4f}" for cut in thresholds])
+    assert ("The table of labels lists the thresholds" in page.text) == (thresholds is not None)
 
 
 @pytest.fixture(scope="module")

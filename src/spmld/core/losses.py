@@ -1,9 +1,12 @@
 """Losses of entries: value, slope, curvature and quadratic models as functions of a sign y and a score f."""
 
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 from array_api_compat import array_namespace
 
+TINY = 1e-18
+"""Added to probabilities whose logarithm or inverse is computed."""
 Array = Any
 """An array of the array-API standard: NumPy or torch, on any device."""
 
@@ -13,10 +16,21 @@ def logistic(t: Array) -> Array:
     return 0.5 * (1 + array_namespace(t).tanh(0.5 * t))
 
 
+def softplus(t: Array) -> Array:
+    """Return log(1 + e^t), without overflow."""
+    xp = array_namespace(t)
+    size = xp.abs(t)
+    return xp.log1p(xp.exp(-size)) + 0.5 * (size + t)
+
+
 class Loss(Protocol):
     """Interface of a loss."""
 
     name: str
+
+    def columns(self, keep: Array | slice) -> "Loss":
+        """Return the loss of some labels."""
+        ...
 
     def value(self, y: Array, f: Array) -> Array:
         """Return the loss of each entry."""
@@ -39,7 +53,14 @@ class Loss(Protocol):
         ...
 
 
-class Squared:
+class SameLoss:
+    """A loss that is the same for all labels."""
+
+    def columns(self, keep: Array | slice) -> Self:
+        return self
+
+
+class Squared(SameLoss):
     """1/2 (y - f)^2, which majorizes itself."""
 
     name = "squared"
@@ -59,16 +80,13 @@ class Squared:
     model = majorizer
 
 
-class Logistic:
+class Logistic(SameLoss):
     """log(1 + exp(-y f)), majorized by the bound of Jaakkola and Jordan (2000)."""
 
     name = "logistic"
 
     def value(self, y: Array, f: Array) -> Array:
-        xp = array_namespace(f)
-        m = y * f
-        size = xp.abs(m)
-        return xp.log1p(xp.exp(-size)) + 0.5 * (size - m)
+        return softplus(-y * f)
 
     def slope(self, y: Array, f: Array) -> Array:
         return self.derivatives(y, f)[0]
@@ -93,7 +111,58 @@ class Logistic:
         return c, f - slope / c
 
 
-class SquaredHinge:
+@dataclass(frozen=True)
+class NoisyLogistic:
+    r"""Negative log-likelihood of a label that is observed with noise, for the log-odds f of the true label.
+
+    With the noise rates :math:`\alpha` of negatives and :math:`\beta` of positives,
+
+    .. math:: P(y = 1) = \alpha + (1 - \alpha - \beta) \sigma(f), \qquad \sigma(f) = 1 / (1 + e^{-f}).
+
+    Rates are arrays that broadcast against the scores. At rates of 0 this is the logistic loss. The slope is
+    :math:`\sigma(f) - t` with t the probability that the true label is positive given f and y, so the logistic loss of
+    the soft label t majorizes this loss, as in the EM algorithm.
+    """
+
+    alpha: Array
+    beta: Array
+    name = "noisy_logistic"
+
+    def columns(self, keep: Array | slice) -> "NoisyLogistic":
+        return NoisyLogistic(self.alpha[..., keep], self.beta[..., keep])
+
+    def value(self, y: Array, f: Array) -> Array:
+        return -array_namespace(f).log(self._likelihood(y, f) + TINY)
+
+    def slope(self, y: Array, f: Array) -> Array:
+        return self.derivatives(y, f)[0]
+
+    def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
+        """Return the slope and the expected second derivative, which is positive."""
+        xp, scale = array_namespace(f), 1 - self.alpha - self.beta
+        positive, negative = xp.exp(-softplus(-f)), xp.exp(-softplus(f))
+        p, q = self.alpha + scale * positive, self.beta + scale * negative
+        in_score = scale * positive * negative
+        return -in_score / xp.where(y > 0, p + TINY, -q - TINY), in_score**2 / (p * q + TINY**2)
+
+    def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
+        return LOSSES["logistic"].majorizer(self._soft_label(y, f), f)
+
+    def model(self, y: Array, f: Array) -> tuple[Array, Array]:
+        return LOSSES["logistic"].model(self._soft_label(y, f), f)
+
+    def _soft_label(self, y: Array, f: Array) -> Array:
+        """Return 2 t - 1."""
+        return 2 * (logistic(f) - self.slope(y, f)) - 1
+
+    def _likelihood(self, y: Array, f: Array) -> Array:
+        """Return the probability of the observed label."""
+        xp = array_namespace(f)
+        floor = xp.where(y > 0, self.alpha + 0 * f, self.beta + 0 * f)
+        return floor + (1 - self.alpha - self.beta) * xp.exp(-softplus(-y * f))
+
+
+class SquaredHinge(SameLoss):
     """1/2 max(0, 1 - y f)^2, majorized by the square around the score, or around y where the margin is short."""
 
     name = "squared_hinge"

@@ -32,7 +32,7 @@ class Minimum:
 
 def newton_minimize(
     problem: Problem,
-    loss: Loss,
+    loss: Loss | tuple[Loss, ...],
     design: Design,
     penalty: Penalty,
     B: Array,
@@ -46,14 +46,16 @@ def newton_minimize(
 ) -> Minimum:
     """Minimize sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)> from B.
 
-    The offset is a number, one number per label, or a tuple with the array of each row block.
+    The loss can be a tuple with the loss of each row block. The offset is a number, one number per label, or a tuple
+    with the array of each row block.
 
     Ends when the norm of the gradient is `tol` times that at B = 0. Independent columns are solved in groups whose
     scores fit into the cache; `over` maps a function over the groups. With
     `reorthogonalize` the result does not depend on the CPU, see `conjugate_gradient`.
     """
     offsets = offset if isinstance(offset, tuple) else problem.map(lambda block: offset)
-    fit = _Fit(problem, loss, design, penalty, offsets, design.separable and penalty.separable, reorthogonalize)
+    losses = loss if isinstance(loss, tuple) else problem.map(lambda block: loss)
+    fit = _Fit(problem, losses, design, penalty, offsets, design.separable and penalty.separable, reorthogonalize)
     if not fit.separable:
         return _minimize_columns(fit, B, tol, max_iter, cg_iter)
     groups = list(row_slices(B.shape[1], problem.n, max(CACHE, MIN_COLUMNS * problem.n)))
@@ -89,7 +91,7 @@ def _minimize_columns(fit: "_Fit", B: Array, tol: float, max_iter: int, cg_iter:
             S, C = tuple(s[:, keep] for s in S), tuple(c[:, keep] for c in C)
         # A direction need not be more accurate than its curvature: the square root is enough for superlinear
         # convergence. The curvature of the squared loss is constant.
-        forcing = goal / norm if fit.loss.name == "squared" else xp.sqrt(norm * tol / goal)
+        forcing = goal / norm if fit.losses[0].name == "squared" else xp.sqrt(norm * tol / goal)
         direction = fit.newton_direction(B, C, G, xp.clip(forcing, 0, 0.2), cg_iter)
         B, S, value, stuck = fit.search(B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
@@ -101,7 +103,7 @@ class _Fit:
     """The objective and its derivatives; one value per column if columns are independent, else one number."""
 
     problem: Problem
-    loss: Loss
+    losses: tuple[Loss, ...]
     design: Design
     penalty: Penalty
     offsets: tuple[Array | float, ...]
@@ -116,7 +118,8 @@ class _Fit:
 
         offsets = tuple(offset if isinstance(offset, float) else offset[..., keep] for offset in self.offsets)
         problem = replace(self.problem, blocks=self.problem.map(part))
-        return replace(self, problem=problem, design=self.design.columns(keep), offsets=offsets)
+        losses = tuple(loss.columns(keep) for loss in self.losses)
+        return replace(self, problem=problem, losses=losses, design=self.design.columns(keep), offsets=offsets)
 
     def as_real(self, like: Array) -> "_Fit":
         """Convert labels and weights to the type of the scores once, instead of in every product."""
@@ -147,7 +150,7 @@ class _Fit:
         return self.problem.map(lambda block, offset: self.design.scores(block, B) + offset, self.offsets)
 
     def value(self, B: Array, S: tuple[Array, ...]) -> Array:
-        fit = self.problem.sum(lambda block, s: self.total(block.J * self.loss.value(block.Y, s)), S)
+        fit = self.problem.sum(lambda block, loss, s: self.total(block.J * loss.value(block.Y, s)), self.losses, S)
         return fit + 0.5 * self.total(B * self.penalty.slope(B))
 
     def derivatives(self, B: Array, S: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
@@ -156,11 +159,11 @@ class _Fit:
         A lower bound on the curvature keeps directions finite where all scores of a label are large.
         """
 
-        def differentiate(block: Block, s: Array) -> tuple[Array, Array]:
-            slope, curvature = self.loss.derivatives(block.Y, s)
+        def differentiate(block: Block, loss: Loss, s: Array) -> tuple[Array, Array]:
+            slope, curvature = loss.derivatives(block.Y, s)
             return self.design.pull(block, block.J * slope), block.J * (curvature + 1e-6)
 
-        parts = self.problem.map(differentiate, S)
+        parts = self.problem.map(differentiate, self.losses, S)
         return sum(G for G, _ in parts) + self.penalty.slope(B), tuple(C for _, C in parts)
 
     def newton_direction(self, B: Array, C: tuple[Array, ...], G: Array, forcing: Array, cg_iter: int) -> Array:

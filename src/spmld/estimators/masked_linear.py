@@ -12,7 +12,7 @@ from spmld._arrays import move, namespace, numpy_dtype, to_numpy
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.designs import Features, Penalty, label_laplacian
 from spmld.core.initialization import label_means
-from spmld.core.losses import LOSSES
+from spmld.core.losses import LOSSES, NoisyLogistic
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
 from spmld.estimators._linear import LinearModel, make_linear_problem
@@ -37,6 +37,10 @@ class _MaskedLinear(LinearModel):
     def _ridge(self) -> float:
         """Return the factor t."""
 
+    def _make_loss(self, problem: Problem, B: Any) -> Any:
+        """Return the loss; B has the array type of the scores."""
+        return LOSSES[self.loss]
+
     @abstractmethod
     def _initial_intercept(self, means: Any) -> Any:
         """Return the scores of a model without features, from the mean sign of each label."""
@@ -48,7 +52,7 @@ class _MaskedLinear(LinearModel):
         t = self._ridge()
         result = newton_minimize(
             problem,
-            LOSSES[self.loss],
+            self._make_loss(problem, B),
             Features(self.fit_intercept),
             Penalty(t, self.fit_intercept, laplacian, t * self.label_graph_penalty),
             B,
@@ -139,9 +143,17 @@ class MaskedLogistic(_MaskedLinear):
     _parameter_constraints: ClassVar[dict[str, Any]] = {"C": [POSITIVE], **_MaskedLinear._parameter_constraints}
 
     C: float = 1.0
+    false_positive_rate: Any = 0.0
+    false_negative_rate: Any = 0.0
 
     def _ridge(self) -> float:
         return 1 / self.C
+
+    def _make_loss(self, problem: Problem, B: Any) -> Any:
+        alpha, beta = (np.asarray(rate, dtype=float) + np.zeros(B.shape[1]) for rate in (self.false_positive_rate, self.false_negative_rate))
+        if not alpha.any() and not beta.any():
+            return LOSSES[self.loss]
+        return NoisyLogistic(move(alpha.astype(numpy_dtype(B)), B), move(beta.astype(numpy_dtype(B)), B))
 
     def _initial_intercept(self, means: Any) -> Any:
         """Return the log-odds of the frequency of positives, which is finite even for labels with one sign only."""

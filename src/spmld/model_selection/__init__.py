@@ -1,6 +1,7 @@
-"""Model selection with missing labels: splits, cross-fitting, thresholds, calibration, search and comparison."""
+"""Model selection with missing labels: splits, cross-fitting, calibration, decisions, search and comparison."""
 
-from spmld.model_selection.calibration import CalibratedClassifier
+from spmld.model_selection.calibrated_classifier import CalibratedClassifier
+from spmld.model_selection.calibration import PooledCalibration
 from spmld.model_selection.comparison import compare
 from spmld.model_selection.comparison_result import Comparison
 from spmld.model_selection.cross_fitting import CrossFitResult, cross_fit, make_folds
@@ -13,15 +14,18 @@ from spmld.model_selection.splitters import (
     RepeatedMultilabelStratifiedKFold,
 )
 from spmld.model_selection.threshold_classifier import ThresholdClassifier
+from spmld.model_selection.thresholds import DecisionRule
 from spmld.model_selection.train_validation_test import train_validation_test_split
 
 __all__ = [
     "CalibratedClassifier",
     "Comparison",
     "CrossFitResult",
+    "DecisionRule",
     "EntryKFold",
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
+    "PooledCalibration",
     "RepeatedMultilabelStratifiedKFold",
     "SearchResult",
     "SearchTrial",

@@ -1,4 +1,4 @@
-"""Base class of the classifiers that are tuned on out-of-fold scores of a base estimator."""
+"""Base class of the classifiers that are calibrated on out-of-fold scores of a base estimator."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -16,17 +16,20 @@ from spmld._validation import COMMON_CONSTRAINTS
 from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import list_labels
 from spmld.metrics import subset_accuracy
+from spmld.model_selection.calibration import CALIBRATIONS, has_both_classes
 from spmld.model_selection.cross_fitting import cross_fit
 from spmld.model_selection.splitters import check_splitter
+from spmld.model_selection.thresholds import Decision, DecisionRule
 
 _RESPONSE_METHODS = ["decision_function", "predict_proba"]
+_SMALLEST_PROBABILITY = 1e-3
 
 
 @dataclass(eq=False, repr=False)
 class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
-    """Base class of classifiers that transform the scores of a base estimator, tuned on its out-of-fold scores.
+    """Base class of classifiers with probabilities calibrated on out-of-fold scores, and decisions based on them.
 
-    Subclasses implement `_fit_scores`, which learns the function, and `_predict_positive`, which applies it.
+    Subclasses implement `_settings`, which names the calibration and the decision.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = COMMON_CONSTRAINTS
@@ -38,7 +41,7 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: Any, y: Any, mask: Any = None) -> Self:
-        """Fit the base estimator, and tune on its out-of-fold scores.
+        """Fit the base estimator, and calibrate its out-of-fold scores.
 
         Parameters
         ----------
@@ -61,81 +64,93 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
         labels = read_labels(y, mask)
         self._form = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
         self.classes_ = self._fitted_classes = labels.classes
-        self.tuned_ = np.zeros(labels.signs.shape[1], dtype=bool)
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if prefit:
             check_is_fitted(self.estimator)
         if mask is not None and not prefit:
             y = labels.write_with_missing(y)
             self._fitted_classes = read_labels(y).classes
-        scores, signs = self._held_out_scores(X, y, labels, prefit) if self._needs_scores() else (None, None)
+        if prefit:
+            scores, signs = self._score(self.estimator, X), labels.signs
+        else:
+            scores, signs = self._out_of_fold_scores(X, y, labels)
         self.estimator_ = self.estimator if prefit else clone(self.estimator).fit(X, y)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
-        self._fit_scores(scores, signs, labels)
+        self._calibrate(scores, signs)
         return self
 
     @abstractmethod
-    def _fit_scores(self, scores: Any, signs: Any, labels: Labels) -> None:
-        """Tune on out-of-fold scores and signs of the labels in `tuned_`; both are None unless `_needs_scores`."""
+    def _settings(self) -> tuple[str, Decision]:
+        """Return the name of the calibration and the decision."""
 
-    @abstractmethod
-    def _predict_positive(self, X: Any) -> NDArray[np.bool_]:
-        """Return which labels are positive, of shape (n_samples, n_labels)."""
+    def _out_of_fold_scores(self, X: Any, y: Any, labels: Labels) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        """Return scores and signs of the test samples of all folds, fold after fold.
 
-    def _needs_scores(self) -> bool:
-        return True
-
-    def _held_out_scores(
-        self, X: Any, y: Any, labels: Labels, prefit: bool
-    ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-        """Return scores and signs of the test samples of all folds, fold after fold; set `tuned_`.
-
-        A label is tuned only if all folds have an observed positive and an observed negative to fit on: otherwise the
-        scores of a fold are unrelated to the label. If no label is left, no fold is fitted.
+        If a label has no observed positive or no observed negative in the training samples of a fold, the scores of the
+        fold are unrelated to the label: its signs are set to 0. A fold in which this holds for all labels is not
+        fitted.
         """
-        if prefit:
-            self.tuned_ = _has_both(labels.signs)
-            return self._score(self.estimator, X), labels.signs
         splitter = check_splitter(self.cv, len(labels.signs), self.random_state, other=' or "prefit"')
         folds = list(splitter.split(X, y))
-        signs = labels.signs[np.concatenate([test for _, test in folds])]
-        fitted_on = (labels.signs[train] for train, _ in folds)
-        self.tuned_ = np.logical_and.reduce([_has_both(subset) for subset in (signs, *fitted_on)])
-        if not self.tuned_.any():
-            return np.zeros(signs.shape), signs
-        result = cross_fit(self.estimator, X, y, folds, score=self._score, n_jobs=self.n_jobs)
-        return np.concatenate(result.fold_scores), signs
+        learned = [has_both_classes(labels.signs[train]) for train, _ in folds]
+        used = [(fold, both) for fold, both in zip(folds, learned, strict=True) if both.any()]
+        if not used:
+            return np.empty((0, labels.signs.shape[1])), labels.signs[:0]
+        result = cross_fit(self.estimator, X, y, [fold for fold, _ in used], score=self._score, n_jobs=self.n_jobs)
+        signs = [labels.signs[test] * both for (_, test), both in used]
+        return np.concatenate(result.fold_scores), np.concatenate(signs)
 
-    def _response_methods(self) -> list[str]:
-        """Return the accepted methods of the base estimator; the first that it has is used."""
-        return _RESPONSE_METHODS
+    def _calibrate(self, scores: NDArray[np.float64], signs: NDArray[np.int8]) -> None:
+        """Fit the calibration and the decision rule."""
+        method, decision = self._settings()
+        both = has_both_classes(signs)
+        if not ((signs > 0).any() and (signs < 0).any()):
+            scores, signs = scores[:0], signs[:0]
+            self._warn("scores are used as log-odds, with a threshold of 0.5", ~both)
+        elif method != "pooled" and not both.all():
+            self._warn("the calibration of all labels is used", ~both)
+        self.calibration_ = CALIBRATIONS[method]().fit(scores, signs)
+        self.decision_rule_ = DecisionRule(decision=decision).fit(self.calibration_.probabilities(scores))
 
-    def _choose_response_method(self) -> str:
-        for name in self._response_methods():
-            if hasattr(self.estimator, name):
-                return name
-        raise ValueError(f"estimator must have {' or '.join(self._response_methods())}, got {self.estimator!r}")
-
-    def _score(self, estimator: Any, X: Any, response_method: str | None = None) -> NDArray[np.float64]:
-        response_method = response_method or self.response_method_
-        return label_scores(estimator, X, response_method, self._fitted_classes, self._form.signs.shape[1])
-
-    def _estimator_scores(self, X: Any, response_method: str | None = None) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        return self._score(self.estimator_, X, response_method)
-
-    def _warn_of_untuned(self, labels: Labels, instead: str) -> None:
-        """Warn about labels that were not tuned; `instead` states what is used for them."""
-        if self.tuned_.all():
-            return
+    def _warn(self, instead: str, affected: NDArray[np.bool_]) -> None:
+        """Warn about labels without a calibration of their own; `instead` states what is used for them."""
         warnings.warn(
-            f"{list_labels(labels, ~self.tuned_)}: not tuned, because a fold has no observed positive or no observed "
-            f"negative to fit on; {instead}",
+            f"{list_labels(self._form, affected)}: not calibrated, because there is no observed positive or no observed "
+            f"negative with an out-of-fold score; {instead}",
             UserWarning,
             stacklevel=4,
         )
+
+    def _choose_response_method(self) -> str:
+        for name in _RESPONSE_METHODS:
+            if hasattr(self.estimator, name):
+                return name
+        raise ValueError(f"estimator must have {' or '.join(_RESPONSE_METHODS)}, got {self.estimator!r}")
+
+    def _score(self, estimator: Any, X: Any) -> NDArray[np.float64]:
+        """Return scores; those of `predict_proba` are log-odds of probabilities, bounded by a small constant."""
+        n_labels = self._form.signs.shape[1]
+        scores = label_scores(estimator, X, self.response_method_, self._fitted_classes, n_labels)
+        if self.response_method_ == "decision_function":
+            return scores
+        return np.asarray(np.log((scores + _SMALLEST_PROBABILITY) / (1 - scores + _SMALLEST_PROBABILITY)))
+
+    def _probabilities(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        return self.calibration_.probabilities(self._score(self.estimator_, X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the calibrated probability of each label or, if `y` was a vector, of its two classes.
+
+        Parameters
+        ----------
+        X
+            As in `predict`.
+        """
+        P = self._probabilities(X)
+        return np.hstack([1 - P, P]) if self._form.one_dimensional else P
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels.
@@ -150,7 +165,7 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
         ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
             Labels in the encoding of `y` in `fit`.
         """
-        positive = self._predict_positive(X)
+        positive = self._positive(X)
         return self._form.write(positive)
 
     def score(self, X: Any, y: Any, mask: Any = None) -> float:
@@ -165,8 +180,12 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
         -------
         float
         """
-        positive = self._predict_positive(X)
+        positive = self._positive(X)
         return float(subset_accuracy(read_labels(y, mask, classes=self.classes_, name="y"), positive))
+
+    def _positive(self, X: Any) -> NDArray[np.bool_]:
+        probabilities = self._probabilities(X)
+        return self.decision_rule_.positive(probabilities)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
@@ -181,8 +200,3 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = inner.classifier_tags is not None and inner.classifier_tags.multi_label
         return tags
-
-
-def _has_both(signs: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Return which labels have an observed positive and an observed negative."""
-    return np.logical_and((signs > 0).any(axis=0), (signs < 0).any(axis=0))

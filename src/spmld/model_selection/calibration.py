@@ -1,218 +1,277 @@
-"""Calibration of scores into probabilities for each label."""
+"""Calibration: functions from scores to probabilities, fitted on out-of-fold scores."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator
 from sklearn.isotonic import IsotonicRegression
 
-from spmld._validation import StrOptions
-from spmld.labels import Labels
-from spmld.model_selection._cross_fitted import CrossFittedClassifier
+from spmld._validation import POSITIVE
 
 _Floats = NDArray[np.float64]
-
-
-def fit_sigmoids(scores: _Floats, signs: NDArray[np.int8], max_iter: int = 100) -> tuple[_Floats, _Floats]:
-    r"""Fit sigmoids from scores to probabilities, for all labels at once (Platt 2000).
-
-    For each label the slope a and the intercept b minimize, over its observed entries with scores s,
-
-    .. math:: -\sum t \log p + (1 - t) \log(1 - p), \qquad p = \frac{1}{1 + e^{-(a s + b)}},
-
-    where the target t is :math:`(P + 1) / (P + 2)` for the P positives and :math:`1 / (N + 2)` for the N negatives.
-    The objective is convex with a finite minimum. The solver is Newton's method with backtracking. scikit-learn's
-    sigmoid calibration fits one label at a time, and stops early if the scores are far from 0.
-
-    Parameters
-    ----------
-    scores, signs
-        As in `spmld.model_selection.thresholds.f1_thresholds`.
-    max_iter : int, default=100
-        Maximum number of Newton iterations.
-
-    Returns
-    -------
-    slopes, intercepts : ndarray of shape (n_labels,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.model_selection.calibration import fit_sigmoids
-    >>> slope, intercept = fit_sigmoids(np.array([[-1.0], [1.0]]), np.array([[-1], [1]]))
-    >>> slope.round(4), abs(intercept.round(4))
-    (array([0.6931]), array([0.]))
-    """
-    observed = (signs != 0).T.astype(float)
-    n_observed = observed.sum(axis=1)
-    positives, negatives = (signs > 0).sum(axis=0), (signs < 0).sum(axis=0)
-    targets = np.where(signs > 0, (positives + 1) / (positives + 2), 1 / (negatives + 2)).T
-    mean = (observed * scores.T).sum(axis=1) / n_observed
-    Z = observed * (scores.T - mean[:, None])
-    scale = np.sqrt((Z**2).sum(axis=1) / n_observed)
-    scale[scale == 0] = 1
-    Z /= scale[:, None]
-    start = np.zeros(len(Z)), np.log((positives + 1) / (negatives + 1))
-    a, b = _minimize(_PlattLoss(Z, targets, observed), *start, max_iter)
-    return a / scale, b - a * mean / scale
-
-
-@dataclass(frozen=True)
-class _PlattLoss:
-    """Platt's objective for all labels, with standardized scores Z of shape (n_labels, n_samples)."""
-
-    Z: _Floats
-    targets: _Floats
-    observed: _Floats
-
-    def evaluate(self, a: _Floats, b: _Floats) -> tuple[_Floats, _Floats]:
-        """Return the loss of each label, and the probabilities."""
-        margin = a[:, None] * self.Z + b[:, None]
-        small = np.exp(-np.abs(margin))
-        loss = np.maximum(margin, 0) + np.log1p(small) - self.targets * margin
-        return np.einsum("ij,ij->i", self.observed, loss), np.where(margin >= 0, 1, small) / (1 + small)
-
-    def newton_step(self, p: _Floats) -> tuple[_Floats, _Floats, _Floats]:
-        """Return the steps of a and b at probabilities p, and the decrease that they predict."""
-        residual, weight = self.observed * (p - self.targets), self.observed * p * (1 - p)
-        ga, gb = np.einsum("ij,ij->i", residual, self.Z), residual.sum(axis=1)
-        # The slope of equal scores is undetermined; a tiny ridge keeps it at 0.
-        haa, hbb = np.einsum("ij,ij,ij->i", weight, self.Z, self.Z) + 1e-12, weight.sum(axis=1) + 1e-12
-        hab = np.einsum("ij,ij->i", weight, self.Z)
-        determinant = haa * hbb - hab**2
-        step_a, step_b = (hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant
-        return step_a, step_b, ga * step_a + gb * step_b
-
-
-def _minimize(problem: _PlattLoss, a: _Floats, b: _Floats, max_iter: int) -> tuple[_Floats, _Floats]:
-    """Minimize the loss by Newton steps that are halved, label by label, until the loss does not increase."""
-    loss, p = problem.evaluate(a, b)
-    for _ in range(max_iter):
-        step_a, step_b, decrease = problem.newton_step(p)
-        if (decrease < 1e-18 * problem.observed.sum(axis=1)).all():
-            break
-        length = np.ones(len(a))
-        for _ in range(30):
-            new_loss, p = problem.evaluate(a - length * step_a, b - length * step_b)
-            increased = new_loss > loss * (1 + 1e-14)
-            if not increased.any():
-                break
-            length[increased] /= 2
-        a, b, loss = a - length * step_a, b - length * step_b, new_loss
-    return a, b
+_Signs = NDArray[np.int8]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CalibratedClassifier(CrossFittedClassifier):
-    """Classifier with calibrated probabilities for each label, fitted on out-of-fold scores.
+class PooledCalibration(BaseEstimator):
+    r"""Calibration with one slope for all labels and a shrunk shift of each label.
 
-    Clones of the base estimator are fitted on the training samples of each fold and score the test samples. For each
-    label, a calibrator is fitted on the scores of the observed entries. Then the base estimator is fitted on all
-    samples.
+    The probability of label j is
+
+    .. math:: p_{ij} = \frac{1}{1 + e^{-(a s_{ij} + b + b_j)}}
+
+    for scores s. The slope :math:`a \ge 0`, the shift b and the shifts :math:`b_j` minimize, over the observed
+    entries,
+
+    .. math:: -\sum_{ij} t_{ij} \log p_{ij} + (1 - t_{ij}) \log(1 - p_{ij}) + \frac{\lambda}{2} \sum_j b_j^2,
+
+    where the target t is :math:`(P + 1) / (P + 2)` for the P positives and :math:`1 / (N + 2)` for the N negatives
+    (Platt 2000), so that the minimum is finite even if the scores separate them. Rare labels, with too few positives
+    for a calibration of their own, borrow from all others. The order of the scores of a label is kept.
 
     Parameters
     ----------
-    estimator : estimator
-        Base estimator with `decision_function` (preferred) or `predict_proba`. It must accept NaN in Y if labels are
-        missing.
-    method : {"sigmoid", "isotonic"}, default="sigmoid"
-        "sigmoid" fits two parameters for each label, see `fit_sigmoids`. "isotonic" fits a non-decreasing function
-        with values from 1 / (m + 2) to (m + 1) / (m + 2) for m observed entries; it needs many of them.
-    cv, n_jobs, random_state
-        As in `ThresholdClassifier`.
+    penalty : float, default=10.0
+        :math:`\lambda`.
 
     Attributes
     ----------
-    estimator_, response_method_, classes_, n_features_in_, feature_names_in_
-        As in `ThresholdClassifier`.
-    tuned_ : ndarray of bool of shape (n_labels,)
-        Calibrated labels. Labels without an observed positive or an observed negative in the training samples of a fold
-        keep the probabilities of the base estimator or, if it has no `predict_proba`, get the constant probability in
-        `priors_`; a UserWarning names them.
-    slopes_, intercepts_ : ndarray of shape (n_labels,)
-        Parameters of the sigmoids with "sigmoid", NaN for labels that are not calibrated.
-    calibrators_ : list of IsotonicRegression or None
-        Fitted functions with "isotonic", None for labels that are not calibrated.
-    priors_ : ndarray of shape (n_labels,)
-        (P + 1) / (P + N + 2) for the P observed positives and N observed negatives of each label.
+    slopes_ : ndarray of shape (n_labels,)
+        a for each label.
+    intercepts_ : ndarray of shape (n_labels,)
+        :math:`b + b_j` for each label.
 
     Notes
     -----
-    There is no `decision_function`, so that ranking metrics use the calibrated probabilities.
-
-    See Also
-    --------
-    ThresholdClassifier : Tuned thresholds; it accepts this classifier as base estimator.
+    Without an observed positive or without an observed negative, scores are taken as log-odds: a is 1, b is 0.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.linear_model import RidgeClassifier
-    >>> from spmld.model_selection import CalibratedClassifier
+    >>> from spmld.model_selection import PooledCalibration
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 2))
-    >>> Y = (X + rng.normal(size=(200, 2)) > 1).astype(int)
-    >>> model = CalibratedClassifier(RidgeClassifier(), random_state=0).fit(X, Y)
-    >>> bool(np.allclose(model.predict_proba(X).mean(axis=0), Y.mean(axis=0), atol=0.02))
+    >>> log_odds = rng.normal(size=(2000, 5)) - 1
+    >>> signs = np.where(rng.random((2000, 5)) < 1 / (1 + np.exp(-log_odds)), 1, -1)
+    >>> calibration = PooledCalibration().fit(3 * log_odds + 1, signs)
+    >>> bool(np.allclose(calibration.transform(3 * log_odds + 1), log_odds, atol=0.3))
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **CrossFittedClassifier._parameter_constraints,
-        "method": [StrOptions({"sigmoid", "isotonic"})],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"penalty": [POSITIVE]}
 
-    method: Literal["sigmoid", "isotonic"] = "sigmoid"
+    penalty: float = 10.0
 
-    def _fit_scores(self, scores: Any, signs: Any, labels: Labels) -> None:
-        has_probabilities = hasattr(self.estimator_, "predict_proba")
-        source = "probabilities of the base estimator" if has_probabilities else "smoothed fractions of positives"
-        self._warn_of_untuned(labels, f"the {source} are used")
-        self.priors_ = ((labels.signs > 0).sum(axis=0) + 1) / ((labels.signs != 0).sum(axis=0) + 2)
-        if self.method == "sigmoid":
-            self.slopes_, self.intercepts_ = np.full((2, len(self.tuned_)), np.nan)
-            sigmoids = fit_sigmoids(scores[:, self.tuned_], signs[:, self.tuned_])
-            self.slopes_[self.tuned_], self.intercepts_[self.tuned_] = sigmoids
-        else:
-            self.calibrators_: list[Any] = [
-                _fit_isotonic(*label) if tuned else None
-                for *label, tuned in zip(scores.T, signs.T, self.tuned_, strict=True)
-            ]
-
-    def predict_proba(self, X: Any) -> _Floats:
-        """Return the calibrated probability of each label or, if `y` was a vector, of its two classes.
+    def fit(self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None) -> Self:
+        """Fit the slope and the shifts.
 
         Parameters
         ----------
-        X
-            As in `predict`.
+        scores : ndarray of shape (n_samples, n_labels)
+            Out-of-fold scores; scores of models fitted on the samples are overconfident.
+        signs : ndarray of shape (n_samples, n_labels)
+            +1, -1, and 0 where missing.
+        entry_weight : ndarray of shape (n_samples, n_labels), optional
+            Weights of the entries, by default 1.
+
+        Returns
+        -------
+        self
         """
-        P = self._probabilities(X)
-        return np.hstack([1 - P, P]) if self._form.one_dimensional else P
+        self._validate_params()
+        n_labels = signs.shape[1]
+        weights = (signs != 0) * (1.0 if entry_weight is None else entry_weight)
+        rows, labels = np.nonzero(weights)
+        weight, positive, score = weights[rows, labels], signs[rows, labels] > 0, scores[rows, labels]
+        self.slopes_, self.intercepts_ = np.ones(n_labels), np.zeros(n_labels)
+        if positive.all() or not positive.any():
+            return self
+        n_positives, n_negatives = weight @ positive, weight @ ~positive
+        targets = np.where(positive, (n_positives + 1) / (n_positives + 2), 1 / (n_negatives + 2))
+        mean = np.average(score, weights=weight)
+        scale = np.sqrt(np.average((score - mean) ** 2, weights=weight)) or 1.0
+        start = 0.0, float(np.log((n_positives + 1) / (n_negatives + 1))), np.zeros(n_labels)
+        loss = _PooledLoss((score - mean) / scale, labels, targets, weight, self.penalty)
+        slope, shift, shifts = _minimize(loss, start)
+        if slope < 0:
+            slope, shift, shifts = _minimize(replace(loss, z=np.zeros(len(score))), start)
+        self.slopes_ *= slope / scale
+        self.intercepts_ += shift + shifts - slope * mean / scale
+        return self
 
-    def _predict_positive(self, X: Any) -> NDArray[np.bool_]:
-        return self._probabilities(X) > 0.5
+    def transform(self, scores: _Floats) -> _Floats:
+        """Return calibrated log-odds.
 
-    def _probabilities(self, X: Any) -> _Floats:
-        scores = self._estimator_scores(X)
-        tuned = self.tuned_
-        if tuned.all():
-            P = np.empty(scores.shape)
-        elif hasattr(self.estimator_, "predict_proba"):
-            P = self._estimator_scores(X, "predict_proba")
-        else:
-            P = np.tile(self.priors_, (len(scores), 1))
-        if self.method == "sigmoid":
-            P[:, tuned] = expit(self.slopes_[tuned] * scores[:, tuned] + self.intercepts_[tuned])
-        else:
-            for j in np.flatnonzero(tuned):
-                P[:, j] = self.calibrators_[j].predict(scores[:, j])
-        return P
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_labels)
+            Scores.
+        """
+        return self.slopes_ * scores + self.intercepts_
+
+    def probabilities(self, scores: _Floats) -> _Floats:
+        """Return calibrated probabilities.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_labels)
+            Scores.
+        """
+        return np.asarray(expit(self.transform(scores)))
 
 
-def _fit_isotonic(scores: _Floats, signs: NDArray[np.int8]) -> IsotonicRegression:
-    observed = signs != 0
-    low = 1 / (observed.sum() + 2)
-    return IsotonicRegression(y_min=low, y_max=1 - low, out_of_bounds="clip").fit(scores[observed], signs[observed] > 0)
+class SigmoidCalibration(PooledCalibration):
+    """Calibration with a slope and a shift of its own for each label (Platt 2000).
+
+    Labels without an observed positive or an observed negative keep the `PooledCalibration`. Parameters, attributes
+    and methods are those of `PooledCalibration`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.model_selection.calibration import SigmoidCalibration
+    >>> scores, signs = np.array([[-1.0, 3.0], [1.0, 4.0]]), np.array([[-1, 0], [1, 0]])
+    >>> SigmoidCalibration().fit(scores, signs).slopes_.round(4)
+    array([0.6931, 0.6931])
+    """
+
+    def fit(self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None) -> Self:
+        """Fit the slopes and shifts; parameters as in `PooledCalibration.fit`."""
+        super().fit(scores, signs, entry_weight)
+        for j in np.flatnonzero(has_both_classes(signs, entry_weight)):
+            weight = None if entry_weight is None else entry_weight[:, [j]]
+            label = PooledCalibration().fit(scores[:, [j]], signs[:, [j]], weight)
+            self.slopes_[j], self.intercepts_[j] = label.slopes_[0], label.intercepts_[0]
+        return self
+
+
+class IsotonicCalibration(PooledCalibration):
+    """Calibration with a non-decreasing function of the scores of each label.
+
+    Its values are between 1 / (m + 2) and (m + 1) / (m + 2) for m observed entries, or entries with a total weight of
+    m. Labels without an observed positive or an observed negative keep the `PooledCalibration`. Parameters and methods
+    are those of `PooledCalibration`.
+
+    Attributes
+    ----------
+    calibrators_ : list of IsotonicRegression or None
+        The function of each label, None for labels that keep the pooled calibration.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.model_selection.calibration import IsotonicCalibration
+    >>> scores, signs = np.array([[-1.0], [1.0]]), np.array([[-1], [1]])
+    >>> IsotonicCalibration().fit(scores, signs).probabilities(np.array([[-5.0], [5.0]]))
+    array([[0.25],
+           [0.75]])
+    """
+
+    def fit(self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None) -> Self:
+        """Fit the functions; parameters as in `PooledCalibration.fit`."""
+        super().fit(scores, signs, entry_weight)
+        weights = (signs != 0) * (1.0 if entry_weight is None else entry_weight)
+        self.calibrators_ = [
+            _fit_isotonic(scores[:, j], signs[:, j], weights[:, j]) if both else None
+            for j, both in enumerate(has_both_classes(signs, entry_weight))
+        ]
+        return self
+
+    def transform(self, scores: _Floats) -> _Floats:
+        """Return calibrated log-odds; parameters as in `PooledCalibration.transform`."""
+        log_odds = super().transform(scores)
+        for j, calibrator in enumerate(self.calibrators_):
+            if calibrator is not None:
+                log_odds[:, j] = logit(calibrator.predict(scores[:, j]))
+        return log_odds
+
+
+CALIBRATIONS: dict[str, type[PooledCalibration]] = {
+    "pooled": PooledCalibration,
+    "sigmoid": SigmoidCalibration,
+    "isotonic": IsotonicCalibration,
+}
+
+
+def has_both_classes(signs: _Signs, entry_weight: _Floats | None = None) -> NDArray[np.bool_]:
+    """Return which labels have an observed positive and an observed negative, of positive weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.model_selection.calibration import has_both_classes
+    >>> has_both_classes(np.array([[1, 1], [-1, 0]]))
+    array([ True, False])
+    """
+    counted = signs if entry_weight is None else signs * entry_weight
+    return np.logical_and((counted > 0).any(axis=0), (counted < 0).any(axis=0))
+
+
+def _fit_isotonic(scores: _Floats, signs: _Signs, weights: _Floats) -> IsotonicRegression:
+    used = weights > 0
+    low = 1 / (weights.sum() + 2)
+    calibrator = IsotonicRegression(y_min=low, y_max=1 - low, out_of_bounds="clip")
+    return calibrator.fit(scores[used], signs[used] > 0, sample_weight=weights[used])
+
+
+@dataclass(frozen=True)
+class _PooledLoss:
+    """The objective of `PooledCalibration`, with a value of z (standardized score), label, target and weight per entry.
+
+    Its arguments are the slope a, the shift b and the shifts c of the labels.
+    """
+
+    z: _Floats
+    labels: NDArray[np.intp]
+    targets: _Floats
+    weights: _Floats
+    penalty: float
+
+    def value(self, a: float, b: float, c: _Floats) -> float:
+        log_odds = a * self.z + b + c[self.labels]
+        entries = np.logaddexp(0, log_odds) - self.targets * log_odds
+        return float(self.weights @ entries + self.penalty / 2 * c @ c)
+
+    def newton_step(self, a: float, b: float, c: _Floats) -> tuple[float, float, _Floats, float]:
+        """Return the steps of a, b and c, and the decrease that they predict.
+
+        The Hessian is diagonal in c, which is eliminated.
+        """
+        p = expit(a * self.z + b + c[self.labels])
+        residual, curvature = self.weights * (p - self.targets), self.weights * p * (1 - p)
+
+        def sums(values: _Floats) -> _Floats:
+            return np.asarray(np.bincount(self.labels, values, minlength=len(c)), dtype=float)
+
+        gradient = np.array([residual @ self.z, residual.sum()])
+        gradient_c = sums(residual) + self.penalty * c
+        cross = np.stack([sums(curvature * self.z), sums(curvature)])
+        diagonal = cross[1] + self.penalty
+        # The slope of equal scores is undetermined; a tiny ridge keeps it at 0.
+        corner = np.array([[curvature @ self.z**2, cross[0].sum()], [cross[0].sum(), curvature.sum()]])
+        corner += 1e-12 * self.weights.sum() * np.eye(2)
+        reduced = corner - (cross / diagonal) @ cross.T
+        step = np.linalg.solve(reduced, gradient - cross @ (gradient_c / diagonal))
+        step_c = (gradient_c - step @ cross) / diagonal
+        return step[0], step[1], step_c, float(gradient @ step + gradient_c @ step_c)
+
+
+def _minimize(loss: _PooledLoss, start: tuple[float, float, _Floats]) -> tuple[float, float, _Floats]:
+    """Minimize the loss by Newton steps that are halved until the loss does not increase."""
+    a, b, c = start
+    value = loss.value(a, b, c)
+    for _ in range(100):
+        step_a, step_b, step_c, decrease = loss.newton_step(a, b, c)
+        if decrease < 1e-16 * loss.weights.sum():
+            break
+        length = 1.0
+        for _ in range(30):
+            candidate = a - length * step_a, b - length * step_b, c - length * step_c
+            new_value = loss.value(*candidate)
+            if new_value <= value * (1 + 1e-14):
+                break
+            length /= 2
+        (a, b, c), value = candidate, new_value
+    return a, b, c

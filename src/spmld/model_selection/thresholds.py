@@ -1,60 +1,168 @@
-"""Thresholds of scores: the best for each label, or the k largest scores of each sample."""
+"""Decisions: which labels to predict, given their probabilities."""
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from spmld._validation import POSITIVE_INT, Interval, RealNotInt, StrOptions
 
 _Floats = NDArray[np.float64]
 
+Decision = Literal["f1", "micro_f1", "macro_f1", "sample_f1"] | float | int
+"""A decision, see `DecisionRule`."""
 
-def f1_thresholds(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
-    r"""Return the thresholds with the best F1 of each label, over its observed entries.
+DECISION_CONSTRAINTS: list[Any] = [
+    StrOptions({"f1", "micro_f1", "macro_f1", "sample_f1"}),
+    Interval(RealNotInt, 0, 1, closed="neither"),
+    POSITIVE_INT,
+]
+"""Accepted values of the parameter `decision`."""
 
-    With P positives of a label, of which T are among the m entries with scores above the threshold,
 
-    .. math:: F_1 = \frac{2 T}{m + P}.
+@dataclass(kw_only=True, eq=False, repr=False)
+class DecisionRule(BaseEstimator):
+    r"""Rule that predicts labels from calibrated probabilities.
 
-    All thresholds are evaluated by sorting once, in O(n log n) for each label. If several are
-    optimal, the highest is chosen.
+    F1 thresholds maximize the expected F1. If the entries with probabilities :math:`p > t` are predicted, it is about
+
+    .. math:: F(t) = \frac{2 \sum_{p > t} p}{\sum_{p > t} 1 + \sum p},
+
+    which is largest for :math:`t = \max F / 2`. No labels are used, so that missing labels do not matter.
 
     Parameters
     ----------
-    scores : ndarray of shape (n_samples, n_labels)
-        Finite scores.
-    signs : ndarray of shape (n_samples, n_labels)
-        +1, -1, and 0 where missing; at least one entry of each label is observed.
+    decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float or int, default="f1"
+        What to predict:
 
-    Returns
-    -------
-    ndarray of shape (n_labels,)
-        The midpoint between the lowest score above and the highest score below the threshold, or a value just below
-        the lowest score if there is no score below.
+        - "micro_f1": one threshold, with the largest F1 of all entries.
+        - "macro_f1": a threshold for each label, with the largest F1 of the label. It is shrunk to the threshold of
+          "micro_f1" as if that came from one more positive, since the F1 of a label with few positives is uncertain.
+        - "sample_f1": a threshold for each sample, with the largest F1 of the sample. It is a mean with the threshold
+          of "micro_f1", which has the weight :math:`\prod_j (1 - p_j)`, the probability of a sample without positives,
+          of which F1 is undefined.
+        - "f1": the mean of the thresholds of "macro_f1" and "sample_f1", a compromise with high values of micro, macro
+          and sample F1.
+        - A float in (0, 1): one threshold. If a false positive costs a and a false negative costs b, the threshold
+          :math:`a / (a + b)` minimizes the expected cost; 0.5 minimizes the expected number of errors.
+        - An integer k of at least 1: the k labels with the largest probabilities of each sample.
+
+        A single label has no "sample_f1"; all F1 decisions are then that of "micro_f1".
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (n_labels,) or None
+        Labels with probabilities above their thresholds are predicted. None if the decision depends on the other labels
+        of the sample: with "f1", "sample_f1" and k.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.model_selection import DecisionRule
+    >>> P = np.array([[0.9, 0.4, 0.1], [0.4, 0.2, 0.1]])
+    >>> rule = DecisionRule(decision="micro_f1").fit(P)
+    >>> rule.thresholds_.round(3)
+    array([0.333, 0.333, 0.333])
+    >>> rule.positive(P).astype(int)
+    array([[1, 1, 0],
+           [1, 0, 0]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"decision": DECISION_CONSTRAINTS}
+
+    decision: Decision = "f1"
+
+    def fit(self, probabilities: _Floats) -> Self:
+        """Set the thresholds.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (n_samples, n_labels)
+            Out-of-fold probabilities of all entries, also of missing ones. Without samples, F1 thresholds are 0.5.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        n_labels = probabilities.shape[1]
+        if isinstance(self.decision, Integral) and self.decision > n_labels:
+            raise ValueError(f"decision must be at most the number of labels, {n_labels}, got {self.decision!r}")
+        per_sample = {"f1": 0.5, "sample_f1": 1.0}.get(self.decision, 0.0) if isinstance(self.decision, str) else 0.0
+        self._sample_weight = per_sample if n_labels > 1 else 0.0
+        self._common_threshold = f1_thresholds(probabilities.reshape(-1, 1), axis=0)[0]
+        self._label_thresholds = self._fit_thresholds(probabilities)
+        for_labels = not isinstance(self.decision, Integral) and self._sample_weight == 0
+        self.thresholds_ = self._label_thresholds if for_labels else None
+        return self
+
+    def _fit_thresholds(self, probabilities: _Floats) -> _Floats:
+        """Return the thresholds of the labels."""
+        if not isinstance(self.decision, str):
+            return np.full(probabilities.shape[1], float(self.decision))
+        if self.decision == "micro_f1":
+            return np.full(probabilities.shape[1], self._common_threshold)
+        expected = probabilities.sum(axis=0)
+        return (expected * f1_thresholds(probabilities, axis=0) + self._common_threshold) / (expected + 1)
+
+    def _sample_thresholds(self, probabilities: _Floats) -> _Floats:
+        """Return the thresholds of the samples."""
+        empty = np.prod(1 - probabilities, axis=1)
+        return (1 - empty) * f1_thresholds(probabilities, axis=1) + empty * self._common_threshold
+
+    def margins(self, probabilities: _Floats) -> _Floats:
+        """Return probabilities minus thresholds, above 0 exactly for the labels that are predicted.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (n_samples, n_labels)
+            Calibrated probabilities.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+        """
+        if isinstance(self.decision, Integral):
+            return top_k_margins(probabilities, int(self.decision))
+        thresholds = self._label_thresholds
+        if self._sample_weight > 0:
+            per_sample = self._sample_thresholds(probabilities)[:, None]
+            thresholds = (1 - self._sample_weight) * thresholds + self._sample_weight * per_sample
+        return probabilities - thresholds
+
+    def positive(self, probabilities: _Floats) -> NDArray[np.bool_]:
+        """Return which labels are predicted.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (n_samples, n_labels)
+            Calibrated probabilities.
+        """
+        return self.margins(probabilities) > 0
+
+
+def f1_thresholds(probabilities: _Floats, axis: int) -> _Floats:
+    """Return the thresholds with the largest expected F1 of each label (axis=0) or of each sample (axis=1).
+
+    They are half of that F1, see `DecisionRule`, or 0.5 without entries.
 
     Examples
     --------
     >>> import numpy as np
     >>> from spmld.model_selection.thresholds import f1_thresholds
-    >>> f1_thresholds(np.array([[4.0], [3.0], [2.0], [1.0]]), np.array([[1], [1], [0], [-1]]))
-    array([2.])
+    >>> f1_thresholds(np.array([[0.75, 0.25]]), axis=1)
+    array([0.375])
     """
-    return _best_thresholds(scores, signs, lambda hits, above, positives: 2 * hits / np.maximum(above + positives, 1))
-
-
-def proportional_thresholds(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
-    """Return thresholds with as many scores above them as there are positives, over the observed entries of each label.
-
-    If ties make this impossible, the nearest number is chosen; if two are equally near, the lower one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.model_selection.thresholds import proportional_thresholds
-    >>> proportional_thresholds(np.array([[4.0], [3.0], [2.0], [1.0]]), np.array([[-1], [1], [-1], [-1]]))
-    array([3.5])
-    """
-    return _best_thresholds(scores, signs, lambda _, above, positives: -np.abs(above - positives).astype(float))
+    if probabilities.shape[axis] == 0:
+        return np.full(probabilities.shape[1 - axis], 0.5)
+    descending = -np.sort(-probabilities, axis=axis)
+    number = np.arange(1, probabilities.shape[axis] + 1)
+    number = number[:, None] if axis == 0 else number
+    half_f1 = np.cumsum(descending, axis=axis) / (number + probabilities.sum(axis=axis, keepdims=True))
+    return np.asarray(half_f1.max(axis=axis))
 
 
 def top_k_margins(scores: _Floats, k: int) -> _Floats:
@@ -74,25 +182,3 @@ def top_k_margins(scores: _Floats, k: int) -> _Floats:
     chosen = np.take_along_axis(margins, order, axis=1)
     np.put_along_axis(margins, order, np.maximum(chosen, np.finfo(float).smallest_subnormal), axis=1)
     return margins
-
-
-def _best_thresholds(scores: _Floats, signs: NDArray[np.int8], objective: Callable[[Any, Any, Any], Any]) -> _Floats:
-    """Return the threshold of each label with the largest objective(positives above, entries above, all positives).
-
-    In descending order, with missing entries last, a threshold lies after an entry whose successor has a lower score.
-    """
-    descending = np.where(signs != 0, scores, -np.inf)
-    order = np.argsort(-descending, axis=0, kind="stable")
-    descending = np.take_along_axis(descending, order, axis=0)
-    sorted_signs = np.take_along_axis(signs, order, axis=0)
-    successor = np.vstack([descending[1:], np.full((1, scores.shape[1]), -np.inf)])
-    hits = np.cumsum(sorted_signs > 0, axis=0)
-    above = np.cumsum(sorted_signs != 0, axis=0)
-    values = np.where(successor < descending, objective(hits, above, hits[-1]), -np.inf)
-    best = np.argmax(values, axis=0)[None]
-    lowest_above = np.take_along_axis(descending, best, axis=0)[0]
-    highest_below = np.take_along_axis(successor, best, axis=0)[0]
-    midpoint = lowest_above / 2 + highest_below / 2
-    # The midpoint of neighboring floats is one of them, and no midpoint with minus infinity exists.
-    fallback = np.where(np.isfinite(highest_below), highest_below, np.nextafter(lowest_above, -np.inf))
-    return np.where((highest_below < midpoint) & (midpoint < lowest_above), midpoint, fallback)

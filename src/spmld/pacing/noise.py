@@ -28,6 +28,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import gammaincinv, pdtrc
 
 from spmld.core.losses import Array, logistic
 
@@ -37,6 +38,10 @@ INITIAL_POINT = np.array([-3.0, -4.0, -2.0, 0.0, 0.0])
 """Initial log-odds of rho, a and b, log c, and d of the shared parameters."""
 BOUNDS = [(-9, 0), (-12, 0), (-12, 1), (-2, 2), (-4, 4)]
 """Bounds of these parameters; a rate well above 1/2 would reverse the meaning of a label."""
+SIGNIFICANCE = 0.05
+"""Significance level at which a label contradicts a rate of false positives, corrected for the number of labels."""
+EXCESS_PROBABILITY = 0.2
+"""Minimum probability of at least as many low positives as observed, for a label that a rate explains."""
 
 
 class NoiseRates(NamedTuple):
@@ -255,6 +260,64 @@ def label_rates(
         if abs(value - last) <= tol * n_positive:
             break
     return rates
+
+
+def false_positive_rate(scores: NDArray[np.float64], signs: NDArray[np.int8]) -> float:
+    r"""Estimate the rate of false positives that all labels share, from observed positives with low scores.
+
+    True positives seldom have a score below the median of the negatives, and half of the false positives do. With
+    :math:`M_j` negatives of label j below their median, the number of positives there is at least about Poisson
+    distributed with mean :math:`\alpha M_j`, for every label. The largest :math:`\alpha` that no label contradicts is
+    lowered to the pooled rate of the labels that have no more such positives than it explains. Labels that are rare or
+    easy to predict determine the result. It does not depend on the calibration of the scores.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, l)
+        Out-of-fold scores. They need not be comparable between labels.
+    signs : ndarray of shape (n, l)
+        Observed labels: 1, -1, and 0 where missing.
+
+    Returns
+    -------
+    float
+        :math:`\alpha`; 0 if no label has observed negatives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.pacing.noise import false_positive_rate
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random((2000, 20)) < 0.05
+    >>> scores = rng.normal(size=truth.shape) + 3 * truth
+    >>> flipped = ~truth & (rng.random(truth.shape) < 0.03)
+    >>> round(false_positive_rate(scores, np.where(truth, 1, -1)), 3)
+    0.0
+    >>> round(false_positive_rate(scores, np.where(truth | flipped, 1, -1)), 2)
+    0.03
+    """
+    labels = np.flatnonzero((signs < 0).any(axis=0))
+    low = np.array([_count_low(scores[:, j], signs[:, j]) for j in labels]).reshape(-1, 2)
+    positives, negatives = low[low[:, 1] > 0].T
+    if len(positives) == 0:
+        return 0.0
+    rate = highest = float(np.min(gammaincinv(positives + 1, 1 - SIGNIFICANCE / len(positives)) / negatives))
+    for _ in range(50):
+        is_explained = pdtrc(np.ceil(positives) - 1, rate * negatives) >= EXCESS_PROBABILITY
+        is_explained |= positives == 0
+        if not is_explained.any():
+            break
+        last, rate = rate, min(float(positives[is_explained].sum() / negatives[is_explained].sum()), highest)
+        if rate == last:
+            break
+    return rate
+
+
+def _count_low(scores: NDArray[np.float64], signs: NDArray[np.int8]) -> tuple[float, float]:
+    """Return the numbers of positives and of negatives below the median of the negatives; ties count as half."""
+    median = np.median(scores[signs < 0])
+    below = (scores < median) + 0.5 * (scores == median)
+    return float(below @ (signs > 0)), float(below @ (signs < 0))
 
 
 def _likelihood(pi: Array, signs: Array, alpha: Array, beta: Array) -> Array:

@@ -13,12 +13,13 @@ from spmld._arrays import to_numpy
 from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier, SelfPacedClassifier
 from spmld.estimators.probabilities import log_odds
 from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
+from spmld.model_selection.calibration import IsotonicCalibration
 from spmld.persistence.names import feature_names_of, label_names_of
 
 _Floats = NDArray[np.float64]
 _ACCEPTED = (
     "SPMLD, GLOCAL, LEML, MLLRC, MaskedLogistic, MaskedRidge or LabelPrior, PerLabelClassifier of linear classifiers, "
-    "SelfPacedClassifier of any of these, or thresholds or sigmoid calibration around them"
+    "SelfPacedClassifier of any of these, or CalibratedClassifier or ThresholdClassifier of them"
 )
 
 
@@ -60,8 +61,8 @@ def linear_predictor(model: Any) -> Linear:
     ----------
     model : fitted estimator
         `SPMLD`, `GLOCAL`, `LEML`, `MLLRC`, `MaskedLogistic`, `MaskedRidge` or `LabelPrior`; `PerLabelClassifier` of
-        linear classifiers; `SelfPacedClassifier` of any of these; and `ThresholdClassifier` with thresholds or
-        `CalibratedClassifier` with sigmoids around any of these.
+        linear classifiers; `SelfPacedClassifier` of any of these; and `CalibratedClassifier` or `ThresholdClassifier`
+        around any of these, unless calibration is isotonic or thresholds depend on the sample.
 
     Returns
     -------
@@ -81,9 +82,7 @@ def linear_predictor(model: Any) -> Linear:
 
 
 def _linear(model: Any) -> Linear:
-    if isinstance(model, ThresholdClassifier):
-        return _with_thresholds(model)
-    if isinstance(model, CalibratedClassifier):
+    if isinstance(model, CalibratedClassifier | ThresholdClassifier):
         return _calibrated(model)
     if isinstance(model, SelfPacedClassifier):
         return _linear(model.estimator_)
@@ -123,27 +122,18 @@ def _per_label(model: PerLabelClassifier) -> Linear:
     return _make(coef, intercept, "logistic")
 
 
-def _calibrated(model: CalibratedClassifier) -> Linear:
-    inner = _linear(model.estimator_)
-    if model.method != "sigmoid" or model.response_method_ != "decision_function":
-        raise _not_linear('a CalibratedClassifier not fitted on scores with method="sigmoid"')
-    tuned = model.tuned_
-    slopes, shifts = np.where(tuned, model.slopes_, 1.0), np.where(tuned, model.intercepts_, 0.0)
-    coef, intercept = slopes[:, None] * inner.coef, slopes * (inner.intercept - inner.thresholds) + shifts
-    if not tuned.all():
-        if not hasattr(model.estimator_, "predict_proba"):
-            coef[~tuned], intercept[~tuned] = 0.0, log_odds(model.priors_)[~tuned]
-        elif inner.link != "logistic":
-            raise _not_linear("a CalibratedClassifier in which some labels are not calibrated")
-    return _make(coef, intercept, "logistic")
-
-
-def _with_thresholds(model: ThresholdClassifier) -> Linear:
-    inner = _linear(model.estimator_)
-    if model.thresholds_ is None:
-        raise ValueError('the model must have a threshold for each label, got ThresholdClassifier(method="top_k")')
-    if model.response_method_ == "decision_function":
-        return replace(inner, thresholds=inner.thresholds + model.thresholds_)
-    if inner.link != "logistic":
-        raise ValueError("thresholds of probabilities can be exported for the logistic loss only, got another loss")
-    return replace(inner, thresholds=logit(np.clip(model.thresholds_, 0.0, 1.0)))  # 0: always, 1: never
+def _calibrated(model: CalibratedClassifier | ThresholdClassifier) -> Linear:
+    inner, name = _linear(model.estimator_), type(model).__name__
+    if isinstance(model.calibration_, IsotonicCalibration):
+        raise _not_linear(f"a {name} with isotonic calibration")
+    if model.response_method_ != "decision_function":
+        raise _not_linear(f"a {name} of a model without decision_function")
+    thresholds = model.decision_rule_.thresholds_
+    if thresholds is None:
+        raise ValueError(
+            f"the model must have a threshold for each label, got {name}(decision={model.decision_rule_.decision!r}). "
+            'Use decision="micro_f1", decision="macro_f1" or a number in (0, 1)'
+        )
+    slopes, shifts = model.calibration_.slopes_, model.calibration_.intercepts_
+    calibrated = _make(slopes[:, None] * inner.coef, slopes * inner.intercept + shifts, "logistic")
+    return replace(calibrated, thresholds=logit(thresholds))

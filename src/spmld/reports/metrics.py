@@ -57,12 +57,12 @@ def _changed_params(model: Any) -> str:
 
 
 def calibration(data: ReportData) -> Section | None:
-    """Return the reliability diagram of the probabilities, and whether thresholds were tuned."""
+    """Return the reliability diagram of the probabilities, and whether labels have thresholds."""
     p = data.predictions.probabilities
-    tuned = find_model(data.model, "thresholds_") is not None
-    thresholds = "The threshold of each label was tuned; the table of labels lists them." if tuned else ""
     if p is None:
-        return Section("calibration", "Thresholds", thresholds) if tuned else None
+        return None
+    has_thresholds = find_model(data.model, "thresholds_") is not None
+    thresholds = "The table of labels lists the thresholds of the probabilities." if has_thresholds else ""
     brier, log_loss = (format_number(data.evaluation[name]) for name in ("brier_score", "log_loss"))
     alt = f"Reliability diagram: fraction of positives by predicted probability; the Brier score is {brier}."
 
