@@ -117,8 +117,8 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
     def _warn(self, instead: str, affected: NDArray[np.bool_]) -> None:
         """Warn about labels without a calibration of their own; `instead` states what is used for them."""
         warnings.warn(
-            f"{list_labels(self._form, affected)}: not calibrated, because there is no observed positive or no observed "
-            f"negative with an out-of-fold score; {instead}",
+            f"{list_labels(self._form, affected)}: not calibrated, because there is no observed positive or no "
+            f"observed negative with an out-of-fold score; {instead}",
             UserWarning,
             stacklevel=4,
         )
