@@ -10,7 +10,7 @@ PUBLIC = {
     "spmld.estimators": (
         "Components of estimators",
         "MultiLabelEstimator Completion View DependencyCorrection FeatureScaler LandmarkFeatures positive_unlabeled "
-        "WeakNegatives",
+        "PositiveUnlabeledResult",
     ),
     "spmld.labels": (
         "Labels with missing entries",
@@ -27,7 +27,8 @@ PUBLIC = {
         "ranking_loss coverage one_error sample_auc macro_auc micro_auc label_ranking_average_precision "
         "macro_average_precision micro_average_precision precision_at_k recall_at_k ndcg_at_k "
         "propensity_scored_precision_at_k propensities "
-        "hamming_loss subset_accuracy sample_f1 macro_f1 micro_f1 log_loss brier_score reliability_curve",
+        "hamming_loss subset_accuracy sample_f1 macro_f1 micro_f1 log_loss brier_score "
+        "expected_calibration_error reliability_curve",
     ),
     "spmld.model_selection": (
         "Splitting, calibration, decisions, search and comparison",

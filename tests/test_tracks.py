@@ -12,7 +12,7 @@ from spmld.cli.group import spmld
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "tracks.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"`spmld (reproduce table records/[^`]*)`", PAGE)
+COMMANDS = re.findall(r"`spmld (reproduce (?:table|summary) records/[^`]*)`", PAGE)
 ROWS = re.findall(r"^\|.*\| `spmld (reproduce table records/[^`]*)` \|$", README, re.MULTILINE)
 
 

@@ -54,6 +54,16 @@ def test_run_report_check(cli, tmp_path):
     assert "DIFFERS" not in result.stdout
 
 
+def test_summary(cli):
+    cli("run", "tiny.toml", "--out", "r.jsonl")
+    out = cli("summary", "r.jsonl", "--metric", "micro_f1", "--metric", "cardinality_ratio").stdout
+    assert "Means over 1 condition: tiny" in out
+    assert "| method | micro F1 ↑ | predicted / true labels |" in out
+    methods = json.loads(cli("summary", "r.jsonl", "--json").stdout)["methods"]
+    assert methods["linear"] == methods["other"]
+    assert "metric must be" in cli("summary", "r.jsonl", "--metric", "f1").stderr
+
+
 def test_check_detects_a_changed_record(cli, tmp_path):
     cli("run", "tiny.toml", "--out", "r.jsonl")
     lines = (tmp_path / "r.jsonl").read_text().splitlines()

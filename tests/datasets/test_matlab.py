@@ -5,7 +5,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from spmld.datasets import read_mat
+from spmld.datasets import read_dataset, read_mat
 
 
 def cell(features, labels):
@@ -45,6 +45,33 @@ def test_invalid_files_raise(tmp_path):
         read_mat(file)
     with pytest.raises(FileNotFoundError):
         read_mat(tmp_path / "absent.mat")
+
+
+def test_candidate_and_true_labels_are_read(tmp_path):
+    features, candidates, truth = np.arange(8.0).reshape(4, 2), np.array([[1, 1, 0, 1]]), np.array([[1, 0, 0, 1]])
+    file = tmp_path / "pml.mat"
+    scipy.io.savemat(file, {"data": features, "partial_labels": candidates.astype(np.uint8), "target": truth})
+    data = read_mat(file)
+    np.testing.assert_array_equal(data.X, features)
+    np.testing.assert_array_equal(data.Y, candidates.T)
+    np.testing.assert_array_equal(read_dataset(file, labels="target").Y, truth.T)
+    assert (data.name, data.train) == ("pml", None)
+    with pytest.raises(ValueError, match=r'pml\.mat .*labels must be "partial_labels" or "target", got \'truth\''):
+        read_mat(file, labels="truth")
+    scipy.io.savemat(file, {"data": features[:3], "partial_labels": candidates})
+    with pytest.raises(ValueError, match="data has 3 samples but partial_labels has 4"):
+        read_mat(file)
+    with pytest.raises(ValueError, match="no variable 'target'"):
+        read_mat(file, labels="target")
+
+
+def test_candidate_features_with_mostly_zeros_become_sparse(tmp_path):
+    file = tmp_path / "pml.mat"
+    for features in (np.eye(20, dtype=np.uint8), sp.csc_matrix(np.eye(20))):
+        scipy.io.savemat(file, {"data": features, "partial_labels": np.ones((3, 20), dtype=np.uint8)})
+        data = read_mat(file)
+        assert sp.issparse(data.X)
+        np.testing.assert_array_equal(data.X.toarray(), np.eye(20))
 
 
 def test_parts_with_different_labels_raise(tmp_path):

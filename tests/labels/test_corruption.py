@@ -44,6 +44,20 @@ def test_uniform_keeps_a_fraction_of_all_entries(Y):
     assert np.std(per_label) > 0.01  # not stratified
 
 
+def test_single_positive_keeps_one_positive_of_each_sample(Y):
+    kept = hide_labels(Y, kind="single_positive", random_state=0)
+    np.testing.assert_array_equal((kept == 1).sum(axis=1), Y.any(axis=1))
+    assert not (kept == 0).any()
+    assert (Y[kept == 1] == 1).all()
+    np.testing.assert_array_equal(hide_labels(Y, 0.9, kind="single_positive", random_state=0), kept)
+
+
+def test_the_single_positive_is_chosen_uniformly_among_the_positives():
+    Y = np.tile([1, 0, 1, 1], (30_000, 1))
+    counts = np.nansum(hide_labels(Y, kind="single_positive", random_state=0), axis=0)
+    np.testing.assert_allclose(counts, [10_000, 0, 10_000, 10_000], atol=400)  # five standard deviations
+
+
 def test_missing_entries_stay_missing_and_names_are_kept(Y):
     labels = pd.DataFrame(Y.astype(float), columns=list("abcdef"), index=np.arange(1000, 1200))
     labels.iloc[:50] = np.nan
@@ -97,7 +111,7 @@ def test_same_seed_same_result_and_a_rate_of_zero_changes_nothing(kind, Y):
     [
         (lambda Y: hide_labels(Y, observed_fraction=0), r"observed_fraction must be in \(0, 1\], got 0"),
         (lambda Y: hide_labels(Y, observed_fraction=1.5), r"observed_fraction must be in \(0, 1\], got 1.5"),
-        (lambda Y: hide_labels(Y, kind="some"), 'kind must be "stratified" or "uniform", got'),
+        (lambda Y: hide_labels(Y, kind="some"), 'kind must be "stratified", "uniform" or "single_positive", got'),
         (lambda Y: corrupt_labels(Y, "flip", -0.1), r"rate must be in \[0, 1\], got -0.1"),
         (
             lambda Y: corrupt_labels(Y[:10], "permute", 0.1),

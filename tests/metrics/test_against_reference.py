@@ -105,6 +105,13 @@ def subset_accuracy(entries):
     return float(all(y == p for y, p in entries)) if entries else NAN
 
 
+def calibration_error(entries):
+    if not entries:
+        return NAN
+    bins = [[(y, p) for y, p in entries if min(int(p * 10), 9) == b] for b in range(10)]
+    return sum(abs(sum(y - p for y, p in members)) for members in bins) / len(entries)
+
+
 hamming = mean_of(lambda y, p: float(y != p))
 brier = mean_of(lambda y, p: (y - p) ** 2)
 
@@ -144,7 +151,7 @@ PROBABILITY_METRICS = [
     (metric, options, reference, over)
     for metric, reference in ((metrics.log_loss, mean_of(log_loss)), (metrics.brier_score, brier))
     for options, over in (({}, ENTRIES), ({"over": "labels"}, LABELS), ({"over": "samples"}, SAMPLES))
-]
+] + [(metrics.expected_calibration_error, {}, calibration_error, ENTRIES)]
 
 
 def reference_values(reference, over, Y, values):

@@ -36,7 +36,7 @@ def test_used_and_left_out_are_counted():
         assert counts[name] == ("samples", 3, 2)
     assert counts["macro_auc"] == counts["macro_average_precision"] == ("labels", 3, 1)
     assert counts["subset_accuracy"] == ("samples", 4, 1)
-    for name in ("micro_auc", "micro_f1", "hamming_loss", "log_loss", "brier_score"):
+    for name in ("micro_auc", "micro_f1", "hamming_loss", "log_loss", "brier_score", "expected_calibration_error"):
         assert counts[name] == ("entries", 13, 7)
 
 

@@ -113,7 +113,7 @@ def test_missing_records_are_left_out():
 
 def test_unknown_names_raise():
     for options, says in (
-        ({"metric": "coverage"}, "metric must be one of ranking_loss in study tiny, got 'coverage'"),
+        ({"metric": "rkl"}, "metric must be a recorded metric, such as ranking_loss, got 'rkl'"),
         ({"reference": "theirs"}, "must be one of ours, good, bad, oracle in study tiny, got 'theirs'"),
         ({"competitors": ["x"]}, "got 'x'"),
     ):

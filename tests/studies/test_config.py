@@ -52,6 +52,9 @@ from tests.studies.studies import linear, make
         ({"corruption": [{"kind": "flip"}]}, "rate must be above 0"),
         ({"corruption": [{"kind": "flip", "rate": 0.1, "seed": 1}]}, "corruption 1: unknown key seed"),
         ({"corruption": [{"kind": "flip", "rate": 0.1}] * 2}, "corruption must not have repeated tables"),
+        ({"hiding": "none"}, "hiding must be one of stratified, single_positive, got 'none'"),
+        ({"hiding": "single_positive"}, r'observed must be \[1.0\] with hiding = "single_positive", got \[0.5\]'),
+        ({"methods": [linear(trusted=0.5)]}, "trusted must be an integer of at least 0, got 0.5"),
     ],
 )
 def test_an_invalid_value_raises_an_error_that_names_it(change, message):
@@ -69,6 +72,9 @@ def test_a_study_is_restored_from_its_dictionary():
         corruption=[{"kind": "flip", "rate": 0.1}], reference="noisy", standardize=["planted"], evaluated_on="missing"
     )
     assert parse_study(study.as_dict(), name="tiny", source="records") == study
+    single = make(hiding="single_positive", observed=[1.0], methods=[linear(trusted=5), linear("oracle", oracle=True)])
+    assert parse_study(single.as_dict(), name="tiny", source="records") == single
+    assert not {"hiding", "trusted"} & {*study.as_dict(), *study.as_dict()["methods"][0]}  # as in older records
 
 
 def test_settings_are_all_combinations_in_the_order_of_the_file():
@@ -116,6 +122,15 @@ def test_the_tables_study_is_the_papers():
 
 
 DOCS = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text(encoding="utf-8")
+
+
+def test_trials_have_the_labels_of_their_method():
+    methods = [linear("a", trusted=7), linear("b", oracle=True, search={"ridge": [1, 2]})]
+    study = make(methods=methods, hiding="single_positive", observed=[1.0])
+    final = final_trials(study, Records())
+    assert {(trial.method, trial.trusted, trial.oracle) for trial in final} == {("a", 7, False)}
+    assert {(trial.oracle, trial.hiding) for trial in search_trials(study)} == {(True, "single_positive")}
+    assert {trial.condition for trial in search_trials(study)} == set(study.conditions)
 
 
 @pytest.mark.parametrize("study", SHIPPED.values(), ids=lambda study: study.name)

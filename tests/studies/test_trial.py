@@ -6,21 +6,15 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 
-from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import METRICS, micro_average_precision, ranking_loss
 from spmld.studies import Corruption, StudyError, Trial, run
 from spmld.studies import trial as module
 from spmld.studies.schema import is_metric
 from spmld.studies.trial import attempt, build, find_estimator
+from tests.studies.studies import LINEAR, Memory, tiny
 
-LINEAR = "tests.studies.studies.Linear"
-
-
-def tiny(kind="test", **changes):
-    parts = {"data": "planted", "observed": 0.5, "seed": 3, "method": "linear", "estimator": LINEAR, "params": {}}
-    folds = 3 if kind == "held-out" else 0
-    return Trial(kind, **{**parts, "folds": folds, **changes})
+MEMORY = "tests.studies.studies.Memory"
 
 
 class Poisoned(Bunch):
@@ -30,20 +24,6 @@ class Poisoned(Bunch):
         if name in ("X_test", "Y_test"):
             raise AssertionError(f"{name} was read")
         return super().__getattr__(name)
-
-
-@pytest.fixture
-def loads(monkeypatch):
-    def put(data):
-        monkeypatch.setattr(module, "load", lambda name: data)
-
-    return put
-
-
-@pytest.fixture
-def planted():
-    data = make_planted(n_samples=200, n_features=6, n_labels=5, random_state=1)
-    return {"X_train": data.X[::2], "Y_train": data.Y[::2], "X_test": data.X[1::2], "Y_test": data.Y[1::2]}
 
 
 @pytest.mark.parametrize("kind", ["test", "held-out"])
@@ -73,17 +53,6 @@ def test_selection_uses_observed_labels_only(loads, planted, monkeypatch):
     assert sum(missing) == hidden.sum() > 0
 
 
-class Memory(BaseEstimator):
-    """Memorizes its training samples."""
-
-    def fit(self, X, Y):
-        self.memory_ = {row.tobytes(): labels for row, labels in zip(X, np.nan_to_num(Y), strict=True)}
-        return self
-
-    def decision_function(self, X):
-        return np.array([self.memory_.get(row.tobytes(), np.zeros(5)) for row in X])
-
-
 class Strict(Memory):
     """Raise an error unless about half of the labels are missing."""
 
@@ -102,7 +71,7 @@ def test_the_fit_uses_only_the_entries_that_the_mask_shows(loads, planted, kind)
 
 def test_held_out_samples_are_not_used_for_fitting(loads, planted):
     loads(Bunch(**planted))
-    estimator = f"{__name__}.Memory"
+    estimator = MEMORY
     assert run(tiny("held-out", estimator=estimator))["ranking_loss"] == 1.0  # all tied, and ties are errors
     loads(Bunch(**{**planted, "X_test": planted["X_train"], "Y_test": planted["Y_train"]}))
     assert run(tiny(estimator=estimator, observed=1.0))["ranking_loss"] == 0.0
@@ -140,6 +109,15 @@ def test_an_oracle_is_fitted_without_corrupted_entries(loads, planted, monkeypat
     run(tiny(oracle=True, **wrong))
     with pytest.raises(AssertionError):
         run(tiny(**wrong))
+
+
+def test_cardinalities_are_recorded(loads, planted):
+    loads(Bunch(**planted))
+    trial = tiny(observed=1.0)
+    predicted = build(trial).fit(planted["X_train"], planted["Y_train"]).predict(planted["X_test"])
+    metrics = run(trial)
+    assert metrics["predicted_cardinality"] == pytest.approx(predicted.sum(axis=1).mean())
+    assert metrics["true_cardinality"] == pytest.approx(planted["Y_test"].sum(axis=1).mean())
 
 
 def test_completion_is_evaluated_on_missing_entries(loads, planted):
@@ -184,16 +162,19 @@ def test_features_are_standardized_by_the_training_samples(loads, planted):
 def test_every_metric_that_studies_accept_is_recorded():
     recorded = set(run(tiny(estimator="spmld.GLOCAL")))
     named = {name.removesuffix("k") + str(k) if name.endswith("_k") else name for name in METRICS for k in (1, 3, 5)}
-    assert {name for name in named if is_metric(name)} == recorded
+    assert {name for name in named if is_metric(name)} == recorded - {"predicted_cardinality", "true_cardinality"}
 
 
 def test_the_key_depends_on_the_description():
     assert tiny().key == tiny().key
     others = [tiny(seed=4), tiny(observed=0.3), tiny(params={"ridge": 2}), tiny("held-out"), tiny(method="other")]
     others += [tiny(corruption=Corruption("flip", 0.1)), tiny(oracle=True), tiny("missing"), tiny("audit")]
-    others += [tiny(standardize=True)]
-    assert len({tiny().key, *(other.key for other in others)}) == 11
-    assert not {"oracle", "standardize"} & set(tiny().as_dict())  # older records keep their keys
+    others += [tiny(standardize=True), tiny(trusted=5), tiny(hiding="single_positive")]
+    assert len({tiny().key, *(other.key for other in others)}) == 13
+    later = {"oracle", "standardize", "trusted", "hiding"}
+    assert not later & set(tiny().as_dict())  # older records keep their keys
+    for other in others:
+        assert Trial.from_dict(json.loads(json.dumps(other.as_dict()))) == other
 
 
 def test_a_failure_is_recorded():

@@ -16,9 +16,11 @@ from spmld.cli.progress import progress_bar
 from spmld.studies.comparison import compare_methods
 from spmld.studies.costs import compare_costs
 from spmld.studies.report import write_report
+from spmld.studies.summary import summarize_methods
 from spmld.studies.trial import attempt
 
 _records = click.argument("records", type=click.Path(path_type=Path))
+_study_option = click.option("--study", help="Study, if RECORDS contains several.")
 
 
 @click.group()
@@ -121,10 +123,14 @@ def html(records: Path, out: str, title: str | None) -> None:
 
 @reproduce.command()
 @_records
-@click.option("--study", help="Study, if RECORDS contains several.")
-@click.option("--metric", help="Metric.  [default: the first of the study]")
+@_study_option
+@click.option("--metric", help="Recorded metric.  [default: the first of the study]")
 @click.option("--reference", help="Method to compare with its competitors.  [default: the reference of the study]")
-@click.option("--against", multiple=True, help="Competitor; can be repeated.  [default: all others except oracles]")
+@click.option(
+    "--against",
+    multiple=True,
+    help="Competitor; can be repeated.  [default: all others except oracles]",
+)
 @click.option("--data", multiple=True, help="Data set; can be repeated.  [default: all]")
 @click.option("--figure", type=click.Path(path_type=Path), help="Also plot the comparison to a file (PNG, SVG or PDF).")
 @click.option("--cost", is_flag=True, help="Print the CPU time of parameter search and fit instead of a metric.")
@@ -152,13 +158,7 @@ def table(
       spmld reproduce table results.jsonl --metric coverage --against GLOCAL --data business --figure wins.png
     """
     content = studies.read_records(records)
-    if study is None and len(content.studies) == 1:
-        (study,) = content.studies
-    if study not in content.studies:
-        raise studies.RecordError(
-            f"--study must be one of {', '.join(content.studies) or 'none'} in {records}, got {study!r}"
-        )
-    comparison = compare_methods(content.study(study), content, metric, reference, against, data)
+    comparison = compare_methods(_find_study(content, study, records), content, metric, reference, against, data)
     if figure is not None:
         with writing(figure) as part:
             comparison.figure().savefig(part, dpi=130)
@@ -167,6 +167,33 @@ def table(
         print_json(shown.to_dict())
     else:
         click.echo(shown.brief() if brief else shown.markdown())
+
+
+@reproduce.command()
+@_records
+@_study_option
+@click.option(
+    "--metric",
+    multiple=True,
+    help="Recorded metric, or cardinality_ratio; can be repeated.  [default: those of the study]",
+)
+@click.option("--data", multiple=True, help="Data set; can be repeated.  [default: all]")
+@options.json_option
+def summary(records: Path, study: str | None, metric: tuple[str, ...], data: tuple[str, ...], as_json: bool) -> None:
+    """Print the means of metrics over all conditions of RECORDS in Markdown: a row for each method.
+
+    cardinality_ratio is the number of predicted labels divided by the number of true labels.
+
+    \b
+    Example:
+      spmld reproduce summary results.jsonl --metric micro_f1 --metric macro_f1 --metric cardinality_ratio
+    """
+    content = studies.read_records(records)
+    shown = summarize_methods(_find_study(content, study, records), content, metric, data)
+    if as_json:
+        print_json(shown.to_dict())
+    else:
+        click.echo(shown.markdown())
 
 
 @reproduce.command()
@@ -205,7 +232,7 @@ def check(
     if repeated["status"] != "ok":
         print_message(f"the repeated fit failed: {repeated['error']}")
         raise Exit(1)
-    click.echo(f"{trial.method} on {trial.data}, {trial.observed:.0%} observed, seed {trial.seed}, {trial.params}")
+    click.echo(f"{trial.method} on {trial.condition}, seed {trial.seed}, {trial.params}")
     differs = False
     for name, value in recorded["metrics"].items():
         now = repeated["metrics"].get(name)
@@ -216,6 +243,17 @@ def check(
     for text, record in (("recorded", recorded), ("repeated", repeated)):
         click.echo(f"{text}: {record['cpu_seconds']} CPU seconds, version {record['version']}")
     raise Exit(1 if differs else 0)
+
+
+def _find_study(content: studies.Records, name: str | None, records: Path) -> studies.Study:
+    """Return the named study of the records, or the only one."""
+    if name is None and len(content.studies) == 1:
+        (name,) = content.studies
+    if name not in content.studies:
+        raise studies.RecordError(
+            f"--study must be one of {', '.join(content.studies) or 'none'} in {records}, got {name!r}"
+        )
+    return content.study(name)
 
 
 def _find_record(records: studies.Records, conditions: dict[str, Any], key: str | None) -> dict[str, Any]:

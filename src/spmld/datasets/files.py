@@ -48,7 +48,7 @@ def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) ->
         extension.
     **options
         Options of the reader: ``labels``, ``xml`` and ``encoding`` of `read_arff`; ``labels``, ``prefix``, ``drop`` and
-        ``encoding`` of `read_csv`; the same without ``encoding`` of `read_parquet`.
+        ``encoding`` of `read_csv`; the same without ``encoding`` of `read_parquet`; ``labels`` of `read_mat`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""MATLAB files in the layout of the paper's authors."""
+"""MATLAB files in the layouts of the paper's authors and of partial multi-label learning."""
 
 from typing import Any
 
@@ -10,11 +10,23 @@ from spmld._io import StrPath, reading
 from spmld.datasets.dataset import Dataset, join_split
 
 
-def read_mat(path: StrPath) -> Dataset:
-    """Read a MATLAB file with the variables ``train`` and ``test``, or a struct ``data`` of both.
+def read_mat(path: StrPath, *, labels: str = "partial_labels") -> Dataset:
+    """Read a MATLAB file in one of two layouts.
 
-    Each is a cell {features, labels} with samples in columns, as in the files of the paper's authors. Labels are -1 and
-    1, or 0 and 1. The two parts become the split of the data set.
+    The files of the paper's authors have the variables ``train`` and ``test``, or a struct ``data`` of both. Each is a
+    cell {features, labels} with samples in columns. Labels are -1 and 1, or 0 and 1. The two parts become the split of
+    the data set.
+
+    Files of partial multi-label learning have the variables ``data``, of shape (n_samples, n_features), and
+    ``partial_labels`` and ``target``, of shape (n_labels, n_samples): the candidate labels, some of them wrong, and the
+    true labels. Features with mostly zeros become sparse.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to read.
+    labels : {"partial_labels", "target"}, default="partial_labels"
+        Labels to read from a file of partial multi-label learning.
 
     Examples
     --------
@@ -35,8 +47,24 @@ def read_mat(path: StrPath) -> Dataset:
     """
     with reading(path, "a MATLAB file") as file:
         content = scipy.io.loadmat(file, simplify_cells=True)
+        if "partial_labels" in content or "target" in content:
+            return _candidate_data(content, labels, file.stem)
         content = content.get("data", content)
         return join_split(_part(content, "train"), _part(content, "test"), file.stem)
+
+
+def _candidate_data(content: Any, labels: str, name: str) -> Dataset:
+    if labels not in ("partial_labels", "target"):
+        raise ValueError(f'labels must be "partial_labels" or "target", got {labels!r}')
+    if missing := [variable for variable in ("data", labels) if variable not in content]:
+        raise ValueError(f"the file has no variable {missing[0]!r}")
+    X, Y = content["data"], content[labels]
+    X, Y = (values if sp.issparse(values) else np.atleast_2d(values) for values in (X, Y))
+    if X.shape[0] != Y.shape[1]:
+        raise ValueError(f"data has {X.shape[0]} samples but {labels} has {Y.shape[1]}")
+    if not sp.issparse(X) and np.count_nonzero(X) < 0.1 * X.size:
+        X = sp.csr_array(X)
+    return Dataset(X, Y.T, name=name)
 
 
 def _part(content: Any, part: str) -> Dataset:

@@ -10,7 +10,7 @@ from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.mlknn import MLkNN
 from spmld.estimators.mllrc import MLLRC
 from spmld.estimators.per_label import PerLabelClassifier
-from spmld.estimators.positive_only import WeakNegatives, positive_unlabeled
+from spmld.estimators.positive_only import PositiveUnlabeledResult, positive_unlabeled
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.self_paced import SelfPacedClassifier
 from spmld.estimators.spmld import SPMLD
@@ -30,9 +30,9 @@ __all__ = [
     "MaskedRidge",
     "MultiLabelEstimator",
     "PerLabelClassifier",
+    "PositiveUnlabeledResult",
     "SelfPacedClassifier",
     "SelfPacedEnsemble",
     "View",
-    "WeakNegatives",
     "positive_unlabeled",
 ]

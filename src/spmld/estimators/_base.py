@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, to_numpy
-from spmld.estimators._inputs import check_features, check_labels, check_weights
+from spmld.estimators._inputs import check_features, check_labels, check_trusted, check_weights
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
@@ -85,7 +85,11 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         """Convert scores to probabilities."""
         return score_probabilities(scores, self.loss)
 
-    def fit(self, X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> Any:
+    def _margins(self, scores: Any) -> Any:
+        """Return numbers that are positive where the label is predicted, given the scores as a NumPy array."""
+        return scores
+
+    def fit(self, X: Any, y: Any, mask: Any = None, entry_weight: Any = None, trusted: Any = None) -> Any:
         """Fit the estimator to the observed labels.
 
         Parameters
@@ -98,6 +102,9 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             True where a label is observed. Other entries of y are ignored.
         entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
             Non-negative weights of the entries or of the samples. An entry of weight 0 is treated as missing.
+        trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
+            True for entries, or samples, whose labels are verified to be correct. Estimators that model wrong labels
+            use it: `SelfPacedEnsemble`, and `MaskedLogistic` with noise rates. Others fit all observed labels alike.
 
         Returns
         -------
@@ -114,7 +121,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         X = check_features(self, X, reset=True)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask))
         labels, weights, self.class_prior_ = complete_labels(
-            X, labels, weights, entry_weight, self._accepts_entry_weight()
+            X, check_trusted(trusted, labels), weights, entry_weight, self._accepts_entry_weight()
         )
         with ignore_label_warnings():
             self._fit(X, labels, weights)
@@ -132,7 +139,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         self.label_names_ = labels.names if labels.names is not None else list(range(self.n_labels_))
 
     def decision_function(self, X: Any) -> Any:
-        """Return the scores; labels with positive scores are predicted.
+        """Return the scores; labels with positive scores are predicted, unless the estimator has a decision rule.
 
         Parameters
         ----------
@@ -182,7 +189,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
         """
         scores = self._all_scores(X)
-        return move(self._labels.write(to_numpy(scores)), scores)
+        return move(self._labels.write(self._margins(to_numpy(scores))), scores)
 
     def score(self, X: Any, y: Any, mask: Any = None) -> float:
         """Return the fraction of samples whose observed labels are all predicted correctly.
@@ -198,7 +205,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         """
         labels = self._check_new_labels(X, y, mask)
         truth = np.where(labels.observed, (labels.signs > 0).astype(float), np.nan)
-        return float(subset_accuracy(truth, (to_numpy(self._all_scores(X)) > 0).astype(int)))
+        return float(subset_accuracy(truth, (self._margins(to_numpy(self._all_scores(X))) > 0).astype(int)))
 
     def _check_new_labels(self, X: Any, Y: Any, mask: Any) -> Labels:
         """Validate labels against those passed to `fit`."""

@@ -12,7 +12,7 @@ from spmld._arrays import move, namespace, numpy_dtype, to_numpy
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.designs import Features, Penalty, label_laplacian
 from spmld.core.initialization import label_means
-from spmld.core.losses import LOSSES, NoisyLogistic
+from spmld.core.losses import LOSSES, Loss, NoisyLogistic
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
 from spmld.estimators._linear import LinearModel, make_linear_problem
@@ -37,8 +37,8 @@ class _MaskedLinear(LinearModel):
     def _ridge(self) -> float:
         """Return the factor t."""
 
-    def _make_loss(self, problem: Problem, B: Any) -> Any:
-        """Return the loss; B has the array type of the scores."""
+    def _make_loss(self, problem: Problem, labels: Labels, B: Any) -> Loss | tuple[Loss, ...]:
+        """Return the loss, or the loss of each row block; B has the array type of the scores."""
         return LOSSES[self.loss]
 
     @abstractmethod
@@ -52,7 +52,7 @@ class _MaskedLinear(LinearModel):
         t = self._ridge()
         result = newton_minimize(
             problem,
-            self._make_loss(problem, B),
+            self._make_loss(problem, labels, B),
             Features(self.fit_intercept),
             Penalty(t, self.fit_intercept, laplacian, t * self.label_graph_penalty),
             B,
@@ -82,6 +82,17 @@ class _MaskedLinear(LinearModel):
     def _map_in_threads(self, function: Callable[..., Any], groups: Iterable[Any]) -> Iterable[Any]:
         """Map a function over groups of labels. Threads help because matrix products release the GIL."""
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
+
+
+def check_rate(name: str, rate: Any, n_labels: int) -> np.ndarray:
+    """Return a noise rate as an array of shape (n_labels,)."""
+    try:
+        values = np.asarray(rate, dtype=float)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.shape not in ((), (n_labels,)) or not ((values >= 0) & (values < 1)).all():
+        raise ValueError(f"{name} must be a number in [0, 1), or an array with one for each label, got {rate!r}")
+    return values + np.zeros(n_labels)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -116,6 +127,12 @@ class MaskedLogistic(_MaskedLinear):
         Whether to start from the coefficients of the last fit.
     n_jobs : int or None, default=None
         Number of threads, each for a group of labels.
+    false_positive_rate, false_negative_rate : float or array-like of shape (n_labels,), default=0.0
+        Noise rates of the labels: the probability :math:`\alpha` that a true negative is observed as positive, and the
+        probability :math:`\beta` that a true positive is observed as negative. If they are not 0, the loss is the
+        negative log-likelihood of the observed labels,
+        :math:`P(Y_{ij} = 1) = \alpha_j + (1 - \alpha_j - \beta_j) / (1 + e^{-F_{ij}})`, so that scores are log-odds of
+        the true labels. Entries that are ``trusted`` in `fit` have no noise.
 
     Attributes
     ----------
@@ -140,7 +157,12 @@ class MaskedLogistic(_MaskedLinear):
     """
 
     loss = "logistic"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"C": [POSITIVE], **_MaskedLinear._parameter_constraints}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "C": [POSITIVE],
+        "false_positive_rate": "no_validation",  # by check_rate
+        "false_negative_rate": "no_validation",
+        **_MaskedLinear._parameter_constraints,
+    }
 
     C: float = 1.0
     false_positive_rate: Any = 0.0
@@ -149,11 +171,20 @@ class MaskedLogistic(_MaskedLinear):
     def _ridge(self) -> float:
         return 1 / self.C
 
-    def _make_loss(self, problem: Problem, B: Any) -> Any:
-        alpha, beta = (np.asarray(rate, dtype=float) + np.zeros(B.shape[1]) for rate in (self.false_positive_rate, self.false_negative_rate))
-        if not alpha.any() and not beta.any():
+    def _make_loss(self, problem: Problem, labels: Labels, B: Any) -> Loss | tuple[Loss, ...]:
+        l = labels.signs.shape[1]
+        rates = [check_rate(name, getattr(self, name), l) for name in ("false_positive_rate", "false_negative_rate")]
+        if (rates[0] + rates[1] >= 1).any():
+            raise ValueError(
+                "false_positive_rate and false_negative_rate must have a sum below 1 for each label, "
+                f"got {self.false_positive_rate!r} and {self.false_negative_rate!r}"
+            )
+        if not any(rate.any() for rate in rates):
             return LOSSES[self.loss]
-        return NoisyLogistic(move(alpha.astype(numpy_dtype(B)), B), move(beta.astype(numpy_dtype(B)), B))
+        if labels.trusted is None:
+            return NoisyLogistic(*(move(rate.astype(numpy_dtype(B)), B) for rate in rates))
+        blocks = [problem.split(move(np.where(labels.trusted, 0, rate).astype(numpy_dtype(B)), B)) for rate in rates]
+        return tuple(NoisyLogistic(*block) for block in zip(*blocks, strict=True))
 
     def _initial_intercept(self, means: Any) -> Any:
         """Return the log-odds of the frequency of positives, which is finite even for labels with one sign only."""

@@ -48,7 +48,7 @@ BOUNDS = [(-4.6, 4.6), (-2.0, 2.0), (-5.0, 5.0)]
 """Bounds of the log-odds of c, of log a and of d."""
 
 
-class WeakNegatives(NamedTuple):
+class PositiveUnlabeledResult(NamedTuple):
     """Labels in which the missing entries of positive-only labels are weak negatives.
 
     Attributes
@@ -73,7 +73,7 @@ class WeakNegatives(NamedTuple):
     label_frequency: Matrix
 
 
-def positive_unlabeled(X: Any, Y: Any, mask: Any = None, sample_weight: Any = None) -> WeakNegatives:
+def positive_unlabeled(X: Any, Y: Any, mask: Any = None, sample_weight: Any = None) -> PositiveUnlabeledResult:
     """Replace the missing entries of positive-only labels by weak negatives.
 
     A label is positive-only if it has observed positives, no observed negative and missing entries. If no label has an
@@ -92,7 +92,7 @@ def positive_unlabeled(X: Any, Y: Any, mask: Any = None, sample_weight: Any = No
 
     Returns
     -------
-    WeakNegatives
+    PositiveUnlabeledResult
 
     Notes
     -----
@@ -129,7 +129,9 @@ def positive_unlabeled(X: Any, Y: Any, mask: Any = None, sample_weight: Any = No
     return completed._replace(labels=completed.labels.write_with_missing(Y))
 
 
-def complete_positive_only(X: Any, labels: Labels, weights: NDArray[Any], sample_weight: Any = None) -> WeakNegatives:
+def complete_positive_only(
+    X: Any, labels: Labels, weights: NDArray[Any], sample_weight: Any = None
+) -> PositiveUnlabeledResult:
     """Return the result of `positive_unlabeled` for validated labels and entry weights, with `Labels` as labels."""
     n, l = labels.signs.shape
     v = np.ones((n, 1)) if sample_weight is None else np.asarray(to_numpy(sample_weight), dtype=float).reshape(n, 1)
@@ -137,7 +139,7 @@ def complete_positive_only(X: Any, labels: Labels, weights: NDArray[Any], sample
     single = find_single_class(labels.signs[used])
     prior, frequency = np.full(l, np.nan), np.full(l, np.nan)
     if not single.positive_only.any():
-        return WeakNegatives(labels, weights, prior, frequency)
+        return PositiveUnlabeledResult(labels, weights, prior, frequency)
     chosen = single.positive_only if (labels.signs < 0).any() else single.positive_only | single.unobserved
     observed = labels.signs[np.ix_(used, chosen)] > 0
     scores = _out_of_fold_scores(features_to_numpy(X)[used], observed, v[used])
@@ -151,7 +153,7 @@ def complete_positive_only(X: Any, labels: Labels, weights: NDArray[Any], sample
     signs[entries] = np.where(observed, 1, -1)
     weights[entries] = v[used] * np.where(observed, 1.0, _negative_weight(positive, c))
     signs[weights == 0] = 0
-    return WeakNegatives(replace(labels, signs=signs), weights, prior, frequency)
+    return PositiveUnlabeledResult(replace(labels, signs=signs), weights, prior, frequency)
 
 
 def complete_labels(
@@ -172,7 +174,7 @@ def complete_labels(
     if by_sample and accepts_weights:
         completed = complete_positive_only(X, labels, weights, entry_weight)
     else:
-        completed = WeakNegatives(labels, weights, *np.full((2, len(single.positive_only)), np.nan))
+        completed = PositiveUnlabeledResult(labels, weights, *np.full((2, len(single.positive_only)), np.nan))
     rare = np.logical_and(single.unobserved, completed.class_prior == 0)
     messages = single_class_messages(labels, single._replace(unobserved=single.unobserved & ~rare))
     if rare.any():

@@ -13,7 +13,7 @@ from spmld.labels.encoding import read_labels
 def hide_labels(
     Y: Any,
     observed_fraction: float = 0.3,
-    kind: Literal["stratified", "uniform"] = "stratified",
+    kind: Literal["stratified", "uniform", "single_positive"] = "stratified",
     random_state: int | np.random.RandomState | None = None,
 ) -> Any:
     """Hide labels at random.
@@ -23,10 +23,12 @@ def hide_labels(
     Y : labels in any form accepted by `read_labels`
         Labels. Missing entries stay missing.
     observed_fraction : float in (0, 1], default=0.3
-        Fraction of the observed entries to keep.
-    kind : {"stratified", "uniform"}, default="stratified"
+        Fraction of the observed entries to keep. It is not used if `kind` is "single_positive".
+    kind : {"stratified", "uniform", "single_positive"}, default="stratified"
         "stratified" keeps this fraction, rounded up, of the positives and of the negatives of each label.
         "uniform" keeps this fraction, rounded up, of all entries.
+        "single_positive" keeps one positive of each sample, chosen at random, and hides everything else. Nothing is
+        observed of a sample without a positive.
     random_state : int, RandomState instance or None, default=None
         Seed of the random number generator.
 
@@ -61,8 +63,13 @@ def hide_labels(
     elif kind == "uniform":
         kept = choose(labels.signs != 0)
         signs.flat[kept] = labels.signs.flat[kept]
+    elif kind == "single_positive":
+        # The positive with the highest of independent random numbers is uniformly distributed.
+        draws = np.where(labels.signs > 0, rng.uniform(size=signs.shape), -1.0)
+        rows = np.flatnonzero((labels.signs > 0).any(axis=1))
+        signs[rows, draws[rows].argmax(axis=1)] = 1
     else:
-        raise ValueError(f'kind must be "stratified" or "uniform", got {kind!r}')
+        raise ValueError(f'kind must be "stratified", "uniform" or "single_positive", got {kind!r}')
     return labels.write_with_missing(Y, signs)
 
 

@@ -26,6 +26,8 @@ class Labels:
         Column names of a DataFrame.
     one_dimensional : bool
         Whether the labels had shape (n_samples,).
+    trusted : ndarray of bool of shape (n_samples, n_labels) or None
+        Which entries are verified to be correct; None if it is not known of any.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class Labels:
     classes: NDArray[Any]
     names: list[Any] | None = None
     one_dimensional: bool = False
+    trusted: NDArray[np.bool_] | None = None
 
     @property
     def observed(self) -> NDArray[np.bool_]:

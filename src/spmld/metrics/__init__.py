@@ -15,7 +15,7 @@ from spmld.metrics._at_k import (
 from spmld.metrics._auc import macro_auc, micro_auc, sample_auc
 from spmld.metrics._evaluate import Evaluation, evaluate
 from spmld.metrics._predictions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
-from spmld.metrics._probabilities import brier_score, log_loss, reliability_curve
+from spmld.metrics._probabilities import brier_score, expected_calibration_error, log_loss, reliability_curve
 from spmld.metrics._ranking import (
     coverage,
     label_ranking_average_precision,
@@ -34,6 +34,7 @@ __all__ = [
     "brier_score",
     "coverage",
     "evaluate",
+    "expected_calibration_error",
     "get_metric",
     "hamming_loss",
     "label_ranking_average_precision",

@@ -36,6 +36,9 @@ _PARAMETERS = {
     "over": """\
         {"entries", "samples", "labels"}, default="entries"
             Average over all observed entries, or average the means of the samples or of the labels.""",
+    "n_bins": """\
+        int, default=10
+            Number of bins of equal width in [0, 1].""",
     "average": """\
         {"mean"} or None, default="mean"
             None returns the value of each sample, label or entry, NaN where it is undefined.""",

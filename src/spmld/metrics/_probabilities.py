@@ -1,11 +1,11 @@
-"""Metrics of predicted probabilities: log loss, Brier score and the reliability curve."""
+"""Metrics of predicted probabilities: log loss, Brier score, calibration error and the reliability curve."""
 
 from typing import Any
 
 import numpy as np
 
 from spmld._validation import check_scalar_integer
-from spmld.metrics._averaging import average_entries
+from spmld.metrics._averaging import average_defined, average_entries, ratio
 from spmld.metrics._docstrings import documented
 from spmld.metrics._inputs import Floats, Signs, read_probabilities
 
@@ -56,6 +56,26 @@ def brier_score(
 
 def _brier_score(signs: Signs, probabilities: Floats) -> Any:
     return np.square(probabilities - (signs > 0))
+
+
+@documented
+def expected_calibration_error(Y_true: Any, probabilities: Any, mask: Any = None, *, n_bins: int = 10) -> float:
+    r"""Compute the mean difference between predicted probabilities and fractions of positives.
+
+    .. math:: \sum_b \frac{|B_b|}{N} \left| \bar p_b - \bar y_b \right|
+
+    :math:`B_b` are the observed entries whose probability is in bin `b`, :math:`\bar p_b` their mean probability,
+    :math:`\bar y_b` their fraction of positives, and `N` is the number of observed entries. The differences are those
+    of `reliability_curve`. The value is in [0, 1]; lower is better.
+
+    {parameters, returns and examples}
+
+    >>> expected_calibration_error([[1, 0], [None, 1]], [[0.75, 0.25], [0.5, 0.75]], n_bins=2)
+    0.25
+    """
+    mean_probability, positive_fraction, counts = reliability_curve(Y_true, probabilities, mask, n_bins=n_bins)
+    total = (counts * np.abs(mean_probability - positive_fraction)).sum()
+    return float(average_defined(ratio(total, counts.sum()), "mean", "expected_calibration_error"))
 
 
 def reliability_curve(

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from spmld.metrics._at_k import ndcg_at_k, one_error, precision_at_k, propensity_scored_precision_at_k, recall_at_k
 from spmld.metrics._auc import macro_auc, micro_auc, sample_auc
 from spmld.metrics._predictions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
-from spmld.metrics._probabilities import brier_score, log_loss
+from spmld.metrics._probabilities import brier_score, expected_calibration_error, log_loss
 from spmld.metrics._ranking import (
     coverage,
     label_ranking_average_precision,
@@ -95,6 +95,7 @@ METRICS: dict[str, Metric] = {
         Metric(micro_f1, "predictions", "entries", True),
         Metric(log_loss, "probabilities", "entries", False, (0, -math.log(sys.float_info.epsilon))),
         Metric(brier_score, "probabilities", "entries", False),
+        Metric(expected_calibration_error, "probabilities", "entries", False),
     )
 }
 """All metrics: a `Metric` for each name."""

@@ -70,6 +70,7 @@ def cross_fit(
     folds: Sequence[Fold],
     *,
     entry_weight: NDArray[Any] | None = None,
+    trusted: NDArray[np.bool_] | None = None,
     score: Callable[[Any, Any], NDArray[Any]] = decision_scores,
     n_jobs: int | None = None,
 ) -> CrossFitResult:
@@ -89,6 +90,8 @@ def cross_fit(
     entry_weight : ndarray of shape (n_samples, n_labels), optional
         Weights of the entries, passed to ``fit``. A fold whose training entries all have weight 0 is not fitted; the
         scores of its test samples are 0.
+    trusted : ndarray of bool of shape (n_samples, n_labels), optional
+        Verified entries, passed to ``fit`` if given.
     score : callable, default=decision_scores
         ``score(fitted, X_test)`` returns the scores of the test samples, by default those of ``decision_function``.
     n_jobs : int or None, default=None
@@ -115,7 +118,8 @@ def cross_fit(
 
     def tasks() -> Iterator[Any]:
         for fold_estimator, (train, test) in zip(estimators, folds, strict=True):
-            options = {} if entry_weight is None else {"entry_weight": entry_weight[train]}
+            arrays = {"entry_weight": entry_weight, "trusted": trusted}
+            options = {name: array[train] for name, array in arrays.items() if array is not None}
             training = _safe_indexing(X, train), _safe_indexing(Y, train)
             yield delayed(_fit_and_score)(fold_estimator, training, options, _safe_indexing(X, test), score)
 

@@ -13,7 +13,7 @@ from spmld.studies.config import Condition, Method, Study
 from spmld.studies.figures import difference_figure
 from spmld.studies.records import Records
 from spmld.studies.results import StudyResult, collect_results, compare_with, greater_is_better, is_better
-from spmld.studies.schema import StudyError
+from spmld.studies.schema import StudyError, is_metric
 from spmld.studies.tables import condition_table, format_value, metric_heading
 
 
@@ -151,11 +151,11 @@ def compare_methods(
     records : Records
         Records. Conditions without results of the reference and at least one competitor are left out.
     metric : str, optional
-        Metric. By default, the first one of the study.
+        Any recorded metric. By default, the first one of the study.
     reference : str, optional
         Method to compare. By default, the reference of the study.
     competitors : sequence of str
-        Competitors. By default, all other methods except oracles.
+        Competitors. By default, all other methods with the same number of verified samples, except oracles.
     data : sequence of str
         Data sets. By default, all of them.
 
@@ -172,19 +172,22 @@ def compare_methods(
     """
     names = [method.name for method in study.methods]
     metric, reference = metric or study.metrics[0], reference or study.reference or names[0]
+    if not is_metric(metric):
+        raise StudyError(f"metric must be a recorded metric, such as {', '.join(study.metrics)}, got {metric!r}")
     for kind, values, known in (
-        ("metric", [metric], study.metrics),
         ("method", [reference, *competitors], names),
         ("data set", data, study.data),
     ):
         for value in values:
             if value not in known:
                 raise StudyError(f"{kind} must be one of {', '.join(known)} in study {study.name}, got {value!r}")
-    compared = tuple(competitors) or tuple(m.name for m in study.methods if not m.oracle and m.name != reference)
+    trusted = study.methods[names.index(reference)].trusted
+    alike = (m.name for m in study.methods if not m.oracle and m.trusted == trusted and m.name != reference)
+    compared = tuple(competitors) or tuple(alike)
     results = [
         result
-        for result in collect_results([study], records)
-        if result.metric == metric and result.condition.data in (data or study.data)
+        for result in collect_results([replace(study, metrics=(metric,))], records)
+        if result.condition.data in (data or study.data)
     ]
     return StudyComparison(study, metric, reference, compared, tuple(_rows(results, reference, compared)))
 
@@ -207,4 +210,4 @@ def _rows(results: list[StudyResult], reference: str, compared: tuple[str, ...])
 
 def _setup(method: Method) -> tuple[Any, ...]:
     """Return the settings that an oracle shares with its method."""
-    return method.estimator, method.fixed, method.search
+    return method.estimator, method.fixed, method.search, method.trusted

@@ -23,6 +23,7 @@ from spmld.studies.schema import (
 REPORTS = ("tables", "radar", "surface")
 EVALUATED_ON = ("test", "missing", "audit")
 CORRUPTIONS = ("none", "permute", "swap", "drop", "flip")
+HIDING = ("stratified", "single_positive")
 
 Params = dict[str, Any]
 
@@ -65,23 +66,29 @@ CLEAN = Corruption()
 
 @dataclass(frozen=True)
 class Condition:
-    """Data set, observed fraction and corruption on which methods are compared."""
+    """Data set, observed fraction, corruption and kind of hiding on which methods are compared."""
 
     data: str
     observed: float
     corruption: Corruption = CLEAN
+    hiding: str = "stratified"
 
     @property
     def labels(self) -> str:
-        """Corruption of the labels, "missing" if there is none."""
-        return str(self.corruption) or "missing"
+        """Corruption of the labels; "missing" or "complete" if there is none."""
+        return str(self.corruption) or ("complete" if self.observed_text == "100%" else "missing")
+
+    @property
+    def observed_text(self) -> str:
+        """Observed labels in words: a percentage, or "one positive" of each sample."""
+        return "one positive" if self.hiding == "single_positive" else f"{self.observed:.0%}"
 
     def to_dict(self) -> dict[str, str | float]:
         """Return the condition in plain types."""
         return {"data": self.data, "observed": self.observed, "labels": self.labels}
 
     def __str__(self) -> str:
-        return f"{self.data}, {self.observed:.0%} observed, {self.corruption}".rstrip(", ")
+        return f"{self.data}, {self.observed_text} observed, {self.corruption}".rstrip(", ")
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,11 @@ class Method:
     sweep : dict of lists
         Values of parameters whose combinations are all evaluated on the test set, for a surface.
     oracle : bool
-        Whether the method is fitted without the corrupted entries.
+        Whether the method is fitted without the corrupted entries; with all true labels where the training labels are
+        candidate labels or single positives.
+    trusted : int
+        Number of training samples, drawn at random, whose labels are verified: replaced by the true labels, and
+        passed to ``fit`` as ``trusted`` if the estimator accepts it.
 
     Examples
     --------
@@ -119,6 +130,7 @@ class Method:
     search: dict[str, list[Any]] = field(default_factory=dict, metadata=_CHOICES)
     sweep: dict[str, list[Any]] = field(default_factory=dict, metadata=_CHOICES)
     oracle: bool = field(default=False, metadata=accepts("true or false", lambda v: isinstance(v, bool)))
+    trusted: int = field(default=0, metadata=accepts("an integer of at least 0", at_least(0)))
 
     def __post_init__(self) -> None:
         names = [*self.fixed, *self.search, *self.sweep]
@@ -149,13 +161,16 @@ class Study:
     observed : tuple of float
         Observed fractions of the training labels.
     seeds : tuple of int
-        Seeds of the masks.
+        Seeds of the masks; numbers of the test folds for data sets with candidate labels.
     metrics : tuple of str
         Metrics to show. All metrics are recorded.
     methods : tuple of Method
         Methods to compare.
     corruption : tuple of Corruption
         Corruptions of the training labels.
+    hiding : {"stratified", "single_positive"}
+        Which labels are hidden, see `spmld.labels.hide_labels`. With "single_positive", `observed` must be 1, and
+        missing labels of held-out samples count as negative in the parameter search.
     standardize : tuple of str
         Data sets whose features are scaled for every method: samples of mean square norm 1, dense columns with mean 0
         and equal variances.
@@ -186,6 +201,7 @@ class Study:
     methods: tuple[Method, ...] = field(metadata=_TABLES)
     name: str = ""
     corruption: tuple[Corruption, ...] = field(default=(CLEAN,), metadata=_TABLES)
+    hiding: str = field(default="stratified", metadata=_options(HIDING))
     standardize: tuple[str, ...] = field(default=(), metadata=_NAMES)
     evaluated_on: str = field(default="test", metadata=_options(EVALUATED_ON))
     reference: str | None = field(default=None, metadata=accepts("the name of a method", is_text))
@@ -207,6 +223,8 @@ class Study:
                 "published must not be used unless evaluated_on is 'test', as in the paper, "
                 f"got evaluated_on = {self.evaluated_on!r}"
             )
+        if self.hiding == "single_positive" and self.observed != (1.0,):
+            raise StudyError(f'observed must be [1.0] with hiding = "single_positive", got {list(self.observed)}')
         if self.select_seed in self.seeds:
             raise StudyError(f"select_seed must not be one of seeds, got {self.select_seed}")
         if unknown := sorted(set(self.standardize) - set(self.data)):
@@ -221,7 +239,7 @@ class Study:
     @property
     def conditions(self) -> list[Condition]:
         """Conditions on which the methods are compared."""
-        return [Condition(*values) for values in product(self.data, self.observed, self.corruption)]
+        return [Condition(*values, hiding=self.hiding) for values in product(self.data, self.observed, self.corruption)]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the content of the TOML file of the study, without defaults, in plain types."""
@@ -229,8 +247,9 @@ class Study:
             self, dict_factory=lambda items: {k: v for k, v in items if v not in (None, {}, (), False)}
         )
         del content["name"]
-        if self.evaluated_on == "test":
-            del content["evaluated_on"]
+        for name, default in (("evaluated_on", "test"), ("hiding", "stratified")):
+            if content[name] == default:
+                del content[name]
         return json.loads(json.dumps(content))  # lists instead of tuples
 
 

@@ -1,21 +1,53 @@
 """Data sets of the studies."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import KFold
 
-from spmld.datasets import Dataset, describe, fetch_dataset, make_planted
+from spmld.datasets import Dataset, describe, fetch_dataset, find_file, make_planted, read_mat
+
+CANDIDATE_DATA = {"mirflickr": "mirflickr.mat", "yeastbp": "YeastBP.mat", "yeastmf": "YeastMF.mat"}
+"""Files of the data sets with candidate labels and true labels."""
+
+N_FOLDS = 10
+"""Number of test folds of the data sets with candidate labels."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CandidateDataset(Dataset):
+    """Data set whose training labels are candidates, some of them wrong; `Y` are the true labels.
+
+    Parameters
+    ----------
+    X, Y, feature_names, label_names, name, train, test
+        As in `Dataset`.
+    candidates : ndarray of shape (n_samples, n_labels)
+        Candidate labels.
+    """
+
+    candidates: Any = None
+
+    @property
+    def candidates_train(self) -> Any:
+        """Candidate labels of the training samples."""
+        return self.candidates[self.train]
 
 
 @lru_cache(maxsize=2)
-def load(name: str) -> Dataset:
-    """Return a data set with its official split into training and test samples.
+def load(name: str, fold: int = 0) -> Dataset:
+    """Return a data set with its split into training and test samples.
 
     Parameters
     ----------
     name : str
-        Name of `spmld.datasets.list_datasets`, or "planted" for a small generated data set.
+        Name of `spmld.datasets.list_datasets`, of a data set with candidate labels in the folder ``SPMLD_DATA``, or
+        "planted" for a small generated data set.
+    fold : int
+        Number of the test fold of a data set with candidate labels, modulo `N_FOLDS`. Other data sets have an official
+        split, and ignore it.
 
     Examples
     --------
@@ -23,11 +55,21 @@ def load(name: str) -> Dataset:
     >>> load("planted")
     Dataset 'planted': 400 samples (200 train, 200 test), 15 dense features, 8 labels
     """
+    if name in CANDIDATE_DATA:
+        return _load_candidates(name, fold)
     if name != "planted":
         return fetch_dataset(name)
     data = make_planted(n_samples=400, n_features=15, n_labels=8, random_state=0)
     # Samples are sorted by group, so that every second sample is a stratified half.
     return Dataset(data.X, data.Y, name=name, train=np.arange(0, 400, 2), test=np.arange(1, 400, 2))
+
+
+def _load_candidates(name: str, fold: int) -> CandidateDataset:
+    file = find_file(CANDIDATE_DATA[name])
+    candidates, truth = read_mat(file), read_mat(file, labels="target")
+    folds = list(KFold(N_FOLDS, shuffle=True, random_state=0).split(truth.Y))
+    train, test = folds[fold % N_FOLDS]
+    return CandidateDataset(truth.X, truth.Y, name=name, train=train, test=test, candidates=candidates.Y)
 
 
 def size(name: str) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class Ranking:
 
     metric: str
     observed: float
+    observed_text: str
     display: CriticalDifferenceDisplay
 
 
@@ -66,11 +67,12 @@ def rankings(results: Sequence[StudyResult], reference: str | None) -> list[Rank
     clean = [result for result in results if result.condition.corruption.kind == "none"]
     metrics = dict.fromkeys(result.metric for result in clean)
     ranked = []
-    for metric, observed in product(metrics, sorted({result.condition.observed for result in clean})):
+    levels = sorted({(result.condition.observed, result.condition.observed_text) for result in clean})
+    for metric, (observed, text) in product(metrics, levels):
         means = {
             (r.condition.data, r.method.name): r.mean
             for r in clean
-            if (r.metric, r.condition.observed) == (metric, observed)
+            if (r.metric, r.condition.observed, r.condition.observed_text) == (metric, observed, text)
         }
         data = list(dict.fromkeys(name for name, _ in means))
         methods = [m for m in dict.fromkeys(m for _, m in means) if all((name, m) in means for name in data)]
@@ -79,8 +81,8 @@ def rankings(results: Sequence[StudyResult], reference: str | None) -> list[Rank
         values = [[means[name, method] for method in methods] for name in data]
         ranks = friedman_test(values, greater_is_better=greater_is_better(metric))
         highlight = reference if reference in methods else None
-        title = f"{metric_heading(metric)}, {observed:.0%} observed"
-        ranked.append(Ranking(metric, observed, CriticalDifferenceDisplay(ranks, methods, highlight, title)))
+        title = f"{metric_heading(metric)}, {text} observed"
+        ranked.append(Ranking(metric, observed, text, CriticalDifferenceDisplay(ranks, methods, highlight, title)))
     return ranked
 
 

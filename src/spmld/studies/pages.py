@@ -134,7 +134,7 @@ def _ranks(findings: Findings) -> str:
         ranks = ranking.display.ranks
         order = sorted(zip(ranks.means, ranking.display.names, strict=True))
         text = ", ".join(f"{name} {mean:.1f}" for mean, name in order)
-        place = [short_name(ranking.metric), f"{ranking.observed:.0%}"]
+        place = [short_name(ranking.metric), ranking.observed_text]
         rows.append([*place, f"{ranks.p:.2g}", f"{ranks.difference:.2f}", text])
     columns = ["metric", "observed", "Friedman p", "critical difference", "mean ranks"]
     title = f"Ranks over data sets{evaluation_phrase(findings.evaluated_on)}"

@@ -1,7 +1,8 @@
 """Trials of a study.
 
 Parameters are selected once for each condition and method, by the observed labels of held-out training samples, with a
-mask that is not used in the study. The selected parameters are then fitted and evaluated with every mask.
+mask that is not used in the study. The selected parameters are then fitted and evaluated with every mask. For data sets
+with candidate labels, the parameters are selected by the candidate labels of the training samples of one fold.
 """
 
 import math
@@ -78,4 +79,6 @@ def _settings(study: Study, condition: Condition, method: Method) -> list[Trial]
 def _trial(kind: Any, study: Study, condition: Condition, method: Method, params: Params, **options: Any) -> Trial:
     place: dict[str, Any] = {**vars(condition), "method": method.name, "estimator": method.estimator}
     scaled = condition.data in study.standardize
-    return Trial(kind, **place, params=params, oracle=method.oracle, standardize=scaled, **options)
+    return Trial(
+        kind, **place, params=params, oracle=method.oracle, standardize=scaled, trusted=method.trusted, **options
+    )

@@ -26,6 +26,11 @@ _SHORT_NAMES = {
     "sample_f1": "sample F1",
     "label_ranking_average_precision": "AP",
     "micro_average_precision": "micro AP",
+    "subset_accuracy": "subset accuracy",
+    "hamming_loss": "Hamming loss",
+    "log_loss": "log loss",
+    "brier_score": "Brier score",
+    "expected_calibration_error": "ECE",
 }
 
 
@@ -78,7 +83,7 @@ def condition_table(values: Mapping[Condition, Mapping[str, str]], study: Study,
     methods = [m.name for m in study.methods if any(m.name in texts for texts in values.values())]
     rows = []
     for condition, texts in values.items():
-        place = [condition.data, *([condition.labels] if labels else []), f"{condition.observed:.0%}"]
+        place = [condition.data, *([condition.labels] if labels else []), condition.observed_text]
         rows.append([*place, *(texts.get(name, "-") for name in methods)])
     return TextTable(["data", *(["labels"] if labels else []), "observed", *methods], rows)
 
@@ -96,12 +101,12 @@ def result_table(results: Sequence[StudyResult], *, paper: bool = True, title: s
         columns += [metric_heading(metric), *(["paper", "dev."] if metric in with_paper else [])]
     names = list(dict.fromkeys(result.method.name for result in results))
     rows = []
-    for (name, observed), group in sorted(
-        group_by(results, lambda result: (result.method.name, result.condition.observed)).items(),
-        key=lambda item: (names.index(item[0][0]), item[0][1]),
+    for (name, condition), group in sorted(
+        group_by(results, lambda result: (result.method.name, result.condition)).items(),
+        key=lambda item: (names.index(item[0][0]), item[0][1].hiding, item[0][1].observed),
     ):
         by_metric = {result.metric: result for result in group}
-        row: list[Any] = [name, TableCell(f"{observed:.0%}", observed)]
+        row: list[Any] = [name, TableCell(condition.observed_text, condition.observed)]
         for metric in metrics:
             result = by_metric.get(metric)
             row.append(None if result is None else _result_cell(result, paper))

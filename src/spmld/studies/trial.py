@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import inspect
 import json
 import pkgutil
 import time
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import spmld
@@ -39,7 +41,8 @@ class Trial:
     observed : float
         Observed fraction of the training labels.
     seed : int
-        Seed for the mask, the folds and the estimator.
+        Seed for the mask, the folds and the estimator; also the number of the test fold of a data set with candidate
+        labels.
     method, estimator : str
         Name of the method, and the dotted path of its estimator.
     params : dict
@@ -49,10 +52,17 @@ class Trial:
     folds : int
         Number of folds of a held-out trial, otherwise 0.
     oracle : bool
-        Whether corrupted entries are hidden.
+        Whether corrupted entries are hidden. Where the training labels are candidate labels or single positives,
+        whether all true labels are given.
     standardize : bool
         Whether features are scaled by the training samples: samples of mean square norm 1, dense columns with mean 0
         and equal variances.
+    trusted : int
+        Number of training samples whose labels are verified: replaced by the true labels, and passed to ``fit`` as
+        ``trusted`` if the estimator accepts it.
+    hiding : {"stratified", "single_positive"}
+        Which labels are hidden, see `spmld.labels.hide_labels`. With "single_positive", missing labels of held-out
+        samples count as negative.
 
     Examples
     --------
@@ -73,10 +83,13 @@ class Trial:
     folds: int = 0
     oracle: bool = False
     standardize: bool = False
+    trusted: int = 0
+    hiding: Literal["stratified", "single_positive"] = "stratified"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the description in plain types. False is left out, so that older records keep their keys."""
-        return {name: value for name, value in dataclasses.asdict(self).items() if value is not False}
+        """Return the description in plain types. Later fields are left out at their defaults: older keys stay valid."""
+        later = {"oracle": False, "standardize": False, "trusted": 0, "hiding": "stratified"}
+        return {name: value for name, value in dataclasses.asdict(self).items() if later.get(name) != value}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Self:
@@ -85,8 +98,8 @@ class Trial:
 
     @property
     def condition(self) -> Condition:
-        """Data set, observed fraction and corruption."""
-        return Condition(self.data, self.observed, self.corruption)
+        """Data set, observed fraction, corruption and kind of hiding."""
+        return Condition(self.data, self.observed, self.corruption, self.hiding)
 
     @property
     def key(self) -> str:
@@ -106,19 +119,26 @@ def run(trial: Trial) -> dict[str, float]:
     Returns
     -------
     dict
-        All metrics by name; means over the folds for a held-out trial.
+        All metrics by name, and the mean numbers of predicted and true labels of a sample, "predicted_cardinality" and
+        "true_cardinality"; means over the folds for a held-out trial.
     """
-    data = load(trial.data)
+    data = load(trial.data, trial.seed)
     scale: Callable[[Any], Any] = FeatureScaler().fit(data.X_train).transform if trial.standardize else lambda X: X
-    X, Y = scale(data.X_train), _training_labels(data.Y_train, trial)
+    X, (Y, trusted) = scale(data.X_train), _training_labels(data, trial)
     if trial.kind == "test":
-        return _evaluate(build(trial).fit(X, Y), scale(data.X_test), data.Y_test)
+        tied_to = Y if hasattr(data, "candidates_train") else None
+        return _evaluate(_fit(build(trial), X, Y, trusted), scale(data.X_test), data.Y_test, tied_to)
     if trial.kind == "audit":
         return _evaluate_audit(build(trial).error_scores(X, Y), Y, data.Y_train)
     if trial.kind == "missing":
-        return _evaluate_completion(build(trial).fit(X, Y), X, Y, data.Y_train)
+        return _evaluate_completion(_fit(build(trial), X, Y, trusted), X, Y, data.Y_train)
     folds = MultilabelStratifiedKFold(trial.folds, random_state=trial.seed).split(X, Y)
-    metrics = [_evaluate(build(trial).fit(X[train], Y[train]), X[test], Y[test]) for train, test in folds]
+    # Without observed negatives no ranking can be evaluated: then missing labels count as negative.
+    held_out = np.nan_to_num(Y) if trial.hiding == "single_positive" else Y
+    metrics = [
+        _evaluate(_fit(build(trial), X[train], Y[train], trusted[train]), X[test], held_out[test])
+        for train, test in folds
+    ]
     return {name: _mean([values[name] for values in metrics]) for name in metrics[0]}
 
 
@@ -173,21 +193,53 @@ def build(trial: Trial) -> Any:
         raise StudyError(f"parameters of {trial.method}: {error}") from error
 
 
-def _training_labels(truth: Any, trial: Trial) -> Any:
-    """Return the training labels of a trial: corrupted, then partly hidden."""
-    Y = truth
+def _training_labels(data: Any, trial: Trial) -> tuple[Any, NDArray[np.bool_]]:
+    """Return the training labels of a trial, corrupted and then partly hidden, and which entries are verified."""
+    truth, trusted = data.Y_train, np.zeros(data.Y_train.shape, dtype=bool)
+    candidates = getattr(data, "candidates_train", None)
+    if trial.oracle and (candidates is not None or trial.hiding == "single_positive"):
+        return truth, trusted
+    Y = truth if candidates is None else candidates
     if trial.corruption.kind != "none":
         # The seed differs from that of the mask, so that corrupted and hidden entries are independent.
         rng = np.random.RandomState([trial.seed, 1])
         Y = corrupt_labels(Y, trial.corruption.kind, trial.corruption.rate, random_state=rng)  # type: ignore[arg-type]
-    hidden = hide_labels(Y, trial.observed, random_state=trial.seed)
-    return np.where(truth == Y, hidden, np.nan) if trial.oracle else hidden
+    hidden = hide_labels(Y, trial.observed, trial.hiding, random_state=trial.seed)
+    if trial.oracle:
+        hidden = np.where(truth == Y, hidden, np.nan)
+    trusted[np.random.RandomState([trial.seed, 2]).permutation(len(truth))[: trial.trusted]] = True
+    return np.where(trusted, truth, hidden), trusted
 
 
-def _evaluate(model: Any, X: Any, Y: Any) -> dict[str, float]:
+def _fit(model: Any, X: Any, Y: Any, trusted: NDArray[np.bool_]) -> Any:
+    """Fit an estimator, which also gets the mask of verified entries if there are any and it accepts them."""
+    accepted = trusted.any() and "trusted" in inspect.signature(model.fit).parameters
+    return model.fit(X, Y, trusted=trusted) if accepted else model.fit(X, Y)
+
+
+def _evaluate(model: Any, X: Any, Y: Any, tied_to: Any = None) -> dict[str, float]:
+    """Return the metrics of a model; labels with the same training labels `tied_to` are tied."""
     methods = {"scores": "decision_function", "predictions": "predict", "probabilities": "predict_proba"}
     outputs = {name: getattr(model, method)(X) for name, method in methods.items() if hasattr(model, method)}
-    return evaluate(Y, **outputs).to_dict()
+    if tied_to is not None and "scores" in outputs:
+        outputs["scores"] = _tie_equal_labels(outputs["scores"], tied_to)
+    metrics = evaluate(Y, **outputs).to_dict()
+    if "predictions" in outputs:
+        observed, predicted = ~np.isnan(Y), np.asarray(outputs["predictions"])
+        for name, labels in (("predicted_cardinality", predicted), ("true_cardinality", Y)):
+            metrics[name] = float(np.mean(np.sum(labels == 1, axis=1, where=observed)))
+    return metrics
+
+
+def _tie_equal_labels(scores: Any, Y: Any) -> NDArray[np.float64]:
+    """Return the scores, averaged over labels whose training labels are equal.
+
+    Nothing distinguishes such labels. Without averaging, rounding errors of the solver would break their ties.
+    """
+    _, group = np.unique(np.nan_to_num(Y, nan=-1.0), axis=1, return_inverse=True)
+    member = np.equal.outer(group.ravel(), np.arange(Y.shape[1])).astype(float)
+    means = np.asarray(scores) @ member / np.maximum(member.sum(axis=0), 1)
+    return means[:, group.ravel()]
 
 
 def _evaluate_completion(model: Any, X: Any, Y: Any, truth: Any) -> dict[str, float]:

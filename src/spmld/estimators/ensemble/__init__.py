@@ -2,10 +2,10 @@
 
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.ensemble import SelfPacedEnsemble
-from spmld.estimators.ensemble.keep_fraction import choose_keep_fraction
+from spmld.estimators.ensemble.noise_estimate import estimate_rates, fit_calibration
 from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.training_data import HeldOutLoss, TrainingData
-from spmld.estimators.ensemble.views import View, kernel_view, latent_view, linear_view
+from spmld.estimators.ensemble.views import View, kernel_view, latent_view, linear_view, ridge_view
 from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
 
 __all__ = [
@@ -15,10 +15,12 @@ __all__ = [
     "SelfPacedEnsemble",
     "TrainingData",
     "View",
-    "choose_keep_fraction",
+    "estimate_rates",
+    "fit_calibration",
     "kernel_view",
     "latent_view",
     "linear_view",
+    "ridge_view",
     "search_path",
     "view_weights",
     "weighted_scores",

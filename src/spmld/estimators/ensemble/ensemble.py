@@ -1,74 +1,88 @@
-"""SelfPacedEnsemble: an ensemble of views with trimming of hard labels and a label-dependency correction."""
+"""SelfPacedEnsemble: views with noise rates and trimming, corrected for label dependencies, calibrated."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from spmld._arrays import features_to_numpy, move
-from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, UNIT_INTERVAL
+from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, UNIT_INTERVAL, StrOptions
+from spmld.core.losses import logistic
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.dependency import DependencyCorrection
-from spmld.estimators.ensemble.keep_fraction import choose_keep_fraction
-from spmld.estimators.ensemble.path_search import Recorder, search_path
+from spmld.estimators.ensemble.noise_estimate import estimate_rates, fit_calibration
+from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData
-from spmld.estimators.ensemble.views import CS, LABEL_GRAPH_PENALTIES, View, kernel_view, latent_view, linear_view
+from spmld.estimators.ensemble.views import ALPHAS, CS, View, kernel_view, latent_view, linear_view, ridge_view
 from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
+from spmld.model_selection.calibration import PooledCalibration, has_both_classes
 from spmld.model_selection.cross_fitting import make_folds
+from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision, DecisionRule
 from spmld.pacing.trimming import estimate_keep_fraction, trim
 
-VIEWS = ("linear", "kernel", "latent")
+VIEWS = ("ridge", "linear", "kernel", "latent")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     r"""Self-paced multi-label ensemble that selects its settings on held-out observed labels.
 
-    1. Three views of the data, each a logistic model of the observed entries, are tuned by cross-validation:
+    1. Views of the data, each a model of the observed entries, are tuned by cross-validation:
 
-       - "linear": a linear model for each label, whose weights are drawn toward those of co-occurring labels
-         (`MaskedLogistic` with its label graph);
-       - "kernel": a linear model for each label of the similarities to landmarks, which are training samples;
-       - "latent": all labels from a few latent labels (`SPMLD`).
+       - "ridge": a linear model for each label with the squared loss (`MaskedRidge`);
+       - "linear": a linear model for each label with the logistic loss, whose weights are drawn toward those of
+         co-occurring labels (`MaskedLogistic` with its label graph);
+       - "kernel": the same model of the similarities to landmarks, which are training samples;
+       - "latent" (optional): all labels from a few latent labels (`SPMLD`).
 
-    2. Scores are the weighted mean over the views, with weights proportional to ``loss ** -8``, where the loss is
-       that of out-of-fold scores.
-    3. The hardest positives and negatives of each label, by their out-of-fold losses, get weight 0, see
-       `spmld.pacing.trimming.trim`: wrong labels are among the hardest. The fraction to keep is estimated from the data
-       and accepted if it does not raise the held-out loss.
-    4. The views are fitted to the remaining entries.
+    2. A rate of false positives is estimated from the out-of-fold scores of the first view. The logistic views
+       maximize the likelihood of labels that are observed with this noise.
+    3. Scores are the weighted mean of the calibrated scores of the views, with weights proportional to ``loss ** -8``,
+       where the loss is that of out-of-fold scores.
+    4. The hardest positives and negatives of each label, by their out-of-fold losses, get weight 0, see
+       `spmld.pacing.trimming.trim`: wrong labels are among the hardest. The fraction to keep is estimated from the
+       data. The views are fitted to the remaining entries.
     5. The scores are corrected for label dependencies, see `DependencyCorrection`: for each label, the weighted
        correction
 
        .. math:: \delta_{ij} = \sum_{k \ne j} z_{ik} M_{kj} + a_j s_{ij} + c_j, \qquad z_{ik} = 1 / (1 + e^{-s_{ik}})
 
        is added to the score. In `complete`, z is 1 or 0 for observed labels.
+    6. The scores are calibrated, so that they are log-odds, and a rule for decisions is set, both on out-of-fold
+       scores.
 
     Parameters
     ----------
-    Cs : sequence of float, default=(1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-        Inverse regularization strengths to choose from, for samples of mean square norm 1. They are tried in ascending
-        order until the loss has risen twice in a row.
-    label_graph_penalties : sequence of float, default=(1.0, 0.0, 5.0)
-        Penalties of the label graph to choose from, for the view "linear". All Cs are tried with the first, the others
-        with the best C.
-    views : sequence of {"linear", "kernel", "latent"} or View, default=("linear", "kernel", "latent")
+    Cs : sequence of float, default=(0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+        Inverse regularization strengths of the logistic views to choose from, for samples of mean square norm 1.
+    alphas : sequence of float, default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+        Regularization strengths of the view "ridge" to choose from.
+    label_graph_penalty : float, default=1.0
+        Penalty of the label graph of the logistic views.
+    views : sequence of {"ridge", "linear", "kernel", "latent"} or View, default=("ridge", "linear", "kernel")
         Views of the ensemble.
     n_landmarks : int, default=300
         Number of landmarks of the view "kernel", limited to the number of samples.
-    keep_fractions : sequence of float or "auto", default=("auto", 1.0)
-        Fractions q of the positives of each label to keep, to choose from: the first within two standard errors of the
-        lowest held-out loss is selected. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is the fraction of
-        `spmld.pacing.trimming.estimate_keep_fraction`. ``(1.0,)`` disables trimming.
+    false_positive_rate : float or "auto", default="auto"
+        Probability that a true negative is observed as positive. "auto" estimates it; with trusted entries, this is a
+        rate for each label, and so is the rate of false negatives.
+    keep_fraction : float or "auto", default="auto"
+        Fraction q of the positives of each label to keep. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is the
+        fraction of `spmld.pacing.trimming.estimate_keep_fraction`; 1.0 disables trimming. Trusted entries are kept.
     dependency_weight : float, default=0.3
         Weight of the correction for label dependencies, from 0 to 1.
     completion_weight : float, default=0.5
         Weight of the correction in `complete`, where it uses observed labels, from 0 to 1.
+    decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float or int, default="f1"
+        Which labels to predict: those that maximize an expected F1, those with a probability above a threshold, or a
+        fixed number for each sample; see `spmld.model_selection.DecisionRule`.
     cv : int, splitter or iterable of splits, default=3
         Folds of the samples. Each sample must be tested exactly once.
     scoring : str, default="ranking_loss"
@@ -93,16 +107,22 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         The selected parameters of each view.
     view_weights_ : dict
         The weight of each view; they sum to 1.
+    false_positive_rate_, false_negative_rate_ : ndarray of shape (n_labels,)
+        The noise rates.
     keep_fraction_ : float
-        The selected fraction.
+        The fraction of positives that is kept.
     self_paced_weights_ : ndarray of shape (n_samples, n_labels)
         1 for entries that are kept, 0 for entries that are trimmed or missing.
     out_of_fold_scores_ : ndarray of shape (n_samples, n_labels)
-        Scores of the training samples by models that were not fitted on them, without trimming and correction.
+        Calibrated scores of the training samples by models that were not fitted on them.
     label_dependencies_ : ndarray of shape (n_labels, n_labels)
         M: row k holds the effects of label k on the scores of the other labels.
+    calibration_ : PooledCalibration
+        Calibration of the scores.
+    decision_rule_ : DecisionRule
+        Rule for decisions.
     cv_results_ : list of dict
-        A record for each setting: "part" (the name of a view, or "trimming"), "choice" and "loss", the held-out loss.
+        A record for each setting: "part" (the name of a view), "choice" and "loss", the held-out loss.
 
     See Also
     --------
@@ -116,29 +136,35 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     >>> from spmld.datasets import make_planted
     >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
     >>> sorted(SelfPacedEnsemble(random_state=0).fit(data.X, data.Y).view_weights_)
-    ['kernel', 'latent', 'linear']
+    ['kernel', 'linear', 'ridge']
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
         "Cs": [list, tuple, np.ndarray],
-        "label_graph_penalties": [list, tuple, np.ndarray],
+        "alphas": [list, tuple, np.ndarray],
+        "label_graph_penalty": [NON_NEGATIVE],
         "views": [list, tuple],
         "n_landmarks": [POSITIVE_INT],
-        "keep_fractions": [list, tuple, np.ndarray],
+        "false_positive_rate": [UNIT_INTERVAL, StrOptions({"auto"})],
+        "keep_fraction": [FRACTION, StrOptions({"auto"})],
         "dependency_weight": [UNIT_INTERVAL],
         "completion_weight": [UNIT_INTERVAL],
+        "decision": DECISION_CONSTRAINTS,
         "cv": "no_validation",  # by make_folds
         "scoring": [str],
     }
 
     Cs: Sequence[float] = CS
-    label_graph_penalties: Sequence[float] = LABEL_GRAPH_PENALTIES
-    views: Sequence[str | View] = VIEWS
+    alphas: Sequence[float] = ALPHAS
+    label_graph_penalty: float = 1.0
+    views: Sequence[str | View] = VIEWS[:3]
     n_landmarks: int = 300
-    keep_fractions: Sequence[float | str] = ("auto", 1.0)
+    false_positive_rate: float | str = "auto"
+    keep_fraction: float | str = "auto"
     dependency_weight: float = 0.3
     completion_weight: float = 0.5
+    decision: Decision = "f1"
     cv: Any = 3
     scoring: str = "ranking_loss"
     n_jobs: int | None = None
@@ -153,10 +179,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                 raise ValueError(f"{name} must be a non-empty sequence of {accepted}, got {values!r}")
 
         check_each("Cs", "positive numbers", POSITIVE.is_satisfied_by)
-        check_each("label_graph_penalties", "non-negative numbers", NON_NEGATIVE.is_satisfied_by)
-        check_each(
-            "keep_fractions", "numbers in (0, 1] or 'auto'", lambda q: _is_auto(q) or FRACTION.is_satisfied_by(q)
-        )
+        check_each("alphas", "positive numbers", POSITIVE.is_satisfied_by)
         names = ", ".join(map(repr, VIEWS))
         check_each("views", f"{names} or View", lambda v: isinstance(v, View) or (isinstance(v, str) and v in VIEWS))
         custom = [view.name for view in self.views if isinstance(view, View)]
@@ -167,8 +190,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     def _make_views(self) -> dict[str, View]:
         """Return the views by name, the built-in ones first."""
         built_in = (
-            linear_view(self.Cs, self.label_graph_penalties),
-            kernel_view(self.Cs, self.n_landmarks),
+            ridge_view(self.alphas),
+            linear_view(self.Cs, self.label_graph_penalty),
+            kernel_view(self.Cs, self.label_graph_penalty, self.n_landmarks),
             latent_view(),
         )
         views = [view for view in built_in if view.name in self.views]
@@ -176,39 +200,103 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     def _max_iterations(self) -> int:
         """Return the maximum number of records of `cv_results_`."""
-        n_fractions = len(self.keep_fractions) if len(self.keep_fractions) > 1 else 0
-        return sum(view.n_settings for view in self._make_views().values()) + n_fractions
+        return sum(len(view.path) for view in self._make_views().values())
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         rng, X = check_random_state(self.random_state), _contiguous(X)
         views = self._fit_transformers(X, rng)
         Y, weights = np.where(labels.observed, labels.signs, np.nan), weights.astype(float)
         folds = make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
-        shared = (Y, weights, folds, HeldOutLoss(self.scoring), self.n_jobs)
+        shared = (Y, weights, folds, HeldOutLoss(self.scoring), self.n_jobs, labels.trusted)
         data = {name: TrainingData(view.transformer.transform(X), *shared) for name, view in views.items()}
+        results = self._search(views, data, labels)
+        self.params_ = {name: result.params for name, result in results.items()}
+        self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
+        self._calibrate_views({name: result.scores for name, result in results.items()}, labels, weights)
+        scores = self._combine({name: result.scores for name, result in results.items()})
+        self.self_paced_weights_ = self._trim(scores, Y, labels.trusted)
+        kept = self.self_paced_weights_ * weights
+        if (kept != weights).any():
+            fitted = {
+                name: data[name].cross_fit(result.estimators, entry_weight=kept) for name, result in results.items()
+            }
+            view_scores = {name: fit.scores for name, fit in fitted.items()}
+            self._calibrate_views(view_scores, labels, weights)
+            scores = self._combine(view_scores)
+        self.estimators_ = {
+            name: data[name].fit(_mean_estimator(result.estimators), entry_weight=kept)
+            for name, result in results.items()
+        }
+        self._fit_answers(scores, labels, weights, data)
+
+    def _search(
+        self, views: Mapping[str, View], data: Mapping[str, TrainingData], labels: Labels
+    ) -> dict[str, PathResult]:
+        """Search the paths of the views; the noise rates are estimated from the scores of the first view."""
         self.cv_results_: list[dict[str, Any]] = []
+        results: dict[str, PathResult] = {}
         with report_progress(self) as report:
 
             def record(result: dict[str, Any]) -> bool:
                 self.cv_results_.append(result)
                 return report(result)
 
-            results = {name: search_path(view, data[name], record) for name, view in views.items()}
-            self.params_ = {name: result.params for name, result in results.items()}
-            self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
-            scores = weighted_scores({name: result.scores for name, result in results.items()}, self.view_weights_)
-            best = max(self.view_weights_, key=self.view_weights_.__getitem__)
-            chosen = views[best], data[best], results[best].scores
-            self.keep_fraction_ = self._choose_keep_fraction(scores, *chosen, record)
-            self.self_paced_weights_ = trim(scores, Y, self.keep_fraction_)
-            self.estimators_ = {
-                name: self._estimator(view).fit(data[name].X, Y, entry_weight=self.self_paced_weights_ * weights)
-                for name, view in views.items()
-            }
-            self._dependency = DependencyCorrection().fit(scores, Y, weights)
-            known = np.where((Y > 0) | np.isnan(self.class_prior_), Y, np.nan)  # without weak negatives
-            self._completion = DependencyCorrection().fit(scores, Y, weights, known=known)
-        self.out_of_fold_scores_, self.label_dependencies_ = scores, self._dependency.label_dependencies_
+            for name, view in views.items():
+                if results and "false_positive_rate" in view.estimator.get_params():
+                    rates = {
+                        "false_positive_rate": self.false_positive_rate_,
+                        "false_negative_rate": self.false_negative_rate_,
+                    }
+                    view = replace(view, estimator=clone(view.estimator).set_params(**rates))
+                results[name] = search_path(view, data[name], record)
+                if len(results) == 1:
+                    self._set_rates(results[name].scores, labels)
+        return results
+
+    def _set_rates(self, scores: Scores, labels: Labels) -> None:
+        rates = estimate_rates(scores, labels.signs, labels.trusted)
+        if self.false_positive_rate != "auto":
+            rates = np.full(labels.signs.shape[1], float(self.false_positive_rate)), rates[1]
+        self.false_positive_rate_, self.false_negative_rate_ = rates
+
+    def _calibrate_views(self, scores: Mapping[str, Scores], labels: Labels, weights: Scores) -> None:
+        """Fit a slope and a shift for the scores of each view, so that their means are sensible."""
+        entries = labels.signs.reshape(-1, 1), weights.reshape(-1, 1)
+        self._view_calibrations = {
+            name: PooledCalibration().fit(values.reshape(-1, 1), *entries) for name, values in scores.items()
+        }
+
+    def _combine(self, scores: Mapping[str, Scores]) -> Scores:
+        """Return the weighted mean of the calibrated scores of the views."""
+        calibrated = {name: self._view_calibrations[name].transform(values) for name, values in scores.items()}
+        return weighted_scores(calibrated, self.view_weights_)
+
+    def _trim(self, scores: Scores, Y: Scores, trusted: NDArray[np.bool_] | None) -> Scores:
+        is_auto = isinstance(self.keep_fraction, str)
+        self.keep_fraction_ = estimate_keep_fraction(scores, Y) if is_auto else float(self.keep_fraction)
+        weights = trim(scores, Y, self.keep_fraction_)
+        return weights if trusted is None else np.maximum(weights, trusted)
+
+    def _fit_answers(
+        self, scores: Scores, labels: Labels, weights: Scores, data: Mapping[str, TrainingData]
+    ) -> None:
+        """Fit the corrections for label dependencies, the calibrations and the rule for decisions."""
+        signs, Y = labels.signs, np.where(labels.observed, labels.signs, np.nan)
+        folds = next(iter(data.values())).folds
+        learned = np.zeros(signs.shape, dtype=bool)
+        for train, test in folds:
+            learned[test] = has_both_classes(signs[train])
+        noise = signs, weights * learned, (self.false_positive_rate_, self.false_negative_rate_), labels.trusted
+        self._dependency = DependencyCorrection().fit(scores, Y, weights)
+        known = np.where((Y > 0) | np.isnan(self.class_prior_), Y, np.nan)  # without weak negatives
+        self._completion = DependencyCorrection().fit(scores, Y, weights, known=known)
+        corrected = self._dependency.correct(scores, weight=self.dependency_weight)
+        completed = self._completion.correct(scores, known, weight=self.completion_weight)
+        self.calibration_ = fit_calibration(PooledCalibration(), corrected, *noise)
+        self._completion_calibration = fit_calibration(PooledCalibration(), completed, *noise)
+        self.out_of_fold_scores_ = self.calibration_.transform(corrected)
+        self.decision_rule_ = DecisionRule(decision=self.decision).fit(logistic(self.out_of_fold_scores_))
+        self.label_dependencies_ = self._dependency.label_dependencies_
 
     def _fit_transformers(self, X: Any, rng: np.random.RandomState) -> dict[str, View]:
         """Return the views with fitted transformers and seeded estimators."""
@@ -220,39 +308,36 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             for name, view in views.items()
         }
 
-    def _choose_keep_fraction(
-        self, scores: Scores, view: View, data: TrainingData, view_scores: Scores, record: Recorder
-    ) -> float:
-        """Choose among `keep_fractions` by one view."""
-        auto = estimate_keep_fraction(scores, data.Y)
-        fractions = [auto if _is_auto(fraction) else float(fraction) for fraction in self.keep_fractions]
-        if len(fractions) == 1:
-            return fractions[0]
-        return choose_keep_fraction(self._estimator(view), data, fractions, view_scores, record)
-
-    def _estimator(self, view: View) -> Any:
-        """Return the base estimator of a view with the selected parameters, unfitted."""
-        return clone(view.estimator).set_params(**self.params_[view.name])
-
     def _scores(self, X: Any) -> Any:
-        return move(self._dependency.correct(self._view_scores(X), weight=self.dependency_weight), X)
+        corrected = self._dependency.correct(self._view_scores(X), weight=self.dependency_weight)
+        return move(self.calibration_.transform(corrected), X)
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         known = np.where(labels.observed, labels.signs, np.nan)
-        return move(self._completion.correct(self._view_scores(X), known, weight=self.completion_weight), X)
+        completed = self._completion.correct(self._view_scores(X), known, weight=self.completion_weight)
+        return move(self._completion_calibration.transform(completed), X)
+
+    def _margins(self, scores: Any) -> Any:
+        return self.decision_rule_.margins(logistic(scores))
 
     def _view_scores(self, X: Any) -> Scores:
-        """Return the weighted mean of the scores of the views."""
+        """Return the weighted mean of the calibrated scores of the views."""
         X = _contiguous(X)
-        scores = {
-            name: estimator.decision_function(self.transformers_[name].transform(X))
-            for name, estimator in self.estimators_.items()
-        }
-        return weighted_scores(scores, self.view_weights_)
+        return self._combine(
+            {
+                name: estimator.decision_function(self.transformers_[name].transform(X))
+                for name, estimator in self.estimators_.items()
+            }
+        )
 
 
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"
+def _mean_estimator(estimators: Sequence[Any]) -> Any:
+    """Return an estimator of the folds with their mean coefficients, if it has any, as a warm start."""
+    start = copy(estimators[0])
+    for name in ("coef_", "intercept_"):
+        if getattr(start, "warm_start", False) and all(hasattr(estimator, name) for estimator in estimators):
+            setattr(start, name, np.mean([getattr(estimator, name) for estimator in estimators], axis=0))
+    return start
 
 
 def _seeded(estimator: Any, random_state: Any) -> Any:

@@ -1,6 +1,7 @@
 """Search along the path of a view by the loss of out-of-fold scores."""
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,8 @@ class PathResult(NamedTuple):
         Out-of-fold scores.
     loss : float
         Mean loss of the scores.
+    estimators : list
+        The fitted estimator of each fold.
 
     Examples
     --------
@@ -35,13 +38,14 @@ class PathResult(NamedTuple):
     params: Params
     scores: Scores
     loss: float
+    estimators: list[Any]
 
 
 def search_path(view: View, data: TrainingData, record: Recorder | None = None) -> PathResult:
-    """Return the setting of a view with the lowest held-out loss.
+    """Return the setting of a view with the lowest held-out loss, by hill climbing along its path.
 
-    The search along the path stops when the loss has risen twice in a row, because the remaining settings are slow to
-    fit and seldom better. The changes of the view are then tried with the best setting.
+    The search evaluates the setting ``view.start`` and its successor. It moves on while the loss decreases, toward the
+    end of the path or, if the successor is not better, toward its beginning.
 
     Parameters
     ----------
@@ -71,15 +75,14 @@ def search_path(view: View, data: TrainingData, record: Recorder | None = None) 
     10.0
     """
     search = _Search(view, data, record)
-    for params in view.path:
-        if search.stopped or search.is_rising():
+    search.evaluate(view.start)
+    for step in (1, -1):
+        index = view.start
+        while search.evaluate(index + step) < search.results[index].loss:
+            index += step
+        if index != view.start:
             break
-        search.evaluate(params)
-    for change in view.changes:
-        if search.stopped:
-            break
-        search.evaluate({**search.best.params, **change})
-    return search.best
+    return min(search.results.values(), key=lambda result: result.loss)
 
 
 class _Search:
@@ -88,24 +91,18 @@ class _Search:
     def __init__(self, view: View, data: TrainingData, record: Recorder | None):
         self.view, self.data, self.record = view, data, record
         self.estimators = [clone(view.estimator) for _ in data.folds]
-        self.results: list[PathResult] = []
+        self.results: dict[int, PathResult] = {}
         self.stopped = False
 
-    def evaluate(self, params: Params) -> None:
-        """Cross-fit the estimator with the parameters."""
+    def evaluate(self, index: int) -> float:
+        """Cross-fit a setting of the path and return its loss, which is infinite beyond the ends and after a stop."""
+        if self.stopped or not 0 <= index < len(self.view.path):
+            return np.inf
+        params = self.view.path[index]
         fitted = self.data.cross_fit([estimator.set_params(**params) for estimator in self.estimators])
         self.estimators, scores = fitted.estimators, fitted.scores
         loss = max(float(np.nanmean(self.data.loss(self.data.Y, scores))), MIN_LOSS)
-        self.results.append(PathResult(params, scores, loss))
+        self.results[index] = PathResult(params, scores, loss, [copy(estimator) for estimator in self.estimators])
         if self.record is not None:
             self.stopped = self.record({"part": self.view.name, "choice": params, "loss": loss})
-
-    def is_rising(self) -> bool:
-        """Return whether the last two losses are each higher than the one before."""
-        losses = [result.loss for result in self.results[-3:]]
-        return len(losses) == 3 and losses[0] < losses[1] < losses[2]
-
-    @property
-    def best(self) -> PathResult:
-        """The result with the lowest loss; the first one in case of ties."""
-        return min(self.results, key=lambda result: result.loss)
+        return loss

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
 
 from spmld.core.losses import LOSSES
 from spmld.metrics import get_metric
@@ -73,6 +74,8 @@ class TrainingData:
         ``loss(Y, scores)`` returns an array of losses, whose mean is to be minimized.
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
+    trusted : ndarray of bool of shape (n_samples, n_labels), optional
+        Verified entries.
 
     Examples
     --------
@@ -85,11 +88,21 @@ class TrainingData:
     folds: Sequence[Fold]
     loss: Callable[[Any, Any], NDArray[np.float64]] = field(default_factory=HeldOutLoss)
     n_jobs: int | None = None
+    trusted: NDArray[np.bool_] | None = None
 
-    def cross_fit(
-        self, estimator: Any, *, folds: Sequence[Fold] | None = None, entry_weight: Scores | None = None
-    ) -> CrossFitResult:
-        """Cross-fit an estimator, by default on all folds and with the weights of the data."""
-        folds = self.folds if folds is None else folds
+    def cross_fit(self, estimator: Any, *, entry_weight: Scores | None = None) -> CrossFitResult:
+        """Cross-fit an estimator, by default with the weights of the data."""
         weights = self.entry_weight if entry_weight is None else entry_weight
-        return cross_fit(estimator, self.X, self.Y, folds, entry_weight=weights, n_jobs=self.n_jobs)
+        options: Any = {"entry_weight": weights, "n_jobs": self.n_jobs, "trusted": self._trusted(estimator)}
+        return cross_fit(estimator, self.X, self.Y, self.folds, **options)
+
+    def fit(self, estimator: Any, *, entry_weight: Scores) -> Any:
+        """Fit an estimator on all samples."""
+        trusted = self._trusted(estimator)
+        options = {} if trusted is None else {"trusted": trusted}
+        return estimator.fit(self.X, self.Y, entry_weight=entry_weight, **options)
+
+    def _trusted(self, estimator: Any) -> NDArray[np.bool_] | None:
+        """Return the verified entries if the ``fit`` of the estimator, or of each of a list, accepts them."""
+        first = estimator[0] if isinstance(estimator, list) else estimator
+        return self.trusted if has_fit_parameter(first, "trusted") else None

@@ -8,15 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
-from spmld.estimators.masked_linear import MaskedLogistic
+from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
 
 Params = Mapping[str, Any]
-CS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-LABEL_GRAPH_PENALTIES = (1.0, 0.0, 5.0)
+TOL = 3e-3
+"""Tolerance of the logistic views; a smaller one changes scores by less than their sampling error."""
+CS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -33,9 +37,9 @@ class View:
         Base estimator, with ``fit(X, Y, entry_weight=...)`` and ``decision_function``. Estimators with
         ``warm_start=True`` start from the last setting of the path.
     path : sequence of dict, default=({},)
-        Parameters of the estimator, tried in this order until the loss has risen twice in a row.
-    changes : sequence of dict, default=()
-        Changes to the best parameters of the path, each tried once.
+        Parameters of the estimator, ordered by regularization strength or another property.
+    start : int, default=0
+        Index of the setting of the path with which the search starts, see `search_path`.
 
     Examples
     --------
@@ -53,42 +57,55 @@ class View:
     transformer: Any
     estimator: Any
     path: Sequence[Params] = ({},)
-    changes: Sequence[Params] = ()
-
-    @property
-    def n_settings(self) -> int:
-        """Maximum number of settings that are tried."""
-        return len(self.path) + len(self.changes)
+    start: int = 0
 
 
-def linear_view(Cs: Sequence[float] = CS, label_graph_penalties: Sequence[float] = LABEL_GRAPH_PENALTIES) -> View:
-    """Return the view "linear": a linear model per label, with the label graph of `MaskedLogistic`.
+def ridge_view(alphas: Sequence[float] = ALPHAS) -> View:
+    """Return the view "ridge": a linear model per label with the squared loss.
 
     Parameters
     ----------
-    Cs : sequence of float, default=(1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-        Inverse regularization strengths. All are tried with the first label graph penalty, in ascending order.
-    label_graph_penalties : sequence of float, default=(1.0, 0.0, 5.0)
-        Penalties of the label graph. All but the first are tried with the best C.
+    alphas : sequence of float, default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+        Regularization strengths to choose from.
+
+    Examples
+    --------
+    >>> from spmld.estimators.ensemble import ridge_view
+    >>> ridge_view([10.0, 1.0]).path
+    [{'alpha': 1.0}, {'alpha': 10.0}]
+    """
+    path = [{"alpha": alpha} for alpha in sorted(alphas)]
+    return View("ridge", FeatureScaler(), MaskedRidge(tol=1e-2, warm_start=True), path, _nearest(alphas, 1.0))
+
+
+def linear_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0) -> View:
+    """Return the view "linear": a linear model per label with the logistic loss and the label graph.
+
+    Parameters
+    ----------
+    Cs : sequence of float, default=(0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+        Inverse regularization strengths to choose from.
+    label_graph_penalty : float, default=1.0
+        Penalty of the label graph, see `MaskedLogistic`.
 
     Examples
     --------
     >>> from spmld.estimators.ensemble import linear_view
     >>> linear_view([10.0, 1.0]).path
-    [{'C': 1.0, 'label_graph_penalty': 1.0}, {'C': 10.0, 'label_graph_penalty': 1.0}]
+    [{'C': 1.0}, {'C': 10.0}]
     """
-    first, *others = label_graph_penalties
-    path = [{"C": C, "label_graph_penalty": first} for C in sorted(Cs)]
-    changes = [{"label_graph_penalty": penalty} for penalty in others]
-    return View("linear", FeatureScaler(), MaskedLogistic(warm_start=True), path, changes)
+    estimator = MaskedLogistic(label_graph_penalty=label_graph_penalty, tol=TOL, warm_start=True)
+    return View("linear", FeatureScaler(), estimator, [{"C": C} for C in sorted(Cs)], _nearest(Cs, 3.0))
 
 
-def kernel_view(Cs: Sequence[float] = CS, n_landmarks: int = 300, *, random_state: Any = None) -> View:
-    """Return the view "kernel": a linear model per label of similarities to landmarks.
+def kernel_view(
+    Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0, n_landmarks: int = 300, *, random_state: Any = None
+) -> View:
+    """Return the view "kernel": the model of `linear_view` on similarities to landmarks.
 
     Parameters
     ----------
-    Cs
+    Cs, label_graph_penalty
         As in `linear_view`.
     n_landmarks : int, default=300
         Number of landmarks, see `LandmarkFeatures`.
@@ -102,8 +119,8 @@ def kernel_view(Cs: Sequence[float] = CS, n_landmarks: int = 300, *, random_stat
     LandmarkFeatures(n_landmarks=50)
     """
     transformer = LandmarkFeatures(n_landmarks, random_state=random_state)
-    path = [{"C": C, "label_graph_penalty": 1.0} for C in sorted(Cs)]
-    return View("kernel", transformer, MaskedLogistic(warm_start=True), path)
+    linear = linear_view(Cs, label_graph_penalty)
+    return View("kernel", transformer, linear.estimator, linear.path, _nearest(Cs, 10.0))
 
 
 def latent_view(*, random_state: Any = None) -> View:
@@ -117,8 +134,8 @@ def latent_view(*, random_state: Any = None) -> View:
     Examples
     --------
     >>> from spmld.estimators.ensemble import latent_view
-    >>> latent_view().n_settings
-    1
+    >>> latent_view().estimator.n_components
+    20
     """
     return View("latent", FeatureScaler(), ReproducibleSPMLD(standardize=False, tol=1e-2, random_state=random_state))
 
@@ -135,3 +152,8 @@ class ReproducibleSPMLD(SPMLD):
 
     def _steps(self) -> tuple[BlockUpdate, ...]:
         return exact_steps(self.tol, reproducible=True)
+
+
+def _nearest(values: Sequence[float], value: float) -> int:
+    """Return the index of the value of a sorted sequence that is nearest on a logarithmic scale."""
+    return int(np.argmin(np.abs(np.log(np.sort(values)) - np.log(value))))
