@@ -9,11 +9,12 @@ PUBLIC = {
     ),
     "spmld.estimators": (
         "Components of estimators",
-        "MultiLabelEstimator Completion View DependencyCorrection FeatureScaler LandmarkFeatures",
+        "MultiLabelEstimator Completion View DependencyCorrection FeatureScaler LandmarkFeatures positive_unlabeled "
+        "PositiveUnlabeledResult",
     ),
     "spmld.labels": (
         "Labels with missing entries",
-        "read_labels Labels observed decode_missing hide_labels corrupt_labels",
+        "read_labels Labels LabelWarning observed decode_missing hide_labels corrupt_labels",
     ),
     "spmld.pacing": (
         "Self-paced weights",

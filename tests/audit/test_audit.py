@@ -6,12 +6,13 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
+from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from spmld import GLOCAL, MaskedLogistic
 from spmld.audit import find_label_issues
 from spmld.datasets import make_planted
-from spmld.labels import corrupt_labels, hide_labels
+from spmld.labels import LabelWarning, corrupt_labels, hide_labels
 from spmld.model_selection import MultilabelStratifiedKFold, RepeatedMultilabelStratifiedKFold
 
 FREQUENCIES = np.geomspace(0.3, 0.05, 6)
@@ -220,3 +221,28 @@ def test_the_representation_summarizes_the_result(swapped):
     _, issues = swapped
     assert repr(issues).startswith("LabelIssues: 2524 observed entries of 600 samples and 6 labels, about ")
     assert issues._repr_html_().count("<tr>") == 11
+
+
+def test_wrong_positives_are_found_without_observed_negatives():
+    rng = np.random.default_rng(0)
+    wrong = (TRUTH == 0) & (rng.random(TRUTH.shape) < 0.02)
+    observed = ((TRUTH == 1) | wrong) & (rng.random(TRUTH.shape) < 0.6)
+    Y = np.where(observed, 1, np.nan)
+    with pytest.warns(LabelWarning, match="Labels 0, 1, 2, 3, 4, 5: .* are used as negatives") as caught:
+        issues = find_label_issues(None, DATA.X, Y, random_state=0)
+    assert len(caught) == 1
+    np.testing.assert_array_equal(np.isnan(issues.error_log_odds), ~observed)
+    n_wrong = (wrong & observed).sum()
+    assert precision(wrong, issues.error_probability, observed) > 5 * n_wrong / observed.sum()
+    assert 0.5 * n_wrong < np.nansum(issues.error_probability) < 2 * n_wrong
+
+
+def test_labels_with_negatives_keep_their_noise_rates_beside_positive_only_labels():
+    Y = corrupt_labels(TRUTH, "flip", 0.03, random_state=0)
+    Y[:, 3:] = np.where(TRUTH[:, 3:] & (np.random.default_rng(0).random((600, 3)) < 0.5), 1, np.nan)
+    with pytest.warns(LabelWarning):
+        mixed = find_label_issues(None, DATA.X, Y, n_iter=1, cv=[*KFold(3).split(Y)])
+    alone = find_label_issues(None, DATA.X, Y[:, :3], n_iter=1, cv=[*KFold(3).split(Y)])
+    np.testing.assert_allclose(mixed.alpha[:3], alone.alpha, rtol=0.1)
+    np.testing.assert_allclose(mixed.beta[:3], alone.beta, rtol=0.1)
+    assert mixed.beta[3:].min() > 2 * mixed.beta[:3].max()

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from spmld import GLOCAL, SPMLD, LabelPrior
+from spmld.labels import LabelWarning
 from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
 
 from .cases import ESTIMATORS, LATENT, make
@@ -125,6 +126,7 @@ class TestUnusualData:
     def fit(self, cls, loss, X, Y, **options):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.simplefilter("ignore", LabelWarning)
             return cls(loss=loss, random_state=0, **options).fit(X, Y)
 
     def test_constant_label_is_predicted_as_constant(self, cls, loss):

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from spmld import LabelPrior, MLkNN, PerLabelClassifier
 from spmld.datasets import make_planted
-from spmld.labels import hide_labels
+from spmld.labels import LabelWarning, hide_labels
 from spmld.metrics import ranking_loss
 
 BASELINES = [LabelPrior, MLkNN, PerLabelClassifier]
@@ -27,12 +27,13 @@ def data():
 
 
 def test_prior_is_the_smoothed_frequency_of_observed_positives():
-    model = LabelPrior().fit(X, Y)
+    ones = np.ones(Y.shape)  # entry weights, with which missing entries are not used
+    model = LabelPrior().fit(X, Y, entry_weight=ones)
     expected = [4 / 5, 1 / 5, 1 / 2, 2 / 5]
     assert_allclose(model.prior_, expected)
     assert_allclose(model.predict_proba(X[:2]), [expected] * 2)
     assert_allclose(model.decision_function(X[:1]), np.log([[4, 1 / 4, 1, 2 / 3]]), atol=1e-15)
-    assert_allclose(LabelPrior(smoothing=0.5).fit(X, Y).prior_, [3.5 / 4, 0.5 / 4, 1 / 2, 1.5 / 4])
+    assert_allclose(LabelPrior(smoothing=0.5).fit(X, Y, entry_weight=ones).prior_, [3.5 / 4, 0.5 / 4, 1 / 2, 1.5 / 4])
 
 
 def test_label_without_observed_entries_has_score_0_and_is_not_predicted():
@@ -43,8 +44,9 @@ def test_label_without_observed_entries_has_score_0_and_is_not_predicted():
 
 def test_weights_equal_repeated_samples():
     weight = np.array([3, 1, 2, 0])
-    repeated = LabelPrior().fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0))
-    assert_allclose(LabelPrior().fit(X, Y, entry_weight=weight).prior_, repeated.prior_)
+    samples = np.repeat(np.arange(4), weight)
+    repeated = LabelPrior().fit(X[samples], Y[samples], entry_weight=np.ones((6, 4)))
+    assert_allclose(LabelPrior().fit(X, Y, entry_weight=np.outer(weight, np.ones(4))).prior_, repeated.prior_)
     weights = np.ones(Y.shape)
     weights[0, 3] = 0.5
     assert_allclose(LabelPrior().fit(X, Y, entry_weight=weights).prior_[3], 1.5 / 4.5)
@@ -120,6 +122,7 @@ def test_degenerate_data(cls, data):
     labels[:, 0], labels[:, 1], labels[:, 2], labels[7] = 1, 0, NAN, NAN
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", LabelWarning)
         prediction = cls().fit(data.X, labels).predict(data.X)
         same = cls().fit(np.ones((120, 5)), data.hidden).decision_function(np.ones((120, 5)))
         one = cls().fit(data.X[:1], data.Y[:1])

@@ -94,7 +94,7 @@ def test_small_cases_give_the_scores_of_the_reference(seed, n, l, k, observed_fr
     rng = np.random.default_rng(seed)
     X, new = rng.normal(size=(n, 2)), rng.normal(size=(3, 2))
     Y = np.where(rng.random((n, l)) < observed_fraction, rng.integers(0, 2, (n, l)), np.nan)
-    Y[0, 0], Y[1, 0] = 0, 1
+    Y[0], Y[1, 0] = 0, 1
     weights = rng.integers(0, 4, (n, l)).astype(float) if weighted else None
     if weighted:
         weights[0, 0] = 2
@@ -116,13 +116,13 @@ def test_labels_do_not_affect_each_other(data):
 def test_neighbors_of_a_rarely_observed_label_are_its_observed_samples(data):
     Y = data.Y.copy()
     Y[3:, 0] = np.nan
-    Y[:3, 0] = 1, 0, 1
+    Y[:3, 0] = 0, 1, 0
     model = MLkNN(n_neighbors=5).fit(data.X, Y)
     assert_allclose(model.predict_proba(data.new), reference(data.X, Y, data.new, 5), atol=1e-12)
     Y[1:, 0] = np.nan  # a single sample has no neighbor, so the prior is predicted
     model = MLkNN(n_neighbors=5).fit(data.X, Y)
     assert_allclose(model.likelihood_[0], 1 / 6)
-    assert_allclose(model.predict_proba(data.new)[:, 0], 2 / 3)
+    assert_allclose(model.predict_proba(data.new)[:, 0], 1 / 3)
 
 
 def test_label_without_observed_entries_has_score_0(data):

@@ -130,18 +130,19 @@ def test_base_estimator_without_sample_weight_raises_only_with_weights(data):
 def test_label_of_one_class_has_the_score_of_its_smoothed_prior(estimator, data):
     Y = data.hidden.copy()
     Y[:, 0], Y[:, 1], Y[:, 2] = np.where(np.isnan(Y[:, 0]), np.nan, 1), np.nan, 0
-    model = PerLabelClassifier(estimator).fit(data.X, Y)
+    ones = np.ones(Y.shape)  # entry weights, with which missing entries are not used
+    model = PerLabelClassifier(estimator).fit(data.X, Y, entry_weight=ones)
     assert [fitted is None for fitted in model.estimators_] == [True, True, True, False, False]
     n = np.count_nonzero(~np.isnan(Y[:, 0]))
     assert_allclose(model.decision_function(data.X)[:, :3], [np.log([n + 1, 1, 1 / 301])] * 300, atol=1e-12)
     assert_allclose(model.predict_proba(data.X)[:, :3], [[(n + 1) / (n + 2), 1 / 2, 1 / 302]] * 300)
     assert_array_equal(model.predict(data.X)[:, :3], [[1, 0, 0]] * 300)
-    weighted = PerLabelClassifier(estimator).fit(data.X, Y, entry_weight=np.full(300, 0.5))
+    weighted = PerLabelClassifier(estimator).fit(data.X, Y, entry_weight=ones / 2)
     assert_allclose(weighted.predict_proba(data.X)[0, :3], [(n / 2 + 1) / (n / 2 + 2), 1 / 2, 1 / 152])
     one = np.where(np.arange(300)[:, None] < 299, Y, np.nan)
     one[:, 4] = np.nan
     one[0, 4] = 1
-    assert PerLabelClassifier(estimator).fit(data.X, one).estimators_[4] is None
+    assert PerLabelClassifier(estimator).fit(data.X, one, entry_weight=ones).estimators_[4] is None
 
 
 def test_clones_have_the_same_random_state_and_do_not_change_the_base_estimator(data):

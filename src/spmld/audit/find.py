@@ -1,6 +1,8 @@
 """find_label_issues: error probabilities of observed labels by cross-fitting."""
 
+import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +17,8 @@ from spmld._validation import NON_NEGATIVE, check_scalar_integer
 from spmld.audit.issues import LabelIssues
 from spmld.estimators import FeatureScaler, MaskedLogistic, PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
-from spmld.labels import Labels, read_labels
+from spmld.labels import Labels, LabelWarning, read_labels
+from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
 from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit, make_folds
 from spmld.pacing.noise import NoiseRates, correct_probability, error_log_odds, noise_rates
 
@@ -35,7 +38,7 @@ def find_label_issues(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> LabelIssues:
-    """Find labels that are likely to be wrong.
+    r"""Find labels that are likely to be wrong.
 
     Noise rates and error probabilities are estimated from out-of-fold scores, see `spmld.pacing.noise`. The estimator
     is then fitted again with the probabilities that labels are correct as self-paced weights, `n_iter` times in total.
@@ -48,7 +51,9 @@ def find_label_issues(
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.
     Y, mask
-        Labels to audit, as in `spmld.labels.read_labels`. A DataFrame provides the names of labels and samples.
+        Labels to audit, as in `spmld.labels.read_labels`. A DataFrame provides the names of labels and samples. Missing
+        entries of labels with observed positives and no observed negative are used as negatives that may be wrong: the
+        noise rate :math:`\beta` of such a label is the fraction of its positives that are not observed.
     cv : int, splitter or iterable of splits, default=5
         Folds. Each sample must be tested; samples tested more than once get their mean score.
     n_iter : int, default=2
@@ -73,18 +78,25 @@ def find_label_issues(
     base = _base_estimator(estimator, check_scalar_integer("n_iter", n_iter, minimum=1))
     labels, (X,) = _read_labels(X, Y, mask), indexable(X)
     names, sample_names = _label_names(Y, labels, label_names), _sample_names(X, Y)
-    folds, signed = _make_folds(cv, X, labels, random_state), np.where(labels.observed, labels.signs, np.nan)
+    folds = _make_folds(cv, X, labels, random_state)
+    positive_only = _find_positive_only(replace(labels, names=names))
+    signs = np.where(positive_only & ~labels.observed, np.int8(-1), labels.signs)
+    signed = np.where(signs != 0, signs, np.nan)
     if base is None:
         X, base = features_to_numpy(FeatureScaler().fit_transform(X)), MaskedLogistic(C=30.0)
     score = partial(_log_odds_scores, n_labels=signed.shape[1])
     fit = partial(cross_fit, base, X, signed, folds, score=score, n_jobs=n_jobs)
-    scores, rates = _estimate_rates(fit, labels.signs, n_iter, shrinkage)
+    scores, rates = _estimate_rates(fit, signs, positive_only, n_iter, shrinkage)
     errors = np.where(labels.observed, error_log_odds(scores, labels.signs, rates), np.nan)
     return LabelIssues(labels.signs, labels.classes, scores, errors, rates.alpha, rates.beta, names, sample_names)
 
 
 def _estimate_rates(
-    fit: Callable[..., CrossFitResult], signs: NDArray[np.int8], n_iter: int, shrinkage: float
+    fit: Callable[..., CrossFitResult],
+    signs: NDArray[np.int8],
+    positive_only: NDArray[np.bool_],
+    n_iter: int,
+    shrinkage: float,
 ) -> tuple[NDArray[np.float64], NoiseRates]:
     """Return out-of-fold scores and noise rates after `n_iter` fits, each weighted by the result of the last."""
     if shrinkage != float("inf") and not NON_NEGATIVE.is_satisfied_by(shrinkage):
@@ -92,9 +104,37 @@ def _estimate_rates(
     weights = None
     for _ in range(n_iter):
         scores = fit(entry_weight=weights).scores
-        rates = noise_rates(scores, signs, shrinkage=float(shrinkage))
+        rates = _noise_rates(scores, signs, positive_only, float(shrinkage))
         weights = correct_probability(scores, signs, rates)
     return scores, rates
+
+
+def _find_positive_only(labels: Labels) -> NDArray[np.bool_]:
+    """Return the labels whose missing entries are used as negatives, and warn about labels of one class."""
+    single = find_single_class(labels.signs)
+    messages = single_class_messages(labels, single)
+    if single.positive_only.any():
+        messages.append(
+            f"{list_labels(labels, single.positive_only)}: observed positives, missing entries and no observed "
+            "negative. Missing entries are used as negatives, many of which may be wrong, and are not audited"
+        )
+    for message in messages:
+        warnings.warn(message, LabelWarning, stacklevel=3)
+    return single.positive_only
+
+
+def _noise_rates(
+    scores: NDArray[np.float64], signs: NDArray[np.int8], positive_only: NDArray[np.bool_], shrinkage: float
+) -> NoiseRates:
+    """Return the noise rates; labels whose missing entries are used as negatives share them with each other only."""
+    if positive_only.all() or not positive_only.any():
+        return noise_rates(scores, signs, shrinkage=shrinkage)
+    values = np.empty((4, len(positive_only)))
+    for chosen in (positive_only, ~positive_only):
+        rates = noise_rates(scores[:, chosen], signs[:, chosen], shrinkage=shrinkage)
+        for row, value in zip(values, rates, strict=True):
+            row[chosen] = value
+    return NoiseRates(*values)
 
 
 def _base_estimator(estimator: Any, n_iter: int) -> Any:

@@ -3,7 +3,7 @@
 import click
 
 from spmld.cli import options
-from spmld.cli.loading import Source
+from spmld.cli.loading import Source, frames
 from spmld.cli.methods import build
 from spmld.cli.printing import print_message, print_result
 from spmld.cli.progress import progress_bar
@@ -58,7 +58,7 @@ def compare(
         comparison = compare_estimators(
             {name: build(name, {}, seed) for name in names},
             dataset.X,
-            dataset.Y,
+            frames(dataset)[1],
             metrics=metrics or _METRICS,
             reference=reference,
             cv=folds,

@@ -39,7 +39,15 @@ def save_model(
         "observed": round(float(1 - np.isnan(data.Y).mean()), 6),
         "seconds": round(seconds, 3),
         **({"prefix": prefix} if prefix else {}),
+        **_class_priors(model, data),
         **details,
     }
     spmld.save(model, path, label_names=data.label_names, feature_names=data.feature_names, summary=summary)
     return summary
+
+
+def _class_priors(model: Any, data: Dataset) -> dict[str, Any]:
+    """Return the estimated fractions of positives of the labels without an observed negative, if there are any."""
+    priors = zip(data.label_names, getattr(model, "class_prior_", ()), strict=False)
+    estimated = {str(name): round(float(prior), 6) for name, prior in priors if not np.isnan(prior)}
+    return {"class_prior": estimated} if estimated else {}

@@ -8,7 +8,7 @@ from click.exceptions import Exit
 from spmld._table import TextTable
 from spmld.cli import options
 from spmld.cli.fitting import fit_model, save_model
-from spmld.cli.loading import Source
+from spmld.cli.loading import Source, frames
 from spmld.cli.methods import build, parse_params, parse_space
 from spmld.cli.printing import print_message, print_result
 from spmld.cli.progress import progress_bar
@@ -89,7 +89,7 @@ def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **argu
     total = len(ParameterGrid(space)) if method == "grid" else arguments["n_trials"]
     with progress_bar(total, "tuning") as advance:
         arguments |= {"method": method, "refit": False, "callback": lambda *_: advance("")}
-        return tune_estimator(model, dataset.X, dataset.Y, space, **arguments)
+        return tune_estimator(model, dataset.X, frames(dataset)[1], space, **arguments)
 
 
 def _to_python(params: dict[str, Any]) -> dict[str, Any]:

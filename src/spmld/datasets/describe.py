@@ -78,9 +78,15 @@ class Description:
         """Fraction of the entries of each label that are missing."""
         return 1 - self.observed / self.n_samples
 
+    @property
+    def positive_only(self) -> NDArray[np.bool_]:
+        """Which labels have observed positives, missing entries and no observed negative."""
+        return (self.positives > 0) & (self.positives == self.observed) & (self.observed < self.n_samples)
+
     def summary(self) -> dict[str, Any]:
         """Return the printed statistics of the whole data set by name."""
         split = {} if self.n_train is None else {"train": self.n_train, "test": self.n_test}
+        n_positive_only = int(self.positive_only.sum())
         return {
             "samples": self.n_samples,
             **split,
@@ -88,6 +94,7 @@ class Description:
             "feature density": self.feature_density,
             "labels": self.n_labels,
             "labels without a positive": int((self.positives == 0).sum()),
+            **({"positive-only labels": n_positive_only} if n_positive_only else {}),
             "label sets": self.label_sets,
             "cardinality": self.cardinality,
             "density": self.density,

@@ -1,6 +1,7 @@
 """Estimators, one file per method."""
 
-from spmld.estimators._base import Completion, MultiLabelEstimator
+from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.completion import Completion
 from spmld.estimators.ensemble import DependencyCorrection, SelfPacedEnsemble, View
 from spmld.estimators.glocal import GLOCAL
 from spmld.estimators.label_prior import LabelPrior
@@ -9,6 +10,7 @@ from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.mlknn import MLkNN
 from spmld.estimators.mllrc import MLLRC
 from spmld.estimators.per_label import PerLabelClassifier
+from spmld.estimators.positive_only import PositiveUnlabeledResult, positive_unlabeled
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.self_paced import SelfPacedClassifier
 from spmld.estimators.spmld import SPMLD
@@ -28,7 +30,9 @@ __all__ = [
     "MaskedRidge",
     "MultiLabelEstimator",
     "PerLabelClassifier",
+    "PositiveUnlabeledResult",
     "SelfPacedClassifier",
     "SelfPacedEnsemble",
     "View",
+    "positive_unlabeled",
 ]

@@ -1,7 +1,7 @@
 """MultiLabelEstimator, the base class of all estimators: probabilities, predictions and completion from scores."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -9,62 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, to_numpy
 from spmld.estimators._inputs import check_features, check_labels, check_trusted, check_weights
+from spmld.estimators.completion import Completion
+from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
-from spmld.labels import Labels, read_labels
+from spmld.labels import Labels
 from spmld.labels.encoding import like
+from spmld.labels.single_class import ignore_label_warnings
 from spmld.metrics import subset_accuracy
-
-
-class Completion(NamedTuple):
-    """A label matrix without missing entries.
-
-    Attributes
-    ----------
-    labels : ndarray or DataFrame of shape (n_samples, n_labels)
-        The observed labels, and predictions of the missing ones, in the encoding of the observed labels.
-    confidences : ndarray or DataFrame of shape (n_samples, n_labels)
-        Probability of each predicted label, from 0.5 to 1; 1 for observed labels.
-
-    Examples
-    --------
-    >>> from spmld import LabelPrior
-    >>> X, Y = [[0], [1], [2]], [[1, 0], [1, None], [None, 0]]
-    >>> completion = LabelPrior().fit(X, Y).complete(X, Y)
-    >>> completion.labels[1], completion.confidences[1]
-    (array([1, 0]), array([1.  , 0.75]))
-    """
-
-    labels: Any
-    confidences: Any
-
-    def suggestions(self, y: Any, mask: Any = None, *, min_confidence: float = 0.5) -> list[tuple[int, int, float]]:
-        """Return the missing entries that are predicted to be positive, in descending order of confidence.
-
-        Parameters
-        ----------
-        y, mask
-            The labels that were completed.
-        min_confidence : float, default=0.5
-            Minimum confidence.
-
-        Returns
-        -------
-        list of (int, int, float)
-            Index of the sample, index of the label, and confidence of each suggestion.
-
-        Examples
-        --------
-        >>> from spmld.estimators import Completion
-        >>> Completion([[1, 1], [0, 1]], [[1, 0.7], [0.6, 0.9]]).suggestions([[1, None], [None, None]])
-        [(1, 1, 0.9), (0, 1, 0.7)]
-        """
-        labels = read_labels(y, mask)
-        shape = labels.signs.shape
-        confidences = np.asarray(self.confidences, dtype=float).reshape(shape)
-        positive = np.asarray(self.labels).reshape(shape) == labels.classes[1]
-        i, j = np.nonzero(~labels.observed & positive & (confidences >= min_confidence))
-        order = np.argsort(-confidences[i, j], kind="stable")
-        return [(int(i), int(j), float(confidences[i, j])) for i, j in zip(i[order], j[order], strict=True)]
 
 
 class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
@@ -85,6 +36,9 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Number of labels.
     label_names_ : list
         Names of the labels; their indices if they have no names.
+    class_prior_ : ndarray of shape (n_labels,)
+        Estimated fraction of positives of the labels with observed positives, missing entries and no observed negative,
+        see `positive_unlabeled`; NaN for other labels.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -101,7 +55,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     ...         self.mean_ = np.average(labels.signs, axis=0, weights=weights)
     ...     def _scores(self, X):
     ...         return np.tile(self.mean_, (X.shape[0], 1))
-    >>> Mean().fit([[0], [1], [2]], [[1, 0], [1, None], [0, 0]]).predict([[3]])
+    >>> Mean().fit([[0], [1], [2], [3]], [[1, 0], [1, None], [0, 0], [1, 1]]).predict([[4]])
     array([[1, 0]])
     """
 
@@ -155,14 +109,28 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         self
+
+        Notes
+        -----
+        Labels without an observed positive or without an observed negative are named in a `spmld.labels.LabelWarning`.
+        Missing entries of labels with observed positives and no observed negative are used as weak negatives, see
+        `spmld.estimators.positive_unlabeled`, unless `entry_weight` has one column for each label.
         """
         self._validate_params()
         self._check_parameters()
         X = check_features(self, X, reset=True)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask))
-        self._fit(X, check_trusted(trusted, labels), weights)
+        labels, weights, self.class_prior_ = complete_labels(
+            X, check_trusted(trusted, labels), weights, entry_weight, self._accepts_entry_weight()
+        )
+        with ignore_label_warnings():
+            self._fit(X, labels, weights)
         self._set_labels(labels)
         return self
+
+    def _accepts_entry_weight(self) -> bool:
+        """Return whether `_fit` accepts entry weights other than 0 and 1."""
+        return True
 
     def _set_labels(self, labels: Labels) -> None:
         self._labels = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)

@@ -50,9 +50,9 @@ class LabelPrior(MultiLabelEstimator):
     Examples
     --------
     >>> from spmld import LabelPrior
-    >>> model = LabelPrior().fit([[0], [1], [2]], [[1, 0], [1, None], [None, 0]])
+    >>> model = LabelPrior().fit([[0], [1], [2], [3]], [[1, 0], [1, None], [None, 0], [0, 1]])
     >>> model.prior_
-    array([0.75, 0.25])
+    array([0.6, 0.4])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"smoothing": [POSITIVE]}

@@ -85,10 +85,13 @@ class PerLabelClassifier(MultiLabelEstimator):
     def _base_estimator(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
 
+    def _accepts_entry_weight(self) -> bool:
+        return bool(has_fit_parameter(self._base_estimator(), "sample_weight"))
+
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         X, estimator = features_to_numpy(X), self._base_estimator()
         weighted = weights.dtype != bool
-        if weighted and not has_fit_parameter(estimator, "sample_weight"):
+        if weighted and not self._accepts_entry_weight():
             raise ValueError(
                 f"entry_weight requires a classifier whose fit accepts sample_weight, got estimator={estimator!r}"
             )

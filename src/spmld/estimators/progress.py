@@ -99,8 +99,13 @@ def set_history(estimator: Any, result: Result[Any]) -> None:
 
 
 def warn_not_converged(estimator: Any, message: str) -> None:
-    """Issue a ConvergenceWarning that points at the first line outside the libraries that called `fit`."""
+    """Issue a ConvergenceWarning."""
+    warn_caller(f"{type(estimator).__name__}: {message}", ConvergenceWarning)
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Issue a warning that points at the first line outside the libraries that called `fit`."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _LIBRARIES:
         level, frame = level + 1, frame.f_back
-    warnings.warn(f"{type(estimator).__name__}: {message}", ConvergenceWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)

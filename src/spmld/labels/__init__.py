@@ -18,5 +18,6 @@ sparse matrix         stored entries are labels; the others are negative, or mis
 
 from spmld.labels.corruption import corrupt_labels, hide_labels
 from spmld.labels.encoding import Labels, decode_missing, observed, read_labels
+from spmld.labels.single_class import LabelWarning
 
-__all__ = ["Labels", "corrupt_labels", "decode_missing", "hide_labels", "observed", "read_labels"]
+__all__ = ["LabelWarning", "Labels", "corrupt_labels", "decode_missing", "hide_labels", "observed", "read_labels"]

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from spmld._response import label_scores
 from spmld._validation import COMMON_CONSTRAINTS
 from spmld.labels import Labels, read_labels
+from spmld.labels.single_class import list_labels
 from spmld.metrics import subset_accuracy
 from spmld.model_selection.calibration import CALIBRATIONS, has_both_classes
 from spmld.model_selection.cross_fitting import cross_fit
@@ -115,12 +116,9 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
 
     def _warn(self, instead: str, affected: NDArray[np.bool_]) -> None:
         """Warn about labels without a calibration of their own; `instead` states what is used for them."""
-        indices, names = np.flatnonzero(affected), self._form.names
-        listed = ", ".join(str(names[j]) if names else str(j) for j in indices[:10])
-        more = f" and {len(indices) - 10} more" if len(indices) > 10 else ""
         warnings.warn(
-            f"Label{'s' if len(indices) > 1 else ''} {listed}{more}: not calibrated, because there is no observed "
-            f"positive or no observed negative with an out-of-fold score; {instead}",
+            f"{list_labels(self._form, affected)}: not calibrated, because there is no observed positive or no "
+            f"observed negative with an out-of-fold score; {instead}",
             UserWarning,
             stacklevel=4,
         )

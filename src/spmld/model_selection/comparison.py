@@ -15,6 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._response import predict_all
 from spmld.labels import Labels, read_labels
+from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
 from spmld.metrics import get_metric
 from spmld.model_selection.comparison_result import Comparison
 from spmld.model_selection.splitters import check_splitter
@@ -73,6 +74,7 @@ def compare(
     reference, names = _check_reference(estimators, reference), _metric_names(metrics)
     X, Y, mask = indexable(X, Y, mask)
     labels = read_labels(Y, mask)
+    warn_of_metrics(labels)
     Y = Y if mask is None else labels.write_with_missing(Y)
     folds = list(check_splitter(cv, len(labels.signs), random_state).split(X, Y))
     comparison = Comparison(names, list(estimators), reference, len(folds))
@@ -129,7 +131,8 @@ def _evaluate_fold(
 ) -> tuple[dict[str, float], float]:
     """Return the metrics of a fold, and the seconds it took to fit and evaluate it."""
     start = time.perf_counter()
-    model = clone(estimator).fit(_safe_indexing(X, train), _safe_indexing(Y, train))
+    with ignore_label_warnings():
+        model = clone(estimator).fit(_safe_indexing(X, train), _safe_indexing(Y, train))
     predictions = predict_all(model, _safe_indexing(X, test))
     available = {
         "scores": predictions.scores,

@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples
 
+from spmld.labels.single_class import ignore_label_warnings
 from spmld.model_selection.splitters import check_splitter
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -133,7 +134,8 @@ def _fit_and_score(
     weights = options.get("entry_weight")
     if weights is not None and not weights.any():
         return estimator, np.zeros((_num_samples(X_test), *weights.shape[1:]))
-    estimator.fit(*training, **options)
+    with ignore_label_warnings():  # a label may have one class in a fold
+        estimator.fit(*training, **options)
     return estimator, score(estimator, X_test)
 
 

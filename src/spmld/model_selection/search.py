@@ -15,6 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._validation import POSITIVE_INT, StrOptions, validate_params
 from spmld.labels import read_labels
+from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
 from spmld.metrics import scorer
 from spmld.model_selection._candidates import Candidates, OptunaCandidates, grid_candidates, random_candidates
 from spmld.model_selection.entry_splits import EntryKFold
@@ -118,6 +119,7 @@ def tune(
     name, score = _read_scoring(scoring)
     candidates = _make_candidates(method, space, n_trials, name, storage, study_name, random_state)
     X, Y, folds = _read_data(X, Y, mask, groups, cv, random_state)
+    warn_of_metrics(read_labels(Y))
     evaluate = partial(_evaluate, estimator, folds, score, n_jobs)
     trials, interrupted = _run(name, candidates, evaluate, partial(_report, verbose, callback))
     fitted = clone(estimator).set_params(**SearchResult(name, trials).best_params).fit(X, Y) if refit else None
@@ -221,4 +223,6 @@ def _evaluate_fold(candidate: Any, fold: _Fold, evaluate: Any) -> float:
     X_train, Y_train, X_test, Y_test = fold
     if Y_test is None:
         return float("nan")
-    return float(evaluate(clone(candidate).fit(X_train, Y_train), X_test, Y_test))
+    with ignore_label_warnings():
+        fitted = clone(candidate).fit(X_train, Y_train)
+    return float(evaluate(fitted, X_test, Y_test))

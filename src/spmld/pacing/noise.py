@@ -53,14 +53,14 @@ class NoiseRates(NamedTuple):
         Probability that a true negative is observed as positive, for each label.
     beta : array of shape (l,)
         Probability that a true positive is observed as negative, for each label.
-    slope, shift : float
+    slope, shift : float or array of shape (l,)
         c and d.
     """
 
     alpha: Array
     beta: Array
-    slope: float = 1.0
-    shift: float = 0.0
+    slope: Array | float = 1.0
+    shift: Array | float = 0.0
 
 
 def error_log_odds(scores: Array, signs: Array, rates: NoiseRates) -> Array:

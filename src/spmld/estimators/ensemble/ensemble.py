@@ -287,9 +287,10 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             learned[test] = has_both_classes(signs[train])
         noise = signs, weights * learned, (self.false_positive_rate_, self.false_negative_rate_), labels.trusted
         self._dependency = DependencyCorrection().fit(scores, Y, weights)
-        self._completion = DependencyCorrection().fit(scores, Y, weights, known=Y)
+        known = np.where((Y > 0) | np.isnan(self.class_prior_), Y, np.nan)  # without weak negatives
+        self._completion = DependencyCorrection().fit(scores, Y, weights, known=known)
         corrected = self._dependency.correct(scores, weight=self.dependency_weight)
-        completed = self._completion.correct(scores, Y, weight=self.completion_weight)
+        completed = self._completion.correct(scores, known, weight=self.completion_weight)
         self.calibration_ = fit_calibration(PooledCalibration(), corrected, *noise)
         self._completion_calibration = fit_calibration(PooledCalibration(), completed, *noise)
         self.out_of_fold_scores_ = self.calibration_.transform(corrected)

@@ -1,0 +1,59 @@
+"""Completion: a label matrix without missing entries."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spmld.labels import read_labels
+
+
+class Completion(NamedTuple):
+    """A label matrix without missing entries.
+
+    Attributes
+    ----------
+    labels : ndarray or DataFrame of shape (n_samples, n_labels)
+        The observed labels, and predictions of the missing ones, in the encoding of the observed labels.
+    confidences : ndarray or DataFrame of shape (n_samples, n_labels)
+        Probability of each predicted label, from 0.5 to 1; 1 for observed labels.
+
+    Examples
+    --------
+    >>> from spmld import LabelPrior
+    >>> X, Y = [[0], [1], [2], [3]], [[1, 0], [1, None], [None, 0], [0, 1]]
+    >>> completion = LabelPrior().fit(X, Y).complete(X, Y)
+    >>> completion.labels[1], completion.confidences[1]
+    (array([1, 0]), array([1. , 0.6]))
+    """
+
+    labels: Any
+    confidences: Any
+
+    def suggestions(self, y: Any, mask: Any = None, *, min_confidence: float = 0.5) -> list[tuple[int, int, float]]:
+        """Return the missing entries that are predicted to be positive, in descending order of confidence.
+
+        Parameters
+        ----------
+        y, mask
+            The labels that were completed.
+        min_confidence : float, default=0.5
+            Minimum confidence.
+
+        Returns
+        -------
+        list of (int, int, float)
+            Index of the sample, index of the label, and confidence of each suggestion.
+
+        Examples
+        --------
+        >>> from spmld.estimators import Completion
+        >>> Completion([[1, 1], [0, 1]], [[1, 0.7], [0.6, 0.9]]).suggestions([[1, None], [None, None]])
+        [(1, 1, 0.9), (0, 1, 0.7)]
+        """
+        labels = read_labels(y, mask)
+        shape = labels.signs.shape
+        confidences = np.asarray(self.confidences, dtype=float).reshape(shape)
+        positive = np.asarray(self.labels).reshape(shape) == labels.classes[1]
+        i, j = np.nonzero(~labels.observed & positive & (confidences >= min_confidence))
+        order = np.argsort(-confidences[i, j], kind="stable")
+        return [(int(i), int(j), float(confidences[i, j])) for i, j in zip(i[order], j[order], strict=True)]

@@ -1,0 +1,264 @@
+r"""Positive-unlabeled learning: labels with observed positives, no observed negative and missing entries.
+
+A positive of label j is observed with probability :math:`c_j`, its label frequency, and a negative never. With the
+out-of-fold log-odds :math:`s_{ij}` that label j of sample i is observed, the label is positive with probability
+
+.. math:: \pi_{ij} = \frac{1}{1 + e^{-z_{ij}}}, \quad z_{ij} = a (s_{ij} - \log c_j) + d
+
+and it is observed with probability :math:`c_j \pi_{ij}`: the frequency of observed entries levels off at :math:`c_j` as
+the scores increase. First a, d and one c for all labels maximize the likelihood, with a weak prior. Then :math:`c_j` is
+the posterior mean under the Beta prior with the pseudo-counts :math:`m c` and :math:`m (1 - c)`. The class prior of the
+label is the frequency of its observed entries divided by :math:`c_j`.
+
+A missing entry is negative with probability :math:`(1 - \pi_{ij}) / (1 - c_j \pi_{ij})`. It is used as a negative of
+:math:`c_j` times this weight, beside the observed positives of weight 1. The weights of the positives and of the
+negatives are then in expectation :math:`c_j` times those of the completely observed label, so that the probabilities of
+a model are those of the label, not of its being observed.
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.model_selection import KFold
+from sklearn.utils.validation import _num_samples
+
+from spmld._arrays import features_to_numpy, to_numpy
+from spmld.estimators._inputs import check_overflow, check_weights
+from spmld.estimators.progress import warn_caller
+from spmld.estimators.scaling import FeatureScaler
+from spmld.labels import Labels, LabelWarning, read_labels
+from spmld.labels.single_class import MAX_NAMES, find_single_class, list_labels, single_class_messages
+from spmld.model_selection.cross_fitting import cross_fit
+
+Matrix = NDArray[np.float64]
+
+N_FOLDS = 3
+"""Number of folds of the out-of-fold scores."""
+C = 10.0
+"""Inverse regularization strength of the logistic regression on scaled features that estimates them."""
+SHRINKAGE = 30.0
+"""m, the number of pseudo-positives that shrink the label frequencies toward the shared one."""
+GRID = np.geomspace(0.01, 0.99, 80)
+"""Label frequencies over which the posterior mean is computed."""
+BOUNDS = [(-4.6, 4.6), (-2.0, 2.0), (-5.0, 5.0)]
+"""Bounds of the log-odds of c, of log a and of d."""
+
+
+class PositiveUnlabeledResult(NamedTuple):
+    """Labels in which the missing entries of positive-only labels are weak negatives.
+
+    Attributes
+    ----------
+    labels : ndarray or DataFrame of shape (n_samples, n_labels)
+        The labels, in which the missing entries of positive-only labels are negative. Other labels are unchanged.
+    entry_weight : ndarray of shape (n_samples, n_labels)
+        Weights of the entries, for ``fit``: those of weak negatives are below 1, those of missing entries are 0.
+    class_prior : ndarray of shape (n_labels,)
+        Estimated fraction of positives of positive-only labels; NaN for other labels.
+    label_frequency : ndarray of shape (n_labels,)
+        Estimated fraction of the positives that are observed, for positive-only labels; NaN for other labels.
+
+    Examples
+    --------
+    See `positive_unlabeled`.
+    """
+
+    labels: Any
+    entry_weight: Matrix
+    class_prior: Matrix
+    label_frequency: Matrix
+
+
+def positive_unlabeled(X: Any, Y: Any, mask: Any = None, sample_weight: Any = None) -> PositiveUnlabeledResult:
+    """Replace the missing entries of positive-only labels by weak negatives.
+
+    A label is positive-only if it has observed positives, no observed negative and missing entries. If no label has an
+    observed negative, labels without an observed entry are treated in the same way. The estimators of this library call
+    this function in ``fit``, unless ``entry_weight`` has one column for each label. Call it before a fit to inspect or
+    change the result.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
+        Samples.
+    Y, mask
+        Labels, as in `spmld.labels.read_labels`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples.
+
+    Returns
+    -------
+    PositiveUnlabeledResult
+
+    Notes
+    -----
+    Positives are assumed to be observed at random: whether a positive is observed does not depend on the features. The
+    class prior is then identified by the model of the scores, see `spmld.estimators.positive_only`, which assumes that
+    some samples are positive with near certainty [1]_. With few observed positives or weak features it is uncertain.
+
+    References
+    ----------
+    .. [1] C. Elkan and K. Noto. "Learning classifiers from only positive and unlabeled data." KDD 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld import MaskedLogistic
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.estimators import positive_unlabeled
+    >>> data = make_planted(n_samples=2000, n_labels=3, frequencies=[0.4, 0.3, 0.2], random_state=0)
+    >>> rng = np.random.default_rng(0)
+    >>> Y = np.where((data.Y == 1) & (rng.random(data.Y.shape) < 0.5), 1, np.nan)
+    >>> labels, weights, class_prior, label_frequency = positive_unlabeled(data.X, Y)
+    >>> class_prior.round(1)
+    array([0.4, 0.3, 0.2])
+    >>> MaskedLogistic().fit(data.X, labels, entry_weight=weights).predict_proba(data.X).mean(axis=0).round(1)
+    array([0.4, 0.3, 0.2])
+    """
+    labels = read_labels(Y, mask)
+    if _num_samples(X) != len(labels.signs):
+        raise ValueError(f"X and Y must have the same number of samples, got {_num_samples(X)} and {len(labels.signs)}")
+    if sample_weight is not None and np.shape(sample_weight) != (len(labels.signs),):
+        raise ValueError(f"sample_weight must have shape ({len(labels.signs)},), got {np.shape(sample_weight)}")
+    labels, weights = check_weights(sample_weight, labels)
+    completed = complete_positive_only(X, labels, weights, sample_weight)
+    return completed._replace(labels=completed.labels.write_with_missing(Y))
+
+
+def complete_positive_only(
+    X: Any, labels: Labels, weights: NDArray[Any], sample_weight: Any = None
+) -> PositiveUnlabeledResult:
+    """Return the result of `positive_unlabeled` for validated labels and entry weights, with `Labels` as labels."""
+    n, l = labels.signs.shape
+    v = np.ones((n, 1)) if sample_weight is None else np.asarray(to_numpy(sample_weight), dtype=float).reshape(n, 1)
+    used = v[:, 0] > 0
+    single = find_single_class(labels.signs[used])
+    prior, frequency = np.full(l, np.nan), np.full(l, np.nan)
+    if not single.positive_only.any():
+        return PositiveUnlabeledResult(labels, weights, prior, frequency)
+    chosen = single.positive_only if (labels.signs < 0).any() else single.positive_only | single.unobserved
+    observed = labels.signs[np.ix_(used, chosen)] > 0
+    scores = _out_of_fold_scores(features_to_numpy(X)[used], observed, v[used])
+    relative = v[used] / v[used].mean()
+    a, d, shared = _shared_parameters(scores, observed, relative)
+    c = _label_frequencies(scores, observed, relative, a, d, shared)
+    positive = expit(a * (scores - np.log(c)) + d)
+    frequency[chosen], prior[chosen] = c, np.minimum((relative * observed).mean(axis=0) / c, 1.0)
+    entries = np.ix_(used, chosen)
+    signs, weights = labels.signs.copy(), weights.astype(float)
+    signs[entries] = np.where(observed, 1, -1)
+    weights[entries] = v[used] * np.where(observed, 1.0, _negative_weight(positive, c))
+    signs[weights == 0] = 0
+    return PositiveUnlabeledResult(replace(labels, signs=signs), weights, prior, frequency)
+
+
+def complete_labels(
+    X: Any, labels: Labels, weights: NDArray[Any], entry_weight: Any, accepts_weights: bool
+) -> tuple[Labels, NDArray[Any], Matrix]:
+    """Replace missing entries of positive-only labels by weak negatives, and warn about labels of one class.
+
+    Labels with a weight for each entry are used as they are.
+
+    Returns
+    -------
+    labels, weights, class_prior
+    """
+    single, by_sample = (
+        find_single_class(labels.signs),
+        entry_weight is None or np.shape(entry_weight)[1:] in ((), (1,)),
+    )
+    if by_sample and accepts_weights:
+        completed = complete_positive_only(X, labels, weights, entry_weight)
+    else:
+        completed = PositiveUnlabeledResult(labels, weights, *np.full((2, len(single.positive_only)), np.nan))
+    rare = np.logical_and(single.unobserved, completed.class_prior == 0)
+    messages = single_class_messages(labels, single._replace(unobserved=single.unobserved & ~rare))
+    if rare.any():
+        messages.append(f"{list_labels(labels, rare)}: no observed entry. Missing entries are used as weak negatives")
+    if single.positive_only.any():
+        messages.append(_positive_only_message(labels, single.positive_only, completed.class_prior))
+    for message in messages:
+        warn_caller(message, LabelWarning)
+    return completed[:3]
+
+
+def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prior: Matrix) -> str:
+    start = f"{list_labels(labels, chosen)}: observed positives, missing entries and no observed negative. "
+    if np.isnan(class_prior[chosen]).all():
+        return start + (
+            "Missing entries are ignored, so that only positives can be learned. If missing means negative, write 0; "
+            "otherwise see spmld.estimators.positive_unlabeled"
+        )
+    priors = ", ".join(f"{prior:.2g}" for prior in class_prior[chosen][:MAX_NAMES])
+    return start + (
+        f"Missing entries are used as weak negatives; the estimated fraction of positives is {priors}"
+        f"{', ...' if chosen.sum() > MAX_NAMES else ''}. If missing means negative, write 0. To ignore missing entries "
+        "instead, pass entry_weight with one column for each label to fit"
+    )
+
+
+def _out_of_fold_scores(X: Any, observed: NDArray[np.bool_], v: Matrix) -> Matrix:
+    """Return the log-odds that an entry is observed, by logistic regression on scaled features.
+
+    The folds do not depend on the labels, so that a permutation of the labels permutes the scores.
+    """
+    from spmld.estimators.masked_linear import MaskedLogistic  # it is a subclass of the class that uses this module
+
+    check_overflow(X)
+    X = FeatureScaler().fit_transform(X)
+    folds = list(KFold(min(N_FOLDS, len(observed)), shuffle=True, random_state=0).split(observed))
+    weights = np.broadcast_to(v / v.mean(), observed.shape)
+    return cross_fit(MaskedLogistic(C=C), X, np.where(observed, 1, -1), folds, entry_weight=weights).scores
+
+
+def _negative_weight(positive: Matrix, c: Any) -> Matrix:
+    """Return c times the probability that a missing entry is negative, given the probability that it is positive."""
+    return c * (1 - positive) / (1 - c * positive)
+
+
+def _log_likelihood(z: Matrix, observed: NDArray[np.bool_], c: Any) -> Matrix:
+    """Return the log-likelihood of each entry, given the log-odds z that it is positive."""
+    return np.where(observed, np.log(c) - np.logaddexp(0, -z), np.log1p(-c * expit(z)))
+
+
+def _shared_parameters(scores: Matrix, observed: NDArray[np.bool_], v: Matrix) -> tuple[float, float, float]:
+    """Return a, d and c that maximize the likelihood, with the weak prior c (1 - c) exp(-(log^2 a + d^2) / 2)."""
+    n_observed = float((v * observed).sum())
+
+    def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        c, a, d = float(expit(point[0])), float(np.exp(point[1])), float(point[2])
+        z = a * (scores - np.log(c)) + d
+        positive = expit(z)
+        value = (v * _log_likelihood(z, observed, c)).sum() + np.log(c * (1 - c)) - (point[1] ** 2 + d**2) / 2
+        in_z = v * (1 - positive) * np.where(observed, 1.0, -c * positive / (1 - c * positive))
+        in_c = v * np.where(observed, 1 / c, -positive / (1 - c * positive)) - a / c * in_z
+        gradient = [
+            c * (1 - c) * in_c.sum() + 1 - 2 * c,
+            (in_z * (z - d)).sum() - point[1],
+            in_z.sum() - d,
+        ]
+        return -value / n_observed, -np.asarray(gradient) / n_observed
+
+    starts = ([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0])
+    fits = [minimize(loss, start, jac=True, method="L-BFGS-B", bounds=BOUNDS) for start in starts]
+    point = min(fits, key=lambda fit: fit.fun).x
+    return float(np.exp(point[1])), float(point[2]), float(expit(point[0]))
+
+
+def _label_frequencies(
+    scores: Matrix, observed: NDArray[np.bool_], v: Matrix, a: float, d: float, shared: float
+) -> Matrix:
+    """Return the posterior mean of each c_j, which is at least the frequency of the observed entries."""
+    lowest = np.minimum((v * observed).mean(axis=0), GRID[-1])
+    log_posterior = np.empty((len(GRID), scores.shape[1]))
+    for row, c in zip(log_posterior, GRID, strict=True):
+        z = a * (scores - np.log(c)) + d
+        log_prior = SHRINKAGE * (shared * np.log(c) + (1 - shared) * np.log1p(-c))
+        row[:] = (v * _log_likelihood(z, observed, c)).sum(axis=0) + log_prior
+    log_posterior[GRID[:, None] < lowest] = -np.inf
+    posterior = np.exp(log_posterior - log_posterior.max(axis=0))
+    return GRID @ posterior / posterior.sum(axis=0)
