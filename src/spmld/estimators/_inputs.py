@@ -109,7 +109,8 @@ def check_trusted(trusted: Any, labels: Labels) -> Labels:
         raise ValueError(f"trusted must be an array of bool, got values of type {mask.dtype}")
     if mask.shape not in (shape, (shape[0], 1), (shape[0],)):
         raise ValueError(f"trusted must have shape {shape} or {(shape[0],)}, got {mask.shape}")
-    return replace(labels, trusted=mask.astype(bool).reshape(shape[0], -1) & labels.observed)
+    verified = mask.astype(bool).reshape(shape[0], -1) & labels.observed
+    return replace(labels, trusted=verified) if verified.any() else labels
 
 
 def check_overflow(X: Any) -> None:

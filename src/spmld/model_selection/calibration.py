@@ -43,6 +43,10 @@ class PooledCalibration(BaseEstimator):
         a for each label.
     intercepts_ : ndarray of shape (n_labels,)
         :math:`b + b_j` for each label.
+    slope_, shift_ : float
+        a and b.
+    label_shifts_ : ndarray of shape (n_labels,)
+        :math:`b_j`.
 
     Notes
     -----
@@ -86,6 +90,7 @@ class PooledCalibration(BaseEstimator):
         rows, labels = np.nonzero(weights)
         weight, positive, score = weights[rows, labels], signs[rows, labels] > 0, scores[rows, labels]
         self.slopes_, self.intercepts_ = np.ones(n_labels), np.zeros(n_labels)
+        self.slope_, self.shift_, self.label_shifts_ = 1.0, 0.0, np.zeros(n_labels)
         if positive.all() or not positive.any():
             return self
         n_positives, n_negatives = weight @ positive, weight @ ~positive
@@ -97,8 +102,9 @@ class PooledCalibration(BaseEstimator):
         slope, shift, shifts = _minimize(loss, start)
         if slope < 0:
             slope, shift, shifts = _minimize(replace(loss, z=np.zeros(len(score))), start)
-        self.slopes_ *= slope / scale
-        self.intercepts_ += shift + shifts - slope * mean / scale
+        self.slope_, self.shift_, self.label_shifts_ = slope / scale, shift - slope * mean / scale, shifts
+        self.slopes_ *= self.slope_
+        self.intercepts_ += self.shift_ + shifts
         return self
 
     def transform(self, scores: _Floats) -> _Floats:

@@ -15,6 +15,9 @@ _Floats = NDArray[np.float64]
 Decision = Literal["f1", "micro_f1", "macro_f1", "sample_f1"] | float | int
 """A decision, see `DecisionRule`."""
 
+MIN_SAMPLES = 100
+"""Minimum number of samples from which F1 thresholds are estimated."""
+
 DECISION_CONSTRAINTS: list[Any] = [
     StrOptions({"f1", "micro_f1", "macro_f1", "sample_f1"}),
     Interval(RealNotInt, 0, 1, closed="neither"),
@@ -50,7 +53,7 @@ class DecisionRule(BaseEstimator):
           :math:`a / (a + b)` minimizes the expected cost; 0.5 minimizes the expected number of errors.
         - An integer k of at least 1: the k labels with the largest probabilities of each sample.
 
-        A single label has no "sample_f1"; all F1 decisions are then that of "micro_f1".
+        With a single label, or fewer than 100 samples in `fit`, F1 decisions are replaced by the threshold 0.5.
 
     Attributes
     ----------
@@ -62,11 +65,11 @@ class DecisionRule(BaseEstimator):
     --------
     >>> import numpy as np
     >>> from spmld.model_selection import DecisionRule
-    >>> P = np.array([[0.9, 0.4, 0.1], [0.4, 0.2, 0.1]])
+    >>> P = np.array([[0.9, 0.4, 0.1], [0.4, 0.2, 0.1]] * 50)
     >>> rule = DecisionRule(decision="micro_f1").fit(P)
     >>> rule.thresholds_.round(3)
     array([0.333, 0.333, 0.333])
-    >>> rule.positive(P).astype(int)
+    >>> rule.positive(P[:2]).astype(int)
     array([[1, 1, 0],
            [1, 0, 0]])
     """
@@ -81,7 +84,7 @@ class DecisionRule(BaseEstimator):
         Parameters
         ----------
         probabilities : ndarray of shape (n_samples, n_labels)
-            Out-of-fold probabilities of all entries, also of missing ones. Without samples, F1 thresholds are 0.5.
+            Out-of-fold probabilities of all entries, also of missing ones.
 
         Returns
         -------
@@ -91,8 +94,10 @@ class DecisionRule(BaseEstimator):
         n_labels = probabilities.shape[1]
         if isinstance(self.decision, Integral) and self.decision > n_labels:
             raise ValueError(f"decision must be at most the number of labels, {n_labels}, got {self.decision!r}")
-        per_sample = {"f1": 0.5, "sample_f1": 1.0}.get(self.decision, 0.0) if isinstance(self.decision, str) else 0.0
-        self._sample_weight = per_sample if n_labels > 1 else 0.0
+        maximizes_f1 = isinstance(self.decision, str)
+        if maximizes_f1 and (n_labels == 1 or len(probabilities) < MIN_SAMPLES):
+            probabilities, maximizes_f1 = probabilities[:0], False
+        self._sample_weight = {"f1": 0.5, "sample_f1": 1.0}.get(str(self.decision), 0.0) if maximizes_f1 else 0.0
         self._common_threshold = f1_thresholds(probabilities.reshape(-1, 1), axis=0)[0]
         self._label_thresholds = self._fit_thresholds(probabilities)
         for_labels = not isinstance(self.decision, Integral) and self._sample_weight == 0

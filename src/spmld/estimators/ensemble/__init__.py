@@ -1,5 +1,6 @@
 """SelfPacedEnsemble, and the parts it is composed of; each can be used with other estimators."""
 
+from spmld.estimators.ensemble.answers import AnswerModel
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.ensemble import SelfPacedEnsemble
 from spmld.estimators.ensemble.noise_estimate import estimate_rates, fit_calibration
@@ -9,6 +10,7 @@ from spmld.estimators.ensemble.views import View, kernel_view, latent_view, line
 from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
 
 __all__ = [
+    "AnswerModel",
     "DependencyCorrection",
     "HeldOutLoss",
     "PathResult",

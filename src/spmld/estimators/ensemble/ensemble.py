@@ -9,21 +9,28 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from spmld._arrays import features_to_numpy, move
-from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, UNIT_INTERVAL, StrOptions
-from spmld.core.losses import logistic
+from spmld._arrays import features_to_numpy, move, to_numpy
+from spmld._validation import (
+    COMMON_CONSTRAINTS,
+    FRACTION,
+    NON_NEGATIVE,
+    POSITIVE,
+    POSITIVE_INT,
+    UNIT_INTERVAL,
+    StrOptions,
+)
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators.ensemble.dependency import DependencyCorrection
-from spmld.estimators.ensemble.noise_estimate import estimate_rates, fit_calibration
+from spmld.estimators.ensemble.answers import AnswerModel
+from spmld.estimators.ensemble.noise_estimate import estimate_rates
 from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData
 from spmld.estimators.ensemble.views import ALPHAS, CS, View, kernel_view, latent_view, linear_view, ridge_view
 from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
-from spmld.model_selection.calibration import PooledCalibration, has_both_classes
+from spmld.model_selection.calibration import PooledCalibration
 from spmld.model_selection.cross_fitting import make_folds
-from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision, DecisionRule
+from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision
 from spmld.pacing.trimming import estimate_keep_fraction, trim
 
 VIEWS = ("ridge", "linear", "kernel", "latent")
@@ -74,7 +81,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         rate for each label, and so is the rate of false negatives.
     keep_fraction : float or "auto", default="auto"
         Fraction q of the positives of each label to keep. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is the
-        fraction of `spmld.pacing.trimming.estimate_keep_fraction`; 1.0 disables trimming. Trusted entries are kept.
+        fraction of `spmld.pacing.trimming.estimate_keep_fraction` or, with trusted entries, 1.0, because the noise
+        rates of the labels are then known. 1.0 disables trimming. Trusted entries are always kept.
     dependency_weight : float, default=0.3
         Weight of the correction for label dependencies, from 0 to 1.
     completion_weight : float, default=0.5
@@ -113,13 +121,11 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     self_paced_weights_ : ndarray of shape (n_samples, n_labels)
         1 for entries that are kept, 0 for entries that are trimmed or missing.
     out_of_fold_scores_ : ndarray of shape (n_samples, n_labels)
-        Calibrated scores of the training samples by models that were not fitted on them.
+        Scores of the training samples by models that were not fitted on them, comparable to `decision_function`.
     label_dependencies_ : ndarray of shape (n_labels, n_labels)
         M: row k holds the effects of label k on the scores of the other labels.
-    calibration_ : PooledCalibration
-        Calibration of the scores.
-    decision_rule_ : DecisionRule
-        Rule for decisions.
+    answers_ : AnswerModel
+        The correction for label dependencies, the calibration and the rule for decisions.
     cv_results_ : list of dict
         A record for each setting: "part" (the name of a view), "choice" and "loss", the held-out loss.
 
@@ -223,10 +229,20 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             self._calibrate_views(view_scores, labels, weights)
             scores = self._combine(view_scores)
         self.estimators_ = {
-            name: data[name].fit(clone(result.estimators[0]), entry_weight=kept)
-            for name, result in results.items()
+            name: data[name].fit(clone(result.estimators[0]), entry_weight=kept) for name, result in results.items()
         }
-        self._fit_answers(scores, labels, weights, data)
+        self.answers_ = AnswerModel(
+            dependency_weight=self.dependency_weight, completion_weight=self.completion_weight, decision=self.decision
+        ).fit(
+            scores,
+            labels,
+            weights,
+            folds,
+            known=np.where((Y > 0) | np.isnan(self.class_prior_), Y, np.nan),  # without weak negatives
+            rates=(self.false_positive_rate_, self.false_negative_rate_),
+        )
+        self.out_of_fold_scores_ = self.answers_.correct(scores)
+        self.label_dependencies_ = self.answers_.dependency_.label_dependencies_
 
     def _search(
         self, views: Mapping[str, View], data: Mapping[str, TrainingData], labels: Labels
@@ -271,31 +287,12 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         return weighted_scores(calibrated, self.view_weights_)
 
     def _trim(self, scores: Scores, Y: Scores, trusted: NDArray[np.bool_] | None) -> Scores:
-        is_auto = isinstance(self.keep_fraction, str)
-        self.keep_fraction_ = estimate_keep_fraction(scores, Y) if is_auto else float(self.keep_fraction)
+        if not isinstance(self.keep_fraction, str):
+            self.keep_fraction_ = float(self.keep_fraction)
+        else:
+            self.keep_fraction_ = 1.0 if trusted is not None else estimate_keep_fraction(scores, Y)
         weights = trim(scores, Y, self.keep_fraction_)
         return weights if trusted is None else np.maximum(weights, trusted)
-
-    def _fit_answers(
-        self, scores: Scores, labels: Labels, weights: Scores, data: Mapping[str, TrainingData]
-    ) -> None:
-        """Fit the corrections for label dependencies, the calibrations and the rule for decisions."""
-        signs, Y = labels.signs, np.where(labels.observed, labels.signs, np.nan)
-        folds = next(iter(data.values())).folds
-        learned = np.zeros(signs.shape, dtype=bool)
-        for train, test in folds:
-            learned[test] = has_both_classes(signs[train])
-        noise = signs, weights * learned, (self.false_positive_rate_, self.false_negative_rate_), labels.trusted
-        self._dependency = DependencyCorrection().fit(scores, Y, weights)
-        known = np.where((Y > 0) | np.isnan(self.class_prior_), Y, np.nan)  # without weak negatives
-        self._completion = DependencyCorrection().fit(scores, Y, weights, known=known)
-        corrected = self._dependency.correct(scores, weight=self.dependency_weight)
-        completed = self._completion.correct(scores, known, weight=self.completion_weight)
-        self.calibration_ = fit_calibration(PooledCalibration(), corrected, *noise)
-        self._completion_calibration = fit_calibration(PooledCalibration(), completed, *noise)
-        self.out_of_fold_scores_ = self.calibration_.transform(corrected)
-        self.decision_rule_ = DecisionRule(decision=self.decision).fit(logistic(self.out_of_fold_scores_))
-        self.label_dependencies_ = self._dependency.label_dependencies_
 
     def _fit_transformers(self, X: Any, rng: np.random.RandomState) -> dict[str, View]:
         """Return the views with fitted transformers and seeded estimators."""
@@ -308,16 +305,19 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         }
 
     def _scores(self, X: Any) -> Any:
-        corrected = self._dependency.correct(self._view_scores(X), weight=self.dependency_weight)
-        return move(self.calibration_.transform(corrected), X)
+        return move(self.answers_.correct(self._view_scores(X)), X)
 
-    def _completed_scores(self, X: Any, labels: Labels) -> Any:
+    def _probabilities(self, scores: Any) -> Any:
+        return move(self.answers_.probabilities(to_numpy(scores)), scores)
+
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+        if labels is None:
+            return super()._probabilities_for(X)
         known = np.where(labels.observed, labels.signs, np.nan)
-        completed = self._completion.correct(self._view_scores(X), known, weight=self.completion_weight)
-        return move(self._completion_calibration.transform(completed), X)
+        return move(self.answers_.completed_probabilities(self._view_scores(X), known), X)
 
     def _margins(self, scores: Any) -> Any:
-        return self.decision_rule_.margins(logistic(scores))
+        return self.answers_.margins(scores)
 
     def _view_scores(self, X: Any) -> Scores:
         """Return the weighted mean of the calibrated scores of the views."""

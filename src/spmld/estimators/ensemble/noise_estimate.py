@@ -11,6 +11,8 @@ from spmld.pacing.noise import MIN_RATE, NoiseRates, correct_probability, false_
 
 N_ITER = 3
 """Number of iterations of the EM algorithm."""
+MIN_FALSE, MAX_FALSE = 0.2, 0.8
+"""Minimum fraction of all positives, and maximum fraction of those of a label, that a shared rate declares false."""
 SHRINKAGE = 3.0
 """Strength of the prior that shrinks the rates of a label to those of all labels, in errors."""
 
@@ -22,8 +24,11 @@ def estimate_rates(
 
     Without verified entries, rates that differ between labels cannot be told from labels that are hard to predict. The
     estimate is a rate of false positives that all labels share, see `spmld.pacing.noise.false_positive_rate`, and no
-    false negatives. With verified entries, the scores are calibrated on them, and the rates of each label maximize the
-    likelihood of the other entries.
+    false negatives. It is 0 unless there is strong evidence: the rate explains a fifth of the positives, and nearly all
+    of those of the rarest label. At most 0.8 of the positives of a label are explained as false.
+
+    With verified entries, the scores are calibrated on them, and the rates of each label maximize the likelihood of the
+    other entries.
 
     Parameters
     ----------
@@ -55,8 +60,8 @@ def estimate_rates(
     n_labels = signs.shape[1]
     unverified = signs if trusted is None else np.where(trusted, 0, signs)
     if trusted is None or not has_both_classes(np.where(trusted, signs, 0).reshape(-1, 1)).all():
-        return np.full(n_labels, false_positive_rate(scores, unverified)), np.zeros(n_labels)
-    log_odds = PooledCalibration().fit(scores, np.where(trusted, signs, 0)).transform(scores)
+        return _shared_rate(scores, unverified), np.zeros(n_labels)
+    log_odds = PooledCalibration(penalty=1.0).fit(scores, np.where(trusted, signs, 0)).transform(scores)
     start = NoiseRates(np.full(1, 0.05), np.full(1, 0.05))
     common = label_rates(
         log_odds.reshape(-1, 1), unverified.reshape(-1, 1), start, shrinkage=0.0, max_iter=100, tol=1e-6
@@ -64,6 +69,17 @@ def estimate_rates(
     shared = NoiseRates(np.repeat(common.alpha, n_labels), np.repeat(common.beta, n_labels))
     rates = label_rates(log_odds, unverified, shared, shrinkage=SHRINKAGE, max_iter=100, tol=1e-6)
     return np.minimum(rates.alpha, 0.9), np.minimum(rates.beta, 0.9 * (1 - np.minimum(rates.alpha, 0.9)))
+
+
+def _shared_rate(scores: Scores, signs: NDArray[np.int8]) -> Scores:
+    """Return the rate of false positives of each label, or zeros without strong evidence."""
+    positives, negatives = (signs > 0).sum(axis=0), (signs < 0).sum(axis=0)
+    frequency = positives / np.maximum(positives + negatives, 1)
+    rate = false_positive_rate(scores, signs)
+    rarest = frequency[positives + negatives > 0].min(initial=1.0)
+    if rate * negatives.sum() < MIN_FALSE * positives.sum() or rate < MAX_FALSE * rarest:
+        return np.zeros(len(frequency))
+    return np.minimum(rate, MAX_FALSE * frequency)
 
 
 def fit_calibration(

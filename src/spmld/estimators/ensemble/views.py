@@ -75,7 +75,7 @@ def ridge_view(alphas: Sequence[float] = ALPHAS) -> View:
     [{'alpha': 1.0}, {'alpha': 10.0}]
     """
     path = [{"alpha": alpha} for alpha in sorted(alphas)]
-    return View("ridge", FeatureScaler(), MaskedRidge(tol=1e-2, warm_start=True), path, _nearest(alphas, 1.0))
+    return View("ridge", FeatureScaler(), MaskedRidge(warm_start=True), path, _nearest(alphas, 1.0))
 
 
 def linear_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0) -> View:
