@@ -7,7 +7,7 @@ from spmld.estimators.ensemble.noise_estimate import estimate_rates, fit_calibra
 from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.training_data import HeldOutLoss, TrainingData
 from spmld.estimators.ensemble.views import View, kernel_view, latent_view, linear_view, ridge_view
-from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
+from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 
 __all__ = [
     "AnswerModel",
@@ -17,6 +17,7 @@ __all__ = [
     "SelfPacedEnsemble",
     "TrainingData",
     "View",
+    "ViewMixture",
     "estimate_rates",
     "fit_calibration",
     "kernel_view",
@@ -25,5 +26,4 @@ __all__ = [
     "ridge_view",
     "search_path",
     "view_weights",
-    "weighted_scores",
 ]

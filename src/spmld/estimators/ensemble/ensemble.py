@@ -25,10 +25,9 @@ from spmld.estimators.ensemble.noise_estimate import estimate_rates
 from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData
 from spmld.estimators.ensemble.views import ALPHAS, CS, View, kernel_view, latent_view, linear_view, ridge_view
-from spmld.estimators.ensemble.weighting import view_weights, weighted_scores
+from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
-from spmld.model_selection.calibration import PooledCalibration
 from spmld.model_selection.cross_fitting import make_folds
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision
 from spmld.pacing.trimming import estimate_keep_fraction, trim
@@ -124,6 +123,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         Scores of the training samples by models that were not fitted on them, comparable to `decision_function`.
     label_dependencies_ : ndarray of shape (n_labels, n_labels)
         M: row k holds the effects of label k on the scores of the other labels.
+    mixture_ : ViewMixture
+        The calibration of the scores of each view.
     answers_ : AnswerModel
         The correction for label dependencies, the calibration and the rule for decisions.
     cv_results_ : list of dict
@@ -217,17 +218,12 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         results = self._search(views, data, labels)
         self.params_ = {name: result.params for name, result in results.items()}
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
-        self._calibrate_views({name: result.scores for name, result in results.items()}, labels, weights)
-        scores = self._combine({name: result.scores for name, result in results.items()})
+        scores = self._mix({name: result.scores for name, result in results.items()}, labels, weights)
         self.self_paced_weights_ = self._trim(scores, Y, labels.trusted)
         kept = self.self_paced_weights_ * weights
         if (kept != weights).any():
-            fitted = {
-                name: data[name].cross_fit(result.estimators, entry_weight=kept) for name, result in results.items()
-            }
-            view_scores = {name: fit.scores for name, fit in fitted.items()}
-            self._calibrate_views(view_scores, labels, weights)
-            scores = self._combine(view_scores)
+            refitted = {name: data[name].cross_fit(results[name].estimators, entry_weight=kept) for name in views}
+            scores = self._mix({name: result.scores for name, result in refitted.items()}, labels, weights)
         self.estimators_ = {
             name: data[name].fit(clone(result.estimators[0]), entry_weight=kept) for name, result in results.items()
         }
@@ -257,13 +253,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                 return report(result)
 
             for name, view in views.items():
-                if results and "false_positive_rate" in view.estimator.get_params():
-                    rates = {
-                        "false_positive_rate": self.false_positive_rate_,
-                        "false_negative_rate": self.false_negative_rate_,
-                    }
-                    view = replace(view, estimator=clone(view.estimator).set_params(**rates))
-                results[name] = search_path(view, data[name], record)
+                results[name] = search_path(self._with_rates(view) if results else view, data[name], record)
                 if len(results) == 1:
                     self._set_rates(results[name].scores, labels)
         return results
@@ -274,17 +264,16 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             rates = np.full(labels.signs.shape[1], float(self.false_positive_rate)), rates[1]
         self.false_positive_rate_, self.false_negative_rate_ = rates
 
-    def _calibrate_views(self, scores: Mapping[str, Scores], labels: Labels, weights: Scores) -> None:
-        """Fit a slope and a shift for the scores of each view, so that their means are sensible."""
-        entries = labels.signs.reshape(-1, 1), weights.reshape(-1, 1)
-        self._view_calibrations = {
-            name: PooledCalibration().fit(values.reshape(-1, 1), *entries) for name, values in scores.items()
-        }
+    def _with_rates(self, view: View) -> View:
+        """Return the view with the noise rates, if its estimator has these parameters."""
+        names = {"false_positive_rate", "false_negative_rate"} & set(view.estimator.get_params())
+        rates = {name: getattr(self, f"{name}_") for name in names}
+        return replace(view, estimator=clone(view.estimator).set_params(**rates))
 
-    def _combine(self, scores: Mapping[str, Scores]) -> Scores:
-        """Return the weighted mean of the calibrated scores of the views."""
-        calibrated = {name: self._view_calibrations[name].transform(values) for name, values in scores.items()}
-        return weighted_scores(calibrated, self.view_weights_)
+    def _mix(self, scores: Mapping[str, Scores], labels: Labels, weights: Scores) -> Scores:
+        """Fit the mixture of the views, and return the mixture of their scores."""
+        self.mixture_ = ViewMixture(weights=self.view_weights_).fit(scores, labels.signs, weights)
+        return self.mixture_.combine(scores)
 
     def _trim(self, scores: Scores, Y: Scores, trusted: NDArray[np.bool_] | None) -> Scores:
         if not isinstance(self.keep_fraction, str):
@@ -322,7 +311,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     def _view_scores(self, X: Any) -> Scores:
         """Return the weighted mean of the calibrated scores of the views."""
         X = _contiguous(X)
-        return self._combine(
+        return self.mixture_.combine(
             {
                 name: estimator.decision_function(self.transformers_[name].transform(X))
                 for name, estimator in self.estimators_.items()

@@ -1,10 +1,15 @@
-"""Weights of the views, and weighted means of their scores."""
+"""Weights of the views, and weighted means of their calibrated scores."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from spmld.estimators.ensemble.training_data import Scores
+from spmld.model_selection.calibration import PooledCalibration
 
 POWER = 8
 """Power of the inverse losses."""
@@ -36,25 +41,58 @@ def view_weights(losses: Mapping[str, float]) -> dict[str, float]:
     return {name: power / sum(powers.values()) for name, power in powers.items()}
 
 
-def weighted_scores(scores: Mapping[str, Scores], weights: Mapping[str, float]) -> Scores:
-    """Return the weighted sum of the scores of the views.
+@dataclass(kw_only=True, eq=False, repr=False)
+class ViewMixture(BaseEstimator):
+    """Weighted mean of the scores of the views, each calibrated by a slope and a shift.
 
     Parameters
     ----------
-    scores : mapping
-        The scores of each view, arrays of the same shape.
     weights : mapping
         The weight of each view.
 
-    Returns
-    -------
-    ndarray of the shape of the scores
+    Attributes
+    ----------
+    calibrations_ : dict
+        The `PooledCalibration` of each view, with one slope and one shift for all labels.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.estimators.ensemble import weighted_scores
-    >>> weighted_scores({"a": np.array([[1.0, 2.0]]), "b": np.array([[3.0, 0.0]])}, {"a": 0.75, "b": 0.25})
-    array([[1.5, 1.5]])
+    >>> from spmld.estimators.ensemble import ViewMixture
+    >>> rng = np.random.default_rng(0)
+    >>> log_odds = rng.normal(size=(2000, 2))
+    >>> signs = np.where(rng.random(log_odds.shape) < 1 / (1 + np.exp(-log_odds)), 1, -1)
+    >>> views = {"a": 5 * log_odds, "b": log_odds + 3}
+    >>> mixture = ViewMixture(weights={"a": 0.75, "b": 0.25}).fit(views, signs, np.ones(signs.shape))
+    >>> bool(np.abs(mixture.combine(views) - log_odds).max() < 0.5)
+    True
     """
-    return sum((weights[name] * values for name, values in scores.items()), np.zeros(()))
+
+    weights: Mapping[str, float]
+
+    def fit(self, scores: Mapping[str, Scores], signs: NDArray[np.int8], entry_weight: Scores) -> Self:
+        """Fit the calibrations.
+
+        Parameters
+        ----------
+        scores : mapping
+            Out-of-fold scores of each view, arrays of shape (n_samples, n_labels).
+        signs : ndarray of shape (n_samples, n_labels)
+            +1, -1, and 0 where missing.
+        entry_weight : ndarray of shape (n_samples, n_labels)
+            Weights of the entries.
+
+        Returns
+        -------
+        self
+        """
+        entries = signs.reshape(-1, 1), entry_weight.reshape(-1, 1)
+        self.calibrations_ = {
+            name: PooledCalibration().fit(values.reshape(-1, 1), *entries) for name, values in scores.items()
+        }
+        return self
+
+    def combine(self, scores: Mapping[str, Scores]) -> Scores:
+        """Return the weighted mean of the calibrated scores of the views."""
+        calibrated = (self.weights[name] * self.calibrations_[name].transform(scores[name]) for name in scores)
+        return sum(calibrated, np.zeros(()))
