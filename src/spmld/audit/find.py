@@ -13,16 +13,23 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from spmld._arrays import features_to_numpy
 from spmld._response import label_scores
-from spmld._validation import NON_NEGATIVE, check_scalar_integer
+from spmld._validation import check_scalar_integer
 from spmld.audit.issues import LabelIssues
-from spmld.estimators import FeatureScaler, MaskedLogistic, PerLabelClassifier
+from spmld.core.losses import LOSSES
+from spmld.estimators import PerLabelClassifier
+from spmld.estimators.ensemble import TrainingData, estimate_rates, linear_view, search_path
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, LabelWarning, read_labels
 from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
+from spmld.labels.trusted import mark_trusted
+from spmld.model_selection.calibration import has_both_classes
 from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit, make_folds
-from spmld.pacing.noise import NoiseRates, correct_probability, error_log_odds, noise_rates
+from spmld.pacing.noise import MIN_RATE, NoiseRates, correct_probability, error_log_odds, log_likelihood
+from spmld.pacing.rate_estimate import calibrate, noise_rates
 
 _SIGNS = np.array([-1, 1])
+CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""Inverse regularization strengths of the default estimator."""
 
 
 def find_label_issues(
@@ -31,35 +38,37 @@ def find_label_issues(
     Y: Any,
     *,
     mask: Any = None,
+    trusted: Any = None,
     cv: Any = 5,
     n_iter: int = 2,
-    shrinkage: float = 30.0,
     label_names: Sequence[Any] | None = None,
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> LabelIssues:
     r"""Find labels that are likely to be wrong.
 
-    Noise rates and error probabilities are estimated from out-of-fold scores, see `spmld.pacing.noise`. The estimator
-    is then fitted again with the probabilities that labels are correct as self-paced weights, `n_iter` times in total.
+    Noise rates and error probabilities are estimated from out-of-fold scores, see `spmld.pacing.rate_estimate`. The
+    estimator is then fitted again with the probabilities that labels are correct as self-paced weights, `n_iter` times
+    in total. The scores with the highest likelihood are used.
 
     Parameters
     ----------
     estimator : multi-label estimator, scikit-learn classifier or None
         Model of the labels. Classifiers whose ``fit`` does not accept ``entry_weight`` are fitted for each label by
-        `PerLabelClassifier`. None is ``MaskedLogistic(C=30)`` on scaled features.
+        `PerLabelClassifier`. None is `MaskedLogistic` on scaled features, with the C of the lowest out-of-fold loss.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.
     Y, mask
         Labels to audit, as in `spmld.labels.read_labels`. A DataFrame provides the names of labels and samples. Missing
         entries of labels with observed positives and no observed negative are used as negatives that may be wrong: the
         noise rate :math:`\beta` of such a label is the fraction of its positives that are not observed.
+    trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
+        Verified entries, or samples of which all entries are verified. Their error probability is 0. If there are
+        verified positives and negatives, they determine the noise rates of each label.
     cv : int, splitter or iterable of splits, default=5
         Folds. Each sample must be tested; samples tested more than once get their mean score.
     n_iter : int, default=2
         Number of fits; all but the first are weighted.
-    shrinkage : float, default=30.0
-        Shrinkage of the noise rates of each label toward those of all labels, see `spmld.pacing.noise.noise_rates`.
     label_names : sequence, optional
         Names of the labels.
     n_jobs : int or None, default=None
@@ -76,37 +85,71 @@ def find_label_issues(
     See `LabelIssues`.
     """
     base = _base_estimator(estimator, check_scalar_integer("n_iter", n_iter, minimum=1))
-    labels, (X,) = _read_labels(X, Y, mask), indexable(X)
+    labels, (X,) = mark_trusted(_read_labels(X, Y, mask), trusted), indexable(X)
     names, sample_names = _label_names(Y, labels, label_names), _sample_names(X, Y)
     folds = _make_folds(cv, X, labels, random_state)
     positive_only = _find_positive_only(replace(labels, names=names))
     signs = np.where(positive_only & ~labels.observed, np.int8(-1), labels.signs)
     signed = np.where(signs != 0, signs, np.nan)
+    fit = partial(cross_fit, Y=signed, folds=folds, n_jobs=n_jobs)
     if base is None:
-        X, base = features_to_numpy(FeatureScaler().fit_transform(X)), MaskedLogistic(C=30.0)
-    score = partial(_log_odds_scores, n_labels=signed.shape[1])
-    fit = partial(cross_fit, base, X, signed, folds, score=score, n_jobs=n_jobs)
-    scores, rates = _estimate_rates(fit, signs, positive_only, n_iter, shrinkage)
+        view = linear_view(CS, label_graph_penalty=0.0)
+        X = features_to_numpy(view.transformer.fit_transform(X))
+        path = search_path(view, TrainingData(X, signed, np.abs(signs), folds, LOSSES["logistic"].value, n_jobs))
+        scores, fit = path.scores, partial(fit, path.estimators, X)
+    else:
+        fit = partial(fit, base, X, score=partial(_log_odds_scores, n_labels=signed.shape[1]))
+        scores = fit().scores
+    groups = [group for group in (positive_only, ~positive_only) if group.any()]
+    estimate = partial(_estimate_rates, signs=signs, trusted=labels.trusted, groups=groups)
+    scores, rates = _best_iteration(fit, scores, signs, labels.trusted, estimate, n_iter)
     errors = np.where(labels.observed, error_log_odds(scores, labels.signs, rates), np.nan)
+    if labels.trusted is not None:
+        errors[labels.trusted] = -np.inf
     return LabelIssues(labels.signs, labels.classes, scores, errors, rates.alpha, rates.beta, names, sample_names)
 
 
-def _estimate_rates(
+def _best_iteration(
     fit: Callable[..., CrossFitResult],
+    scores: NDArray[np.float64],
     signs: NDArray[np.int8],
-    positive_only: NDArray[np.bool_],
+    trusted: NDArray[np.bool_] | None,
+    estimate: Callable[..., NoiseRates],
     n_iter: int,
-    shrinkage: float,
 ) -> tuple[NDArray[np.float64], NoiseRates]:
-    """Return out-of-fold scores and noise rates after `n_iter` fits, each weighted by the result of the last."""
-    if shrinkage != float("inf") and not NON_NEGATIVE.is_satisfied_by(shrinkage):
-        raise ValueError(f"shrinkage must be a non-negative number, got {shrinkage!r}")
-    weights = None
-    for _ in range(n_iter):
-        scores = fit(entry_weight=weights).scores
-        rates = _noise_rates(scores, signs, positive_only, float(shrinkage))
+    """Return the scores with the highest likelihood, of models that are weighted by the result of the last one."""
+    rates = estimate(scores)
+    best, best_scores, best_rates = log_likelihood(scores, signs, rates).sum(), scores, rates
+    for _ in range(n_iter - 1):
         weights = correct_probability(scores, signs, rates)
-    return scores, rates
+        scores = fit(entry_weight=weights if trusted is None else np.where(trusted, 1.0, weights)).scores
+        rates = estimate(scores, rates=rates)
+        value = log_likelihood(scores, signs, rates).sum()
+        if value > best:
+            best, best_scores, best_rates = value, scores, rates
+    return best_scores, best_rates
+
+
+def _estimate_rates(
+    scores: NDArray[np.float64],
+    signs: NDArray[np.int8],
+    trusted: NDArray[np.bool_] | None,
+    groups: list[NDArray[np.bool_]],
+    rates: NoiseRates | None = None,
+) -> NoiseRates:
+    """Estimate the noise rates in each group of labels, or only the calibration of the scores for known rates."""
+    values = np.empty((4, signs.shape[1]))
+    for group in groups:
+        s, y, verified = scores[:, group], signs[:, group], None if trusted is None else trusted[:, group]
+        if rates is not None:
+            group_rates = NoiseRates(rates.alpha[group], rates.beta[group])
+        elif verified is not None and has_both_classes(np.where(verified, y, 0).reshape(-1, 1)).all():
+            group_rates = NoiseRates(*(rate.clip(MIN_RATE, 1 - MIN_RATE) for rate in estimate_rates(s, y, verified)))
+        else:
+            group_rates = noise_rates(s, y if verified is None else np.where(verified, 0, y))
+        for row, value in zip(values, calibrate(s, y, group_rates, verified), strict=True):
+            row[group] = value
+    return NoiseRates(*values)
 
 
 def _find_positive_only(labels: Labels) -> NDArray[np.bool_]:
@@ -121,20 +164,6 @@ def _find_positive_only(labels: Labels) -> NDArray[np.bool_]:
     for message in messages:
         warnings.warn(message, LabelWarning, stacklevel=3)
     return single.positive_only
-
-
-def _noise_rates(
-    scores: NDArray[np.float64], signs: NDArray[np.int8], positive_only: NDArray[np.bool_], shrinkage: float
-) -> NoiseRates:
-    """Return the noise rates; labels whose missing entries are used as negatives share them with each other only."""
-    if positive_only.all() or not positive_only.any():
-        return noise_rates(scores, signs, shrinkage=shrinkage)
-    values = np.empty((4, len(positive_only)))
-    for chosen in (positive_only, ~positive_only):
-        rates = noise_rates(scores[:, chosen], signs[:, chosen], shrinkage=shrinkage)
-        for row, value in zip(values, rates, strict=True):
-            row[chosen] = value
-    return NoiseRates(*values)
 
 
 def _base_estimator(estimator: Any, n_iter: int) -> Any:

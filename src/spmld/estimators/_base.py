@@ -8,13 +8,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, to_numpy
-from spmld.estimators._inputs import check_features, check_labels, check_trusted, check_weights
+from spmld.estimators._inputs import check_features, check_labels, check_weights
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
 from spmld.labels import Labels
 from spmld.labels.encoding import like
 from spmld.labels.single_class import ignore_label_warnings
+from spmld.labels.trusted import mark_trusted
 from spmld.metrics import subset_accuracy
 
 
@@ -121,7 +122,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         X = check_features(self, X, reset=True)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask))
         labels, weights, self.class_prior_ = complete_labels(
-            X, check_trusted(trusted, labels), weights, entry_weight, self._accepts_entry_weight()
+            X, mark_trusted(labels, trusted), weights, entry_weight, self._accepts_entry_weight()
         )
         with ignore_label_warnings():
             self._fit(X, labels, weights)

@@ -100,19 +100,6 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
     return replace(labels, signs=np.where(weights > 0, labels.signs, 0).astype(np.int8)), weights
 
 
-def check_trusted(trusted: Any, labels: Labels) -> Labels:
-    """Return the labels with the verified entries; missing entries are not verified."""
-    if trusted is None:
-        return labels
-    mask, shape = np.asarray(to_numpy(trusted)), labels.signs.shape
-    if mask.dtype != bool and not np.isin(mask, (0, 1)).all():
-        raise ValueError(f"trusted must be an array of bool, got values of type {mask.dtype}")
-    if mask.shape not in (shape, (shape[0], 1), (shape[0],)):
-        raise ValueError(f"trusted must have shape {shape} or {(shape[0],)}, got {mask.shape}")
-    verified = mask.astype(bool).reshape(shape[0], -1) & labels.observed
-    return replace(labels, trusted=verified) if verified.any() else labels
-
-
 def check_overflow(X: Any) -> None:
     """Raise ValueError if sums of squares of the features may overflow."""
     values = X.data if sp.issparse(X) else X

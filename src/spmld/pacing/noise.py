@@ -12,14 +12,7 @@ loss :math:`\ell = \log(1 + e^{-y (c s + d)})` this is :math:`p = 1 / (1 + r (e^
 decreases from 1 as the loss increases, and is 1/2 at the loss :math:`\log(1 + 1 / r)`, a threshold estimated from the
 data.
 
-The noise rates are estimated in two steps. The first step estimates shared parameters: a fraction :math:`\rho` of the
-labels is redrawn with the frequency :math:`f_j` of the label, independently of the sample, as if samples were mixed up;
-of the others, true negatives are flipped at the rate a and true positives at the rate b,
-
-.. math:: \alpha_j = \rho f_j + (1 - \rho) a, \qquad \beta_j = \rho (1 - f_j) + (1 - \rho) b,
-
-with a penalty that keeps c near 1 and d near 0. The second step adapts the rates to each label by the EM algorithm; see
-`noise_rates`.
+`spmld.pacing.rate_estimate` estimates the noise rates.
 """
 
 from typing import NamedTuple
@@ -27,17 +20,12 @@ from typing import NamedTuple
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import gammaincinv, pdtrc
 
 from spmld.core.losses import Array, logistic
 
 MIN_RATE = 1e-7
 """Minimum distance of rates from 0 and 1, which are fixed points of the EM algorithm."""
-INITIAL_POINT = np.array([-3.0, -4.0, -2.0, 0.0, 0.0])
-"""Initial log-odds of rho, a and b, log c, and d of the shared parameters."""
-BOUNDS = [(-9, 0), (-12, 0), (-12, 1), (-2, 2), (-4, 4)]
-"""Bounds of these parameters; a rate well above 1/2 would reverse the meaning of a label."""
 SIGNIFICANCE = 0.05
 """Significance level at which a label contradicts a rate of false positives, corrected for the number of labels."""
 EXCESS_PROBABILITY = 0.2
@@ -135,101 +123,13 @@ def log_likelihood(scores: Array, signs: Array, rates: NoiseRates) -> Array:
     return xp.sum(xp.where(signs == 0, xp.zeros_like(pi), xp.log(likelihood)), axis=0)
 
 
-def noise_rates(
-    scores: Array,
-    signs: Array,
-    *,
-    calibration_penalty: float = 0.2,
-    shrinkage: float = 30.0,
-    max_iter: int = 100,
-    tol: float = 1e-4,
-) -> NoiseRates:
-    r"""Estimate the noise rates: first shared by all labels, then of each label by the EM algorithm.
-
-    Parameters
-    ----------
-    scores, signs
-        As in `error_log_odds`.
-    calibration_penalty : float, default=0.2
-        :math:`\kappa` per observed positive in the penalty :math:`\frac{\kappa}{2} (\log^2 c + d^2)`. If infinite,
-        c = 1 and d = 0: scores are log-odds.
-    shrinkage : float, default=30.0
-        Strength of the prior that shrinks the rates of a label toward the shared ones, in units of errors of either
-        kind at those rates. If infinite, all labels have the shared rates.
-    max_iter : int, default=100
-        Maximum number of iterations of each step.
-    tol : float, default=1e-4
-        Stop when an iteration increases the log-likelihood by less than this amount per observed positive.
-
-    Returns
-    -------
-    NoiseRates
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.pacing.noise import noise_rates
-    >>> rng = np.random.default_rng(0)
-    >>> scores = rng.normal(scale=4, size=(4000, 2))
-    >>> truth = rng.random((4000, 2)) < 1 / (1 + np.exp(-scores))
-    >>> wrong = rng.random((4000, 2)) < np.where(truth, 0.3, 0.1)
-    >>> rates = noise_rates(scores, np.where(truth != wrong, 1, -1))
-    >>> rates.alpha.round(1), rates.beta.round(1)
-    (array([0.1, 0.1]), array([0.3, 0.3]))
-    """
-    shared = shared_rates(scores, signs, calibration_penalty=calibration_penalty, max_iter=max_iter)
-    return label_rates(scores, signs, shared, shrinkage=shrinkage, max_iter=max_iter, tol=tol)
-
-
-def shared_rates(scores: Array, signs: Array, *, calibration_penalty: float = 0.2, max_iter: int = 100) -> NoiseRates:
-    r"""Estimate the rates from shared parameters, the first step of `noise_rates`.
-
-    rho, a, b, c and d maximize the penalized log-likelihood, by L-BFGS. Parameters are those of `noise_rates`.
-    """
-    xp = array_namespace(scores)
-    observed = signs != 0
-    y = 2 * xp.astype(signs[observed] > 0, scores.dtype) - 1
-    s, n_positive = scores[observed], max(_total(xp.astype(y > 0, scores.dtype)), 1.0)
-    n_observed, positive = xp.sum(xp.astype(observed, scores.dtype), axis=0), xp.astype(signs > 0, scores.dtype)
-    # One pseudo-entry with the overall frequency keeps the frequencies of labels with few entries away from 0 and 1.
-    f = (xp.sum(positive, axis=0) + n_positive / max(s.shape[0], 1)) / (n_observed + 1)
-    f = xp.clip(f, MIN_RATE, 1 - MIN_RATE)
-    entry_f = (xp.zeros_like(scores) + f)[observed]
-    fixed, kappa = calibration_penalty == float("inf"), calibration_penalty * n_positive
-
-    def rates(rho: float, a: float, b: float, f: Array) -> tuple[Array, Array]:
-        return rho * f + (1 - rho) * a, rho * (1 - f) + (1 - rho) * b
-
-    def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the objective and its gradient in the log-odds of rho, a and b, log c, and d."""
-        rho, a, b = (1 / (1 + np.exp(-point[:3]))).tolist()
-        c, d = float(np.exp(point[3])), float(point[4])
-        alpha, beta = rates(rho, a, b, entry_f)
-        pi = logistic(c * s + d)
-        likelihood = _likelihood(pi, y, alpha, beta)
-        in_positive = -y / likelihood  # derivative with respect to the probability of an observed positive
-        in_alpha, in_beta = in_positive * (1 - pi), -in_positive * pi
-        in_odds = in_positive * (1 - alpha - beta) * pi * (1 - pi)
-        gradient = [
-            rho * (1 - rho) * _total(in_alpha * (entry_f - a) + in_beta * (1 - entry_f - b)),
-            (1 - rho) * a * (1 - a) * _total(in_alpha),
-            (1 - rho) * b * (1 - b) * _total(in_beta),
-            0.0 if fixed else c * _total(in_odds * s) + kappa * point[3],
-            0.0 if fixed else _total(in_odds) + kappa * d,
-        ]
-        penalty = 0.0 if fixed else 0.5 * kappa * (point[3] ** 2 + d * d)
-        return (penalty - _total(xp.log(likelihood))) / n_positive, np.asarray(gradient) / n_positive
-
-    options = {"maxiter": max_iter}
-    best = minimize(loss, INITIAL_POINT, jac=True, method="L-BFGS-B", bounds=BOUNDS, options=options).x
-    rho, a, b = (1 / (1 + np.exp(-best[:3]))).tolist()
-    return NoiseRates(*rates(rho, a, b, f), float(np.exp(best[3])), float(best[4]))
-
-
 def label_rates(
     scores: Array, signs: Array, shared: NoiseRates, *, shrinkage: float, max_iter: int, tol: float
 ) -> NoiseRates:
-    r"""Estimate the rates of each label, shrunk toward the shared rates: the second step of `noise_rates`.
+    r"""Estimate the rates of each label by the EM algorithm, shrunk toward shared rates.
+
+    The scores must be calibrated, for instance on verified entries. Otherwise, the errors of a label cannot be
+    distinguished from a label that is hard to predict.
 
     With fp, tn, fn and tp the expected numbers of false positives, true negatives, false negatives and true positives
     among the observed entries of label j, and m the shrinkage, an iteration sets

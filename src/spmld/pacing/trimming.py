@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from spmld.core.losses import LOSSES
 from spmld.labels import read_labels
 from spmld.pacing.groups import polarity_groups
-from spmld.pacing.noise import correct_probability, noise_rates
+from spmld.pacing.noise import correct_probability
+from spmld.pacing.rate_estimate import noise_rates
 from spmld.pacing.rules import HardPacing
 from spmld.pacing.schedules import QuantileSchedule
 
