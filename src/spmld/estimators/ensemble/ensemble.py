@@ -85,7 +85,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         rates of the labels are known. 1.0 disables trimming. Trusted entries are always kept.
     dependency_weight : float, default=0.3
         Weight of the correction for label dependencies, from 0 to 1.
-    completion_weight : float, default=0.5
+    completion_weight : float, default=1.0
         Weight of the correction in `complete`, where it uses observed labels, from 0 to 1.
     decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float or int, default="f1"
         Which labels to predict: those that maximize an expected F1, those with a probability above a threshold, or a
@@ -170,7 +170,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     false_positive_rate: float | str = "auto"
     keep_fraction: float | str = "auto"
     dependency_weight: float = 0.3
-    completion_weight: float = 0.5
+    completion_weight: float = 1.0
     decision: Decision = "f1"
     cv: Any = 3
     scoring: str = "ranking_loss"
