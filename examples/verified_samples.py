@@ -2,9 +2,9 @@
 Probabilities, decisions and verified samples
 =============================================
 
-`SelfPacedEnsemble` returns calibrated probabilities and decides which labels to predict. Many labels of the training
-samples are wrong: up to 40 % of the negatives of a label are recorded as positives. A model cannot tell such labels from
-labels that are hard to predict, unless a person verifies some samples.
+`SelfPacedEnsemble` returns calibrated probabilities and decides which labels to predict. In the second part, many
+training labels are wrong: up to 40 % of the negatives of a label are recorded as positives. A model cannot distinguish
+such labels from labels that are hard to predict, unless a person verifies some samples.
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ data = make_planted(2000, 20, 10, noise=0.5, frequencies=np.geomspace(0.3, 0.05,
 X, truth, X_test, Y_test = data.X[::2], data.Y[::2], data.X[1::2], data.Y[1::2]
 
 # %%
-# With correct labels, the sum of the probabilities is close to the number of positives. Decisions by F1 predict about as
-# many labels as there are; a threshold of 0.5 misses rare labels.
+# With correct labels, the sum of the probabilities is close to the number of positives. Decisions by F1 predict about
+# as many labels as there are; a threshold of 0.5 misses rare labels.
 print(f"{'correct labels':<22}{'macro F1':>10}{'micro F1':>10}{'sample F1':>11}{'labels':>8}")
 for decision in (0.5, "f1", "micro_f1", "macro_f1", "sample_f1", 2):
     model = SelfPacedEnsemble(decision=decision, random_state=0).fit(X, truth)
@@ -45,9 +45,10 @@ for count in (0, 20, 50, 200):
     verified = np.isin(np.arange(len(X)), order[:count])
     Y = np.where(verified[:, None], truth, noisy)
     model = SelfPacedEnsemble(random_state=0).fit(X, Y, trusted=verified)
-    values = ranking_loss(Y_test, model.decision_function(X_test)), log_loss(Y_test, model.predict_proba(X_test))
+    ranking = ranking_loss(Y_test, model.decision_function(X_test))
+    likelihood, f1 = log_loss(Y_test, model.predict_proba(X_test)), macro_f1(Y_test, model.predict(X_test))
     error = np.abs(model.false_positive_rate_ - rates).mean()
-    print(f"{count:<18}{values[0]:>13.3f}{values[1]:>10.3f}{macro_f1(Y_test, model.predict(X_test)):>10.3f}{error:>20.3f}")
+    print(f"{count:<18}{ranking:>13.3f}{likelihood:>10.3f}{f1:>10.3f}{error:>20.3f}")
 
 # %%
 # On the command line, a column of the table marks the verified samples::
