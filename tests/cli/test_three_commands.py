@@ -35,7 +35,7 @@ def test_fit_evaluate_predict(folder):
     lines = [line.split("\t") for line in out.splitlines()]
     assert lines[0] == ["metric", "value", "better", "over", "used", "left out"]
     values = {line[0]: float(line[1]) for line in lines[1:]}
-    assert len(values) == 25
+    assert len(values) == 26
     # The same as in Python, and better than chance.
     train, test = read_csv(folder / "train.csv"), read_csv(folder / "test.csv")
     model = spmld.SelfPacedEnsemble(random_state=0).fit(train.X, train.Y)
