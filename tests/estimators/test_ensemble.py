@@ -13,7 +13,8 @@ from spmld.estimators.ensemble.keep_fraction import first_near_best, nested_scor
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import evaluate, ranking_loss
 from spmld.model_selection import make_folds
-from spmld.pacing.noise import correct_probability, noise_rates
+from spmld.pacing.noise import correct_probability
+from spmld.pacing.rate_estimate import noise_rates
 from spmld.pacing.trimming import estimate_keep_fraction, trim
 
 DATA = make_planted(n_samples=240, random_state=0)

@@ -100,8 +100,7 @@ def find_label_issues(
     else:
         fit = partial(fit, base, X, score=partial(_log_odds_scores, n_labels=signed.shape[1]))
         scores = fit().scores
-    groups = [group for group in (positive_only, ~positive_only) if group.any()]
-    estimate = partial(_estimate_rates, signs=signs, trusted=labels.trusted, groups=groups)
+    estimate = partial(_estimate_rates, signs=signs, trusted=labels.trusted, positive_only=positive_only)
     scores, rates = _best_iteration(fit, scores, signs, labels.trusted, estimate, n_iter)
     errors = np.where(labels.observed, error_log_odds(scores, labels.signs, rates), np.nan)
     if labels.trusted is not None:
@@ -134,19 +133,24 @@ def _estimate_rates(
     scores: NDArray[np.float64],
     signs: NDArray[np.int8],
     trusted: NDArray[np.bool_] | None,
-    groups: list[NDArray[np.bool_]],
+    positive_only: NDArray[np.bool_],
     rates: NoiseRates | None = None,
 ) -> NoiseRates:
-    """Estimate the noise rates in each group of labels, or only the calibration of the scores for known rates."""
+    """Estimate the noise rates, or only the calibration of the scores for known rates.
+
+    Labels whose missing entries are used as negatives share their rates with each other only, without a penalty.
+    """
     values = np.empty((4, signs.shape[1]))
-    for group in groups:
+    for group, penalty in ((positive_only, {"rate_penalty": 0.0}), (~positive_only, {})):
+        if not group.any():
+            continue
         s, y, verified = scores[:, group], signs[:, group], None if trusted is None else trusted[:, group]
         if rates is not None:
             group_rates = NoiseRates(rates.alpha[group], rates.beta[group])
         elif verified is not None and has_both_classes(np.where(verified, y, 0).reshape(-1, 1)).all():
             group_rates = NoiseRates(*(rate.clip(MIN_RATE, 1 - MIN_RATE) for rate in estimate_rates(s, y, verified)))
         else:
-            group_rates = noise_rates(s, y if verified is None else np.where(verified, 0, y))
+            group_rates = noise_rates(s, y if verified is None else np.where(verified, 0, y), **penalty)
         for row, value in zip(values, calibrate(s, y, group_rates, verified), strict=True):
             row[group] = value
     return NoiseRates(*values)

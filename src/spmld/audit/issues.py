@@ -34,7 +34,7 @@ class LabelIssues:
     scores : ndarray of shape (n_samples, n_labels)
         Out-of-fold log-odds, also of missing labels.
     error_log_odds : ndarray of shape (n_samples, n_labels)
-        Log-odds that a label is wrong, NaN where missing.
+        Log-odds that a label is wrong, NaN where missing and -inf where verified.
     alpha, beta : ndarray of shape (n_labels,)
         Estimated noise rates: probability that a true negative is labeled positive, and that a true positive is
         labeled negative.
@@ -137,15 +137,27 @@ class LabelIssues:
         return _to_frame(self.label_rows())
 
     def per_sample(self) -> Any:
-        """Return, for each sample, the number of observed entries and positives, and expected errors.
+        """Return, for each sample, the number of observed entries and positives, expected errors and label quality.
 
         Returns
         -------
         DataFrame or list of dict
-            Columns as in `per_label`, without the noise rates.
+            Columns as in `per_label`, without the noise rates, and quality, see `sample_quality`.
         """
-        rows = zip(self.sample_names, self._counts(1), strict=True)
-        return _to_frame([{"sample": name, **counts} for name, counts in rows])
+        rows = zip(self.sample_names, self._counts(1), self.sample_quality().tolist(), strict=True)
+        return _to_frame([{"sample": name, **counts, "quality": quality} for name, counts, quality in rows])
+
+    def sample_quality(self) -> NDArray[np.float64]:
+        """Return the label quality score of each sample: the probability that all of its observed labels are correct.
+
+        Errors are taken as independent given the scores, so the score is the product of the probabilities that the
+        labels are correct. It is 1 for samples without observed labels.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return np.exp(np.where(self.signs != 0, np.log1p(-self.error_probability), 0.0).sum(axis=1))
 
     def _counts(self, axis: int) -> list[dict[str, Any]]:
         observed, positive = self.signs != 0, self.signs > 0
@@ -207,12 +219,10 @@ class LabelIssues:
 
     def __repr__(self) -> str:
         n, l = self.signs.shape
-        n_observed, flagged = int((self.signs != 0).sum()), self.error_probability >= 0.5
-        positives, negatives = (int((flagged & (self.signs == sign)).sum()) for sign in (1, -1))
+        positives, negatives = (float(self.error_probability[self.signs == sign].sum()) for sign in (1, -1))
         return (
-            f"LabelIssues: {n_observed} observed entries of {n} samples and {l} labels, about "
-            f"{np.nansum(self.error_probability):.0f} wrong; error probability of at least 0.5: "
-            f"{positives} positives, {negatives} negatives"
+            f"LabelIssues: {int((self.signs != 0).sum())} observed entries of {n} samples and {l} labels; estimated "
+            f"{positives + negatives:.0f} wrong (false positives {positives:.0f}, false negatives {negatives:.0f})"
         )
 
     def _repr_html_(self) -> str:

@@ -10,8 +10,8 @@ from spmld.cli.printing import print_json, print_message, print_table
 
 
 @click.command()
-@options.source_options(part="all")
-@options.method_option("[default: MaskedLogistic with C=30 on scaled features]")
+@options.source_options(part="all", trusted=True)
+@options.method_option("[default: MaskedLogistic on scaled features, with C chosen by cross-validation]")
 @options.integer("--top", 20, "Maximum number of entries to print.", minimum=0)
 @options.folds_option(5)
 @options.integer("--n-iter", 2, "Number of iterations.")
@@ -24,7 +24,8 @@ def audit(
     """Print the labels of SOURCE that are most likely to be wrong, and the expected number of errors per label.
 
     SOURCE is a file or a name, as for `spmld data`. Samples are counted from 0 in the order of the part. The
-    error_probability of an entry is the probability that it is wrong, estimated by out-of-fold models.
+    error_probability of an entry is the probability that it is wrong, estimated by out-of-fold models. Labels that
+    --trusted marks as verified are taken as correct, and determine the noise rates of each label.
 
     \b
     Examples:
@@ -35,9 +36,8 @@ def audit(
 
     data = source.load_part(folds)
     model = build(method, {}, seed) if method else None
-    issues = find_label_issues(
-        model, data.X, data.Y, cv=folds, n_iter=n_iter, label_names=data.label_names, random_state=seed
-    )
+    verified = {"trusted": data.trusted, "label_names": data.label_names}
+    issues = find_label_issues(model, data.X, data.Y, cv=folds, n_iter=n_iter, random_state=seed, **verified)
     if out:
         issues.to_csv(out)
     entries, labels = issues.entries(top), issues.label_rows()

@@ -31,32 +31,34 @@ _Floats = NDArray[np.float64]
 
 EXTREME_FRACTION = 0.1
 """Fraction of the positives among the highest scores, and of the expected positives among the lowest."""
-TOP_AMBIGUITY = 0.2
-"""Fraction of negatives among the highest scores that is not unusual without label noise."""
-LOW_AMBIGUITY = 0.1
-"""Relative frequency of positives among the lowest scores that is not unusual, for the bound of the likelihood."""
-WEAK_LOW_AMBIGUITY = 0.3
-"""The same for features that are only weakly related to the labels."""
-RATE_PENALTY = 10.0
-"""Penalty of a rate in units of the log-likelihood; keeps rates small without evidence."""
+TOP_AMBIGUITY, LOW_AMBIGUITY = 0.2, 0.15
+"""Fractions of wrong predictions among the highest and lowest scores that are not unusual without label noise."""
+WEAK_AMBIGUITY = 0.3
+"""The same for the lowest scores if features are only weakly related to the labels."""
+FALSE_POSITIVE_AMBIGUITY = 0.08
+"""The same for positives with scores like those of negatives, as a fraction of the positives."""
 CALIBRATION_BOUNDS = [(-2.0, 2.0), (-4.0, 4.0)]
 """Bounds of log c and d."""
 
 
-def noise_rates(scores: _Floats, signs: NDArray[np.int8]) -> NoiseRates:
+def noise_rates(scores: _Floats, signs: NDArray[np.int8], *, rate_penalty: float = 10.0) -> NoiseRates:
     r"""Estimate the noise rates of all labels.
 
-    The rate a is that of `spmld.pacing.noise.false_positive_rate`. Two explanations of the remaining errors are fitted
-    together with the calibration c, d: false negatives (b) or mixed-up samples (:math:`\rho`). The one with the higher
-    likelihood is used. Then :math:`\rho` is raised to the excess of wrong labels, at both the highest and the lowest
-    scores, that neither a nor b explains, and b to a: a positive is flipped at least as often as a negative.
+    The rate a is that of `spmld.pacing.noise.false_positive_rate`, discounted. Two explanations of the remaining errors
+    are fitted together with the calibration c, d: false negatives (b) or mixed-up samples (:math:`\rho`). The one with
+    the higher likelihood is used. Then :math:`\rho` is raised to the excess of wrong predictions, at both the highest
+    and the lowest scores, that neither a nor b explains. If :math:`\rho` explains the false positives, a is 0. Finally,
+    b is raised to a: a positive is flipped at least as often as a negative.
 
     Parameters
     ----------
     scores : ndarray of shape (n, l)
-        Out-of-fold scores of a model whose regularization suits the data; scores of an overfitted model look like noise.
+        Out-of-fold scores of a model whose regularization suits the data. Errors of an overfitted model look like label
+        noise.
     signs : ndarray of shape (n, l)
         Observed labels: 1, -1, and 0 where missing.
+    rate_penalty : float, default=10.0
+        Penalty of :math:`\rho` and b in units of the log-likelihood, which keeps them small without evidence.
 
     Returns
     -------
@@ -88,14 +90,18 @@ def noise_rates(scores: _Floats, signs: NDArray[np.int8]) -> NoiseRates:
     if n_positives.sum() in (0, n_observed.sum()):
         nothing = np.full(signs.shape[1], MIN_RATE)
         return NoiseRates(nothing, nothing)
-    entries = _Entries(scores[observed], signs[observed] > 0, (np.zeros(signs.shape) + frequency)[observed])
-    a = false_positive_rate(scores, signs)
+    entry_frequency = (np.zeros(signs.shape) + frequency)[observed]
+    entries = _Entries(scores[observed], signs[observed] > 0, entry_frequency, rate_penalty)
+    n_negatives_per_positive = (n_observed - n_positives).sum() / n_positives.sum()
+    false_fraction = n_negatives_per_positive * false_positive_rate(scores, signs)
+    a = _discount(false_fraction, FALSE_POSITIVE_AMBIGUITY) / n_negatives_per_positive
     top, top_lift, low_lift = entries.extremes(a)
-    b_bound = _discount(top, TOP_AMBIGUITY)
-    rho_bound = min(_discount(top_lift, TOP_AMBIGUITY), _discount(low_lift, LOW_AMBIGUITY))
-    _, rho, b = min(entries.fit(a, max_b=b_bound), entries.fit(a, max_rho=rho_bound))
+    max_rho = min(_discount(top_lift, TOP_AMBIGUITY), _discount(low_lift, LOW_AMBIGUITY))
+    _, rho, b = min(entries.fit(a, max_b=_discount(top, TOP_AMBIGUITY)), entries.fit(a, max_rho=max_rho))
     unexplained = top_lift * (1 - b / top) if top > 0 else 0.0
-    rho = max(rho, min(_discount(unexplained, TOP_AMBIGUITY), _discount(low_lift, WEAK_LOW_AMBIGUITY)))
+    rho = max(rho, min(_discount(unexplained, TOP_AMBIGUITY), _discount(low_lift, WEAK_AMBIGUITY)))
+    if false_fraction - rho < FALSE_POSITIVE_AMBIGUITY:
+        a = 0.0
     b = max(b, a)
     alpha, beta = (np.clip(rate, MIN_RATE, 1 - MIN_RATE) for rate in _label_rates(frequency, a, rho, b))
     return calibrate(scores, signs, NoiseRates(alpha, beta))
@@ -151,7 +157,7 @@ def _label_rates(frequency: _Floats, a: float, rho: float, b: float) -> tuple[_F
 
 def _discount(fraction: float, ambiguity: float) -> float:
     """Return the fraction of errors beyond the usual ambiguity: 0 below it, and close to `fraction` far above it."""
-    return fraction * (1 - (ambiguity / fraction) ** 4) if fraction > ambiguity else 0.0
+    return fraction * (1 - (ambiguity / fraction) ** 8) if fraction > ambiguity else 0.0
 
 
 def _negative_log_likelihood(
@@ -170,26 +176,29 @@ def _negative_log_likelihood(
 
 @dataclass(frozen=True)
 class _Entries:
-    """Scores of the observed entries, whether they are positive, and the frequencies of their labels."""
+    """Scores of the observed entries, whether they are positive, the frequencies of their labels, and the penalty."""
 
     scores: _Floats
     positive: NDArray[np.bool_]
     frequency: _Floats
+    rate_penalty: float
 
     def extremes(self, a: float) -> tuple[float, float, float]:
         r"""Return the fractions of wrong predictions among the highest and lowest scores.
 
-        These are the fraction of negatives among the highest scores; the same relative to random entries of these
-        labels; and the positives among the lowest scores, less those that a explains, relative to random entries. The
-        lowest scores are those that are lowest relative to the log-odds of the frequency.
+        These are the fraction of negatives among the highest scores, less its standard error; the same relative to
+        random entries of these labels; and the positives among the lowest scores, less those that a explains, relative
+        to random entries. The lowest scores are those that are lowest relative to the log-odds of the frequency.
         """
         f, positive = self.frequency, self.positive
         order = np.argsort(-self.scores, kind="stable")
         top = order[: _count_until(positive[order])]
         order = np.argsort(self.scores - np.log(f / (1 - f)), kind="stable")
         low = order[: _count_until(f[order])]
-        n_negatives, n_positives = float((~positive[top]).sum()), max(float(positive[low].sum()) - a * len(low), 0.0)
-        return n_negatives / len(top), n_negatives / float((1 - f[top]).sum()), n_positives / float(f[low].sum())
+        fraction = float((~positive[top]).mean())
+        fraction = max(fraction - np.sqrt(fraction * (1 - fraction) / len(top)), 0.0)
+        n_positives = max(float(positive[low].sum()) - a * len(low), 0.0)
+        return fraction, fraction / float((1 - f[top]).mean()), n_positives / float(f[low].sum())
 
     def fit(self, a: float, *, max_rho: float = 0.0, max_b: float = 0.0) -> tuple[float, float, float]:
         """Maximize the penalized likelihood in rho, b, log c and d; return the loss, rho and b."""
@@ -202,8 +211,8 @@ class _Entries:
                 self.scores, self.positive, *rates, *calibration
             )
             in_rho, in_b = in_alpha @ (f - a) + in_beta @ (1 - f - b), (1 - rho) * in_beta.sum()
-            gradient = np.array([in_rho + RATE_PENALTY, in_b + RATE_PENALTY, *in_calibration])
-            return (value + RATE_PENALTY * (rho + b)) / n_positives, gradient / n_positives
+            gradient = np.array([in_rho + self.rate_penalty, in_b + self.rate_penalty, *in_calibration])
+            return (value + self.rate_penalty * (rho + b)) / n_positives, gradient / n_positives
 
         bounds, start = [(0.0, max_rho), (0.0, max_b), *CALIBRATION_BOUNDS], np.array([max_rho / 2, max_b / 2, 0, 0])
         result = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
