@@ -15,10 +15,11 @@ bounds of the rates, which hold for any scores:
 
 Even without label noise, some of these entries are predicted wrongly. The bounds are discounted for this ambiguity, so
 that the estimates are near 0 if there is little evidence of errors. Within the bounds, the rates maximize the
-likelihood.
+likelihood. Labels get rates of false positives of their own if this increases the likelihood far more than usual.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from scipy.special import expit
 from spmld.pacing.noise import MIN_RATE, NoiseRates, false_positive_rate
 
 _Floats = NDArray[np.float64]
+Bounds = tuple[float, float]
 
 EXTREME_FRACTION = 0.1
 """Fraction of the positives among the highest scores, and of the expected positives among the lowest."""
@@ -39,6 +41,14 @@ FALSE_POSITIVE_AMBIGUITY = 0.08
 """The same for positives with scores like those of negatives, as a fraction of the positives."""
 CALIBRATION_BOUNDS = [(-2.0, 2.0), (-4.0, 4.0)]
 """Bounds of log c and d."""
+MAX_RATE = 0.5
+"""Maximum rate of false positives of a label with a rate of its own."""
+EVIDENCE_PER_LABEL, EVIDENCE_PER_POSITIVE = 5.0, 0.02
+"""Minimum increase of the log-likelihood by which labels get rates of their own."""
+MIN_POSITIVES = 30
+"""Minimum number of positives of such a label."""
+SHIFT_PENALTY = 10.0
+"""Penalty of the shifts of labels, as in `spmld.model_selection.PooledCalibration`."""
 
 
 def noise_rates(scores: _Floats, signs: NDArray[np.int8], *, rate_penalty: float = 10.0) -> NoiseRates:
@@ -66,8 +76,8 @@ def noise_rates(scores: _Floats, signs: NDArray[np.int8], *, rate_penalty: float
 
     Notes
     -----
-    The noise rates depend on the label only through its frequency. Rates of individual labels cannot be identified
-    without verified entries.
+    Rates of individual labels are not well identified without verified entries: a label with many errors looks like a
+    label that is hard to predict. Without strong evidence, they depend on the label only through its frequency.
 
     Examples
     --------
@@ -97,20 +107,36 @@ def noise_rates(scores: _Floats, signs: NDArray[np.int8], *, rate_penalty: float
     a = _discount(false_fraction, FALSE_POSITIVE_AMBIGUITY) / n_negatives_per_positive
     top, top_lift, low_lift = entries.extremes(a)
     max_rho = min(_discount(top_lift, TOP_AMBIGUITY), _discount(low_lift, LOW_AMBIGUITY))
-    _, rho, b = min(entries.fit(a, max_b=_discount(top, TOP_AMBIGUITY)), entries.fit(a, max_rho=max_rho))
+    max_b = _discount(top, TOP_AMBIGUITY)
+    _, rho, _, b = min(entries.fit(a=(a, a), b=(0.0, max_b)), entries.fit(a=(a, a), rho=(0.0, max_rho)))
     unexplained = top_lift * (1 - b / top) if top > 0 else 0.0
     rho = max(rho, min(_discount(unexplained, TOP_AMBIGUITY), _discount(low_lift, WEAK_AMBIGUITY)))
     if false_fraction - rho < FALSE_POSITIVE_AMBIGUITY:
         a = 0.0
     b = max(b, a)
-    alpha, beta = (np.clip(rate, MIN_RATE, 1 - MIN_RATE) for rate in _label_rates(frequency, a, rho, b))
-    return calibrate(scores, signs, NoiseRates(alpha, beta))
+    alpha, beta = _label_rates(frequency, a, rho, b)
+    own = _own_rates(scores, signs, alpha, beta)
+    rates = NoiseRates(*(np.clip(rate, MIN_RATE, 1 - MIN_RATE) for rate in (own, np.maximum(own, beta))))
+    return calibrate(scores, signs, rates)
+
+
+def _own_rates(scores: _Floats, signs: NDArray[np.int8], alpha: _Floats, beta: _Floats) -> _Floats:
+    """Return the rates of false positives of each label: the shared ones, or higher ones if the evidence is strong."""
+    own, gain = alpha.copy(), 0.0
+    for j in np.flatnonzero(((signs > 0).sum(axis=0) >= MIN_POSITIVES) & (signs < 0).any(axis=0)):
+        s, positive = scores[signs[:, j] != 0, j], signs[signs[:, j] != 0, j] > 0
+        entries = _Entries(s, positive, np.zeros(len(s)), 0.0)
+        bounds = ((alpha[j], max(alpha[j], high)) for high in (MAX_RATE, 0.0))
+        free, shared = (entries.fit(a=bound, b=(beta[j], beta[j])) for bound in bounds)
+        own[j], gain = free.a, gain + (shared.loss - free.loss) * positive.sum()
+    threshold = EVIDENCE_PER_LABEL * len(own) + EVIDENCE_PER_POSITIVE * (signs > 0).sum()
+    return own if gain > threshold else alpha
 
 
 def calibrate(
     scores: _Floats, signs: NDArray[np.int8], rates: NoiseRates, trusted: NDArray[np.bool_] | None = None
 ) -> NoiseRates:
-    """Return noise rates with the slope c and the shift d of maximum likelihood.
+    """Return noise rates with the slope c and the shift d of maximum likelihood; d has a shrunk part of each label.
 
     Parameters
     ----------
@@ -137,17 +163,21 @@ def calibrate(
     >>> round(calibrate(scores / 2, np.where(noisy, 1, -1), NoiseRates(np.zeros(2), np.full(2, 0.3))).slope)
     2
     """
-    observed = signs != 0
-    noisy = np.ones(signs.shape) if trusted is None else 1.0 - trusted
-    alpha, beta = ((noisy * rate)[observed] for rate in (rates.alpha, rates.beta))
-    s, positive = scores[observed], signs[observed] > 0
+    rows, labels = np.nonzero(signs)
+    n_labels, s, positive = signs.shape[1], scores[rows, labels], signs[rows, labels] > 0
+    noisy = 1.0 if trusted is None else 1.0 - trusted[rows, labels]
+    alpha, beta = noisy * rates.alpha[labels], noisy * rates.beta[labels]
 
     def loss(point: _Floats) -> tuple[float, _Floats]:
-        value, _, _, in_calibration = _negative_log_likelihood(s, positive, alpha, beta, *point)
-        return value / len(s), in_calibration / len(s)
+        slope, shifts = np.exp(point[0]), point[2:]
+        value, in_odds, _, _ = _negative_log_likelihood(slope * s + point[1] + shifts[labels], positive, alpha, beta)
+        in_shifts = np.bincount(labels, in_odds, minlength=n_labels) + SHIFT_PENALTY * shifts
+        gradient = np.array([slope * (in_odds @ s), in_odds.sum(), *in_shifts])
+        return (value + SHIFT_PENALTY / 2 * float(shifts @ shifts)) / len(s), gradient / len(s)
 
-    result = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=CALIBRATION_BOUNDS)
-    return rates._replace(slope=float(np.exp(result.x[0])), shift=float(result.x[1]))
+    bounds = [*CALIBRATION_BOUNDS, *[(None, None)] * n_labels]
+    point = minimize(loss, np.zeros(n_labels + 2), jac=True, method="L-BFGS-B", bounds=bounds).x
+    return rates._replace(slope=float(np.exp(point[0])), shift=point[1] + point[2:])
 
 
 def _label_rates(frequency: _Floats, a: float, rho: float, b: float) -> tuple[_Floats, _Floats]:
@@ -161,17 +191,14 @@ def _discount(fraction: float, ambiguity: float) -> float:
 
 
 def _negative_log_likelihood(
-    scores: _Floats, positive: NDArray[np.bool_], alpha: _Floats, beta: _Floats, log_slope: float, shift: float
+    log_odds: _Floats, positive: NDArray[np.bool_], alpha: _Floats | float, beta: _Floats | float
 ) -> tuple[float, _Floats, _Floats, _Floats]:
-    """Return the value, its derivatives in alpha and beta of each entry, and its gradient in log c and d."""
-    slope = np.exp(log_slope)
-    pi = expit(slope * scores + shift)
+    """Return the value, and its derivatives in the log-odds, alpha and beta of each entry."""
+    pi = expit(log_odds)
     p = alpha + (1 - alpha - beta) * pi
     likelihood = np.where(positive, p, 1 - p) + MIN_RATE**2
     in_p = np.where(positive, -1, 1) / likelihood
-    in_odds = in_p * (1 - alpha - beta) * pi * (1 - pi)
-    gradient = np.array([slope * (in_odds @ scores), in_odds.sum()])
-    return float(-np.log(likelihood).sum()), in_p * (1 - pi), -in_p * pi, gradient
+    return float(-np.log(likelihood).sum()), in_p * (1 - alpha - beta) * pi * (1 - pi), in_p * (1 - pi), -in_p * pi
 
 
 @dataclass(frozen=True)
@@ -200,23 +227,34 @@ class _Entries:
         n_positives = max(float(positive[low].sum()) - a * len(low), 0.0)
         return fraction, fraction / float((1 - f[top]).mean()), n_positives / float(f[low].sum())
 
-    def fit(self, a: float, *, max_rho: float = 0.0, max_b: float = 0.0) -> tuple[float, float, float]:
-        """Maximize the penalized likelihood in rho, b, log c and d; return the loss, rho and b."""
+    def fit(self, *, rho: Bounds = (0.0, 0.0), a: Bounds = (0.0, 0.0), b: Bounds = (0.0, 0.0)) -> "_RateFit":
+        """Maximize the penalized likelihood in rho, a, b, log c and d within bounds."""
         f, n_positives = self.frequency, self.positive.sum()
+        penalty = self.rate_penalty * np.array([1.0, 0.0, 1.0])
 
         def loss(point: _Floats) -> tuple[float, _Floats]:
-            rho, b, *calibration = point
-            rates = _label_rates(f, a, rho, b)
-            value, in_alpha, in_beta, in_calibration = _negative_log_likelihood(
-                self.scores, self.positive, *rates, *calibration
-            )
-            in_rho, in_b = in_alpha @ (f - a) + in_beta @ (1 - f - b), (1 - rho) * in_beta.sum()
-            gradient = np.array([in_rho + self.rate_penalty, in_b + self.rate_penalty, *in_calibration])
-            return (value + self.rate_penalty * (rho + b)) / n_positives, gradient / n_positives
+            rho, a, b, log_slope, shift = point
+            alpha, beta = _label_rates(f, a, rho, b)
+            log_odds = np.exp(log_slope) * self.scores + shift
+            value, in_odds, in_alpha, in_beta = _negative_log_likelihood(log_odds, self.positive, alpha, beta)
+            in_rho = in_alpha @ (f - a) + in_beta @ (1 - f - b)
+            in_rates = np.array([in_rho, (1 - rho) * in_alpha.sum(), (1 - rho) * in_beta.sum()]) + penalty
+            gradient = np.array([*in_rates, in_odds @ (log_odds - shift), in_odds.sum()])
+            return (value + float(penalty @ point[:3])) / n_positives, gradient / n_positives
 
-        bounds, start = [(0.0, max_rho), (0.0, max_b), *CALIBRATION_BOUNDS], np.array([max_rho / 2, max_b / 2, 0, 0])
+        start = np.array([*(0.5 * (low + high) for low, high in (rho, a, b)), 0.0, 0.0])
+        bounds = [rho, a, b, *CALIBRATION_BOUNDS]
         result = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-        return float(result.fun), float(result.x[0]), float(result.x[1])
+        return _RateFit(float(result.fun), *result.x[:3].tolist())
+
+
+class _RateFit(NamedTuple):
+    """Penalized negative log-likelihood per positive, and shared parameters of the noise model."""
+
+    loss: float
+    rho: float
+    a: float
+    b: float
 
 
 def _count_until(values: NDArray[np.bool_] | _Floats) -> int:
