@@ -55,7 +55,7 @@ def test_value_and_gradient_are_those_of_the_formula(loss, design, penalty, shap
     B, offset = RNG.normal(size=shape), RNG.normal(size=(n, l))
     for blocks in (100_000, 7):
         data = problem(block_rows=blocks)
-        fit = _Fit(data, loss, design, penalty, data.split(offset), False)
+        fit = _Fit(data, data.map(lambda block: loss), design, penalty, data.split(offset), False)
         S = fit.scores(B)
         assert float(fit.value(B, S)) == pytest.approx(objective(loss, design, penalty, B, offset))
         (G, _), h = fit.derivatives(B, S), 1e-6
