@@ -58,7 +58,7 @@ class AnswerModel(BaseEstimator):
     }
 
     dependency_weight: float = 0.3
-    completion_weight: float = 0.5
+    completion_weight: float = 1.0
     decision: Decision = "f1"
 
     def fit(

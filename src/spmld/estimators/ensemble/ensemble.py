@@ -22,7 +22,7 @@ from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import make_folds
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision
-from spmld.pacing.trimming import estimate_keep_fraction, trim
+from spmld.pacing.trimming import MAX_FRACTION, estimate_keep_fraction, trim
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -66,11 +66,12 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         rate for each label, and so is the rate of false negatives.
     keep_fraction : float or "auto", default="auto"
         Fraction q of the positives of each label to keep. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is the
-        fraction of `spmld.pacing.trimming.estimate_keep_fraction` or, with trusted entries, 1.0, because the noise
-        rates of the labels are then known. 1.0 disables trimming. Trusted entries are always kept.
+        fraction of `spmld.pacing.trimming.estimate_keep_fraction`. It is 0.95 if the rate of false positives is above
+        0, because the likelihood explains most wrong positives then, and 1.0 with trusted entries, from which the noise
+        rates of the labels are known. 1.0 disables trimming. Trusted entries are always kept.
     dependency_weight : float, default=0.3
         Weight of the correction for label dependencies, from 0 to 1.
-    completion_weight : float, default=0.5
+    completion_weight : float, default=1.0
         Weight of the correction in `complete`, where it uses observed labels, from 0 to 1.
     decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float or int, default="f1"
         Which labels to predict: those that maximize an expected F1, those with a probability above a threshold, or a
@@ -155,7 +156,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     false_positive_rate: float | str = "auto"
     keep_fraction: float | str = "auto"
     dependency_weight: float = 0.3
-    completion_weight: float = 0.5
+    completion_weight: float = 1.0
     decision: Decision = "f1"
     cv: Any = 3
     scoring: str = "ranking_loss"
@@ -247,7 +248,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         if not isinstance(self.keep_fraction, str):
             self.keep_fraction_ = float(self.keep_fraction)
         else:
-            self.keep_fraction_ = 1.0 if trusted is not None else estimate_keep_fraction(scores, Y)
+            has_noise = bool(self.false_positive_rate_.any())
+            estimate = MAX_FRACTION if has_noise else estimate_keep_fraction(scores, Y)
+            self.keep_fraction_ = 1.0 if trusted is not None else estimate
         weights = trim(scores, Y, self.keep_fraction_)
         return weights if trusted is None else np.maximum(weights, trusted)
 
