@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from spmld._arrays import features_to_numpy, move, to_numpy
-from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, UNIT_INTERVAL, StrOptions
+from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.answers import AnswerModel
 from spmld.estimators.ensemble.noise_estimate import estimate_rates
@@ -139,7 +139,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         "label_graph_penalty": [NON_NEGATIVE],
         "views": [list, tuple],
         "n_landmarks": [POSITIVE_INT],
-        "false_positive_rate": [UNIT_INTERVAL, StrOptions({"auto"})],
+        "false_positive_rate": [RATE, StrOptions({"auto"})],
         "keep_fraction": [FRACTION, StrOptions({"auto"})],
         "dependency_weight": [UNIT_INTERVAL],
         "completion_weight": [UNIT_INTERVAL],
@@ -231,7 +231,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     def _set_rates(self, scores: Scores, labels: Labels) -> None:
         rates = estimate_rates(scores, labels.signs, labels.trusted)
         if self.false_positive_rate != "auto":
-            rates = np.full(labels.signs.shape[1], float(self.false_positive_rate)), rates[1]
+            alpha = float(self.false_positive_rate)
+            rates = np.full(labels.signs.shape[1], alpha), np.minimum(rates[1], 0.9 * (1 - alpha))
         self.false_positive_rate_, self.false_negative_rate_ = rates
 
     def _with_rates(self, view: View) -> View:
@@ -248,8 +249,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         if not isinstance(self.keep_fraction, str):
             self.keep_fraction_ = float(self.keep_fraction)
         else:
-            has_noise = bool(self.false_positive_rate_.any())
-            estimate = MAX_FRACTION if has_noise else estimate_keep_fraction(scores, Y)
+            estimate = MAX_FRACTION if self.false_positive_rate_.any() else estimate_keep_fraction(scores, Y)
             self.keep_fraction_ = 1.0 if trusted is not None else estimate
         weights = trim(scores, Y, self.keep_fraction_)
         return weights if trusted is None else np.maximum(weights, trusted)
@@ -261,12 +261,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             name: with_params(view.transformer, random_state=rng).fit(X) for name, view in views.items()
         }
         seed = rng.randint(2**31 - 1)
+        estimators = {name: with_params(view.estimator, random_state=seed) for name, view in views.items()}
         return {
-            name: replace(
-                view,
-                transformer=self.transformers_[name],
-                estimator=with_params(view.estimator, random_state=seed),
-            )
+            name: replace(view, transformer=self.transformers_[name], estimator=estimators[name])
             for name, view in views.items()
         }
 
