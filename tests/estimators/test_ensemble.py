@@ -210,6 +210,7 @@ def test_missing_labels_are_never_read():
         np.testing.assert_array_equal(a.decision_function(DATA.X), b.decision_function(DATA.X))
         np.testing.assert_array_equal(a.predict_proba(DATA.X), b.predict_proba(DATA.X))
         np.testing.assert_array_equal(a.predict(DATA.X), b.predict(DATA.X))
+        np.testing.assert_array_equal(b.self_paced_weights_[~mask], 0)
 
 
 # Landmarks are drawn by position, so that the kernel view depends on the order of the samples.

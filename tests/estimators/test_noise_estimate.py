@@ -62,9 +62,21 @@ def test_a_rate_explains_at_most_a_fraction_of_the_positives_of_each_label():
     alpha, _ = estimate_rates(scores, np.where(noisy, 1, -1))
     assert (alpha <= 0.8 * noisy.mean(axis=0) + 1e-12).all()
     assert alpha[0] == pytest.approx(0.8 * noisy[:, 0].mean())
+
+
+def test_no_rate_without_strong_evidence():
+    rng = np.random.default_rng(0)
+    scores = 4 * rng.normal(size=(2000, 10)) - 5
+    truth = rng.random(scores.shape) < logistic(scores)
+    # A third of the positives are false, but no label consists of false positives.
+    common = truth | (rng.random(truth.shape) < 0.1)
+    # All positives of the rarest label are false, but few of the other labels.
+    few = np.where(np.arange(10) == 0, False, truth) | (rng.random(truth.shape) < 0.01)
     # One label without low positives contradicts a shared rate.
-    noisy[:, 0] = scores[:, 0] > np.quantile(scores[:, 0], 0.99)
-    np.testing.assert_array_equal(estimate_rates(scores, np.where(noisy, 1, -1))[0], 0)
+    easy = common.copy()
+    easy[:, 0] = scores[:, 0] > np.quantile(scores[:, 0], 0.99)
+    for labels in (common, few, easy):
+        np.testing.assert_array_equal(estimate_rates(scores, np.where(labels, 1, -1))[0], 0)
 
 
 def test_rates_of_each_label_are_estimated_with_trusted_entries():
