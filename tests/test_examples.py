@@ -115,6 +115,23 @@ def check_early_stopping(printed):
     assert len([line for line in printed.splitlines() if line.startswith("SPMLD: stage ")]) == 5
 
 
+def check_verified_samples(printed):
+    """Decisions by F1 improve all F1 scores, probabilities are calibrated, and verified samples improve the model."""
+    half, best = numbers(printed, "decision=0.5"), numbers(printed, "decision='f1'")
+    assert all(f1 > plain + 0.01 for f1, plain in zip(best[:3], half[:3], strict=True))
+    (labels,), (expected,) = numbers(printed, "labels of a sample"), numbers(printed, "sum of probabilities")
+    assert abs(expected - labels) < 0.1 * labels
+    assert numbers(printed, "calibration error")[0] < 0.03
+    rows = [numbers(printed, f"{count} ") for count in (0, 20, 50, 200)]
+    for (loss, log_loss, f1, error), (less, lower, higher, smaller) in zip(rows[:1] * 3, rows[1:], strict=True):
+        assert less < loss - 0.005
+        assert lower < 0.8 * log_loss
+        assert higher > f1 + 0.05
+        assert smaller < 0.3 * error
+    gain, largest = rows[0][1] - rows[2][1], rows[0][1] - rows[3][1]
+    assert gain > 0.7 * largest  # 50 samples give most of the gain
+
+
 CHECKS = {
     "audit_labels": check_audit,
     "choose_thresholds": check_thresholds,
@@ -126,6 +143,7 @@ CHECKS = {
     "tag_images": check_images,
     "tag_text": check_text,
     "tune_and_threshold": check_tuning,
+    "verified_samples": check_verified_samples,
     "watch_a_fit": check_early_stopping,
 }
 

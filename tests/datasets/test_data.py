@@ -80,3 +80,15 @@ def test_joining_different_features_or_labels_raises():
 def test_invalid_arguments_raise(options, message):
     with pytest.raises(ValueError, match=message):
         Dataset(**{"X": X, "Y": [[1], [0], [1]], **options})
+
+
+def test_trusted_entries_are_observed_and_follow_the_samples():
+    Y = [[1, 0], [0, None], [1, 1]]
+    data = Dataset([[0.5], [1.5], [2.5]], Y, train=[2, 1], test=[0], trusted=[True, True, False])
+    np.testing.assert_array_equal(data.trusted, [[True, True], [True, False], [False, False]])
+    np.testing.assert_array_equal(data.part("train").trusted, [[False, False], [True, False]])
+    mask = [[0, 1], [1, 0], [0, 0]]
+    np.testing.assert_array_equal(Dataset(data.X, Y, trusted=mask).trusted, np.array(mask, dtype=bool))
+    for wrong, message in (([True], "shape"), ([[1, 0]] * 2, "shape"), ([0.5, 1, 0], "array of bool")):
+        with pytest.raises(ValueError, match=f"trusted must .*{message}"):
+            Dataset(data.X, Y, trusted=wrong)

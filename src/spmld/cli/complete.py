@@ -14,7 +14,7 @@ from spmld.cli.progress import progress_bar
 
 
 @click.command()
-@options.source_options("data", part="train")
+@options.source_options("data", part="train", trusted=True)
 @options.model_option
 @options.method_options
 @options.integer("--top", 20, "Maximum number of labels to list.")
@@ -50,7 +50,7 @@ def complete(
       spmld complete songs.csv --model songs.skops --min-confidence 0.9 -o add.csv
     """
     if model is None:
-        estimator = build(method, parse_params(params), seed)
+        estimator = build(method, parse_params(params), seed, trusted=data.trusted is not None)
         dataset = data.load_part()
         fit_model(estimator, dataset, method)
         (X, Y), names = frames(dataset), list(dataset.label_names)

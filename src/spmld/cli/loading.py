@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from spmld._io import need
+from spmld.cli.trusted import add_trusted
 from spmld.datasets import Dataset, load_dataset, read_columns
 from spmld.datasets.files import table_kind
 
@@ -29,12 +30,17 @@ class MatchedData:
 
 @dataclass(frozen=True)
 class Source:
-    """Data set of a command: file or name, part of the official split and its default, and options of the reader."""
+    """Data set of a command.
+
+    It has a file or name, the part of the official split and its default, the options of the reader, and the column or
+    file of verified entries.
+    """
 
     path: str
     part: Literal["all", "train", "test"] | None
     default_part: str
     options: dict[str, Any]
+    trusted: str | None = None
 
     @property
     def name(self) -> str:
@@ -43,7 +49,8 @@ class Source:
 
     def load(self) -> Dataset:
         """Load all samples."""
-        return load_dataset(self.path, progress=sys.stderr.isatty(), **self.options)
+        data = load_dataset(self.path, progress=sys.stderr.isatty(), **self.options)
+        return data if self.trusted is None else add_trusted(data, self.path, self.trusted, self.options)
 
     def load_part(self, folds: int | None = None) -> Dataset:
         """Load the samples to fit on: the part, or all if there is no official split."""

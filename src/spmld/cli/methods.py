@@ -5,6 +5,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 METHODS = (
     "SelfPacedEnsemble",
     "SPMLD",
@@ -36,6 +38,7 @@ SPACES: dict[str, dict[str, Any]] = {
 
 _CHOICES = "KEY=A,B,C, such as n_components=5,10,20"
 _RANGE = "KEY=LOW:HIGH or KEY=LOW:HIGH:log, such as C=0.01:100:log"
+NOISE_RATES = ("false_positive_rate", "false_negative_rate")
 _CONSTANTS = {"true": True, "false": False, "none": None}
 
 
@@ -78,8 +81,8 @@ def parse_value(text: str) -> Any:
     return text
 
 
-def build(method: str, params: dict[str, Any], seed: int) -> Any:
-    """Return the unfitted estimator of a method."""
+def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = False) -> Any:
+    """Return the unfitted estimator of a method; with `trusted`, raise ValueError if it ignores verified entries."""
     import spmld
 
     name, _, preset = method.partition(".")
@@ -91,7 +94,34 @@ def build(method: str, params: dict[str, Any], seed: int) -> Any:
             names = ", ".join(sorted(name for name in accepted if "__" not in name))
             raise ValueError(f"{method} has no parameter {key!r}; its parameters are {names}")
     seeded = {"random_state": seed} if "random_state" in accepted else {}
-    return model.set_params(**{**seeded, **params})
+    model.set_params(**{**seeded, **params})
+    if trusted and not uses_trusted(model):
+        raise ValueError(
+            f"--trusted needs a method that models wrong labels, SelfPacedEnsemble or MaskedLogistic with --param "
+            f"false_positive_rate, got {method}, which fits all observed labels alike; leave out the column with --drop"
+        )
+    return model
+
+
+def uses_trusted(model: Any) -> bool:
+    """Return whether an estimator models wrong labels, and so distinguishes trusted entries from others."""
+    from spmld import SelfPacedEnsemble
+
+    return isinstance(model, SelfPacedEnsemble) or any(np.any(getattr(model, rate, 0)) for rate in NOISE_RATES)
+
+
+def add_decision(method: str, params: dict[str, Any], decision: Any) -> dict[str, Any]:
+    """Return the parameters with the value of --decision, if there is one."""
+    if decision is None:
+        return params
+    if "decision" in params:
+        raise ValueError("--decision and --param decision cannot be combined; pass one of them")
+    if "decision" not in build(method, {}, 0).get_params():
+        raise ValueError(
+            f"--decision needs a method with decision rules, SelfPacedEnsemble, got {method}; with {method}, choose "
+            "labels with --threshold or --top-k of spmld predict"
+        )
+    return {**params, "decision": decision}
 
 
 def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> dict[str, Any]:

@@ -12,9 +12,10 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from spmld.cli.loading import Source
-from spmld.cli.methods import METHODS
+from spmld.cli.methods import METHODS, parse_value
 from spmld.cli.printing import FORMATS, Output, check_output_path
 
+DECISIONS = ("f1", "micro_f1", "macro_f1", "sample_f1")
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 
@@ -33,6 +34,32 @@ class MethodType(click.ParamType):  # type: ignore[type-arg]  # generic in recen
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return the names that start with the text."""
         return [CompletionItem(name) for name in METHODS if name.lower().startswith(incomplete.lower())]
+
+
+class DecisionType(click.ParamType):  # type: ignore[type-arg]
+    """Click type for a decision: the name of an F1, a threshold or a number of labels."""
+
+    name = "decision"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | float | int:
+        """Return the decision as text, float or int."""
+        from spmld.model_selection.thresholds import DECISION_CONSTRAINTS
+
+        decision: str | float | int = parse_value(value) if isinstance(value, str) else value
+        if isinstance(decision, bool) or not any(
+            accepted.is_satisfied_by(decision) for accepted in DECISION_CONSTRAINTS
+        ):
+            self.fail(
+                f"must be one of {', '.join(DECISIONS)}, a threshold between 0 and 1, or a number of labels "
+                f"of at least 1, got {value!r}",
+                param,
+                ctx,
+            )
+        return decision
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the names that start with the text."""
+        return [CompletionItem(name) for name in DECISIONS if name.startswith(incomplete)]
 
 
 PARTS = click.Choice(["all", "train", "test"])
@@ -104,7 +131,7 @@ def _check_metrics(context: click.Context, option: click.Parameter, metrics: tup
     return metrics
 
 
-def source_options(name: str = "source", part: str | None = None) -> Decorator:
+def source_options(name: str = "source", part: str | None = None, *, trusted: bool = False) -> Decorator:
     """Return the argument `name` and the options of the readers, as a `Source`.
 
     Parameters
@@ -113,6 +140,8 @@ def source_options(name: str = "source", part: str | None = None) -> Decorator:
         Name of the argument.
     part : str, optional
         Default of --part, for data sets with an official split. None: the command has no such option.
+    trusted : bool
+        Whether the command has the option --trusted, for verified entries.
     """
     readers: dict[str, Decorator] = {
         "format": click.option(
@@ -128,10 +157,14 @@ def source_options(name: str = "source", part: str | None = None) -> Decorator:
     if part is not None:
         help = f"Part of the official split to use, if there is one.  [default: {part}]"
         parts["part"] = click.option("--part", type=PARTS, help=help)
+    if trusted:
+        help = "Verified labels: a column with 1 for each verified sample, or a file with 1 for each verified label."
+        parts["verified"] = click.option("--trusted", "verified", metavar="COLUMN|FILE", help=help)
 
     def make(path: str, *values: Any) -> Source:
         options = dict(zip([*readers, *parts], values, strict=True))
-        return Source(path, options.pop("part", None), part or "all", used_options(options))
+        chosen, verified = options.pop("part", None), options.pop("verified", None)
+        return Source(path, chosen, part or "all", used_options(options), verified)
 
     return _bundle(name, [name, *readers, *parts], make, click.argument(name), *readers.values(), *parts.values())
 
@@ -155,6 +188,12 @@ def out_option(metavar: str, help: str, *, required: bool = False) -> Decorator:
 
 
 METHOD_TYPE = MethodType()
+decision_option = click.option(
+    "--decision",
+    type=DecisionType(),
+    metavar="RULE",
+    help=f"Which labels to predict: {', '.join(DECISIONS)}, a threshold, or a number of labels.  [default: f1]",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 trust_option = several("--trust", "trusted", "TYPE", "Type in MODEL to trust")
@@ -176,8 +215,8 @@ output_options = _bundle(
 
 
 def check_model_options() -> None:
-    """Raise ValueError if --method or --param is used together with --model."""
+    """Raise ValueError if --method, --param or --trusted is used together with --model."""
     context = click.get_current_context()
-    for name, option in (("method", "--method"), ("params", "--param")):
+    for name, option in (("method", "--method"), ("params", "--param"), ("verified", "--trusted")):
         if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
             raise ValueError(f"{option} cannot be combined with --model, whose method is already fitted")

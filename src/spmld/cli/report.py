@@ -18,7 +18,7 @@ from spmld.datasets import Dataset
 
 
 @click.command()
-@options.source_options()
+@options.source_options(trusted=True)
 @options.out_option("FILE", "HTML file to write, such as report.html.", required=True)
 @options.model_option
 @options.method_options
@@ -101,12 +101,13 @@ def _fitted_page(
     from spmld.reports import model_report
 
     seed = arguments["random_state"]
-    model, data = build(method, params, seed), source.load()
+    model, data = build(method, params, seed, trusted=source.trusted is not None), source.load()
     source.check_features(data)
     train, test, description = _split(data, seed)
     seconds = fit_model(model, train, method)
     (X, Y), (X_train, Y_train) = frames(test), frames(train)
     facts = {"data": source.name, "evaluated on": description, "seconds to fit": f"{seconds:.1f}"}
+    facts |= {} if train.trusted is None else {"trusted entries": str(train.trusted.sum())}
     title = title or f"{method} on {source.name}"
     with progress_bar(None, "evaluating"):
         return model_report(model, X, Y, X_train=X_train, Y_train=Y_train, title=title, facts=facts, **arguments)

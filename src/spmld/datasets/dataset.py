@@ -34,6 +34,9 @@ class Dataset:
         Name of the data set.
     train, test : array-like of int, optional
         Indices of the training and test samples of the official split.
+    trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
+        True for entries, or samples, whose labels are verified to be correct. It becomes a matrix, False where the
+        label is missing.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class Dataset:
     name: str = ""
     train: Any = None
     test: Any = None
+    trusted: Any = None
 
     def __post_init__(self) -> None:
         X = self.X.tocsr() if sp.issparse(self.X) else np.asarray(self.X)
@@ -76,6 +80,7 @@ class Dataset:
             "label_names": _check_names(self.label_names, Y.shape[1], "y", "label"),
             "train": train,
             "test": test,
+            "trusted": None if self.trusted is None else _check_trusted(self.trusted, Y),
         }
         for field, value in fields.items():
             object.__setattr__(self, field, value)
@@ -85,7 +90,9 @@ class Dataset:
         if which == "all":
             return self
         samples = self._indices(which)
-        return Dataset(self.X[samples], self.Y[samples], self.feature_names, self.label_names, self.name)
+        trusted = None if self.trusted is None else self.trusted[samples]
+        names = self.feature_names, self.label_names, self.name
+        return Dataset(self.X[samples], self.Y[samples], *names, trusted=trusted)
 
     X_train, Y_train = _samples("X", "train"), _samples("Y", "train")
     X_test, Y_test = _samples("X", "test"), _samples("Y", "test")
@@ -168,6 +175,15 @@ def _check_indices(indices: Any, n_samples: int, part: str) -> Any:
     if indices.ndim != 1 or (indices.size and (indices.min() < 0 or indices.max() >= n_samples)):
         raise ValueError(f"{part} must be a list of indices from 0 to {n_samples - 1}")
     return indices
+
+
+def _check_trusted(trusted: Any, Y: NDArray[Any]) -> NDArray[np.bool_]:
+    mask = np.asarray(trusted)
+    if mask.shape not in (Y.shape, (len(Y),)):
+        raise ValueError(f"trusted must have shape {Y.shape} or {(len(Y),)}, got {mask.shape}")
+    if mask.dtype != bool and not np.isin(mask, (0, 1)).all():
+        raise ValueError(f"trusted must be an array of bool, got values of type {mask.dtype}")
+    return mask.astype(bool).reshape(len(Y), -1) & ~np.isnan(Y)
 
 
 def _count(n: int, noun: str) -> str:

@@ -72,8 +72,8 @@ def write_dataset(data: Dataset, path: StrPath, *, format: str | None = None, sp
     Parameters
     ----------
     data : Dataset
-        Data set to write. Only "npz" stores the split; "libsvm" and "xc" store no names. If a format cannot store
-        something else, it raises a ValueError.
+        Data set to write. Only "npz" stores the split and the trusted entries; "libsvm" and "xc" store no names. If a
+        format cannot store something else, it raises a ValueError.
     path : str or path-like
         File to write. An existing file is replaced.
     format : {"arff", "csv", "libsvm", "npz", "parquet", "xc"}, optional

@@ -99,7 +99,8 @@ def to_number(value: Any) -> float:
 
 
 def _to_array(frame: Any, columns: Sequence[str | None]) -> NDArray[np.float64]:
-    return np.column_stack([_column_to_floats(frame[column]) for column in columns])
+    arrays = [_column_to_floats(frame[column]) for column in columns]
+    return np.column_stack(arrays) if arrays else np.empty((len(frame), 0))
 
 
 def _column_to_floats(column: Any) -> NDArray[np.float64]:

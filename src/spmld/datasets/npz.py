@@ -1,4 +1,4 @@
-"""NumPy archives ``.npz``, which store all of a data set, including the split and sparse features."""
+"""NumPy archives ``.npz``, which store all of a data set, including the split, trusted entries and sparse features."""
 
 import zipfile
 
@@ -36,7 +36,8 @@ def read_npz(path: StrPath) -> Dataset:
             raise ValueError(f"the file has no array {absent[0]!r}; it has {', '.join(sorted(content)) or 'none'}")
         features, labels = (content.get(names, np.array([])).tolist() for names in ("feature_names", "label_names"))
         name = str(content.get("name", file.stem))
-        return Dataset(content["X"], content["Y"], features, labels, name, content.get("train"), content.get("test"))
+        optional = {part: content.get(part) for part in ("train", "test", "trusted")}
+        return Dataset(content["X"], content["Y"], features, labels, name, **optional)
 
 
 def write_npz(data: Dataset, path: StrPath) -> None:
@@ -55,6 +56,8 @@ def write_npz(data: Dataset, path: StrPath) -> None:
     content = {"Y": data.Y, "name": np.array(data.name), **names}
     if data.train is not None:
         content |= {"train": data.train, "test": data.test}
+    if data.trusted is not None:
+        content["trusted"] = data.trusted
     if sp.issparse(data.X):
         content |= {f"X_{part}": np.asarray(getattr(data.X, part)) for part in _SPARSE}
     else:

@@ -1,0 +1,191 @@
+"""Verified entries and decisions on the command line."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spmld
+from spmld.cli import main
+from spmld.cli.methods import METHODS, build, uses_trusted
+from spmld.datasets import Dataset, make_planted, read_npz, write_dataset
+from tests.cli.songs import FEATURES, LABELS
+
+PLANTED = make_planted(400, 6, 4, n_components=3, random_state=0)
+X = pd.DataFrame(PLANTED.X, columns=FEATURES)
+RATES = np.array([0.0, 0.1, 0.2, 0.4])  # of false positives
+VERIFIED = np.arange(400) % 4 == 0
+
+
+def noisy_labels():
+    """Return labels of which those of unverified samples have false positives, and some are missing."""
+    rng = np.random.default_rng(0)
+    false = (rng.random(PLANTED.Y.shape) < RATES) & ~VERIFIED[:, None]
+    return np.where(rng.random(PLANTED.Y.shape) < 0.1, np.nan, np.where(false, 1, PLANTED.Y))
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    """Run a command in a folder with songs.csv; return exit status, output and errors."""
+    monkeypatch.chdir(tmp_path)
+    write_dataset(Dataset(PLANTED.X, noisy_labels(), FEATURES, LABELS, "songs"), "songs.csv")
+
+    def call(*args):
+        with pytest.raises(SystemExit) as exit:
+            main(list(args))
+        return exit.value.code, *capsys.readouterr()
+
+    return call
+
+
+def add_column(values, name="verified"):
+    """Write marked.csv: the songs with an additional column after the third feature."""
+    frame = pd.read_csv("songs.csv")
+    frame.insert(3, name, values)
+    frame.to_csv("marked.csv", index=False)
+
+
+def expected_model(trusted):
+    frames = X, pd.DataFrame(noisy_labels(), columns=LABELS)
+    return spmld.SelfPacedEnsemble(random_state=0).fit(*frames, trusted=trusted)
+
+
+@pytest.mark.parametrize("words", [("0", "1"), ("no", "yes"), ("false", "True"), ("", "1")])
+def test_column_marks_verified_samples_and_is_not_a_feature(cli, words):
+    add_column(np.where(VERIFIED, words[1], words[0]))
+    status, out, err = cli("fit", "marked.csv", "--trusted", "verified", "-o", "m.skops", "--json")
+    assert (status, err) == (0, "")
+    summary, model = json.loads(out), spmld.load("m.skops")
+    assert list(model.feature_names_in_) == FEATURES
+    assert summary["n_features"] == len(FEATURES)
+    assert summary["trusted_entries"] == (VERIFIED[:, None] & ~np.isnan(noisy_labels())).sum()
+    expected = expected_model(VERIFIED)
+    np.testing.assert_allclose(model.false_positive_rate_, expected.false_positive_rate_)
+    assert summary["false_positive_rate"] == pytest.approx(expected.false_positive_rate_.mean(), abs=1e-6)
+    np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X))
+    # New samples need no such column.
+    assert cli("predict", "m.skops", "songs.csv")[0] == 0
+
+
+def test_files_mark_verified_entries(cli):
+    mask = np.random.default_rng(1).random(PLANTED.Y.shape) < 0.3
+    frame = pd.DataFrame(mask.astype(int), columns=LABELS)
+    frame[LABELS[::-1]].assign(note="text").to_csv("plain.csv", index=False)
+    frame.replace(0, np.nan).add_prefix("label_").to_parquet("prefixed.parquet")
+    np.savez("archive.npz", trusted=mask)
+    expected = expected_model(mask).decision_function(X)
+    for file in ("plain.csv", "prefixed.parquet", "archive.npz"):
+        status, _, err = cli("fit", "songs.csv", "--trusted", file, "-o", "m.skops", "--force")
+        assert status == 0, err
+        assert f"trusted entries: {(mask & ~np.isnan(noisy_labels())).sum()}, " in err
+        np.testing.assert_allclose(spmld.load("m.skops").decision_function(X), expected)
+
+
+def test_verified_samples_follow_the_official_split(cli):
+    train, test = np.arange(0, 400, 2), np.arange(1, 400, 2)
+    data = Dataset(PLANTED.X, noisy_labels(), train=train, test=test, trusted=VERIFIED)
+    write_dataset(data, "split.npz")
+    np.testing.assert_array_equal(read_npz("split.npz").part("train").trusted, data.trusted[train])
+    np.savez("mask.npz", trusted=VERIFIED)
+    for options in ([], ["--trusted", "mask.npz"]):
+        status, out, _ = cli("fit", "split.npz", *options, "-o", "m.skops", "--json", "--force")
+        assert status == 0
+        assert json.loads(out)["trusted_entries"] == data.trusted[train].sum()
+
+
+def test_complete_and_report_accept_verified_samples(cli):
+    add_column(VERIFIED.astype(int))
+    status, out, _ = cli("complete", "marked.csv", "--trusted", "verified", "--min-confidence", "0")
+    Y = pd.DataFrame(noisy_labels(), columns=LABELS)
+    model = expected_model(VERIFIED)
+    suggestions = model.complete(X, Y).suggestions(Y, min_confidence=0)
+    assert status == 0
+    assert float(out.split()[1].split(",")[2]) == pytest.approx(suggestions[0][2])
+    options = ["--method", "MaskedLogistic", "--param", "false_positive_rate=0.1", "--no-audit", "-o", "report.html"]
+    status, _, err = cli("report", "marked.csv", "--trusted", "verified", *options)
+    assert status == 0, err
+    with open("report.html", encoding="utf-8") as file:
+        assert "trusted entries" in file.read()
+
+
+@pytest.mark.parametrize("text", ["f1", "micro_f1", "macro_f1", "sample_f1", "0.25", "2"])
+def test_decision_is_used_by_predict(cli, text):
+    decision = int(text) if text == "2" else float(text) if text == "0.25" else text
+    status, out, err = cli("fit", "songs.csv", "--decision", text, "-o", "m.skops", "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["decision"] == decision
+    predicted = np.array([line.split(",") for line in cli("predict", "m.skops", "songs.csv")[1].split()[1:]], dtype=int)
+    P = spmld.load("m.skops").predict_proba(X)
+    if decision == 2:
+        np.testing.assert_array_equal(predicted.sum(axis=1), 2)
+    elif decision == 0.25:
+        np.testing.assert_array_equal(predicted, P > 0.25)
+    else:
+        assert 0.5 * P.mean() < predicted.mean() < 2 * P.mean()
+
+
+def test_fit_describes_what_was_estimated(cli):
+    status, _, err = cli("fit", "songs.csv", "--param", "false_positive_rate=0.05", "-o", "m.skops")
+    assert status == 0
+    assert err.splitlines()[1:] == [
+        "mean false positive rate: 0.05, decision: f1",
+        "Rates for each label need verified samples; about 50 give most of the gain. Mark them in a column, "
+        "and pass its name with --trusted.",
+    ]
+    add_column(VERIFIED.astype(int))
+    _, _, err = cli("fit", "marked.csv", "--trusted", "verified", "-o", "m.skops", "--force")
+    assert "mean false positive rate: 0." in err.splitlines()[1]
+    assert len(err.splitlines()) == 2
+    _, _, err = cli("fit", "songs.csv", "--param", "false_positive_rate=0", "-o", "m.skops", "--force")
+    assert err.splitlines()[1:] == ["decision: f1"]
+    _, _, err = cli("fit", "songs.csv", "--method", "LabelPrior", "-o", "m.skops", "--force")
+    assert len(err.splitlines()) == 1
+
+
+def test_methods_that_use_trusted_entries():
+    assert [name for name in METHODS if uses_trusted(build(name, {}, 0))] == ["SelfPacedEnsemble"]
+    assert uses_trusted(build("MaskedLogistic", {"false_positive_rate": [0.1, 0.0]}, 0, trusted=True))
+
+
+COLUMN_OR_FILE = "--trusted must be a column of DATA with 1 for each verified sample, or a file"
+
+
+@pytest.mark.parametrize(
+    ("options", "messages"),
+    [
+        (["--trusted", "checked"], [COLUMN_OR_FILE, "'checked', which is neither a feature column nor a file"]),
+        (["--trusted", "calm"], [COLUMN_OR_FILE, "'calm', which is a label of songs.csv"]),
+        (["--trusted", "pitch"], ["--trusted column pitch must contain 1/0, true/false or yes/no, got "]),
+        (["--trusted", "short.npz"], ["--trusted short.npz must have the shape", "(400, 4), got (3, 4)"]),
+        (["--trusted", "other.npz"], ["no array 'trusted'; it has mask"]),
+        (["--trusted", "part.csv"], ["part.csv", "lacks 2 of the 4 labels, loud, fast"]),
+        (["--trusted", "notes.txt"], [".csv, .tsv, .parquet or .npz file, got notes.txt"]),
+        (["--trusted", "mask.npz", "--method", "MLkNN"], ["SelfPacedEnsemble or MaskedLogistic", "got MLkNN"]),
+        (["--decision", "accuracy"], ["f1, micro_f1, macro_f1, sample_f1, a threshold", "got 'accuracy'"]),
+        (["--decision", "1.5"], ["a threshold between 0 and 1", "got '1.5'"]),
+        (["--decision", "0"], ["a number of labels of at least 1", "got '0'"]),
+        (["--decision", "true"], ["got 'true'"]),
+        (["--decision", "9"], ["at most the number of labels, 4, got 9"]),
+        (["--decision", "f1", "--method", "MLkNN"], ["SelfPacedEnsemble, got MLkNN", "--threshold or --top-k"]),
+        (["--decision", "f1", "--param", "decision=0.5"], ["--decision and --param decision cannot be combined"]),
+    ],
+)
+def test_errors_name_the_option_and_what_is_accepted(cli, options, messages):
+    np.savez("short.npz", trusted=np.ones((3, 4)))
+    np.savez("other.npz", mask=np.ones((400, 4)))
+    np.savez("mask.npz", trusted=VERIFIED)
+    pd.DataFrame(np.ones((400, 2)), columns=LABELS[:2]).to_csv("part.csv", index=False)
+    with open("notes.txt", "w", encoding="utf-8") as file:
+        file.write("verified")
+    status, out, err = cli("fit", "songs.csv", "-o", "m.skops", *options)
+    assert (status, out) == (2, "")
+    assert all(message in " ".join(err.split()) for message in messages), err
+
+
+def test_trusted_cannot_be_combined_with_a_model(cli):
+    add_column(VERIFIED.astype(int))
+    assert cli("fit", "songs.csv", "--method", "LabelPrior", "-o", "m.skops")[0] == 0
+    status, _, err = cli("complete", "marked.csv", "--model", "m.skops", "--trusted", "verified")
+    assert status == 2
+    assert "--trusted cannot be combined with --model" in err
