@@ -3,7 +3,7 @@
 ``python -m benchmarks.flagship [data set ...]`` takes a few minutes. Models are fitted on two thirds of the training
 samples, with missing labels (30 % and 70 % observed) or with missing and wrong labels (70 % observed); seed 0. The
 output is the ranking loss on the correct labels of the other third, and the processor time. "1.0", "0.9" and "0.8" are
-SelfPacedEnsemble with this fraction of the positives kept, so 1.0 is without trimming. "oracle" is fitted without
+SelfPacedEnsemble with this `keep_fraction`, so 1.0 is without trimming. "oracle" is fitted without
 trimming and without the wrong labels. MaskedLogistic selects one of eight settings with the same number of folds. The
 default data sets are the development data sets of SelfPacedEnsemble.
 """
@@ -38,9 +38,9 @@ def tuned(X, Y):
     return min(models, key=loss).fit(X, Y)
 
 
-def ensemble(*keep_fractions):
-    """Return the fit of SelfPacedEnsemble with these fractions to select from."""
-    return SelfPacedEnsemble(keep_fractions=keep_fractions, random_state=0).fit
+def ensemble(keep_fraction):
+    """Return the fit of SelfPacedEnsemble with this fraction."""
+    return SelfPacedEnsemble(keep_fraction=keep_fraction, random_state=0).fit
 
 
 def main():
@@ -57,7 +57,7 @@ def main():
             Y = np.asarray(hide_labels(labels, observed, random_state=0), dtype=float)
             correct = np.where(labels == truth, Y, np.nan)
             fits = [(tuned, Y)]
-            fits += [(ensemble(*fractions), Y) for fractions in (("auto", 1.0), (1.0,), (0.9,), (0.8,))]
+            fits += [(ensemble(fraction), Y) for fraction in ("auto", 1.0, 0.9, 0.8)]
             fits += [(ensemble(1.0), correct)]
             losses, seconds = [], []
             for fit, Y_train in fits:

@@ -36,6 +36,7 @@ POSITIVE_INT = _Count(Integral, 1, None, closed="left")
 NON_NEGATIVE_INT = _Count(Integral, 0, None, closed="left")
 FRACTION = Interval(Real, 0, 1, closed="right")
 UNIT_INTERVAL = Interval(Real, 0, 1, closed="both")
+RATE = Interval(Real, 0, 1, closed="left")
 COMMON_CONSTRAINTS: dict[str, Any] = {
     **{name: ["boolean"] for name in ("fit_intercept", "warm_start")},
     "max_iter": [POSITIVE_INT],

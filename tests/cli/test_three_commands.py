@@ -11,7 +11,7 @@ import pytest
 
 import spmld
 from spmld.datasets import read_csv
-from spmld.metrics import macro_auc, ranking_loss
+from spmld.metrics import evaluate, macro_auc, ranking_loss
 from tests.cli.songs import LABELS, run, write_songs
 
 
@@ -35,11 +35,12 @@ def test_fit_evaluate_predict(folder):
     lines = [line.split("\t") for line in out.splitlines()]
     assert lines[0] == ["metric", "value", "better", "over", "used", "left out"]
     values = {line[0]: float(line[1]) for line in lines[1:]}
-    assert len(values) == 26
     # The same as in Python, and better than chance.
     train, test = read_csv(folder / "train.csv"), read_csv(folder / "test.csv")
     model = spmld.SelfPacedEnsemble(random_state=0).fit(train.X, train.Y)
     scores = model.decision_function(test.X)
+    answers = {"predictions": model.predict(test.X), "probabilities": model.predict_proba(test.X)}
+    assert set(values) == set(evaluate(test.Y, scores=scores, **answers).to_dict())
     assert values["ranking_loss"] == pytest.approx(ranking_loss(test.Y, scores), rel=1e-3)
     assert values["macro_auc"] == pytest.approx(macro_auc(test.Y, scores), rel=1e-3)
     assert values["macro_auc"] > 0.85

@@ -68,12 +68,13 @@ def test_gradients_are_those_of_the_objective(name):
     """The gradient in Newton's method for each update is that of the whole objective."""
     problem, factors = make_factors()
     loss = LOSSES[name]
-    fit = _Fit(problem, loss, Factored(factors.H), Penalty(RIDGE), problem.map(lambda block: factors.b), False)
+    losses = problem.map(lambda block: loss)
+    fit = _Fit(problem, losses, Factored(factors.H), Penalty(RIDGE), problem.map(lambda block: factors.b), False)
     gradient = fit.derivatives(factors.W, fit.scores(factors.W))[0]
     expected = difference(lambda W: objective(problem, loss, replace(factors, W=W)), factors.W)
     np.testing.assert_allclose(gradient, expected, atol=1e-5)
     fit = _Fit(
-        latent(problem, factors.W), loss, Features(True), Penalty(RIDGE, True), problem.map(lambda block: 0.0), True
+        latent(problem, factors.W), losses, Features(True), Penalty(RIDGE, True), problem.map(lambda block: 0.0), True
     )
     B = np.vstack([factors.H.T, factors.b])
     gradient = fit.derivatives(B, fit.scores(B))[0]

@@ -7,7 +7,7 @@ import torch
 from scipy.optimize import minimize
 
 from spmld.core.designs import Factored, Features, OtherLabels, Penalty, label_laplacian
-from spmld.core.losses import LOSSES
+from spmld.core.losses import LOSSES, NoisyLogistic
 from spmld.core.newton import _Fit, newton_minimize
 from spmld.core.problem import make_problem
 
@@ -29,6 +29,7 @@ MODELS = {
 }
 each_model = pytest.mark.parametrize(("design", "penalty", "shape"), MODELS.values(), ids=MODELS)
 each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+ALPHA, BETA = RNG.random((2, l)) / 4
 
 
 def problem(X=X, J=J, block_rows=100_000):
@@ -55,7 +56,7 @@ def test_value_and_gradient_are_those_of_the_formula(loss, design, penalty, shap
     B, offset = RNG.normal(size=shape), RNG.normal(size=(n, l))
     for blocks in (100_000, 7):
         data = problem(block_rows=blocks)
-        fit = _Fit(data, loss, design, penalty, data.split(offset), False)
+        fit = _Fit(data, data.map(lambda block: loss), design, penalty, data.split(offset), False)
         S = fit.scores(B)
         assert float(fit.value(B, S)) == pytest.approx(objective(loss, design, penalty, B, offset))
         (G, _), h = fit.derivatives(B, S), 1e-6
@@ -152,6 +153,65 @@ def test_offsets_belong_to_their_labels_in_single_precision():
                 newton_minimize(data, loss, design, penalty, start, offset=(offset.astype(dtype),), tol=1e-4).B
             )
         np.testing.assert_allclose(*results, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["features", "label graph", "others"])
+def test_a_general_optimizer_finds_nothing_lower_with_noise_rates(name):
+    loss, (design, penalty, shape) = NoisyLogistic(ALPHA, BETA), MODELS[name]
+    # The expected curvature is not the exact one: convergence is linear.
+    result = newton_minimize(problem(), loss, design, penalty, np.zeros(shape), tol=1e-10, max_iter=1000)
+    assert result.converged
+    least = objective(loss, design, penalty, result.B)
+    # The objective is not convex: the optimizer starts nearby.
+    start = result.B + 0.1 * np.random.default_rng(0).normal(size=shape)
+    other = minimize(
+        lambda b: objective(loss, design, penalty, b.reshape(shape)), start.ravel(), options={"gtol": 1e-7}
+    )
+    assert least == pytest.approx(other.fun, rel=1e-9)
+    np.testing.assert_allclose(result.B, other.x.reshape(shape), atol=2e-4)
+    plain = newton_minimize(problem(), LOSSES["logistic"], design, penalty, np.zeros(shape), tol=1e-10).B
+    assert least < objective(loss, design, penalty, plain) - 1e-3
+
+
+@each_model
+def test_losses_of_row_blocks_equal_one_loss(design, penalty, shape):
+    loss, B = NoisyLogistic(ALPHA, BETA), np.zeros(shape)
+    expected = newton_minimize(problem(), loss, design, penalty, B, tol=1e-10).B
+    data = problem(block_rows=7)
+    alphas, betas = (data.split(np.tile(rate, (n, 1))) for rate in (ALPHA, BETA))
+    for losses in (data.map(lambda block: loss), tuple(map(NoisyLogistic, alphas, betas))):
+        np.testing.assert_allclose(newton_minimize(data, losses, design, penalty, B, tol=1e-10).B, expected, atol=1e-6)
+
+
+@each_model
+def test_losses_belong_to_their_rows(design, penalty, shape):
+    """Rows with other losses in a block of their own: the minimum is that of the sum of both parts."""
+    rows, B = slice(0, 20), np.zeros(shape)
+    rates = np.where(np.arange(n)[:, None] < 20, 0.0, ALPHA)
+    data = problem(block_rows=20)
+    losses = (LOSSES["logistic"], NoisyLogistic(ALPHA, 0 * BETA))
+    B = newton_minimize(data, losses, design, penalty, B, tol=1e-10).B
+    per_entry = NoisyLogistic(rates, np.zeros((n, l)))
+    least = objective(per_entry, design, penalty, B)
+    for seed in range(20):
+        moved = B + 1e-3 * np.random.default_rng(seed).normal(size=shape)
+        assert objective(per_entry, design, penalty, moved) > least
+    assert rates[rows].max() == 0
+
+
+def test_noise_rates_in_single_precision_and_in_torch():
+    design, penalty, shape = MODELS["features"]
+    expected = newton_minimize(problem(), NoisyLogistic(ALPHA, BETA), design, penalty, np.zeros(shape), tol=1e-9).B
+    single = [a.astype(np.float32) for a in (X, J, ALPHA, BETA)]
+    data = make_problem(single[0], Y, single[1], np.zeros(n, dtype=int), 1)
+    B = newton_minimize(data, NoisyLogistic(*single[2:]), design, penalty, np.zeros(shape, np.float32), tol=1e-5).B
+    assert B.dtype == np.float32
+    np.testing.assert_allclose(B, expected, atol=1e-2)
+    t = torch.from_numpy
+    tensors = make_problem(t(X), t(Y), t(J), torch.zeros(n, dtype=int), 1, dtype=torch.float64)
+    loss = NoisyLogistic(t(ALPHA), t(BETA))
+    B = newton_minimize(tensors, loss, design, penalty, torch.zeros(shape, dtype=torch.float64), tol=1e-9).B
+    np.testing.assert_allclose(B.numpy(), expected, atol=1e-6)
 
 
 def test_label_graph_connects_labels_that_occur_together():

@@ -138,7 +138,7 @@ def test_completion_uses_the_observed_labels():
     data = make_planted(n_samples=400, random_state=0)
     truth = np.column_stack([data.Y, rng.random(len(data.Y)) < 0.4])
     truth = np.column_stack([truth, truth[:, -1]]).astype(float)
-    model = SelfPacedEnsemble(views=("linear",), keep_fractions=(1.0,), completion_weight=1.0, random_state=0)
+    model = SelfPacedEnsemble(views=("linear",), keep_fraction=1.0, completion_weight=1.0, random_state=0)
     model.fit(data.X, hide_labels(truth, 0.6, random_state=0))
     shown = np.full(truth.shape, np.nan)
     shown[:, -2] = truth[:, -2]
@@ -152,26 +152,29 @@ def test_completion_uses_the_observed_labels():
 def test_completion_has_a_separate_weight():
     data = make_planted(n_samples=200, random_state=0)
     Y = hide_labels(data.Y, 0.7, random_state=0)
-    model = SelfPacedEnsemble(
-        views=("linear",), keep_fractions=(1.0,), dependency_weight=0.0, completion_weight=0.0, random_state=0
-    ).fit(data.X, Y)
-    p = model.predict_proba(data.X)[np.isnan(Y)]
-    np.testing.assert_allclose(model.complete(data.X, Y).confidences[np.isnan(Y)], np.maximum(p, 1 - p), atol=1e-12)
-    model.set_params(completion_weight=1.0)
-    assert np.abs(model.complete(data.X, Y).confidences[np.isnan(Y)] - np.maximum(p, 1 - p)).max() > 0.1
-    np.testing.assert_allclose(model.predict_proba(data.X)[np.isnan(Y)], p, atol=1e-12)
+    options = {"views": ("linear",), "keep_fraction": 1.0, "dependency_weight": 0.0, "random_state": 0}
+    without, full = (SelfPacedEnsemble(**options, completion_weight=w).fit(data.X, Y) for w in (0.0, 1.0))
+    p = without.predict_proba(data.X)[np.isnan(Y)]
+    np.testing.assert_allclose(without.complete(data.X, Y).confidences[np.isnan(Y)], np.maximum(p, 1 - p), atol=1e-12)
+    assert np.abs(full.complete(data.X, Y).confidences[np.isnan(Y)] - np.maximum(p, 1 - p)).max() > 0.1
+    np.testing.assert_allclose(full.predict_proba(data.X)[np.isnan(Y)], p, atol=1e-12)
 
 
 def test_weight_0_gives_the_scores_of_the_views():
     data = make_planted(n_samples=200, random_state=0)
     Y = hide_labels(data.Y, 0.7, random_state=0)
     plain, half, full = (
-        SelfPacedEnsemble(views=("linear",), keep_fractions=(1.0,), dependency_weight=w, random_state=0).fit(data.X, Y)
+        SelfPacedEnsemble(views=("linear",), keep_fraction=1.0, dependency_weight=w, random_state=0).fit(data.X, Y)
         for w in (0.0, 0.5, 1.0)
     )
-    s0, s1, s2 = (model.decision_function(data.X) for model in (plain, half, full))
-    expected = plain.estimators_["linear"].decision_function(plain.transformers_["linear"].transform(data.X))
-    np.testing.assert_allclose(s0, expected, atol=1e-10)
+
+    def uncalibrated(model):
+        calibration = model.answers_.calibration_
+        return (model.decision_function(data.X) - calibration.shift_) / calibration.slope_
+
+    s0, s1, s2 = (uncalibrated(model) for model in (plain, half, full))
+    scores = plain.estimators_["linear"].decision_function(plain.transformers_["linear"].transform(data.X))
+    np.testing.assert_allclose(s0, plain.mixture_.calibrations_["linear"].transform(scores), atol=1e-10)
     np.testing.assert_allclose(s1, (s0 + s2) / 2, atol=1e-10)
     assert np.abs(s2 - s0).max() > 0.1
 

@@ -1,5 +1,7 @@
 """SelfPacedEnsemble and its parts: selected settings, the data used to select them, and ignored entries."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,18 +10,15 @@ from sklearn.base import clone
 from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, LandmarkFeatures, View
-from spmld.estimators.ensemble import HeldOutLoss, TrainingData, linear_view, search_path, view_weights
-from spmld.estimators.ensemble.keep_fraction import first_near_best, nested_scores, trimmed_scores
+from spmld.estimators.ensemble import HeldOutLoss, TrainingData, linear_view, ridge_view, search_path, view_weights
+from spmld.estimators.ensemble.views import TOL
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import evaluate, ranking_loss
 from spmld.model_selection import make_folds
-from spmld.pacing.noise import correct_probability
-from spmld.pacing.rate_estimate import noise_rates
-from spmld.pacing.trimming import estimate_keep_fraction, trim
 
 DATA = make_planted(n_samples=240, random_state=0)
 Y = np.asarray(hide_labels(DATA.Y, observed_fraction=0.6, random_state=0), dtype=float)
-SMALL = {"Cs": (3.0, 30.0), "label_graph_penalties": (1.0,), "n_landmarks": 40, "random_state": 0}
+SMALL = {"Cs": (3.0, 30.0), "alphas": (0.3, 3.0), "n_landmarks": 40, "random_state": 0}
 
 
 def model(**changes):
@@ -35,41 +34,74 @@ def training_data(Y=Y, X=DATA.X, n_folds=3):
     return TrainingData(X, signs, (~np.isnan(signs)).astype(float), make_folds(n_folds, X, signs, random_state=0))
 
 
-def test_one_view_without_trimming_and_correction_is_the_best_masked_logistic_on_scaled_features():
-    fitted = model(views=("linear",), keep_fractions=(1.0,), dependency_weight=0.0).fit(DATA.X, Y)
+@pytest.mark.parametrize(
+    ("view", "estimator"), [("linear", MaskedLogistic(label_graph_penalty=1.0, tol=TOL)), ("ridge", MaskedRidge())]
+)
+def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_a_slope_and_a_shift(view, estimator):
+    fitted = model(views=(view,), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
     X = FeatureScaler().fit_transform(DATA.X)
-    plain = MaskedLogistic(**fitted.params_["linear"], tol=1e-8).fit(X, Y)
-    np.testing.assert_allclose(fitted.decision_function(DATA.X), plain.decision_function(X), atol=2e-2)
-    assert fitted.params_["linear"]["C"] == min(
-        (3.0, 30.0), key=lambda C: losses_of("linear", fitted)[repr({"C": C, "label_graph_penalty": 1.0})]
-    )
+    plain = clone(estimator).set_params(**fitted.params_[view]).fit(X, Y).decision_function(X)
+    scores = fitted.decision_function(DATA.X)
+    slope, shift = np.polyfit(plain.ravel(), scores.ravel(), 1)
+    assert slope > 0
+    np.testing.assert_allclose(slope * plain + shift, scores, atol=1e-6)
+    losses = losses_of(view, fitted)
+    assert losses[repr(fitted.params_[view])] == min(losses.values())
 
 
 def test_choices_are_recorded_with_their_held_out_loss():
     fitted = model(views=("linear", "latent")).fit(DATA.X, Y)
-    assert {r["part"] for r in fitted.cv_results_} == {"linear", "latent", "trimming"}
-    alone = model(views=("linear",), keep_fractions=(1.0,)).fit(DATA.X, Y)
+    assert {r["part"] for r in fitted.cv_results_} == {"linear", "latent"}
+    alone = model(views=("linear",), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
     assert min(losses_of("linear", alone).values()) == pytest.approx(ranking_loss(Y, alone.out_of_fold_scores_))
 
 
-def test_a_path_search_stops_when_the_loss_has_risen_twice():
-    noise = (np.random.default_rng(0).random(DATA.Y.shape) < 0.3).astype(float)  # the weaker the penalty, the worse
-    Cs = (1000.0, 1e-3, 1.0, 10.0, 100.0)
-    fitted = model(views=("linear",), Cs=Cs, label_graph_penalties=(0.0, 1.0), keep_fractions=(1.0,)).fit(DATA.X, noise)
-    tried = [(r["choice"]["label_graph_penalty"], r["choice"]["C"]) for r in fitted.cv_results_]
-    assert tried == [(0.0, 1e-3), (0.0, 1.0), (0.0, 10.0), (1.0, 1e-3)]  # the other penalty with the best C only
+class Landscape:
+    """Training data on which the setting alpha=i + 1 has the i-th loss."""
+
+    folds, Y = ((None, None),), np.zeros((1, 1))
+
+    def __init__(self, losses):
+        self.losses, self.evaluated = losses, []
+
+    def cross_fit(self, estimators):
+        self.evaluated.append(int(estimators[0].alpha) - 1)
+        return SimpleNamespace(estimators=estimators, scores=np.array([[self.losses[self.evaluated[-1]]]]))
+
+    def loss(self, Y, scores):
+        return scores.ravel()
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 6])
+def test_hill_climbing_finds_the_optimum_of_a_unimodal_path_and_evaluates_no_setting_beyond_its_neighbors(length):
+    for start, best in np.ndindex(length, length):
+        data = Landscape([1.0 + abs(i - best) for i in range(length)])
+        path = [{"alpha": i + 1.0} for i in range(length)]
+        result = search_path(View("ridge", FeatureScaler(), MaskedRidge(), path, start), data)
+        assert (result.params, result.loss) == (path[best], 1.0)
+        # The successor of the first setting shows the direction, and the search ends one setting beyond the best.
+        first, last = best - 1 if best <= start else start, max(start, best) + 1
+        assert sorted(data.evaluated) == [i for i in range(length) if first <= i <= last]
 
 
 def test_a_path_search_returns_the_setting_with_the_lowest_loss():
-    view, data, records = linear_view((3.0, 30.0), (1.0, 0.0)), training_data(), []
+    view, data, records = linear_view((3.0, 30.0)), training_data(), []
     result = search_path(view, data, records.append)
     assert result.loss == min(record["loss"] for record in records)
     assert result.loss == pytest.approx(ranking_loss(Y, result.scores))
     assert result.params == next(record["choice"] for record in records if record["loss"] == result.loss)
-    assert len(records) == view.n_settings == 3
+    assert len(records) == len(view.path) == 2
     stopped = []
-    assert search_path(view, data, lambda record: stopped.append(record) or True).params == view.path[0]
+    result = search_path(view, data, lambda record: stopped.append(record) or True)
+    assert result.params == view.path[view.start]
     assert len(stopped) == 1
+
+
+@pytest.mark.parametrize("make_view", [linear_view, ridge_view])
+def test_paths_increase_and_start_near_the_usual_strength(make_view):
+    view = make_view((100.0, 0.1, 2.0))
+    assert [value for params in view.path for value in params.values()] == [0.1, 2.0, 100.0]
+    assert view.start == 1
 
 
 def test_a_path_search_works_with_any_estimator():
@@ -84,22 +116,25 @@ def test_a_path_search_works_with_any_estimator():
 
 
 def test_the_maximum_number_of_records():
-    rising = model(Cs=(3.0, 30.0), label_graph_penalties=(1.0, 0.0)).fit(DATA.X, Y)  # too short to stop early
-    assert len(rising.cv_results_) == rising._max_iterations() == (2 + 1) + 2 + 1 + 2
-    alone = model(views=("linear",), keep_fractions=(1.0,), Cs=(3.0,)).fit(DATA.X, Y)
+    fitted = model(views=("ridge", "linear", "kernel", "latent")).fit(DATA.X, Y)  # both ends of each path are tried
+    assert len(fitted.cv_results_) == fitted._max_iterations() == 2 + 2 + 2 + 1
+    alone = model(views=("linear",), Cs=(3.0,)).fit(DATA.X, Y)
     assert len(alone.cv_results_) == alone._max_iterations() == 1
 
 
-def test_weights_of_views_are_proportional_to_the_inverse_eighth_power_of_their_loss():
+def test_scores_are_the_mean_of_calibrated_views_weighted_by_the_inverse_eighth_power_of_their_loss():
     fitted = model(dependency_weight=0.0).fit(DATA.X, Y)
-    losses = {view: min(losses_of(view, fitted).values()) for view in ("linear", "kernel", "latent")}
+    losses = {view: min(losses_of(view, fitted).values()) for view in ("ridge", "linear", "kernel")}
     powers = np.array([losses[view] ** -8.0 for view in fitted.view_weights_])
     np.testing.assert_allclose(list(fitted.view_weights_.values()), powers / powers.sum())
     np.testing.assert_allclose(list(view_weights(losses).values()), powers / powers.sum())
-    scores = [
-        m.decision_function(fitted.transformers_[view].transform(DATA.X)) for view, m in fitted.estimators_.items()
-    ]
-    expected = np.tensordot(powers / powers.sum(), scores, axes=1)
+    scores = []
+    for view, estimator in fitted.estimators_.items():
+        calibration = fitted.mixture_.calibrations_[view]
+        values = estimator.decision_function(fitted.transformers_[view].transform(DATA.X))
+        scores.append(calibration.slope_ * values + calibration.shift_ + calibration.label_shifts_)
+    final = fitted.answers_.calibration_
+    expected = final.slope_ * np.tensordot(powers / powers.sum(), scores, axes=1) + final.shift_
     np.testing.assert_allclose(fitted.decision_function(DATA.X), expected, atol=1e-10)
 
 
@@ -114,7 +149,7 @@ def test_views_can_be_added():
 
 @pytest.mark.parametrize("metric", ["label_ranking_average_precision", "coverage", "macro_auc", "ndcg_at_3"])
 def test_any_metric_of_scores_can_be_used_for_selection(metric):
-    fitted = model(scoring=metric, views=("linear",)).fit(DATA.X, Y)
+    fitted = model(scoring=metric, views=("linear",), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
     value = evaluate(Y, scores=fitted.out_of_fold_scores_).to_dict()[metric]
     expected = value if metric == "coverage" else 1 - value
     assert min(losses_of("linear", fitted).values()) == pytest.approx(expected)
@@ -123,80 +158,20 @@ def test_any_metric_of_scores_can_be_used_for_selection(metric):
 def test_out_of_fold_scores_come_from_models_not_fitted_on_the_sample():
     # Features identify the sample and labels are noise, so only a model fitted on a sample can predict it.
     X, noise = np.eye(90), (np.random.default_rng(0).random((90, 4)) < 0.5).astype(float)
-    fitted = model(views=("linear",), keep_fractions=(1.0,), Cs=(100.0,)).fit(X, noise)
+    fitted = model(views=("linear",), keep_fraction=1.0, dependency_weight=0.0, Cs=(100.0,)).fit(X, noise)
     assert ranking_loss(noise, fitted.decision_function(X)) < 0.05
     assert ranking_loss(noise, fitted.out_of_fold_scores_) > 0.35
-
-
-def test_the_first_choice_within_two_standard_errors_of_the_best_is_selected():
-    best, rng = np.full(100, 0.5), np.random.default_rng(0)
-    near, far = best + 0.001 + 0.1 * rng.standard_normal(100), best + 0.1 + 0.1 * rng.standard_normal(100)
-    near += 0.001 - (near - best).mean()
-    assert first_near_best([near, best]) == 0
-    assert first_near_best([far, best]) == 1
 
 
 def test_wrong_labels_are_trimmed_and_predictions_improve():
     data = make_planted(n_samples=1300, random_state=0)
     X, truth, new = data.X[:800], data.Y[:800], data.X[800:]
     labels = corrupt_labels(truth, "permute", 0.3, random_state=0)
-    trimmed, plain = (model(keep_fractions=(q,), views=("linear",)).fit(X, labels) for q in (0.9, 1.0))
+    trimmed, plain = (model(keep_fraction=q, views=("linear",)).fit(X, labels) for q in (0.9, 1.0))
     wrong = np.asarray(labels) != np.asarray(truth)
     assert 1 - trimmed.self_paced_weights_[wrong].mean() > 5 * (1 - trimmed.self_paced_weights_[~wrong].mean())
     losses = [ranking_loss(data.Y[800:], fitted.decision_function(new)) for fitted in (trimmed, plain)]
     assert losses[0] < 0.95 * losses[1]
-
-
-@pytest.mark.parametrize("fraction", [0.8, 0.9, 0.95])
-def test_trim_keeps_a_fraction_of_the_positives_and_a_larger_one_of_the_negatives_of_each_label(fraction):
-    rng = np.random.default_rng(0)
-    scores = rng.standard_normal((400, 3)) + np.array([3.0, 0.0, -3.0])  # labels differ in how easy they are
-    Y = rng.choice([1.0, -1.0, np.nan], size=(400, 3))
-    P = trim(scores, Y, fraction)
-    np.testing.assert_array_equal(P[np.isnan(Y)], 0)
-    np.testing.assert_array_equal(trim(scores, np.where(Y == -1, 0, Y), fraction), P)
-    for j, sign in [(j, sign) for j in range(3) for sign in (1, -1)]:
-        chosen = Y[:, j] == sign
-        weights, losses = P[chosen, j], -sign * scores[chosen, j]
-        assert weights.mean() == pytest.approx(fraction if sign > 0 else 1 - 0.3 * (1 - fraction), abs=0.01)
-        assert losses[weights == 0].min() > losses[weights == 1].max()
-    np.testing.assert_array_equal(trim(scores, Y, 1.0), ~np.isnan(Y))
-
-
-def test_the_only_positive_of_a_label_is_kept():
-    scores, Y = np.random.default_rng(0).standard_normal((30, 2)), np.full((30, 2), -1.0)
-    Y[4] = 1
-    assert (trim(scores, Y, 0.8)[4] == 1).all()
-
-
-def test_the_estimated_fraction_follows_from_the_estimated_rate_of_wrong_positives():
-    rng = np.random.default_rng(0)
-    scores = 3 * rng.standard_normal((3000, 4))
-    Y = np.where(rng.random(scores.shape) < 1 / (1 + np.exp(-scores)), 1.0, -1.0)
-    assert estimate_keep_fraction(scores, Y) == 0.95
-    # Entries made positive regardless of the scores: one of sixteen positives, then one of four.
-    some, many = (np.where(rng.random(Y.shape) < rate, 1.0, Y) for rate in (0.07, 0.35))
-    wrong = 1 - correct_probability(scores, some, noise_rates(scores, some))[some > 0].mean()
-    assert estimate_keep_fraction(scores, some) == pytest.approx(1 - 2 * wrong)
-    assert 0.8 < estimate_keep_fraction(scores, some) < 0.95
-    assert estimate_keep_fraction(scores, many) == 0.8
-    assert estimate_keep_fraction(scores, np.full(Y.shape, -1.0)) == 0.95
-
-
-def test_the_weights_of_a_training_fold_do_not_depend_on_the_test_labels():
-    estimator = MaskedLogistic(C=10.0)
-    data = training_data(np.asarray(DATA.Y, dtype=float)[:60], DATA.X[:60])
-    (train, test), (_, other_test), *_ = data.folds
-    flipped = data.Y.copy()
-    flipped[test] *= -1
-    changed = TrainingData(data.X, flipped, data.entry_weight, data.folds)
-    nested, changed_nested = (nested_scores(estimator, d) for d in (data, changed))
-    np.testing.assert_array_equal(nested[0][train], changed_nested[0][train])
-    assert np.isnan(nested[0][test]).all()
-    one = trimmed_scores(estimator, data, 0.8, nested)
-    two = trimmed_scores(estimator, changed, 0.8, changed_nested)
-    np.testing.assert_array_equal(one[test], two[test])
-    assert np.abs(one[other_test] - two[other_test]).max() > 0.1
 
 
 def test_sparse_and_dense_features_agree():
@@ -225,8 +200,35 @@ def test_all_samples_as_landmarks_give_the_kernel():
 def test_missing_labels_are_never_read():
     mask = ~np.isnan(Y)
     poisoned = np.where(mask, Y, 7.0)
-    a, b = model().fit(DATA.X, Y), model().fit(DATA.X, poisoned, mask=mask)
-    np.testing.assert_array_equal(a.decision_function(DATA.X), b.decision_function(DATA.X))
+    # Trusted entries that are missing are not trusted.
+    trusted = np.arange(240)[:, None] < 30
+    for options in ({}, {"trusted": trusted & mask}):
+        a, b = (
+            model().fit(DATA.X, Y, **options),
+            model().fit(DATA.X, poisoned, mask=mask, trusted=trusted if options else None),
+        )
+        np.testing.assert_array_equal(a.decision_function(DATA.X), b.decision_function(DATA.X))
+        np.testing.assert_array_equal(a.predict_proba(DATA.X), b.predict_proba(DATA.X))
+        np.testing.assert_array_equal(a.predict(DATA.X), b.predict(DATA.X))
+        np.testing.assert_array_equal(b.self_paced_weights_[~mask], 0)
+
+
+# Landmarks are drawn by position, so that the kernel view depends on the order of the samples.
+@pytest.mark.parametrize("trusted", [None, np.arange(240) % 5 == 0])
+def test_permuting_samples_or_labels_permutes_the_answers(trusted):
+    folds = make_folds(3, DATA.X, Y, random_state=0)
+    rows, labels = np.random.default_rng(0).permutation(240), np.random.default_rng(1).permutation(Y.shape[1])
+    place = np.argsort(rows)
+    moved_folds = [(place[train], place[test]) for train, test in folds]
+    plain = model(views=("ridge", "linear"), cv=folds).fit(DATA.X, Y, trusted=trusted)
+    moved = model(views=("ridge", "linear"), cv=moved_folds)
+    moved.fit(DATA.X[rows], Y[rows][:, labels], trusted=None if trusted is None else trusted[rows])
+    assert moved.params_ == plain.params_
+    for method in ("decision_function", "predict_proba", "predict"):
+        expected = getattr(plain, method)(DATA.X)[:, labels]
+        np.testing.assert_allclose(getattr(moved, method)(DATA.X), expected, atol=1e-6)
+    np.testing.assert_allclose(moved.out_of_fold_scores_, plain.out_of_fold_scores_[rows][:, labels], atol=1e-6)
+    np.testing.assert_array_equal(moved.self_paced_weights_, plain.self_paced_weights_[rows][:, labels])
 
 
 def test_choices_for_a_single_label_are_based_on_its_logistic_loss():
@@ -245,12 +247,21 @@ TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(
     [
         ({"Cs": ()}, "Cs must be a non-empty sequence of positive numbers, got \\(\\)"),
         ({"Cs": (1.0, -1.0)}, "Cs must be a non-empty sequence of positive numbers, got \\(1.0, -1.0\\)"),
-        ({"label_graph_penalties": 1.0}, "The 'label_graph_penalties' parameter of SelfPacedEnsemble must be"),
-        ({"views": ("linear", "far")}, "views must be a non-empty sequence of 'linear', 'kernel', 'latent' or View"),
-        ({"views": (View("linear", FeatureScaler(), MLkNN()),)}, "views must have distinct names other than 'linear'"),
-        ({"keep_fractions": (2.0,)}, "keep_fractions must be .* numbers in \\(0, 1\\] or 'auto', got \\(2.0,\\)"),
-        ({"keep_fractions": (0.0,)}, "keep_fractions must be"),
-        ({"keep_fractions": ("half",)}, "keep_fractions must be"),
+        ({"Cs": 1.0}, "The 'Cs' parameter of SelfPacedEnsemble must be"),
+        ({"alphas": (0.0,)}, "alphas must be a non-empty sequence of positive numbers, got \\(0.0,\\)"),
+        ({"label_graph_penalty": -1.0}, "The 'label_graph_penalty' parameter of SelfPacedEnsemble must be"),
+        (
+            {"views": ("linear", "far")},
+            "views must be .* of 'ridge', 'linear', 'kernel', 'latent' or View, got .*'far'",
+        ),
+        ({"views": (View("linear", FeatureScaler(), MLkNN()),)}, "views must have distinct names other than 'ridge'"),
+        ({"keep_fraction": 2.0}, "The 'keep_fraction' parameter of SelfPacedEnsemble must be .* Got 2.0"),
+        ({"keep_fraction": 0.0}, "The 'keep_fraction' parameter of SelfPacedEnsemble must be"),
+        ({"keep_fraction": "half"}, "The 'keep_fraction' parameter of SelfPacedEnsemble must be"),
+        ({"false_positive_rate": -0.1}, "The 'false_positive_rate' parameter of SelfPacedEnsemble must be .* Got -0.1"),
+        ({"false_positive_rate": 1.0}, "The 'false_positive_rate' parameter of SelfPacedEnsemble must be .* Got 1.0"),
+        ({"decision": "best"}, "The 'decision' parameter of SelfPacedEnsemble must be .* Got 'best'"),
+        ({"decision": 50}, "decision must be at most the number of labels, .* got 50"),
         ({"n_landmarks": 0}, "The 'n_landmarks' parameter of SelfPacedEnsemble must be an int in the range \\[1"),
         ({"dependency_weight": 1.1}, "The 'dependency_weight' parameter of SelfPacedEnsemble must be"),
         ({"scoring": "hamming_loss"}, "scoring must be a metric of scores, got 'hamming_loss'"),

@@ -1,5 +1,7 @@
 """Masked linear models agree with those of scikit-learn, label by label."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -171,6 +173,102 @@ def test_a_distant_warm_start_converges_to_the_same_solution(data):
     warm.coef_ = warm.coef_ * 1e3
     warm.fit(X, data.hidden)
     np.testing.assert_allclose(warm.coef_, cold.coef_, atol=1e-2)
+
+
+def noisy_data(seed=0, n=3000):
+    """Labels of a planted linear model, and the same observed with noise rates that differ between labels."""
+    rng = np.random.default_rng(seed)
+    X, W = rng.normal(size=(n, 4)), 2 * rng.normal(size=(4, 3))
+    truth = rng.random((n, 3)) < 1 / (1 + np.exp(-X @ W + 1))
+    alpha, beta = np.array([0.0, 0.1, 0.3]), np.array([0.3, 0.2, 0.0])
+    noisy = np.where(truth, rng.random((n, 3)) >= beta, rng.random((n, 3)) < alpha)
+    return X, W, truth.astype(float), noisy.astype(float), {"false_positive_rate": alpha, "false_negative_rate": beta}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_likelihood_with_known_noise_rates_recovers_planted_weights(seed):
+    X, W, truth, noisy, rates = noisy_data(seed)
+    plain, model, oracle = (
+        MaskedLogistic(C=10.0, tol=1e-6, **options).fit(X, Y)
+        for options, Y in (({}, noisy), (rates, noisy), ({}, truth))
+    )
+    plain_error, error, oracle_error = (np.abs(m.coef_.T - W).mean() for m in (plain, model, oracle))
+    assert error < 0.4 * plain_error
+    assert error < 4 * oracle_error
+    # Scores are log-odds of the true labels.
+    assert model.predict_proba(X).mean() == pytest.approx(truth.mean(), abs=0.02)
+
+
+def test_trusted_entries_have_no_noise():
+    X, _, truth, noisy, rates = noisy_data(n=400)
+    plain = MaskedLogistic(tol=1e-8).fit(X, truth).coef_
+    everything = np.ones(truth.shape, dtype=bool)
+    np.testing.assert_allclose(
+        MaskedLogistic(tol=1e-8, **rates).fit(X, truth, trusted=everything).coef_, plain, atol=1e-5
+    )
+    # Without rates, trusted entries are like the others.
+    np.testing.assert_allclose(MaskedLogistic(tol=1e-8).fit(X, truth, trusted=everything).coef_, plain, atol=1e-12)
+    # An entry whose rates are 0 because it is trusted equals one of a label with rates of 0.
+    trusted = everything & (np.arange(3) == 1)
+    mixed = MaskedLogistic(tol=1e-8, **rates).fit(X, noisy, trusted=trusted).coef_
+    rates = {name: np.where(np.arange(3) == 1, 0.0, rate) for name, rate in rates.items()}
+    np.testing.assert_allclose(mixed, MaskedLogistic(tol=1e-8, **rates).fit(X, noisy).coef_, atol=1e-5)
+
+
+def test_correct_trusted_entries_improve_a_fit_with_noise_rates():
+    X, W, truth, noisy, rates = noisy_data(n=2000)
+    trusted = np.arange(2000) < 1000
+    labels = np.where(trusted[:, None], truth, noisy)
+    errors = [
+        np.abs(MaskedLogistic(C=10.0, tol=1e-6, **rates).fit(X, labels, trusted=mask).coef_.T - W).mean()
+        for mask in (trusted, None)
+    ]
+    assert errors[0] < 0.7 * errors[1]
+
+
+def test_missing_entries_permutations_and_array_types_with_noise_rates():
+    X, _, _, noisy, rates = noisy_data(n=300)
+    rng = np.random.default_rng(0)
+    observed, trusted = rng.random(noisy.shape) < 0.7, rng.random(noisy.shape) < 0.2
+    hidden = np.where(observed, noisy, np.nan)
+    model = MaskedLogistic(tol=1e-8, label_graph_penalty=0.5, **rates)
+    expected = model.fit(X, hidden, trusted=trusted).coef_
+    np.testing.assert_array_equal(
+        model.fit(X, np.where(observed, noisy, 9.0), mask=observed, trusted=trusted).coef_, expected
+    )
+    rows, labels = rng.permutation(300), np.array([2, 0, 1])
+    moved = clone(model).set_params(**{name: rate[labels] for name, rate in rates.items()})
+    moved.fit(X[rows], hidden[rows][:, labels], trusted=trusted[rows][:, labels])
+    np.testing.assert_allclose(moved.coef_, expected[labels], atol=1e-5)
+    tensor = model.fit(torch.from_numpy(X), hidden, trusted=trusted).coef_
+    np.testing.assert_allclose(tensor.numpy(), expected, atol=1e-5)
+    single = model.fit(X.astype(np.float32), hidden, trusted=trusted).coef_
+    np.testing.assert_allclose(single, expected, atol=5e-3)
+    sparse = model.fit(sp.csr_array(X), hidden, trusted=trusted).coef_
+    np.testing.assert_allclose(sparse, expected, atol=1e-5)
+
+
+def test_one_rate_is_that_of_all_labels():
+    X, _, _, noisy, _ = noisy_data(n=300)
+    one = MaskedLogistic(false_positive_rate=0.1, false_negative_rate=0.2).fit(X, noisy).coef_
+    three = MaskedLogistic(false_positive_rate=[0.1] * 3, false_negative_rate=np.full(3, 0.2)).fit(X, noisy).coef_
+    np.testing.assert_array_equal(one, three)
+
+
+@pytest.mark.parametrize("name", ["false_positive_rate", "false_negative_rate"])
+@pytest.mark.parametrize("value", [-0.1, 1.0, np.nan, "x", None, [0.1, 0.2], [0.1, 0.2, 1.5]])
+def test_invalid_noise_rates_are_named(name, value):
+    X, _, _, noisy, _ = noisy_data(n=30)
+    message = re.escape(f"{name} must be a number in [0, 1), or an array with one for each label, got {value!r}")
+    with pytest.raises(ValueError, match=message):
+        MaskedLogistic(**{name: value}).fit(X, noisy)
+
+
+def test_noise_rates_with_a_sum_of_at_least_1_raise():
+    X, _, _, noisy, _ = noisy_data(n=30)
+    message = "false_positive_rate and false_negative_rate must have a sum below 1 for each label, got 0.5 and 0.6"
+    with pytest.raises(ValueError, match=message):
+        MaskedLogistic(false_positive_rate=0.5, false_negative_rate=0.6).fit(X, noisy)
 
 
 @pytest.mark.parametrize(

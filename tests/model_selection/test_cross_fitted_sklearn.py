@@ -1,4 +1,4 @@
-"""scikit-learn's estimator checks. Two of them require that labels are predicted at a probability of 0.5."""
+"""scikit-learn's estimator checks."""
 
 import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -19,16 +19,8 @@ MODELS = [
 ]
 
 
-def expected_failures(model):
-    if isinstance(getattr(model, "decision", 0.5), float):
-        return {}
-    return dict.fromkeys(
-        ["check_classifiers_train", "check_classifier_multioutput"], "The threshold of probabilities is not 0.5"
-    )
-
-
 # Labels that cannot be calibrated are named in a warning, and the checks have some.
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks(MODELS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(MODELS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

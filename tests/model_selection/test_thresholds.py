@@ -42,8 +42,8 @@ def test_f1_decisions_have_the_largest_expected_f1_of_all_sets(P):
         assert expected_f1(p, p > threshold) == pytest.approx(2 * threshold, abs=1e-12)
         assert 2 * threshold == pytest.approx(best_expected_f1(p), abs=1e-12)
     assert_allclose(f1_thresholds(P.T, axis=1), thresholds)
-    if P.size <= 12:
-        micro = DecisionRule(decision="micro_f1").fit(P)
+    if P.size <= 12 and P.shape[1] > 1:
+        micro = DecisionRule(decision="micro_f1").fit(np.tile(P, (100, 1)))
         assert expected_f1(P.ravel(), micro.positive(P).ravel()) == pytest.approx(
             best_expected_f1(P.ravel()), abs=1e-12
         )
@@ -132,13 +132,16 @@ def test_margins_are_positive_where_labels_are_predicted_and_samples_do_not_affe
         assert_array_equal(rule.positive(P).sum(axis=1), min(2, P.shape[1]))
 
 
-def test_a_single_label_has_one_threshold_and_no_samples_give_one_half():
-    p = np.linspace(0, 1, 21)[:, None]
+@pytest.mark.parametrize("shape", [(300, 1), (99, 3), (0, 3)])
+def test_f1_decisions_of_a_single_label_or_of_few_samples_are_one_half(shape):
+    P = 0.4 * np.random.default_rng(0).random(shape)
+    new = np.linspace(0, 1, 21)[:, None] + np.zeros(shape[1])
     for decision in ("f1", "micro_f1", "macro_f1", "sample_f1"):
-        rule = DecisionRule(decision=decision).fit(p)
-        assert_allclose(rule.thresholds_, f1_thresholds(p, axis=0))
-        empty = DecisionRule(decision=decision).fit(np.empty((0, 1)))
-        assert_array_equal(empty.positive(p), p > 0.5)
+        rule = DecisionRule(decision=decision).fit(P)
+        assert_array_equal(rule.thresholds_, np.full(shape[1], 0.5))
+        assert_array_equal(rule.positive(new), new > 0.5)
+    many = DecisionRule(decision="micro_f1").fit(0.4 * np.random.default_rng(0).random((100, 3)))
+    assert many.thresholds_.max() < 0.3
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from spmld.core.losses import Logistic
-from spmld.pacing.noise import NoiseRates, correct_probability, error_log_odds, label_rates, log_likelihood
+from spmld.pacing.noise import (
+    NoiseRates,
+    correct_probability,
+    error_log_odds,
+    false_positive_rate,
+    label_rates,
+    log_likelihood,
+)
 
 
 def draw(n=3000, l=4, alpha=0.05, beta=0.3, spread=3.0, shift=-1.0, seed=0, observed=1.0):
@@ -105,3 +112,47 @@ def test_torch_gives_the_same_results():
     theirs = NoiseRates(torch.asarray(estimate.alpha), torch.asarray(estimate.beta))
     weights = correct_probability(torch.asarray(scores), torch.asarray(signs), theirs)
     np.testing.assert_allclose(correct_probability(scores, signs, estimate), weights.numpy(), rtol=1e-6)
+
+
+def draw_easy(rate, seed=0, kept=1.0):
+    """Scores and signs of rare labels that are easy to predict, with false positives, and some positives dropped."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random((2000, 20)) < np.geomspace(0.01, 0.3, 20)
+    scores = rng.standard_normal(truth.shape) + 3 * truth
+    positive = (truth & (rng.random(truth.shape) < kept)) | (rng.random(truth.shape) < rate)
+    return scores, np.where(positive, 1, -1)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("rate", [0.01, 0.02, 0.05])
+def test_a_planted_rate_of_false_positives_is_found(rate, seed):
+    assert false_positive_rate(*draw_easy(rate, seed)) == pytest.approx(rate, rel=0.25)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_rate_of_false_positives_is_about_0_for_correct_labels_and_for_dropped_positives(seed):
+    assert false_positive_rate(*draw_easy(0.0, seed)) < 5e-4
+    assert false_positive_rate(*draw_easy(0.0, seed, kept=0.5)) < 5e-4
+
+
+def test_labels_that_are_hard_to_predict_do_not_raise_the_rate_of_false_positives():
+    scores, signs = draw_easy(0.02)
+    rng = np.random.default_rng(0)
+    hard = np.where(rng.random((2000, 5)) < 0.3, 1, -1)  # independent of the scores
+    both = np.column_stack([scores, rng.standard_normal(hard.shape)]), np.column_stack([signs, hard])
+    assert false_positive_rate(*both) == pytest.approx(false_positive_rate(scores, signs), rel=0.05)
+    # One label without low positives lowers it.
+    signs[:, -1] = np.where(scores[:, -1] > 2, 1, -1)
+    assert false_positive_rate(scores, signs) < 0.01
+
+
+def test_the_rate_of_false_positives_depends_on_the_order_of_the_scores_of_each_label_only():
+    scores, signs = draw_easy(0.03)
+    expected = false_positive_rate(scores, signs)
+    assert false_positive_rate(np.exp(scores) * np.arange(1, 21) - 7, signs) == pytest.approx(expected)
+    rows, labels = np.random.default_rng(0).permutation(2000), np.random.default_rng(1).permutation(20)
+    assert false_positive_rate(scores[rows][:, labels], signs[rows][:, labels]) == pytest.approx(expected)
+    hidden = np.where(np.random.default_rng(0).random(signs.shape) < 0.3, 0, signs)
+    poisoned = np.where(hidden == 0, -1e3, scores)
+    assert false_positive_rate(poisoned, hidden) == false_positive_rate(scores, hidden)
+    assert false_positive_rate(scores, np.maximum(signs, 0)) == 0  # no observed negatives

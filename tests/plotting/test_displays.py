@@ -68,8 +68,7 @@ def test_warm_up_iterations_are_not_shown():
 
 
 def test_label_dependencies_are_shown_up_to_the_largest():
-    options = {"Cs": (3.0,), "label_graph_penalties": (1.0,), "views": ("linear",), "keep_fractions": (1.0,)}
-    model = SelfPacedEnsemble(**options, random_state=0).fit(DATA.X, DATA.Y)
+    model = SelfPacedEnsemble(Cs=(3.0,), views=("linear",), keep_fraction=1.0, random_state=0).fit(DATA.X, DATA.Y)
     display = CorrelationDisplay.from_estimator(model)
     M = model.label_dependencies_
     np.testing.assert_array_equal(drawn(display.ax_), M[np.ix_(display.order_, display.order_)])

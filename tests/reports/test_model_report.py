@@ -142,7 +142,7 @@ def test_sections_that_do_not_apply_are_left_out(model, sections):
 @pytest.fixture(scope="module")
 def chosen():
     model = SelfPacedEnsemble(
-        Cs=(1.0, 10.0), label_graph_penalties=(0.0,), n_landmarks=20, keep_fractions=(0.9, 0.8), random_state=0
+        views=("ridge", "linear", "latent"), Cs=(1.0, 10.0), alphas=(1.0,), keep_fraction=0.9, random_state=0
     )
     return model.fit(X_TRAIN, Y_TRAIN)
 
@@ -156,9 +156,7 @@ def test_dependencies_are_those_of_the_ensemble(chosen):
     assert len(rows) == 12
     assert abs(float(rows[0]["weight"])) == pytest.approx(np.abs(M).max(), abs=1e-4)
     assert f"Predictions use it with weight {chosen.dependency_weight:g}" in page.text
-    without = SelfPacedEnsemble(
-        Cs=(1.0,), label_graph_penalties=(0.0,), views=("linear",), dependency_weight=0.0, random_state=0
-    )
+    without = SelfPacedEnsemble(Cs=(1.0,), views=("linear",), dependency_weight=0.0, random_state=0)
     page = Page(model_report(without.fit(X_TRAIN, Y_TRAIN), X, Y, audit=False))
     assert "Label dependencies" not in page.sections
 
@@ -182,9 +180,12 @@ def test_settings_are_those_of_the_ensemble(chosen):
     rows = page.tables["All settings"]
     assert [row["held-out loss"] for row in rows] == [f"{row['loss']:.4f}" for row in model.cv_results_]
     linear = [row["setting"] for row in rows if row["part"] == "linear" and row["selected"]]
-    assert linear == [f"C={model.params_['linear']['C']:g}, label_graph_penalty=0"]
-    fractions = [row["setting"] for row in rows if row["part"] == "trimming"]
-    assert fractions == ["kept fraction 0.9", "kept fraction 0.8"]
+    assert linear == [f"C={model.params_['linear']['C']:g}"]
+    assert [row["setting"] for row in rows if row["part"] == "ridge"] == ["alpha=1"]
+    assert [row["setting"] for row in rows if row["part"] == "latent"] == ["default"]
+    assert "kept fraction of positives0.9" in page.text
+    assert f"mean rate of false positives{model.false_positive_rate_.mean():.3g}" in page.text
+    assert f"weight of the view ridge{model.view_weights_['ridge']:.2f}" in page.text
     observed = ~np.isnan(Y_TRAIN.to_numpy())
     mean = model.self_paced_weights_[:, 1][observed[:, 1]].mean()
     assert page.tables["Final weights"][1]["mean weight"] == f"{mean:.4f}"

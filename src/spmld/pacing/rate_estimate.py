@@ -102,18 +102,7 @@ def noise_rates(scores: _Floats, signs: NDArray[np.int8], *, rate_penalty: float
         return NoiseRates(nothing, nothing)
     entry_frequency = (np.zeros(signs.shape) + frequency)[observed]
     entries = _Entries(scores[observed], signs[observed] > 0, entry_frequency, rate_penalty)
-    n_negatives_per_positive = (n_observed - n_positives).sum() / n_positives.sum()
-    false_fraction = n_negatives_per_positive * false_positive_rate(scores, signs)
-    a = _discount(false_fraction, FALSE_POSITIVE_AMBIGUITY) / n_negatives_per_positive
-    top, top_lift, low_lift = entries.extremes(a)
-    max_rho = min(_discount(top_lift, TOP_AMBIGUITY), _discount(low_lift, LOW_AMBIGUITY))
-    max_b = _discount(top, TOP_AMBIGUITY)
-    _, rho, _, b = min(entries.fit(a=(a, a), b=(0.0, max_b)), entries.fit(a=(a, a), rho=(0.0, max_rho)))
-    unexplained = top_lift * (1 - b / top) if top > 0 else 0.0
-    rho = max(rho, min(_discount(unexplained, TOP_AMBIGUITY), _discount(low_lift, WEAK_AMBIGUITY)))
-    if false_fraction - rho < FALSE_POSITIVE_AMBIGUITY:
-        a = 0.0
-    b = max(b, a)
+    a, rho, b = entries.shared_parameters(false_positive_rate(scores, signs))
     alpha, beta = _label_rates(frequency, a, rho, b)
     own = _own_rates(scores, signs, alpha, beta)
     rates = NoiseRates(*(np.clip(rate, MIN_RATE, 1 - MIN_RATE) for rate in (own, np.maximum(own, beta))))
@@ -209,6 +198,21 @@ class _Entries:
     positive: NDArray[np.bool_]
     frequency: _Floats
     rate_penalty: float
+
+    def shared_parameters(self, false_positive_rate: float) -> tuple[float, float, float]:
+        """Return a, rho and b, see `noise_rates`."""
+        n_negatives_per_positive = (~self.positive).sum() / self.positive.sum()
+        false_fraction = float(n_negatives_per_positive * false_positive_rate)
+        a = float(_discount(false_fraction, FALSE_POSITIVE_AMBIGUITY) / n_negatives_per_positive)
+        top, top_lift, low_lift = self.extremes(a)
+        max_b = _discount(top, TOP_AMBIGUITY)
+        max_rho = min(_discount(top_lift, TOP_AMBIGUITY), _discount(low_lift, LOW_AMBIGUITY))
+        _, rho, _, b = min(self.fit(a=(a, a), b=(0.0, max_b)), self.fit(a=(a, a), rho=(0.0, max_rho)))
+        unexplained = top_lift * (1 - b / top) if top > 0 else 0.0
+        rho = max(rho, min(_discount(unexplained, TOP_AMBIGUITY), _discount(low_lift, WEAK_AMBIGUITY)))
+        if false_fraction - rho < FALSE_POSITIVE_AMBIGUITY:
+            a = 0.0
+        return a, rho, max(b, a)
 
     def extremes(self, a: float) -> tuple[float, float, float]:
         r"""Return the fractions of wrong predictions among the highest and lowest scores.

@@ -16,10 +16,12 @@ def model_selection(data: ReportData) -> Section | None:
         return None
     kept = model.keep_fraction_
     facts = [(f"weight of the view {view}", f"{weight:.2f}") for view, weight in model.view_weights_.items()]
+    facts.append(("mean rate of false positives", f"{model.false_positive_rate_.mean():.3g}"))
+    facts.append(("mean rate of false negatives", f"{model.false_negative_rate_.mean():.3g}"))
     facts.append(("kept fraction of positives", f"{kept:g}" + (" (no trimming)" if kept == 1 else "")))
     rows = []
     for result in model.cv_results_:
-        selected = result["choice"] == model.params_.get(result["part"], kept)
+        selected = result["choice"] == model.params_[result["part"]]
         row = {"part": result["part"], "setting": _setting(result["choice"]), "held-out loss": float(result["loss"])}
         rows.append({**row, "selected": TableCell("selected", mark="good") if selected else TableCell("")})
     text = f"Settings were selected by {metric_label(model.scoring)} on held-out labels of the training samples."
@@ -28,9 +30,7 @@ def model_selection(data: ReportData) -> Section | None:
     return Section("settings", "Model selection", text, parts)
 
 
-def _setting(choice: Any) -> str:
-    if not isinstance(choice, dict):
-        return f"kept fraction {choice:g}"
+def _setting(choice: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value:g}" for name, value in choice.items()) or "default"
 
 
@@ -38,19 +38,19 @@ def _path_figure(results: list[dict[str, Any]]) -> Figure | None:
     """Return the held-out loss along each regularization path."""
     paths: dict[str, list[tuple[float, float]]] = {}
     for result in results:
-        if isinstance(result["choice"], dict) and "C" in result["choice"]:
-            name = f"{result['part']}, label graph penalty {result['choice']['label_graph_penalty']:g}"
-            paths.setdefault(name, []).append((result["choice"]["C"], result["loss"]))
+        if "C" in result["choice"]:
+            paths.setdefault(result["part"], []).append((result["choice"]["C"], result["loss"]))
     if not paths:
         return None
     loss, name, C = min((loss, name, C) for name, points in paths.items() for C, loss in points)
 
     def draw(ax: Any) -> None:
         for name, points in paths.items():
-            ax.plot(*zip(*points, strict=True), marker="o", ms=4, lw=1.5, label=name)
+            ax.plot(*zip(*sorted(points), strict=True), marker="o", ms=4, lw=1.5, label=name)
         ax.set(xscale="log", xlabel="C", ylabel="held-out loss")
         ax.legend(frameon=False)
 
-    lowest = f"{format_number(loss)}, {name}, C={C:g}"
+    lowest = f"{format_number(loss)}, view {name}, C={C:g}"
     alt = f"Held-out loss by C for {len(paths)} regularization paths; the lowest loss is {lowest}."
-    return picture(draw, alt, "A path ends when the loss has increased twice in a row.", size=(6.8, 3.8))
+    caption = "The search moves along the path of a view as long as the loss decreases."
+    return picture(draw, alt, caption, size=(6.8, 3.8))

@@ -1,6 +1,6 @@
 """SelfPacedEnsemble: views with noise rates and trimming, corrected for label dependencies, calibrated."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -10,29 +10,19 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from spmld._arrays import features_to_numpy, move, to_numpy
-from spmld._validation import (
-    COMMON_CONSTRAINTS,
-    FRACTION,
-    NON_NEGATIVE,
-    POSITIVE,
-    POSITIVE_INT,
-    UNIT_INTERVAL,
-    StrOptions,
-)
+from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.answers import AnswerModel
 from spmld.estimators.ensemble.noise_estimate import estimate_rates
 from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData
-from spmld.estimators.ensemble.views import ALPHAS, CS, View, kernel_view, latent_view, linear_view, ridge_view
+from spmld.estimators.ensemble.views import ALPHAS, CS, VIEWS, View, check_path, check_views, make_views, with_params
 from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import make_folds
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision
 from spmld.pacing.trimming import MAX_FRACTION, estimate_keep_fraction, trim
-
-VIEWS = ("ridge", "linear", "kernel", "latent")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -54,12 +44,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     4. The hardest positives and negatives of each label, by their out-of-fold losses, get weight 0, see
        `spmld.pacing.trimming.trim`: wrong labels are among the hardest. The fraction to keep is estimated from the
        data. The views are fitted to the remaining entries.
-    5. The scores are corrected for label dependencies, see `DependencyCorrection`: for each label, the weighted
-       correction
-
-       .. math:: \delta_{ij} = \sum_{k \ne j} z_{ik} M_{kj} + a_j s_{ij} + c_j, \qquad z_{ik} = 1 / (1 + e^{-s_{ik}})
-
-       is added to the score. In `complete`, z is 1 or 0 for observed labels.
+    5. The scores are corrected for label dependencies, see `DependencyCorrection`. In `complete`, the correction uses
+       the observed labels of the sample.
     6. The scores are calibrated, so that they are log-odds, and a rule for decisions is set, both on out-of-fold
        scores.
 
@@ -153,7 +139,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         "label_graph_penalty": [NON_NEGATIVE],
         "views": [list, tuple],
         "n_landmarks": [POSITIVE_INT],
-        "false_positive_rate": [UNIT_INTERVAL, StrOptions({"auto"})],
+        "false_positive_rate": [RATE, StrOptions({"auto"})],
         "keep_fraction": [FRACTION, StrOptions({"auto"})],
         "dependency_weight": [UNIT_INTERVAL],
         "completion_weight": [UNIT_INTERVAL],
@@ -180,30 +166,13 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     verbose: bool | int = False
 
     def _check_parameters(self) -> None:
-        def check_each(name: str, accepted: str, is_valid: Callable[[Any], bool]) -> None:
-            values = getattr(self, name)
-            if len(values) == 0 or not all(is_valid(value) for value in values):
-                raise ValueError(f"{name} must be a non-empty sequence of {accepted}, got {values!r}")
-
-        check_each("Cs", "positive numbers", POSITIVE.is_satisfied_by)
-        check_each("alphas", "positive numbers", POSITIVE.is_satisfied_by)
-        names = ", ".join(map(repr, VIEWS))
-        check_each("views", f"{names} or View", lambda v: isinstance(v, View) or (isinstance(v, str) and v in VIEWS))
-        custom = [view.name for view in self.views if isinstance(view, View)]
-        if len({*custom, *VIEWS}) < len(custom) + len(VIEWS):
-            raise ValueError(f"views must have distinct names other than {names}, got {custom!r}")
+        check_path("Cs", self.Cs)
+        check_path("alphas", self.alphas)
+        check_views(self.views)
         HeldOutLoss(self.scoring)
 
     def _make_views(self) -> dict[str, View]:
-        """Return the views by name, the built-in ones first."""
-        built_in = (
-            ridge_view(self.alphas),
-            linear_view(self.Cs, self.label_graph_penalty),
-            kernel_view(self.Cs, self.label_graph_penalty, self.n_landmarks),
-            latent_view(),
-        )
-        views = [view for view in built_in if view.name in self.views]
-        return {view.name: view for view in (*views, *(view for view in self.views if isinstance(view, View)))}
+        return make_views(self.views, self.Cs, self.alphas, self.label_graph_penalty, self.n_landmarks)
 
     def _max_iterations(self) -> int:
         """Return the maximum number of records of `cv_results_`."""
@@ -262,14 +231,14 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     def _set_rates(self, scores: Scores, labels: Labels) -> None:
         rates = estimate_rates(scores, labels.signs, labels.trusted)
         if self.false_positive_rate != "auto":
-            rates = np.full(labels.signs.shape[1], float(self.false_positive_rate)), rates[1]
+            alpha = float(self.false_positive_rate)
+            rates = np.full(labels.signs.shape[1], alpha), np.minimum(rates[1], 0.9 * (1 - alpha))
         self.false_positive_rate_, self.false_negative_rate_ = rates
 
     def _with_rates(self, view: View) -> View:
         """Return the view with the noise rates, if its estimator has these parameters."""
-        names = {"false_positive_rate", "false_negative_rate"} & set(view.estimator.get_params())
-        rates = {name: getattr(self, f"{name}_") for name in names}
-        return replace(view, estimator=clone(view.estimator).set_params(**rates))
+        rates = {"false_positive_rate": self.false_positive_rate_, "false_negative_rate": self.false_negative_rate_}
+        return replace(view, estimator=with_params(view.estimator, **rates))
 
     def _mix(self, scores: Mapping[str, Scores], labels: Labels, weights: Scores) -> Scores:
         """Fit the mixture of the views, and return the mixture of their scores."""
@@ -280,8 +249,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         if not isinstance(self.keep_fraction, str):
             self.keep_fraction_ = float(self.keep_fraction)
         else:
-            has_noise = bool(self.false_positive_rate_.any())
-            estimate = MAX_FRACTION if has_noise else estimate_keep_fraction(scores, Y)
+            estimate = MAX_FRACTION if self.false_positive_rate_.any() else estimate_keep_fraction(scores, Y)
             self.keep_fraction_ = 1.0 if trusted is not None else estimate
         weights = trim(scores, Y, self.keep_fraction_)
         return weights if trusted is None else np.maximum(weights, trusted)
@@ -289,10 +257,13 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     def _fit_transformers(self, X: Any, rng: np.random.RandomState) -> dict[str, View]:
         """Return the views with fitted transformers and seeded estimators."""
         views = self._make_views()
-        self.transformers_ = {name: _seeded(view.transformer, rng).fit(X) for name, view in views.items()}
+        self.transformers_ = {
+            name: with_params(view.transformer, random_state=rng).fit(X) for name, view in views.items()
+        }
         seed = rng.randint(2**31 - 1)
+        estimators = {name: with_params(view.estimator, random_state=seed) for name, view in views.items()}
         return {
-            name: replace(view, transformer=self.transformers_[name], estimator=_seeded(view.estimator, seed))
+            name: replace(view, transformer=self.transformers_[name], estimator=estimators[name])
             for name, view in views.items()
         }
 
@@ -320,12 +291,6 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                 for name, estimator in self.estimators_.items()
             }
         )
-
-
-def _seeded(estimator: Any, random_state: Any) -> Any:
-    """Return a clone, with `random_state` if it has this parameter."""
-    copy = clone(estimator)
-    return copy.set_params(random_state=random_state) if "random_state" in copy.get_params() else copy
 
 
 def _contiguous(X: Any) -> Any:

@@ -1,7 +1,7 @@
 """Views of the ensemble: a transformer of the features, a base estimator, and the settings to try.
 
-To add a view, write a function that returns a `View`, and list it in `VIEWS` and `SelfPacedEnsemble._make_views`. Other
-views can be passed to ``SelfPacedEnsemble(views=...)``.
+To add a view, write a function that returns a `View`, and list it in `VIEWS` and `make_views`. Other views can be
+passed to ``SelfPacedEnsemble(views=...)``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
+from spmld._validation import POSITIVE
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
 from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
 
+VIEWS = ("ridge", "linear", "kernel", "latent")
+"""Names of the built-in views."""
 Params = Mapping[str, Any]
 TOL = 3e-3
 """Tolerance of the logistic views; a smaller one changes scores by less than their sampling error."""
@@ -138,6 +142,54 @@ def latent_view(*, random_state: Any = None) -> View:
     20
     """
     return View("latent", FeatureScaler(), ReproducibleSPMLD(standardize=False, tol=1e-2, random_state=random_state))
+
+
+def make_views(
+    views: Sequence[str | View],
+    Cs: Sequence[float],
+    alphas: Sequence[float],
+    label_graph_penalty: float,
+    n_landmarks: int,
+) -> dict[str, View]:
+    """Return the views by name, the built-in ones first.
+
+    Parameters
+    ----------
+    views, Cs, alphas, label_graph_penalty, n_landmarks
+        As in `SelfPacedEnsemble`.
+    """
+    built_in = (
+        ridge_view(alphas),
+        linear_view(Cs, label_graph_penalty),
+        kernel_view(Cs, label_graph_penalty, n_landmarks),
+        latent_view(),
+    )
+    custom = (view for view in views if isinstance(view, View))
+    return {view.name: view for view in (*(view for view in built_in if view.name in views), *custom)}
+
+
+def with_params(estimator: Any, **params: Any) -> Any:
+    """Return a clone with those of the parameters that the estimator has."""
+    accepted = estimator.get_params()
+    return clone(estimator).set_params(**{name: value for name, value in params.items() if name in accepted})
+
+
+def check_path(name: str, values: Sequence[Any]) -> None:
+    """Raise ValueError unless the values are positive numbers."""
+    if len(values) == 0 or not all(POSITIVE.is_satisfied_by(value) for value in values):
+        raise ValueError(f"{name} must be a non-empty sequence of positive numbers, got {values!r}")
+
+
+def check_views(views: Sequence[Any]) -> None:
+    """Raise ValueError unless the views are names of built-in views, or `View` objects with other names."""
+    names = ", ".join(map(repr, VIEWS))
+    if len(views) == 0 or not all(
+        isinstance(view, View) or (isinstance(view, str) and view in VIEWS) for view in views
+    ):
+        raise ValueError(f"views must be a non-empty sequence of {names} or View, got {views!r}")
+    custom = [view.name for view in views if isinstance(view, View)]
+    if len({*custom, *VIEWS}) < len(custom) + len(VIEWS):
+        raise ValueError(f"views must have distinct names other than {names}, got {custom!r}")
 
 
 class ReproducibleSPMLD(SPMLD):

@@ -1,0 +1,189 @@
+"""Answers of SelfPacedEnsemble: mixtures of views, calibrated probabilities, and decisions."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import spmld
+from spmld import SelfPacedEnsemble
+from spmld.core.losses import logistic
+from spmld.datasets import make_planted
+from spmld.estimators.ensemble import AnswerModel, ViewMixture, fit_calibration
+from spmld.labels import read_labels
+from spmld.metrics import macro_f1
+from spmld.model_selection import PooledCalibration, make_folds
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Planted samples in random order, since those of a group follow each other."""
+    planted = make_planted(n_samples=1600, n_labels=8, random_state=0)
+    order = np.random.default_rng(0).permutation(1600)
+    return planted.X[order], np.asarray(planted.Y, dtype=float)[order]
+
+
+def ensemble(**changes):
+    options = {"Cs": (3.0, 30.0), "alphas": (0.3, 3.0), "views": ("ridge", "linear"), "random_state": 0}
+    return SelfPacedEnsemble(**{**options, **changes})
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    X, Y = data
+    return ensemble().fit(X[:800], Y[:800])
+
+
+def scores_and_signs(n=400, l=5, seed=0):
+    """Log-odds, and labels drawn from them."""
+    rng = np.random.default_rng(seed)
+    scores = 2 * rng.normal(size=(n, l)) - np.arange(l) / 2
+    return scores, np.where(rng.random(scores.shape) < logistic(scores), 1, -1).astype(np.int8)
+
+
+def test_the_scale_of_the_scores_of_a_view_does_not_change_the_mixture():
+    scores, signs = scores_and_signs()
+    other = scores + np.random.default_rng(1).normal(size=scores.shape)
+    weights = {"a": 0.7, "b": 0.3}
+    plain, scaled = {"a": scores, "b": other}, {"a": 0.01 * scores - 3, "b": 40 * other + 7}
+    expected = ViewMixture(weights=weights).fit(plain, signs, np.ones(signs.shape)).combine(plain)
+    mixture = ViewMixture(weights=weights).fit(scaled, signs, np.ones(signs.shape)).combine(scaled)
+    np.testing.assert_allclose(mixture, expected, atol=1e-6)
+    alone = ViewMixture(weights={"a": 1.0, "b": 0.0}).fit(plain, signs, np.ones(signs.shape))
+    np.testing.assert_allclose(alone.combine(plain), scores, atol=0.5)  # they are log-odds already
+
+
+def test_missing_entries_of_a_mixture_are_never_read():
+    scores, signs = scores_and_signs()
+    weight = (np.random.default_rng(0).random(signs.shape) < 0.5).astype(float)
+    first, second = (
+        ViewMixture(weights={"a": 1.0}).fit(
+            {"a": np.where(weight, scores, wrong)}, np.where(weight, signs, sign), weight
+        )
+        for wrong, sign in ((1e3, 0), (-1e3, 1))
+    )
+    np.testing.assert_array_equal(first.combine({"a": scores}), second.combine({"a": scores}))
+
+
+def test_probabilities_sum_to_the_number_of_positives(data, fitted):
+    X, Y = data
+    p = fitted.predict_proba(X[800:])
+    assert p.sum() == pytest.approx(Y[800:].sum(), rel=0.05)
+    np.testing.assert_allclose(p.sum(axis=0), Y[800:].sum(axis=0), atol=4 * np.sqrt(Y[800:].sum(axis=0).max()))
+    out_of_fold = fitted.answers_.probabilities(fitted.out_of_fold_scores_)
+    assert out_of_fold.sum() == pytest.approx(Y[:800].sum(), rel=5e-3)
+    # Of the entries with a probability near p, a fraction of about p is positive.
+    for low, high in ((0.0, 0.1), (0.1, 0.3), (0.3, 0.6), (0.6, 0.9), (0.9, 1.0)):
+        chosen = (p >= low) & (p < high)
+        assert Y[800:][chosen].mean() == pytest.approx(p[chosen].mean(), abs=0.08)
+
+
+def test_probabilities_increase_with_the_scores_of_a_label(data, fitted):
+    scores, p = fitted.decision_function(data[0]), fitted.predict_proba(data[0])
+    for score, probability in zip(scores.T, p.T, strict=True):
+        assert (np.diff(probability[np.argsort(score)]) >= 0).all()
+
+
+def test_a_number_as_decision_is_a_threshold_of_the_probabilities(data, fitted):
+    X, Y = data
+    for threshold in (0.5, 0.2):
+        model = ensemble(decision=threshold).fit(X[:800], Y[:800])
+        np.testing.assert_allclose(model.predict_proba(X), fitted.predict_proba(X))
+        np.testing.assert_array_equal(model.predict(X), model.predict_proba(X) > threshold)
+
+
+def test_an_integer_as_decision_is_a_number_of_labels(data):
+    X, Y = data
+    model = ensemble(decision=2).fit(X[:800], Y[:800])
+    predicted, p = model.predict(X).astype(bool), model.predict_proba(X)
+    assert (predicted.sum(axis=1) == 2).all()
+    assert (np.where(predicted, p, 1).min(axis=1) >= np.where(predicted, 0, p).max(axis=1)).all()
+
+
+def test_micro_f1_has_one_threshold_with_the_largest_expected_f1_of_out_of_fold_probabilities(data):
+    X, Y = data
+    model = ensemble(decision="micro_f1").fit(X[:800], Y[:800])
+    (threshold,) = set(model.answers_.decision_rule_.thresholds_)
+    np.testing.assert_array_equal(model.predict(X), model.predict_proba(X) > threshold)
+    p = model.answers_.probabilities(model.out_of_fold_scores_).ravel()
+
+    def expected_f1(cut):
+        return 2 * p[p > cut].sum() / ((p > cut).sum() + p.sum())
+
+    assert expected_f1(threshold) >= max(expected_f1(cut) for cut in np.linspace(0.01, 0.99, 99)) - 1e-12
+
+
+def test_the_default_decision_has_a_higher_macro_f1_than_one_half(data, fitted):
+    X, Y = data
+    half = ensemble(decision=0.5).fit(X[:800], Y[:800])
+    assert macro_f1(Y[800:], fitted.predict(X[800:])) > macro_f1(Y[800:], half.predict(X[800:])) + 0.01
+
+
+def test_answers_survive_model_files_and_clones(data, fitted, tmp_path):
+    X, Y = data
+    spmld.save(fitted, tmp_path / "model.skops")
+    loaded = spmld.load(tmp_path / "model.skops")
+    again = clone(fitted).fit(X[:800], Y[:800])
+    shown = np.where(np.random.default_rng(0).random(Y.shape) < 0.5, Y, np.nan)
+    for model in (loaded, again):
+        for method in ("decision_function", "predict_proba", "predict"):
+            np.testing.assert_array_equal(getattr(model, method)(X), getattr(fitted, method)(X))
+        np.testing.assert_array_equal(model.complete(X, shown).confidences, fitted.complete(X, shown).confidences)
+    np.testing.assert_array_equal(loaded.out_of_fold_scores_, fitted.out_of_fold_scores_)
+    assert loaded.answers_.decision_rule_.decision == "f1"
+
+
+def test_calibration_with_noise_rates_gives_the_probabilities_of_the_true_labels():
+    scores, truth = scores_and_signs(n=4000)
+    rng, (alpha, beta) = np.random.default_rng(1), (np.full(5, 0.2), np.full(5, 0.1))
+    wrong = rng.random(truth.shape) < np.where(truth > 0, beta, alpha)
+    observed, weight = np.where(wrong, -truth, truth).astype(np.int8), np.ones(truth.shape)
+    positives = (truth > 0).sum()
+
+    def excess(rates, signs=observed, trusted=None):
+        calibration = fit_calibration(PooledCalibration(), scores, signs, weight, rates, trusted)
+        return abs(calibration.probabilities(scores).sum() / positives - 1)
+
+    assert excess((alpha, beta)) < 0.35 * excess((0 * alpha, 0 * beta))
+    # Rates do not apply to trusted entries.
+    everything = np.ones(truth.shape, dtype=bool)
+    plain = PooledCalibration().fit(scores, truth)
+    noisy = fit_calibration(PooledCalibration(), scores, truth, weight, (alpha, beta), everything)
+    np.testing.assert_allclose(noisy.transform(scores), plain.transform(scores), atol=1e-6)
+
+
+def test_labels_that_a_fold_could_not_learn_are_not_used_for_calibration():
+    scores, signs = scores_and_signs(n=300)
+    folds = make_folds(3, scores, signs, random_state=0)
+    # In the training samples of the first fold the last label has one class only.
+    (train, test), *_ = folds
+    signs[train, -1] = -1
+    signs[test, -1] = np.where(np.arange(len(test)) % 2, 1, -1)
+    spoiled = scores.copy()
+    spoiled[test, -1] = -1e3
+    first, second = (
+        AnswerModel(dependency_weight=0.0, completion_weight=0.0).fit(s, read_labels(signs), np.ones(s.shape), folds)
+        for s in (scores, spoiled)
+    )
+    np.testing.assert_allclose(first.calibration_.slope_, second.calibration_.slope_, rtol=1e-10)
+    np.testing.assert_allclose(first.calibration_.intercepts_, second.calibration_.intercepts_, rtol=1e-10)
+
+
+def test_few_samples_share_one_shift():
+    scores, signs = scores_and_signs(n=99)
+    signs[:, 0] = np.where(np.arange(99) % 10 == 0, -1, 1)  # contradicts the scores
+    few, many = (
+        AnswerModel().fit(s, read_labels(y), np.ones(s.shape), make_folds(3, s, y, random_state=0))
+        for s, y in ((scores, signs), (np.tile(scores, (2, 1)), np.tile(signs, (2, 1))))
+    )
+    assert np.abs(few.calibration_.label_shifts_).max() < 1e-6
+    assert np.abs(many.calibration_.label_shifts_).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("dependency_weight", 2.0), ("completion_weight", -1), ("decision", "best")]
+)
+def test_invalid_parameters_are_named(name, value):
+    scores, signs = scores_and_signs(n=30)
+    folds = make_folds(3, scores, signs, random_state=0)
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of AnswerModel must be"):
+        AnswerModel(**{name: value}).fit(scores, read_labels(signs), np.ones(scores.shape), folds)
