@@ -46,7 +46,7 @@ class Audit(BaseEstimator):
 
 
 class Cleanlab(Audit):
-    """cleanlab's label quality scores of each class, from the out-of-fold probabilities of the audit.
+    """cleanlab's label quality scores of each class, from the out-of-fold probabilities of the tuned model of the audit.
 
     cleanlab (Northcutt, Jiang and Chuang, 2021) does not support missing labels. Each class is scored on the samples
     whose label is observed.
@@ -58,7 +58,7 @@ class Cleanlab(Audit):
     adjust : bool, default=False
         Whether to adjust the probabilities by class.
     n_iter, random_state
-        As in `Audit`. With one iteration the probabilities are those of a plain cross-validation.
+        As in `Audit`. With one iteration, the probabilities are those of the cross-validation that selects C.
     """
 
     def __init__(
