@@ -5,8 +5,8 @@ and the data sets, from SPMLD_DATA or by download. The training labels are corru
 observed; seeds 0 to 2. The output is the average precision of detecting corrupted observed entries, for
 `spmld.audit.find_label_issues` and for cleanlab's label quality scores per class. cleanlab uses the probabilities of
 the first iteration, which are those of the cross-validation that selects C, or of the last iteration, which the audit
-uses as well. Since cleanlab does not support missing labels, each class is scored on its observed samples. Two of its three
-methods agree for two classes. "adjusted" is self-confidence with probabilities adjusted by class.
+uses as well. Since cleanlab does not support missing labels, each class is scored on its observed samples. Two of its
+three methods agree for two classes. "adjusted" is self-confidence with probabilities adjusted by class.
 """
 
 import sys

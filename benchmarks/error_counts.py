@@ -10,6 +10,7 @@ wrong.
 
 import sys
 import warnings
+from itertools import pairwise
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def main(names=NAMES):
             reliability += sum(part for _, part in results) if kind != "none" else 0
     print("Estimated and true numbers, mean of three seeds\n")
     print(TextTable(COLUMNS, rows).to_markdown())
-    ranges = [f"{low:g} to {high:g}" for low, high in zip(EDGES[:-1], EDGES[1:], strict=True)]
+    ranges = [f"{low:g} to {high:g}" for low, high in pairwise(EDGES)]
     count, predicted, wrong = reliability
     values = zip(ranges, count, predicted / count, wrong / count, strict=True)
     print()

@@ -65,8 +65,8 @@ def make_data(size, seed):
 
     options = dict(SETTINGS[size])
     n_test, n_labels = options.pop("test_size"), options["n_classes"]
-    np.random.seed(seed)  # cleanlab's generators use the global state
-    accuracies = 1 - np.random.gamma(2.0, 0.01, size=n_labels)
+    np.random.seed(seed)  # noqa: NPY002, cleanlab's generators use the global state
+    accuracies = 1 - np.random.default_rng(seed).gamma(2.0, 0.01, size=n_labels)
     order = np.argsort(accuracies)
     accuracies[order] *= 1 - np.exp(-(np.arange(n_labels) ** 2) / n_labels) / (2 * n_labels)
     X, truth = make_multilabel_classification(**options, length=500, random_state=seed)
@@ -77,7 +77,7 @@ def make_data(size, seed):
         noise = generate_noise_matrix_from_trace(
             2, trace=2 * accuracy, py=np.array([1 - frequency, frequency]), valid_noise_matrix=True, seed=seed + j
         )
-        allowed = (Y != truth).sum(axis=1) < 3
+        allowed = (truth != Y).sum(axis=1) < 3
         Y[allowed, j] = generate_noisy_labels(Y[allowed, j], noise)
     return X, Y, truth
 

@@ -46,7 +46,7 @@ class Audit(BaseEstimator):
 
 
 class Cleanlab(Audit):
-    """cleanlab's label quality scores of each class, from the out-of-fold probabilities of the tuned model of the audit.
+    """cleanlab's label quality scores of each class, from out-of-fold probabilities of the audit's tuned model.
 
     cleanlab (Northcutt, Jiang and Chuang, 2021) does not support missing labels. Each class is scored on the samples
     whose label is observed.
