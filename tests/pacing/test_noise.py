@@ -124,9 +124,9 @@ def draw_easy(rate, seed=0, kept=1.0):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("rate", [0.01, 0.02, 0.05])
+@pytest.mark.parametrize("rate", [0.01, 0.02, 0.05, 0.2, 0.3])
 def test_a_planted_rate_of_false_positives_is_found(rate, seed):
-    assert false_positive_rate(*draw_easy(rate, seed)) == pytest.approx(rate, rel=0.25)
+    assert false_positive_rate(*draw_easy(rate, seed)) == pytest.approx(rate, rel=0.25 if rate < 0.1 else 0.08)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

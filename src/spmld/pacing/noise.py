@@ -167,9 +167,10 @@ def false_positive_rate(scores: NDArray[np.float64], signs: NDArray[np.int8]) ->
 
     True positives seldom have a score below the median of the negatives, and half of the false positives do. With
     :math:`M_j` negatives of label j below their median, the number of positives there is at least about Poisson
-    distributed with mean :math:`\alpha M_j`, for every label. The largest :math:`\alpha` that no label contradicts is
-    lowered to the pooled rate of the labels that have no more such positives than it explains. Labels that are rare or
-    easy to predict determine the result. It does not depend on the calibration of the scores.
+    distributed with mean :math:`r M_j`, for every label, where :math:`r = \alpha / (1 - \alpha)` because true negatives
+    stay negative with probability :math:`1 - \alpha`. The largest r that no label contradicts is lowered to the pooled
+    ratio of the labels that have no more such positives than it explains. Labels that are rare or easy to predict
+    determine the result. It does not depend on the calibration of the scores.
 
     Parameters
     ----------
@@ -201,16 +202,16 @@ def false_positive_rate(scores: NDArray[np.float64], signs: NDArray[np.int8]) ->
     positives, negatives = low[low[:, 1] > 0].T
     if len(positives) == 0:
         return 0.0
-    rate = highest = float(np.min(gammaincinv(positives + 1, 1 - SIGNIFICANCE / len(positives)) / negatives))
+    ratio = highest = float(np.min(gammaincinv(positives + 1, 1 - SIGNIFICANCE / len(positives)) / negatives))
     for _ in range(50):
-        is_explained = pdtrc(np.ceil(positives) - 1, rate * negatives) >= EXCESS_PROBABILITY
+        is_explained = pdtrc(np.ceil(positives) - 1, ratio * negatives) >= EXCESS_PROBABILITY
         is_explained |= positives == 0
         if not is_explained.any():
             break
-        last, rate = rate, min(float(positives[is_explained].sum() / negatives[is_explained].sum()), highest)
-        if rate == last:
+        last, ratio = ratio, min(float(positives[is_explained].sum() / negatives[is_explained].sum()), highest)
+        if ratio == last:
             break
-    return rate
+    return ratio / (1 + ratio)
 
 
 def _count_low(scores: NDArray[np.float64], signs: NDArray[np.int8]) -> tuple[float, float]:

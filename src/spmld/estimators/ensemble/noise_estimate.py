@@ -77,7 +77,8 @@ def _shared_rate(scores: Scores, signs: NDArray[np.int8]) -> Scores:
     frequency = positives / np.maximum(positives + negatives, 1)
     rate = false_positive_rate(scores, signs)
     rarest = frequency[positives + negatives > 0].min(initial=1.0)
-    if rate * negatives.sum() < MIN_FALSE * positives.sum() or rate < MAX_FALSE * rarest:
+    n_false = rate / (1 - rate) * negatives.sum()
+    if n_false < MIN_FALSE * positives.sum() or rate < MAX_FALSE * rarest:
         return np.zeros(len(frequency))
     return np.minimum(rate, MAX_FALSE * frequency)
 
