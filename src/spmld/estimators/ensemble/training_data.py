@@ -75,8 +75,7 @@ class TrainingData:
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
     trusted : ndarray of bool of shape (n_samples, n_labels), optional
-        Verified entries. If there are some, the loss is theirs: a model that predicts the noise of the other entries
-        would have a lower loss there than one of the true labels.
+        Verified entries.
 
     Examples
     --------
@@ -90,11 +89,6 @@ class TrainingData:
     loss: Callable[[Any, Any], NDArray[np.float64]] = field(default_factory=HeldOutLoss)
     n_jobs: int | None = None
     trusted: NDArray[np.bool_] | None = None
-
-    def mean_loss(self, scores: Scores) -> float:
-        """Return the mean loss of out-of-fold scores."""
-        Y = self.Y if self.trusted is None else np.where(self.trusted, self.Y, np.nan)
-        return float(np.nanmean(self.loss(Y, scores)))
 
     def cross_fit(self, estimator: Any, *, entry_weight: Scores | None = None) -> CrossFitResult:
         """Cross-fit an estimator, by default with the weights of the data."""
