@@ -249,8 +249,10 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         if not isinstance(self.keep_fraction, str):
             self.keep_fraction_ = float(self.keep_fraction)
         else:
-            estimate = MAX_FRACTION if self.false_positive_rate_.any() else estimate_keep_fraction(scores, Y)
-            self.keep_fraction_ = 1.0 if trusted is not None else estimate
+            explained = trusted is None and self.false_positive_rate_.any()
+            self.keep_fraction_ = MAX_FRACTION if explained else estimate_keep_fraction(scores, Y)
+            if trusted is not None and self.keep_fraction_ == MAX_FRACTION:
+                self.keep_fraction_ = 1.0  # no evidence of errors beyond the estimated rates
         weights = trim(scores, Y, self.keep_fraction_)
         return weights if trusted is None else np.maximum(weights, trusted)
 

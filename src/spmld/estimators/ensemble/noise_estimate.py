@@ -9,7 +9,7 @@ from spmld.estimators.ensemble.training_data import Scores
 from spmld.model_selection.calibration import PooledCalibration, has_both_classes
 from spmld.pacing.noise import MIN_RATE, NoiseRates, correct_probability, false_positive_rate, label_rates
 
-N_ITER = 3
+N_ITER = 10
 """Number of iterations of the EM algorithm."""
 MIN_FALSE, MAX_FALSE = 0.2, 0.8
 """Minimum fraction of all positives, and maximum fraction of those of a label, that a shared rate declares false."""
@@ -94,7 +94,8 @@ def fit_calibration(
     """Fit a calibration so that probabilities are those of the true labels.
 
     The EM algorithm: each observed label is used with its sign and the opposite one, weighted by the probabilities that
-    it is correct and that it is wrong.
+    it is correct and that it is wrong. Verified entries get the same total weight as the others, because the rates may
+    differ from sample to sample, and a wrong model of the noise would spoil the probabilities.
 
     Parameters
     ----------
@@ -112,6 +113,10 @@ def fit_calibration(
     PooledCalibration
         The fitted calibration.
     """
+    if trusted is not None:
+        n_others, n_trusted = (float((entry_weight * chosen).sum()) for chosen in ((signs != 0) & ~trusted, trusted))
+        ratio = n_others / n_trusted if n_trusted > 0 else 1.0
+        entry_weight = np.where(trusted, max(ratio, 1.0) * entry_weight, entry_weight)
     calibration.fit(scores, signs, entry_weight)
     if not any(rate.any() for rate in rates):
         return calibration
