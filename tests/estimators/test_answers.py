@@ -151,6 +151,20 @@ def test_calibration_with_noise_rates_gives_the_probabilities_of_the_true_labels
     np.testing.assert_allclose(noisy.transform(scores), plain.transform(scores), atol=1e-6)
 
 
+def test_few_trusted_entries_correct_the_calibration_of_a_wrong_noise_model():
+    scores, truth = scores_and_signs(n=4000)
+    # Every negative with a high score is wrong: the rate depends on the sample, and the estimate of 0 is wrong.
+    observed = np.where(scores > np.quantile(scores, 0.6), 1, truth).astype(np.int8)
+    trusted = (np.arange(4000) < 100)[:, None] & np.ones(truth.shape, dtype=bool)
+    signs, weight, rates = np.where(trusted, truth, observed).astype(np.int8), np.ones(truth.shape), (np.zeros(5),) * 2
+
+    def excess(trusted):
+        calibration = fit_calibration(PooledCalibration(), scores, signs, weight, rates, trusted)
+        return calibration.probabilities(scores).sum() / (truth > 0).sum() - 1
+
+    assert abs(excess(trusted)) < 0.75 * excess(None)
+
+
 def test_labels_that_a_fold_could_not_learn_are_not_used_for_calibration():
     scores, signs = scores_and_signs(n=300)
     folds = make_folds(3, scores, signs, random_state=0)

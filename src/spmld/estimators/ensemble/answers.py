@@ -18,6 +18,9 @@ from spmld.model_selection.calibration import PooledCalibration, has_both_classe
 from spmld.model_selection.cross_fitting import Fold
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, MIN_SAMPLES, Decision, DecisionRule
 
+MIN_SLOPE = 1e-6
+"""Minimum slope of the calibrated scores: scores that do not predict the observed labels keep their order."""
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AnswerModel(BaseEstimator):
@@ -118,7 +121,7 @@ class AnswerModel(BaseEstimator):
         the ranking of the labels of a sample.
         """
         corrected = self.dependency_.correct(scores, weight=self.dependency_weight)
-        return self.calibration_.slope_ * corrected + self.calibration_.shift_
+        return max(self.calibration_.slope_, MIN_SLOPE) * corrected + self.calibration_.shift_
 
     def probabilities(self, corrected: Scores) -> Scores:
         """Return calibrated probabilities of the result of `correct`."""

@@ -66,9 +66,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         rate for each label, and so is the rate of false negatives.
     keep_fraction : float or "auto", default="auto"
         Fraction q of the positives of each label to keep. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is the
-        fraction of `spmld.pacing.trimming.estimate_keep_fraction`. It is 0.95 if the rate of false positives is above
-        0, because the likelihood explains most wrong positives then, and 1.0 with trusted entries, from which the noise
-        rates of the labels are known. 1.0 disables trimming. Trusted entries are always kept.
+        fraction of `spmld.pacing.trimming.estimate_keep_fraction`. It is 0.95 if a rate of false positives above 0 is
+        estimated without trusted entries, because the likelihood explains most wrong positives then. 1.0 disables
+        trimming. Trusted entries are always kept.
     dependency_weight : float, default=0.3
         Weight of the correction for label dependencies, from 0 to 1.
     completion_weight : float, default=1.0
@@ -246,14 +246,13 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         return self.mixture_.combine(scores)
 
     def _trim(self, scores: Scores, Y: Scores, trusted: NDArray[np.bool_] | None) -> Scores:
-        if not isinstance(self.keep_fraction, str):
-            self.keep_fraction_ = float(self.keep_fraction)
-        else:
+        fraction = self.keep_fraction
+        if isinstance(fraction, str):
             explained = trusted is None and self.false_positive_rate_.any()
-            self.keep_fraction_ = MAX_FRACTION if explained else estimate_keep_fraction(scores, Y)
-            if trusted is not None and self.keep_fraction_ == MAX_FRACTION:
-                self.keep_fraction_ = 1.0  # no evidence of errors beyond the estimated rates
-        weights = trim(scores, Y, self.keep_fraction_)
+            fraction = MAX_FRACTION if explained else estimate_keep_fraction(scores, Y)
+            # With trusted entries, the rates explain wrong positives, unless there is evidence of more.
+            fraction = 1.0 if trusted is not None and fraction == MAX_FRACTION else fraction
+        self.keep_fraction_, weights = float(fraction), trim(scores, Y, float(fraction))
         return weights if trusted is None else np.maximum(weights, trusted)
 
     def _fit_transformers(self, X: Any, rng: np.random.RandomState) -> dict[str, View]:
