@@ -1,4 +1,4 @@
-"""cross_validate, cross_val_score and cross_val_predict: equal to scikit-learn's where those work, with NaN elsewhere."""
+"""Cross-validation functions: equal to scikit-learn's where those work, and the same with missing labels."""
 
 import numpy as np
 import pandas as pd
