@@ -54,7 +54,7 @@ class Linear:
     label_names: list[str] | None = None
 
 
-def linear_predictor(model: Any) -> Linear:
+def linear_predictor(model: Any, *, decisions: bool = True) -> Linear:
     """Return a fitted model as a linear predictor.
 
     Parameters
@@ -63,6 +63,8 @@ def linear_predictor(model: Any) -> Linear:
         `SPMLD`, `GLOCAL`, `LEML`, `MLLRC`, `MaskedLogistic`, `MaskedRidge` or `LabelPrior`; `PerLabelClassifier` of
         linear classifiers; `SelfPacedClassifier` of any of these; and `CalibratedClassifier` or `ThresholdClassifier`
         around any of these, unless calibration is isotonic or thresholds depend on the sample.
+    decisions : bool, default=True
+        Whether a model whose thresholds depend on the sample raises an error. Otherwise its thresholds are NaN.
 
     Returns
     -------
@@ -78,7 +80,13 @@ def linear_predictor(model: Any) -> Linear:
     (2, 1)
     """
     check_is_fitted(model)
-    return replace(_linear(model), feature_names=feature_names_of(model), label_names=label_names_of(model))
+    predictor = _linear(model)
+    if decisions and np.isnan(predictor.thresholds).any():
+        raise ValueError(
+            f"the model must have a threshold for each label, got {type(model).__name__}(decision="
+            f'{model.decision_rule_.decision!r}). Use decision="micro_f1", decision="macro_f1" or a number in (0, 1)'
+        )
+    return replace(predictor, feature_names=feature_names_of(model), label_names=label_names_of(model))
 
 
 def _linear(model: Any) -> Linear:
@@ -129,11 +137,6 @@ def _calibrated(model: CalibratedClassifier | ThresholdClassifier) -> Linear:
     if model.response_method_ != "decision_function":
         raise _not_linear(f"a {name} of a model without decision_function")
     thresholds = model.decision_rule_.thresholds_
-    if thresholds is None:
-        raise ValueError(
-            f"the model must have a threshold for each label, got {name}(decision={model.decision_rule_.decision!r}). "
-            'Use decision="micro_f1", decision="macro_f1" or a number in (0, 1)'
-        )
     slopes, shifts = model.calibration_.slopes_, model.calibration_.intercepts_
     calibrated = _make(slopes[:, None] * inner.coef, slopes * inner.intercept + shifts, "logistic")
-    return replace(calibrated, thresholds=logit(thresholds))
+    return replace(calibrated, thresholds=logit(np.full(len(slopes), np.nan) if thresholds is None else thresholds))

@@ -126,8 +126,8 @@ def save(
     unnamed = [name for name in untrusted if find(name) is None]
     if unnamed:
         raise ModelFileError(
-            f"{info.estimator} cannot be written to {file}: {', '.join(unnamed)} cannot be imported. Functions are stored "
-            "by name: replace lambda functions and methods by functions of a module"
+            f"{info.estimator} cannot be written to {file}: {', '.join(unnamed)} cannot be imported. Functions are "
+            "stored by name: replace lambda functions and methods by functions of a module"
         )
     if untrusted:
         warnings.warn(
@@ -181,8 +181,8 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
         raise ModelFileError(f"{path} cannot be read as {KIND}: {error}") from error
     if untrusted:
         raise ModelFileError(
-            f"{path} has untrusted types or functions: {', '.join(untrusted)}. Those of spmld and skops are trusted. If "
-            f"you know these and the source of the file, pass trusted={untrusted}"
+            f"{path} has untrusted types or functions: {', '.join(untrusted)}. Those of spmld and skops are trusted. "
+            f"If you know these and the source of the file, pass trusted={untrusted}"
         )
     return model
 
