@@ -91,7 +91,7 @@ def test_one_label_and_names(tmp_path):
 
 def test_the_error_names_the_part_that_cannot_be_exported(tmp_path):
     neighbors = View("neighbors", FeatureScaler(), MLkNN())
-    with pytest.raises(ValueError, match="the view 'neighbors' of the ensemble: .* got MLkNN"):
+    with pytest.raises(ValueError, match=r"the view 'neighbors' of the ensemble: .* got MLkNN"):
         spmld.export_onnx(ensemble(views=["linear", neighbors]).fit(X, Y), tmp_path / "model.onnx")
     pipeline = make_pipeline(StandardScaler(), ensemble()).fit(X, Y)
     with pytest.raises(ValueError, match=r"got Pipeline\..* Export the last step of a pipeline, pipeline\[-1\]"):

@@ -47,7 +47,13 @@ def export_npz(
     >>> bool(np.allclose(scores, model.decision_function([[0.5]])))
     True
     """
-    predictor = _add_names(linear_predictor(model), label_names, feature_names)
+    predictor = linear_predictor(model)
+    l, d = predictor.coef.shape
+    predictor = replace(
+        predictor,
+        label_names=_fill_names(label_names, predictor.label_names, l, "label"),
+        feature_names=_fill_names(feature_names, predictor.feature_names, d, "feature"),
+    )
     arrays = {name: np.array(getattr(predictor, name)) for name in Linear.__dataclass_fields__}
     with writing(path) as part, part.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -111,33 +117,23 @@ def _add_model(builder: GraphBuilder, model: Any, labels: Any, features: Any) ->
         builder.add_ensemble(arrays)
         builder.add_decisions(model.answers_.decision_rule_, arrays.label_shifts)
         l, d = len(arrays.own), model.n_features_in_
-        names = (
-            _fill_names(labels, label_names_of(model), l, "label"),
-            _fill_names(features, feature_names_of(model), d),
-        )
     else:
         rule = getattr(model, "decision_rule_", None)
-        predictor = _add_names(linear_predictor(model, decisions=rule is None), labels, features)
+        predictor = linear_predictor(model, decisions=rule is None)
+        l, d = predictor.coef.shape
         builder.add_linear(predictor)
         if rule is None or rule.thresholds_ is not None:
             builder.add_thresholds(predictor.thresholds)
         else:
-            builder.add_decisions(rule, np.zeros(len(predictor.intercept)))
-        names = predictor.label_names, predictor.feature_names
-    builder.metadata |= {"label_names": names[0], "feature_names": names[1]}
-    return builder.graph(len(names[1]), len(names[0]))
+            builder.add_decisions(rule, np.zeros(l))
+    builder.metadata |= {
+        "label_names": _fill_names(labels, label_names_of(model), l, "label"),
+        "feature_names": _fill_names(features, feature_names_of(model), d, "feature"),
+    }
+    return builder.graph(d, l)
 
 
-def _add_names(predictor: Linear, labels: Sequence[str] | None, features: Sequence[str] | None) -> Linear:
-    l, d = predictor.coef.shape
-    return replace(
-        predictor,
-        label_names=_fill_names(labels, predictor.label_names, l, "label"),
-        feature_names=_fill_names(features, predictor.feature_names, d),
-    )
-
-
-def _fill_names(names: Any, fitted: list[str] | None, count: int, kind: str = "feature") -> list[str]:
+def _fill_names(names: Any, fitted: list[str] | None, count: int, kind: str) -> list[str]:
     """Return the names that were passed, or else those seen during fit, or else numbered ones."""
     letter = "y" if kind == "label" else "x"
     return check_names(names, count, kind) or fitted or [f"{letter}{i}" for i in range(count)]
