@@ -14,6 +14,8 @@ from spmld.inspection.contributions import label_contributions
 from spmld.inspection.explanation import read_model
 
 _Floats = NDArray[np.float64]
+MIN_FRACTION = 0.1
+"""Minimum importance of the features in the table of a label, relative to the largest one."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,14 @@ class TopFeatures:
         return need("pandas").DataFrame(self.rows(n), columns=["label", "feature", "importance", "coefficient"])
 
     def table(self, n: int = 5) -> TextTable:
-        """Return a table with the most important features that raise and that lower the score of each label."""
+        """Return a table with the most important features that raise and that lower the score of each label.
+
+        Features with less than a tenth of the largest importance of the label are left out.
+        """
         rows = []
         for label, importance, coefficient in zip(self.labels, self.importances, self.coefficients, strict=True):
-            order = [j for j in np.argsort(-importance, kind="stable") if importance[j] > 0]
+            least = MIN_FRACTION * importance.max()
+            order = [j for j in np.argsort(-importance, kind="stable") if importance[j] >= least]
             names = ([self.feature_names[j] for j in order if sign * coefficient[j] > 0][:n] for sign in (1, -1))
             rows.append([label, *(", ".join(part) or "-" for part in names)])
         return TextTable(["label", "raise the score", "lower the score"], rows)
