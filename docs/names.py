@@ -34,7 +34,7 @@ PUBLIC = {
         "Splitting, calibration, decisions, search and comparison",
         "MultilabelStratifiedKFold RepeatedMultilabelStratifiedKFold MultilabelStratifiedShuffleSplit "
         "train_validation_test_split EntryKFold hold_out_entries "
-        "cross_validate cross_val_score cross_val_predict "
+        "cross_validate cross_val_score cross_val_predict GridSearchCV RandomizedSearchCV "
         "cross_fit CrossFitResult make_folds ThresholdClassifier CalibratedClassifier DecisionRule PooledCalibration "
         "tune SearchResult SearchTrial compare Comparison",
     ),

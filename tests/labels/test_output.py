@@ -64,6 +64,9 @@ def test_arrays_have_a_default_index_and_one_label_is_a_series(frames):
     model = MaskedLogistic().set_output(predict="pandas").fit(X.to_numpy(), Y.to_numpy())
     assert list(model.predict(X.to_numpy()[:4]).index) == [0, 1, 2, 3]
     assert list(model.predict(X.to_numpy()[:4]).columns) == [0, 1, 2]
+    lists = MaskedLogistic().set_output(predict="pandas").fit(X.to_numpy().tolist(), Y)
+    assert list(lists.predict(X.to_numpy().tolist()[:4]).index) == [0, 1, 2, 3]
+    assert list(cross_val_predict(lists, X.to_numpy().tolist(), Y, cv=2).index) == list(range(120))
     y = np.where(X["a"] > 0, "yes", "no")
     one = MaskedLogistic().set_output(predict="pandas").fit(X, y)
     for name in ("predict", "decision_function"):

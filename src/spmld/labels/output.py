@@ -52,7 +52,7 @@ class PredictionOutputMixin:
         if getattr(self, "_sklearn_output_config", {}).get("predict", "default") == "default":
             return values
         pandas, labels = need("pandas"), self._label_form()
-        values, index = to_numpy(values), getattr(X, "index", None)
+        values, index = to_numpy(values), X.index if hasattr(X, "iloc") else None
         if values.ndim == 1:
             return pandas.Series(values, index=index)
         columns = labels.classes if labels.one_dimensional else labels.names

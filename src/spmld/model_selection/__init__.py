@@ -9,6 +9,7 @@ from spmld.model_selection.cross_validation import cross_val_predict, cross_val_
 from spmld.model_selection.entry_splits import EntryKFold, hold_out_entries
 from spmld.model_selection.search import tune
 from spmld.model_selection.search_result import SearchResult, SearchTrial
+from spmld.model_selection.sklearn_search import GridSearchCV, RandomizedSearchCV
 from spmld.model_selection.splitters import (
     MultilabelStratifiedKFold,
     MultilabelStratifiedShuffleSplit,
@@ -24,9 +25,11 @@ __all__ = [
     "CrossFitResult",
     "DecisionRule",
     "EntryKFold",
+    "GridSearchCV",
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
     "PooledCalibration",
+    "RandomizedSearchCV",
     "RepeatedMultilabelStratifiedKFold",
     "SearchResult",
     "SearchTrial",

@@ -101,7 +101,7 @@ def cross_validate(
             estimator,
             X,
             y,
-            scoring=_read_scoring(scoring, labels),
+            scoring=read_scoring(scoring, labels),
             cv=list(check_splitter(cv, len(labels.signs), 0).split(X, y, groups)),
             n_jobs=n_jobs,
             verbose=verbose,
@@ -187,7 +187,8 @@ def cross_val_predict(
     Returns
     -------
     ndarray of shape (n_samples, n_labels), or what the method returns for all samples
-        A DataFrame if the estimator is set to return one, see `spmld.estimators.MultiLabelEstimator.set_output`.
+        A DataFrame with the index of X if the estimator is set to return one, see
+        `spmld.estimators.MultiLabelEstimator.set_output`.
 
     See Also
     --------
@@ -210,7 +211,8 @@ def cross_val_predict(
     outputs = Parallel(n_jobs=n_jobs, verbose=verbose, pre_dispatch=pre_dispatch)(tasks)
     order = np.argsort(np.concatenate([test for _, test in folds]))
     if hasattr(outputs[0], "iloc"):
-        return need("pandas").concat(outputs).iloc[order]
+        index = X.index if hasattr(X, "iloc") else range(len(order))
+        return need("pandas").concat(outputs).iloc[order].set_axis(index)
     return np.concatenate([to_numpy(output) for output in outputs])[order]
 
 
@@ -237,7 +239,7 @@ def _read(X: Any, y: Any, mask: Any, params: Mapping[str, Any] | None) -> tuple[
     return X, y if mask is None else labels.write_with_missing(y), labels
 
 
-def _read_scoring(scoring: Scoring, labels: Labels) -> Any:
+def read_scoring(scoring: Scoring, labels: Labels) -> Any:
     """Return what scikit-learn accepts as `scoring`, with scorers of this library for its metrics."""
     if isinstance(scoring, str):
         return _read_name(scoring, labels)
