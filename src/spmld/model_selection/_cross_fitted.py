@@ -166,7 +166,8 @@ class CrossFittedClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimato
         ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
             Labels in the encoding of `y` in `fit`.
         """
-        return self._wrap(self._form.write(self._positive(X)), X)
+        positive = self._positive(X)
+        return self._wrap(self._form.write(positive), X)
 
     def _label_form(self) -> Labels:
         return self._form
