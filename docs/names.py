@@ -5,7 +5,7 @@ PUBLIC = {
         "Estimators and model files",
         "SelfPacedEnsemble SPMLD GLOCAL SelfPacedClassifier MaskedLogistic MaskedRidge PerLabelClassifier "
         "LEML MLLRC MLkNN LabelPrior "
-        "save load model_info ModelInfo export_onnx export_npz",
+        "save load model_info ModelInfo export_onnx export_npz explain top_features",
     ),
     "spmld.estimators": (
         "Components of estimators",
@@ -34,6 +34,7 @@ PUBLIC = {
         "Splitting, calibration, decisions, search and comparison",
         "MultilabelStratifiedKFold RepeatedMultilabelStratifiedKFold MultilabelStratifiedShuffleSplit "
         "train_validation_test_split EntryKFold hold_out_entries "
+        "cross_validate cross_val_score cross_val_predict GridSearchCV RandomizedSearchCV "
         "cross_fit CrossFitResult make_folds ThresholdClassifier CalibratedClassifier DecisionRule PooledCalibration "
         "tune SearchResult SearchTrial compare Comparison",
     ),
@@ -46,6 +47,7 @@ PUBLIC = {
         "read_mat read_npz write_npz read_openml",
     ),
     "spmld.persistence": ("Model files and linear predictors", "ModelFileError linear_predictor Linear"),
+    "spmld.inspection": ("Explanations", "Explanation TopFeatures"),
     "spmld.plotting": (
         "Display objects",
         "PacingDisplay ObjectiveDisplay CorrelationDisplay ReliabilityDisplay RadarDisplay SurfaceDisplay "

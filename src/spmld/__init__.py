@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         SelfPacedClassifier,
         SelfPacedEnsemble,
     )
+    from spmld.inspection import explain, top_features
     from spmld.persistence import ModelInfo, export_npz, export_onnx, load, model_info, save
 
 __all__ = [
@@ -32,16 +33,21 @@ __all__ = [
     "SelfPacedClassifier",
     "SelfPacedEnsemble",
     "__version__",
+    "explain",
     "export_npz",
     "export_onnx",
     "load",
     "model_info",
     "save",
+    "top_features",
 ]
 
 __version__ = "0.1.0"
 
-_PERSISTENCE = {"ModelInfo", "export_npz", "export_onnx", "load", "model_info", "save"}
+_MODULES = {
+    "spmld.inspection": {"explain", "top_features"},
+    "spmld.persistence": {"ModelInfo", "export_npz", "export_onnx", "load", "model_info", "save"},
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -50,7 +56,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'spmld' has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module("spmld.persistence" if name in _PERSISTENCE else "spmld.estimators"), name)
+    module = next((module for module, names in _MODULES.items() if name in names), "spmld.estimators")
+    return getattr(importlib.import_module(module), name)
 
 
 def __dir__() -> list[str]:

@@ -46,8 +46,7 @@ def label_scores(
     scores = getattr(estimator, response_method)(X)
     fitted_classes = getattr(estimator, "classes_", classes)
     if isinstance(scores, list):
-        by_label = zip(scores, fitted_classes, strict=True)
-        scores = np.column_stack([column[:, values == classes[1]].sum(axis=1) for column, values in by_label])
+        scores = select_positive(scores, fitted_classes, classes)
     scores = np.asarray(to_numpy(scores), dtype=float)
     if n_labels == 1 and np.ndim(fitted_classes) == 1 and len(fitted_classes) == 1:
         # The scores of an estimator fitted on one class need not favor this class.
@@ -65,6 +64,29 @@ def label_scores(
     if not np.isfinite(scores).all():
         raise ValueError(f"{response_method} of the estimator must return finite scores, got NaN or infinity")
     return scores
+
+
+def select_positive(scores: list[Any], fitted_classes: Any, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the scores of the positive class of each label, of a list with the scores of all classes of each label.
+
+    Parameters
+    ----------
+    scores : list of ndarray of shape (n_samples, n_classes)
+        Scores of the classes of each label.
+    fitted_classes : list of ndarray
+        Classes of each label; a label that was fitted on one class has one column.
+    classes : ndarray of shape (2,)
+        Negative and positive class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld._response import select_positive
+    >>> select_positive([np.array([[0.2, 0.8]]), np.ones((1, 1))], [np.array([0, 1]), np.array([0])], np.array([0, 1]))
+    array([[0.8, 0. ]])
+    """
+    by_label = zip(scores, fitted_classes, strict=True)
+    return np.column_stack([column[:, values == classes[1]].sum(axis=1) for column, values in by_label])
 
 
 @dataclass(frozen=True)

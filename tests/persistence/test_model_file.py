@@ -223,11 +223,11 @@ def test_other_archives_folders_and_missing_files_raise(tmp_path):
 def test_an_untrusted_type_raises_unless_it_is_passed(tmp_path):
     path, name = tmp_path / "model.skops", f"{__name__}.Untrusted"
     model = spmld.PerLabelClassifier(Untrusted()).fit(X, Y)
-    with pytest.warns(UserWarning, match="has untrusted types: load it with"):
+    with pytest.warns(UserWarning, match="has untrusted types or functions: load it with"):
         spmld.save(model, path)
     with pytest.raises(ModelFileError) as caught:
         spmld.load(path)
-    assert f"has untrusted types: {name}." in str(caught.value)
+    assert f"has untrusted types or functions: {name}." in str(caught.value)
     assert f"pass trusted=['{name}']" in str(caught.value)
     np.testing.assert_array_equal(spmld.load(path, trusted=[name]).predict_proba(X), model.predict_proba(X))
     with pytest.raises(ValueError, match="trusted must be a list of type names"):

@@ -155,6 +155,22 @@ def test_a_narrow_page_does_not_scroll_sideways(browser, file):
     assert browser.value("document.documentElement.scrollWidth") <= 360
 
 
+def test_tables_and_small_figures_fit_a_phone(browser, file):
+    """Rows of wide tables are lists of names and values, which need no scrolling sideways and can still be sorted."""
+    browser.open(file, width=390, height=844)
+    wide = "[...document.querySelectorAll('.wide')].map(t => t.parentElement)"
+    assert browser.value(f"{wide}.length") > 3
+    assert browser.value(f"{wide}.filter(box => box.scrollWidth > box.clientWidth).length") == 0
+    small = "[...document.querySelectorAll('figure')].filter(f => parseFloat(f.style.width) <= 480)"
+    assert browser.value(f"{small}.length") > 0
+    assert browser.value(f"{small}.filter(f => f.children[0].scrollWidth > f.children[0].clientWidth).length") == 0
+    cell = "document.querySelector('.wide td')"
+    assert browser.value(f"getComputedStyle({cell}, '::before').content") == '"metric"'
+    browser.value(f"{head('positives')}.firstElementChild.click()")
+    positives = numbers(column(browser, "positives"))
+    assert positives == sorted(positives)
+
+
 def test_print_shows_whole_tables_without_controls(page):
     page.ask("Emulation.setEmulatedMedia", media="print")
     assert page.value("getComputedStyle(document.querySelector('.search')).display") == "none"

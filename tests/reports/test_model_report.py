@@ -5,6 +5,7 @@ from html import unescape
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import fisher_exact
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
@@ -15,11 +16,13 @@ from sklearn.preprocessing import FunctionTransformer
 from spmld import SPMLD, LabelPrior, MaskedLogistic, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.audit import find_label_issues
 from spmld.datasets import make_planted
+from spmld.inspection import top_features
 from spmld.labels import hide_labels
 from spmld.metrics import evaluate, macro_auc, ranking_loss
 from spmld.model_selection import ThresholdClassifier
 from spmld.reports import model_report
 from spmld.reports.pictures import picture
+from spmld.reports.structure import label_correlations
 from tests.reports.tables import Page
 
 EVIL = "<script>alert(1)</script>"
@@ -44,9 +47,9 @@ def html(spmld):
 
 def test_all_sections_that_apply_are_present(html):
     page = Page(html)
-    middle = ["Curriculum", "Label correlations", "Likely label errors", "Missing labels", "Calibration"]
-    assert page.sections == [*ALWAYS, *middle]
-    assert len(page.alts) == 3 + 3 + 1  # pacing, objective and all samples; a map for each group; reliability
+    middle = ["Top features", "Curriculum", "Likely label errors", "Missing labels", "Calibration"]
+    assert page.sections == [*ALWAYS, *middle, "Model card"]  # no pair of labels has a significant correlation
+    assert len(page.alts) == 3  # pacing, objective and reliability
 
 
 def test_the_metrics_are_those_of_evaluate(html, spmld):
@@ -86,12 +89,85 @@ def test_label_errors_and_missing_labels_are_those_of_the_library(html, spmld):
     assert f"Of {missing.sum()} missing labels of the training samples, {add.sum()} are" in page.text
 
 
-def test_pairs_are_those_of_the_correlation(html, spmld):
-    row = Page(html).tables["Strongest pairs"][0]
-    i, j = NAMES.index(row["label"]), NAMES.index(row["and"])
-    correlation = spmld.label_correlation()
-    assert row["correlation"] == f"{correlation[i, j]:.4f}"
-    assert abs(correlation[i, j]) == pytest.approx(np.abs(correlation - np.eye(4)).max())
+def test_correlations_are_those_that_the_data_support():
+    rng = np.random.default_rng(0)
+    first, third = rng.random(400) < 0.5, rng.random(400) < 0.5
+    labels = np.column_stack(
+        [first, np.where(rng.random(400) < 0.35, ~first, first), third, ~third, np.arange(400) < 1]
+    )
+    labels = np.column_stack([labels, labels[:, 4]])  # two labels with one positive, of the same sample
+    labels = np.where(rng.random(labels.shape) < 0.2, np.nan, labels)
+    names = ["a", "often a", "c", "not c", "rare", "also rare"]
+    samples = rng.normal(size=(400, 3))
+    model = SPMLD(random_state=0).fit(samples, labels)
+    page = Page(model_report(model, samples, labels, audit=False, label_names=names))
+    rows = page.tables["Strongest pairs"]
+    assert [(row["label"], row["and"]) for row in rows] == [("c", "not c"), ("a", "often a")]
+    both = ~np.isnan(labels[:, [0, 1]]).any(axis=1)
+    phi = np.corrcoef(labels[both][:, [0, 1]].T)[0, 1]
+    assert [row["correlation"] for row in rows] == ["-1.0000", f"{phi:.4f}"]
+    assert rows[1]["learned"] == f"{model.label_correlation()[0, 1]:.4f}"
+    alone = Page(model_report(LabelPrior().fit(samples, labels), samples, labels, audit=False, label_names=names))
+    assert list(alone.tables["Strongest pairs"][0]) == ["label", "and", "correlation"]
+    independent = (rng.random((400, 6)) < 0.5).astype(float)
+    model = LabelPrior().fit(samples, independent)
+    assert "Label correlations" not in Page(model_report(model, samples, independent, audit=False)).sections
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_fisher_tests_equal_those_of_scipy(seed):
+    rng = np.random.default_rng(seed)
+    labels = (rng.normal(size=(50, 1)) + rng.normal(size=(50, 6)) > 0.4).astype(float)
+    labels[rng.random(labels.shape) < 0.1] = np.nan
+    phi, significant = label_correlations(labels)
+    for i, j in zip(*np.triu_indices(6, 1), strict=True):
+        pair = labels[~np.isnan(labels[:, [i, j]]).any(axis=1)][:, [i, j]]
+        assert phi[i, j] == pytest.approx(np.corrcoef(pair.T)[0, 1])
+        table = [[int(((pair[:, 0] == a) & (pair[:, 1] == b)).sum()) for b in (1, 0)] for a in (1, 0)]
+        one_sided = min(fisher_exact(table, alternative=side).pvalue for side in ("less", "greater"))
+        assert significant[i, j] == (2 * one_sided * 15 < 0.05)
+    assert significant.any()
+    assert not significant[np.triu_indices(6, 1)].all()
+
+
+def test_a_label_that_is_never_predicted_is_not_the_easiest():
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(200, 12))
+    labels = (samples + rng.normal(size=samples.shape) > 0).astype(float)
+    labels[:, 0] = samples[:, 0] > np.sort(samples[:, 0])[-2]  # one positive, the largest value of its feature
+    model = MaskedLogistic(C=0.1).fit(samples, labels)
+    assert macro_auc(labels, model.decision_function(samples), average=None)[0] == 1
+    page = Page(model_report(model, samples, labels, audit=False))
+    assert not model.predict(samples)[:, 0].any()
+    assert page.tables["Easiest labels"][0]["label"] != "0"
+    assert page.tables["Hardest labels"][0]["label"] == "0"
+    scores = [float(row["F1"]) for row in page.tables["Easiest labels"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_thresholds_calibration_features_and_card(chosen):
+    page = Page(model_report(chosen, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, audit=False))
+    p = chosen.predict_proba(X)
+    rule = chosen.answers_.decision_rule_
+    thresholds = (p - rule.margins(p)).mean(axis=0) if rule.sample_weight_ else rule.label_thresholds_
+    assert [row["threshold"] for row in page.tables["All labels"]] == [f"{value:.4f}" for value in thresholds]
+    expected = [f"{total:.1f}" for total in p.sum(axis=0)]
+    assert [row["expected positives"] for row in page.tables["Calibration of labels"]] == expected
+    rows = top_features(chosen, X_TRAIN).table().rows
+    shown = page.tables["Features of each label"]
+    assert [list(row.values())[1:] for row in shown] == [list(row[1:]) for row in rows]
+    assert [row["label"] for row in shown] == NAMES
+    assert "labels that maximize an expected F1" in page.text
+    assert "noise model" in page.text
+
+
+def test_limitations_name_rare_labels():
+    labels = np.column_stack([np.arange(80) < 4, np.zeros(80), np.arange(80) % 2])
+    model = MaskedLogistic().fit(X, labels)
+    page = Page(model_report(model, X, labels, audit=False, label_names=["rare", "never", "often"]))
+    limits = [row["limitation"] for row in page.tables["Limitations"]]
+    assert "Label never: no observed positive: only negatives can be learned" in limits
+    assert "Label rare: fewer than 10 observed positives: uncertain" in limits
 
 
 def test_names_are_escaped(html):
@@ -121,18 +197,21 @@ def test_figures_have_the_color_of_the_text(html):
 @pytest.mark.parametrize(
     ("model", "sections"),
     [
-        (LabelPrior(), [*ALWAYS, "Calibration"]),
-        (ThresholdClassifier(MaskedLogistic(), decision="macro_f1", random_state=0), [*ALWAYS, "Calibration"]),
-        (ThresholdClassifier(MaskedLogistic(), random_state=0), [*ALWAYS, "Calibration"]),
-        (SelfPacedClassifier(), [*ALWAYS, "Curriculum", "Calibration"]),
-        (SPMLD(global_correlation=0, local_correlation=0, random_state=0), [*ALWAYS, "Curriculum", "Calibration"]),
-        (ClassifierChain(LogisticRegression()), [*ALWAYS, "Calibration"]),
+        (LabelPrior(), ["Calibration"]),
+        (ThresholdClassifier(MaskedLogistic(), decision="macro_f1", random_state=0), ["Top features", "Calibration"]),
+        (ThresholdClassifier(MaskedLogistic(), decision=2, random_state=0), ["Top features", "Calibration"]),
+        (SelfPacedClassifier(), ["Top features", "Curriculum", "Calibration"]),
+        (
+            SPMLD(global_correlation=0, local_correlation=0, random_state=0),
+            ["Top features", "Curriculum", "Calibration"],
+        ),
+        (ClassifierChain(LogisticRegression()), ["Calibration"]),
     ],
     ids=lambda value: type(value).__name__,
 )
 def test_sections_that_do_not_apply_are_left_out(model, sections):
     page = Page(model_report(model.fit(X_TRAIN, DATA.Y[::2]), X, Y, audit=False))
-    assert page.sections == sections
+    assert page.sections == [*ALWAYS, *sections, "Model card"]
     cuts = [row["threshold"] for row in page.tables["All labels"] if "threshold" in row]
     thresholds = getattr(model, "thresholds_", None)
     assert cuts == ([] if thresholds is None else [f"{cut:.4f}" for cut in thresholds])
@@ -163,7 +242,7 @@ def test_dependencies_are_those_of_the_ensemble(chosen):
 
 def test_the_text_names_the_view_of_the_figures(chosen):
     note = "The figures show the view 'latent'"
-    assert Page(model_report(chosen, X, Y, audit=False)).text.count(note) == 2  # the curriculum, and the correlations
+    assert Page(model_report(chosen, X, Y, audit=False)).text.count(note) == 1  # the curriculum
     alone = SPMLD(random_state=0).fit(X_TRAIN, Y_TRAIN)
     assert note not in Page(model_report(alone, X, Y, audit=False)).text
 
@@ -189,7 +268,7 @@ def test_settings_are_those_of_the_ensemble(chosen):
     observed = ~np.isnan(Y_TRAIN.to_numpy())
     mean = model.self_paced_weights_[:, 1][observed[:, 1]].mean()
     assert page.tables["Final weights"][1]["mean weight"] == f"{mean:.4f}"
-    assert page.sections[-1] == "Model selection"
+    assert page.sections[-2:] == ["Model selection", "Model card"]
 
 
 def test_names_that_look_like_colors_are_not_changed():
@@ -230,7 +309,7 @@ def test_one_label_is_enough():
     model = MaskedLogistic().fit(X_TRAIN, DATA.Y[::2, 0])
     labels = np.where(np.arange(80) < 5, np.nan, Y[:, 0])
     page = Page(model_report(model, X, labels, audit=False, label_names=["calm"]))
-    assert page.sections == ["Summary", "Metrics", "Labels", "Missing labels", "Calibration"]
+    assert page.sections == [*ALWAYS[:3], "Top features", "Missing labels", "Calibration", "Model card"]
     (row,) = page.tables["All labels"]
     assert row["AUC"] == f"{macro_auc(labels[:, None], model.decision_function(X)[:, None]):.4f}"
 

@@ -14,12 +14,13 @@ from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
 from spmld.labels import Labels
 from spmld.labels.encoding import like
+from spmld.labels.output import PredictionOutputMixin
 from spmld.labels.single_class import ignore_label_warnings
 from spmld.labels.trusted import mark_trusted
 from spmld.metrics import subset_accuracy
 
 
-class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
+class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base class of all estimators; subclasses implement `_fit` and `_scores`.
 
     Labels with positive scores are predicted. Probabilities are those of the loss named by the attribute `loss`, see
@@ -153,7 +154,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             Scores, in the array library of X.
         """
         scores = self._all_scores(X)
-        return scores[:, 0] if self._labels.one_dimensional else scores
+        return self._wrap(scores[:, 0] if self._labels.one_dimensional else scores, X)
 
     def _all_scores(self, X: Any) -> Any:
         """Return the scores as a matrix, even if y was a vector."""
@@ -175,7 +176,7 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         p = self._probabilities_for(check_features(self, X, reset=False))
-        return namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p
+        return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 
     def predict(self, X: Any) -> Any:
         """Predict the labels, in the encoding of the training labels.
@@ -190,7 +191,10 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
         """
         scores = self._all_scores(X)
-        return move(self._labels.write(self._margins(to_numpy(scores))), scores)
+        return self._wrap(move(self._labels.write(self._margins(to_numpy(scores))), scores), X)
+
+    def _label_form(self) -> Labels:
+        return self._labels
 
     def score(self, X: Any, y: Any, mask: Any = None) -> float:
         """Return the fraction of samples whose observed labels are all predicted correctly.
@@ -238,7 +242,8 @@ class MultiLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         confidences = np.where(labels.observed, 1.0, np.maximum(p, 1 - p))
         if labels.one_dimensional:
             confidences = confidences[:, 0]
-        return Completion(like(y, labels.write(signs)), like(y, confidences))
+        completed = (labels.write(signs), confidences)
+        return Completion(*(like(y, values) if hasattr(y, "iloc") else self._wrap(values, X) for values in completed))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

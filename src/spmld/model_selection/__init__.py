@@ -5,9 +5,11 @@ from spmld.model_selection.calibration import PooledCalibration
 from spmld.model_selection.comparison import compare
 from spmld.model_selection.comparison_result import Comparison
 from spmld.model_selection.cross_fitting import CrossFitResult, cross_fit, make_folds
+from spmld.model_selection.cross_validation import cross_val_predict, cross_val_score, cross_validate
 from spmld.model_selection.entry_splits import EntryKFold, hold_out_entries
 from spmld.model_selection.search import tune
 from spmld.model_selection.search_result import SearchResult, SearchTrial
+from spmld.model_selection.sklearn_search import GridSearchCV, RandomizedSearchCV
 from spmld.model_selection.splitters import (
     MultilabelStratifiedKFold,
     MultilabelStratifiedShuffleSplit,
@@ -23,15 +25,20 @@ __all__ = [
     "CrossFitResult",
     "DecisionRule",
     "EntryKFold",
+    "GridSearchCV",
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
     "PooledCalibration",
+    "RandomizedSearchCV",
     "RepeatedMultilabelStratifiedKFold",
     "SearchResult",
     "SearchTrial",
     "ThresholdClassifier",
     "compare",
     "cross_fit",
+    "cross_val_predict",
+    "cross_val_score",
+    "cross_validate",
     "hold_out_entries",
     "make_folds",
     "train_validation_test_split",

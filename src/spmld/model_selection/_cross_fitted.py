@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from spmld._response import label_scores
 from spmld._validation import COMMON_CONSTRAINTS
 from spmld.labels import Labels, read_labels
+from spmld.labels.output import PredictionOutputMixin
 from spmld.labels.single_class import list_labels
 from spmld.metrics import subset_accuracy
 from spmld.model_selection.calibration import CALIBRATIONS, has_both_classes
@@ -26,7 +27,7 @@ _SMALLEST_PROBABILITY = 1e-3
 
 
 @dataclass(eq=False, repr=False)
-class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
+class CrossFittedClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     """Base class of classifiers with probabilities calibrated on out-of-fold scores, and decisions based on them.
 
     Subclasses implement `_settings`, which names the calibration and the decision.
@@ -141,7 +142,7 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
         check_is_fitted(self)
         return self.calibration_.probabilities(self._score(self.estimator_, X))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Any:
         """Return the calibrated probability of each label or, if `y` was a vector, of its two classes.
 
         Parameters
@@ -150,9 +151,9 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
             As in `predict`.
         """
         P = self._probabilities(X)
-        return np.hstack([1 - P, P]) if self._form.one_dimensional else P
+        return self._wrap(np.hstack([1 - P, P]) if self._form.one_dimensional else P, X)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Any:
         """Predict labels.
 
         Parameters
@@ -166,7 +167,10 @@ class CrossFittedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, 
             Labels in the encoding of `y` in `fit`.
         """
         positive = self._positive(X)
-        return self._form.write(positive)
+        return self._wrap(self._form.write(positive), X)
+
+    def _label_form(self) -> Labels:
+        return self._form
 
     def score(self, X: Any, y: Any, mask: Any = None) -> float:
         """Return the fraction of samples with all observed labels correct (the accuracy for one label).

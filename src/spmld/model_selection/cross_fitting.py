@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples
 
+from spmld._arrays import to_numpy
 from spmld.labels.single_class import ignore_label_warnings
 from spmld.model_selection.splitters import check_splitter
 
@@ -59,8 +60,9 @@ class CrossFitResult:
 
 
 def decision_scores(estimator: Any, X: Any) -> NDArray[Any]:
-    """Return ``estimator.decision_function(X)``."""
-    return estimator.decision_function(X)
+    """Return ``estimator.decision_function(X)`` as an array."""
+    scores = estimator.decision_function(X)
+    return to_numpy(scores) if hasattr(scores, "iloc") else scores
 
 
 def cross_fit(
@@ -139,7 +141,9 @@ def _fit_and_score(
     return estimator, score(estimator, X_test)
 
 
-def make_folds(cv: Any, X: Any, Y: Any, *, random_state: Any = None, repeated: bool = False) -> list[Fold]:
+def make_folds(
+    cv: Any, X: Any, Y: Any, *, random_state: Any = None, repeated: bool = False, groups: Any = None
+) -> list[Fold]:
     """Return cross-validation folds in which every sample is tested.
 
     Parameters
@@ -154,6 +158,8 @@ def make_folds(cv: Any, X: Any, Y: Any, *, random_state: Any = None, repeated: b
         Seed for the folds, if `cv` is an integer.
     repeated : bool, default=False
         Whether samples may be tested more than once.
+    groups : array-like of shape (n_samples,), optional
+        Samples of the same group stay in the same fold.
 
     Returns
     -------
@@ -169,7 +175,7 @@ def make_folds(cv: Any, X: Any, Y: Any, *, random_state: Any = None, repeated: b
     [0, 1, 2, 3]
     """
     n_samples = _num_samples(Y)
-    folds = list(check_splitter(cv, n_samples, random_state).split(X, Y))
+    folds = list(check_splitter(cv, n_samples, random_state).split(X, Y, groups))
     count = np.zeros(n_samples, dtype=np.intp)
     for _, test in folds:
         count[test] += 1

@@ -60,6 +60,12 @@ class DecisionRule(BaseEstimator):
     thresholds_ : ndarray of shape (n_labels,) or None
         Labels with probabilities above their thresholds are predicted. None if the decision depends on the other labels
         of the sample: with "f1", "sample_f1" and k.
+    label_thresholds_ : ndarray of shape (n_labels,)
+        Thresholds of the labels, before they are averaged with those of the samples.
+    sample_weight_ : float
+        Weight of the thresholds of the samples in that average: 0.5 with "f1", 1 with "sample_f1", otherwise 0.
+    common_threshold_ : float
+        Threshold of "micro_f1".
 
     Examples
     --------
@@ -103,6 +109,21 @@ class DecisionRule(BaseEstimator):
         for_labels = not isinstance(self.decision, Integral) and self._sample_weight == 0
         self.thresholds_ = self._label_thresholds if for_labels else None
         return self
+
+    @property
+    def label_thresholds_(self) -> _Floats:
+        """Thresholds of the labels."""
+        return self._label_thresholds
+
+    @property
+    def sample_weight_(self) -> float:
+        """Weight of the thresholds of the samples."""
+        return self._sample_weight
+
+    @property
+    def common_threshold_(self) -> float:
+        """Threshold of "micro_f1"."""
+        return float(self._common_threshold)
 
     def _fit_thresholds(self, probabilities: _Floats) -> _Floats:
         """Return the thresholds of the labels."""

@@ -1,4 +1,4 @@
-"""Exporting linear predictors for other programs: NumPy archives and ONNX."""
+"""Exporting models for other programs: NumPy archives and ONNX."""
 
 import json
 from collections.abc import Sequence
@@ -9,9 +9,11 @@ import numpy as np
 
 import spmld
 from spmld._io import StrPath, need, writing
-from spmld.estimators.probabilities import BEND
+from spmld.estimators import SelfPacedEnsemble
+from spmld.persistence.ensemble_arrays import ensemble_arrays
 from spmld.persistence.linear import Linear, linear_predictor
-from spmld.persistence.names import check_names
+from spmld.persistence.names import check_names, feature_names_of, label_names_of
+from spmld.persistence.onnx_graph import GraphBuilder
 
 # Supported by every runtime since 2021. The graph needs nothing newer.
 _OPSET, _IR = 13, 8
@@ -45,7 +47,13 @@ def export_npz(
     >>> bool(np.allclose(scores, model.decision_function([[0.5]])))
     True
     """
-    predictor = _add_names(linear_predictor(model), label_names, feature_names)
+    predictor = linear_predictor(model)
+    l, d = predictor.coef.shape
+    predictor = replace(
+        predictor,
+        label_names=_fill_names(label_names, predictor.label_names, l, "label"),
+        feature_names=_fill_names(feature_names, predictor.feature_names, d, "feature"),
+    )
     arrays = {name: np.array(getattr(predictor, name)) for name in Linear.__dataclass_fields__}
     with writing(path) as part, part.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -59,18 +67,22 @@ def export_onnx(
     label_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> None:
-    """Export a linear predictor to an ONNX graph, for runtimes without Python.
+    """Export a model to an ONNX graph, for runtimes without Python.
 
     The input ``X`` has shape (n_samples, n_features). The outputs ``scores``, ``probabilities`` and ``labels`` (0 and
-    1) have shape (n_samples, n_labels). Names and thresholds are in the metadata of the graph, as JSON.
+    1) have shape (n_samples, n_labels). The names of labels and features and the decision are in the metadata of the
+    graph, as JSON.
 
     Parameters
     ----------
-    model, path, label_names, feature_names
+    model : fitted estimator
+        A `SelfPacedEnsemble` with built-in views, with its correction for label dependencies, calibration and
+        decisions; or any model that `spmld.persistence.linear_predictor` accepts, with any `decision`.
+    path, label_names, feature_names
         As in `export_npz`.
     dtype : {"float32", "float64"}, default="float32"
         Precision of input, weights and scores. With float32, scores differ from those of the model by rounding errors
-        of about 1e-6.
+        of about 1e-6 relative to the largest contribution.
 
     Examples
     --------
@@ -82,65 +94,46 @@ def export_onnx(
     if dtype not in ("float32", "float64"):
         raise ValueError(f'dtype must be "float32" or "float64", got {dtype!r}')
     onnx = need("onnx", "onnx")
-    predictor = _add_names(linear_predictor(model), label_names, feature_names)
-    graph = _make_graph(onnx, predictor, np.dtype(dtype))
+    builder = GraphBuilder(onnx, np.dtype(dtype))
     exported = onnx.helper.make_model(
-        graph, opset_imports=[onnx.helper.make_opsetid("", _OPSET)], ir_version=_IR, producer_name="spmld"
+        _add_model(builder, model, label_names, feature_names),
+        opset_imports=[onnx.helper.make_opsetid("", _OPSET)],
+        ir_version=_IR,
+        producer_name="spmld",
     )
     exported.producer_version = spmld.__version__
-    for name in ("label_names", "feature_names", "thresholds", "link"):
-        value = getattr(predictor, name)
+    for name, value in builder.metadata.items():
         entry = exported.metadata_props.add()
-        entry.key, entry.value = name, json.dumps(value.tolist() if isinstance(value, np.ndarray) else value)
+        entry.key, entry.value = name, json.dumps(value)
     onnx.checker.check_model(exported)
     with writing(path) as part:
         part.write_bytes(exported.SerializeToString())
 
 
-def _add_names(predictor: Linear, labels: Sequence[str] | None, features: Sequence[str] | None) -> Linear:
-    l, d = predictor.coef.shape
-    labels = check_names(labels, l, "label") or predictor.label_names or [f"y{i}" for i in range(l)]
-    features = check_names(features, d, "feature") or predictor.feature_names or [f"x{i}" for i in range(d)]
-    return replace(predictor, label_names=labels, feature_names=features)
-
-
-def _make_graph(onnx: Any, predictor: Linear, dtype: Any) -> Any:
-    """Return a graph that computes the scores, the probabilities by the link, and the labels by the thresholds."""
-    helper, numpy_helper = onnx.helper, onnx.numpy_helper
-    kind = helper.np_dtype_to_tensor_dtype(dtype)
-    l, d = predictor.coef.shape
-    nodes: list[Any] = []
-    constants: dict[str, Any] = {"coef": predictor.coef.T, "intercept": predictor.intercept}
-    constants["thresholds"] = predictor.thresholds
-
-    def add(operation: str, inputs: Sequence[str], output: str, **options: Any) -> str:
-        nodes.append(helper.make_node(operation, inputs, [output], **options))
-        return output
-
-    add("MatMul", ["X", "coef"], "products")
-    add("Add", ["products", "intercept"], "scores")
-    if predictor.link == "logistic":
-        add("Sigmoid", ["scores"], "probabilities")
+def _add_model(builder: GraphBuilder, model: Any, labels: Any, features: Any) -> Any:
+    """Add the scores, probabilities and decisions of a model, and return the graph."""
+    if isinstance(model, SelfPacedEnsemble):
+        arrays = ensemble_arrays(model)
+        builder.add_ensemble(arrays)
+        builder.add_decisions(model.answers_.decision_rule_, arrays.label_shifts)
+        l, d = len(arrays.own), model.n_features_in_
     else:
-        constants |= {"half": 0.5, "one": 1.0, "bend": BEND, "straight": 1 - BEND}
-        add("Abs", ["scores"], "sizes")
-        add("Min", ["sizes", "straight"], "kept")
-        add("Sub", ["sizes", "kept"], "excess")
-        add("Add", ["excess", "bend"], "room")
-        add("Div", ["excess", "room"], "fraction")
-        add("Mul", ["fraction", "bend"], "bent")
-        add("Add", ["kept", "bent"], "size")
-        add("Sign", ["scores"], "signs")
-        add("Mul", ["signs", "size"], "signed")
-        add("Add", ["signed", "one"], "doubled")
-        add("Mul", ["doubled", "half"], "probabilities")
-    add("Greater", ["scores", "thresholds"], "above")
-    add("Cast", ["above"], "labels", to=onnx.TensorProto.INT64)
-    outputs = [("scores", kind), ("probabilities", kind), ("labels", onnx.TensorProto.INT64)]
-    return helper.make_graph(
-        nodes,
-        "spmld",
-        [helper.make_tensor_value_info("X", kind, ["n_samples", d])],
-        [helper.make_tensor_value_info(name, type_, ["n_samples", l]) for name, type_ in outputs],
-        [numpy_helper.from_array(np.asarray(value, dtype=dtype), name) for name, value in constants.items()],
-    )
+        rule = getattr(model, "decision_rule_", None)
+        predictor = linear_predictor(model, decisions=rule is None)
+        l, d = predictor.coef.shape
+        builder.add_linear(predictor)
+        if rule is None or rule.thresholds_ is not None:
+            builder.add_thresholds(predictor.thresholds)
+        else:
+            builder.add_decisions(rule, np.zeros(l))
+    builder.metadata |= {
+        "label_names": _fill_names(labels, label_names_of(model), l, "label"),
+        "feature_names": _fill_names(features, feature_names_of(model), d, "feature"),
+    }
+    return builder.graph(d, l)
+
+
+def _fill_names(names: Any, fitted: list[str] | None, count: int, kind: str) -> list[str]:
+    """Return the names that were passed, or else those seen during fit, or else numbered ones."""
+    letter = "y" if kind == "label" else "x"
+    return check_names(names, count, kind) or fitted or [f"{letter}{i}" for i in range(count)]

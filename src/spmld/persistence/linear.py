@@ -54,7 +54,7 @@ class Linear:
     label_names: list[str] | None = None
 
 
-def linear_predictor(model: Any) -> Linear:
+def linear_predictor(model: Any, *, decisions: bool = True) -> Linear:
     """Return a fitted model as a linear predictor.
 
     Parameters
@@ -63,6 +63,8 @@ def linear_predictor(model: Any) -> Linear:
         `SPMLD`, `GLOCAL`, `LEML`, `MLLRC`, `MaskedLogistic`, `MaskedRidge` or `LabelPrior`; `PerLabelClassifier` of
         linear classifiers; `SelfPacedClassifier` of any of these; and `CalibratedClassifier` or `ThresholdClassifier`
         around any of these, unless calibration is isotonic or thresholds depend on the sample.
+    decisions : bool, default=True
+        Whether a model whose thresholds depend on the sample raises an error. Otherwise its thresholds are NaN.
 
     Returns
     -------
@@ -78,14 +80,14 @@ def linear_predictor(model: Any) -> Linear:
     (2, 1)
     """
     check_is_fitted(model)
-    return replace(_linear(model), feature_names=feature_names_of(model), label_names=label_names_of(model))
+    return replace(_linear(model, decisions), feature_names=feature_names_of(model), label_names=label_names_of(model))
 
 
-def _linear(model: Any) -> Linear:
+def _linear(model: Any, decisions: bool) -> Linear:
     if isinstance(model, CalibratedClassifier | ThresholdClassifier):
-        return _calibrated(model)
+        return _calibrated(model, decisions)
     if isinstance(model, SelfPacedClassifier):
-        return _linear(model.estimator_)
+        return _linear(model.estimator_, decisions)
     if isinstance(model, PerLabelClassifier):
         return _per_label(model)
     if isinstance(model, LabelPrior):
@@ -97,8 +99,10 @@ def _linear(model: Any) -> Linear:
 
 
 def _not_linear(got: str) -> ValueError:
+    hint = "Export the last step of a pipeline, pipeline[-1]. " if got == "Pipeline" else ""
     return ValueError(
-        f"the model must be a linear predictor, got {got}. Accepted: {_ACCEPTED}. Use spmld.save for other models"
+        f"the model must be a linear predictor, got {got}. Accepted: {_ACCEPTED}. export_onnx and explain also accept "
+        f"SelfPacedEnsemble. {hint}Use spmld.save for other models"
     )
 
 
@@ -122,18 +126,18 @@ def _per_label(model: PerLabelClassifier) -> Linear:
     return _make(coef, intercept, "logistic")
 
 
-def _calibrated(model: CalibratedClassifier | ThresholdClassifier) -> Linear:
-    inner, name = _linear(model.estimator_), type(model).__name__
+def _calibrated(model: CalibratedClassifier | ThresholdClassifier, decisions: bool) -> Linear:
+    inner, name = _linear(model.estimator_, decisions), type(model).__name__
     if isinstance(model.calibration_, IsotonicCalibration):
         raise _not_linear(f"a {name} with isotonic calibration")
     if model.response_method_ != "decision_function":
         raise _not_linear(f"a {name} of a model without decision_function")
     thresholds = model.decision_rule_.thresholds_
-    if thresholds is None:
+    if thresholds is None and decisions:
         raise ValueError(
             f"the model must have a threshold for each label, got {name}(decision={model.decision_rule_.decision!r}). "
             'Use decision="micro_f1", decision="macro_f1" or a number in (0, 1)'
         )
     slopes, shifts = model.calibration_.slopes_, model.calibration_.intercepts_
     calibrated = _make(slopes[:, None] * inner.coef, slopes * inner.intercept + shifts, "logistic")
-    return replace(calibrated, thresholds=logit(thresholds))
+    return replace(calibrated, thresholds=logit(np.full(len(slopes), np.nan) if thresholds is None else thresholds))

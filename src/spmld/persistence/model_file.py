@@ -23,8 +23,8 @@ import spmld
 from spmld._io import StrPath, need, writing
 from spmld.persistence.checksum import KIND, MEMBER, ModelFileError, add_checksum, read_verified
 from spmld.persistence.names import check_names, feature_names_of, label_names_of, shape_of
-from spmld.persistence.state import check_sparse, without_callbacks, without_tensors
-from spmld.persistence.trusted import is_trusted
+from spmld.persistence.state import check_arrays, without_callbacks, without_tensors
+from spmld.persistence.trusted import find, is_trusted
 
 _FORMAT = 2  # 1: before the classes were renamed
 
@@ -123,8 +123,16 @@ def save(
         untrusted = _untrusted(skops.get_untrusted_types(data=content))
     except (TypeError, AttributeError, NotImplementedError, ValueError) as error:
         raise ModelFileError(f"{info.estimator} cannot be written to {file}: {error}") from error
+    unnamed = [name for name in untrusted if find(name) is None]
+    if unnamed:
+        raise ModelFileError(
+            f"{info.estimator} cannot be written to {file}: {', '.join(unnamed)} cannot be imported. Functions are "
+            "stored by name: replace lambda functions and methods by functions of a module"
+        )
     if untrusted:
-        warnings.warn(f"{file} has untrusted types: load it with spmld.load(path, trusted={untrusted})", stacklevel=2)
+        warnings.warn(
+            f"{file} has untrusted types or functions: load it with spmld.load(path, trusted={untrusted})", stacklevel=2
+        )
     content = add_checksum(content, json.dumps(asdict(info), indent=2, ensure_ascii=False))
     with writing(file) as part:
         part.write_bytes(content)
@@ -168,13 +176,13 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
         untrusted = _untrusted(types, trusted)
         if not untrusted:
             model = skops.loads(content, trusted=types)
-            check_sparse(model)
+            check_arrays(model)
     except Exception as error:  # skops raises many kinds of errors for invalid files
         raise ModelFileError(f"{path} cannot be read as {KIND}: {error}") from error
     if untrusted:
         raise ModelFileError(
-            f"{path} has untrusted types: {', '.join(untrusted)}. Types of spmld and of skops are trusted. If you know "
-            f"these types and the source of the file, pass trusted={untrusted}"
+            f"{path} has untrusted types or functions: {', '.join(untrusted)}. Those of spmld and skops are trusted. "
+            f"If you know these and the source of the file, pass trusted={untrusted}"
         )
     return model
 

@@ -1,4 +1,4 @@
-"""The state of a model: removing tensors and callbacks before writing, checking sparse matrices after reading."""
+"""The state of a model: removing tensors and callbacks before writing, validating arrays after reading."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.interpolate import BSpline
 from sklearn.base import BaseEstimator
 
 from spmld._arrays import to_numpy
@@ -49,10 +50,13 @@ def without_callbacks(model: Any) -> Any:
     return _replace(model, remove)
 
 
-def check_sparse(model: Any) -> None:
-    """Raise an error if a sparse matrix has invalid indices, which compiled code would not check."""
-    for matrix in _sparse_parts(model):
-        matrix.check_format(full_check=True)
+def check_arrays(model: Any) -> None:
+    """Raise an error if a sparse matrix or a spline has invalid contents, which compiled code would not check."""
+    for part in _compiled_parts(model):
+        if sp.issparse(part):
+            part.check_format(full_check=True)
+        else:
+            BSpline(part.t, part.c, part.k)  # the constructor validates the arguments
 
 
 def _replace(part: Any, function: Callable[[Any], Any]) -> Any:
@@ -69,8 +73,8 @@ def _replace(part: Any, function: Callable[[Any], Any]) -> Any:
     return part
 
 
-def _sparse_parts(part: Any) -> Iterator[Any]:
-    if sp.issparse(part):
+def _compiled_parts(part: Any) -> Iterator[Any]:
+    if sp.issparse(part) or isinstance(part, BSpline):
         yield part
         return
     if isinstance(part, BaseEstimator):
@@ -79,4 +83,4 @@ def _sparse_parts(part: Any) -> Iterator[Any]:
         part = part.ravel().tolist()
     if isinstance(part, (dict, list, tuple)):
         for item in part.values() if isinstance(part, dict) else part:
-            yield from _sparse_parts(item)
+            yield from _compiled_parts(item)

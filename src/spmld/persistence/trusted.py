@@ -1,24 +1,60 @@
-"""Types that a model file may contain, in addition to those that skops trusts."""
+"""Names of types and functions that a model file may contain, in addition to those that skops trusts.
+
+skops trusts the estimators of scikit-learn. The names below are their parts: data types, Python classes without
+compiled state, and functions that compute statistics of arrays. None of them reads files or runs commands. Compiled
+trees and neighbor indices are not among them, because their contents are not validated.
+"""
 
 import importlib
+
+from spmld.metrics import METRICS
 
 # The packages of models and their parts. They neither read files nor run commands.
 _PACKAGES = (
     "spmld.core",
     "spmld.estimators",
     "spmld.labels",
+    "spmld.metrics",
     "spmld.model_selection",
     "spmld.pacing",
     "spmld.studies.released",
 )
-# The sparse training samples of MLkNN. Their indices are checked after loading.
-_OTHERS = ("scipy.sparse._csr.csr_array",)
+_PARTS = {
+    # Data types, by which columns are selected and imputed.
+    "builtins": ("object",),
+    "numpy": ("dtype", "number", "mean"),
+    "sklearn.compose._column_transformer": ("make_column_selector",),
+    # Arrays that compiled code uses; they are validated after loading.
+    "scipy.sparse._csr": ("csr_array", "csr_matrix"),
+    "scipy.sparse._csc": ("csc_array", "csc_matrix"),
+    "scipy.interpolate._bsplines": ("BSpline",),
+    "scipy._lib.array_api_compat.numpy._aliases": ("asarray",),
+    # Statistics for the selection of features.
+    "sklearn.feature_selection._univariate_selection": (
+        "chi2",
+        "f_classif",
+        "f_oneway",
+        "f_regression",
+        "r_regression",
+    ),
+    "sklearn.feature_selection._mutual_info": ("mutual_info_classif", "mutual_info_regression"),
+    # Parts of classifiers, of clustering and of searches.
+    "sklearn.calibration": ("_CalibratedClassifier", "_SigmoidCalibration"),
+    "sklearn.cluster._bisect_k_means": ("_BisectingTree",),
+    "sklearn.cluster._kmeans": ("_kmeans_single_lloyd",),
+    "sklearn.metrics._scorer": ("_PassthroughScorer",),
+    "sklearn.multiclass": ("_ConstantPredictor",),
+    "sklearn.neural_network._stochastic_optimizers": ("AdamOptimizer", "SGDOptimizer"),
+    "sklearn.utils._bunch": ("Bunch",),
+}
+_NAMES = {f"{module}.{name}" for module, names in _PARTS.items() for name in names}
+_METRICS = {f"{metric.function.__module__}.{metric.name}" for metric in METRICS.values()}
 
 
 def is_trusted(name: str) -> bool:
-    """Return whether a full name is that of a class defined in the packages of models.
+    """Return whether a full name is that of a class of the packages of models, a metric, or a part of scikit-learn.
 
-    Functions are not trusted, nor is anything that these packages import from elsewhere.
+    Other functions are not trusted, nor is anything that these packages import from elsewhere.
 
     Examples
     --------
@@ -26,11 +62,24 @@ def is_trusted(name: str) -> bool:
     >>> is_trusted("spmld.estimators.spmld.SPMLD"), is_trusted("spmld.labels.read_labels"), is_trusted("os.system")
     (True, False, False)
     """
-    module, _, attribute = name.rpartition(".")
+    module, _, _ = name.rpartition(".")
     if not any(module == package or module.startswith(f"{package}.") for package in _PACKAGES):
-        return name in _OTHERS
+        return name in _NAMES
+    cls = find(name)
+    return name in _METRICS or (isinstance(cls, type) and cls.__module__ == module)
+
+
+def find(name: str) -> object | None:
+    """Return the object with a full name, or None if it cannot be imported.
+
+    Examples
+    --------
+    >>> from spmld.persistence.trusted import find
+    >>> find("builtins.len"), find("builtins.<lambda>")
+    (<built-in function len>, None)
+    """
+    module, _, attribute = name.rpartition(".")
     try:
-        cls = getattr(importlib.import_module(module), attribute, None)
+        return getattr(importlib.import_module(module), attribute, None)
     except ImportError:
-        return False
-    return isinstance(cls, type) and cls.__module__ == module
+        return None

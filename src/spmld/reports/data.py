@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from spmld.audit import LabelIssues, find_label_issues
 from spmld.estimators import Completion
 from spmld.labels import read_labels
 from spmld.metrics import Evaluation, evaluate
+from spmld.model_selection import DecisionRule
 from spmld.persistence.names import label_names_of
 
 
@@ -68,6 +70,21 @@ class ReportData:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             return metric(self.Y, predictions, average=None)
+
+    @cached_property
+    def decision_rule(self) -> DecisionRule | None:
+        """Rule for decisions of the model; None if labels with positive scores are predicted."""
+        model = find_model(self.model, "answers_")
+        model = find_model(self.model, "decision_rule_") if model is None else model.answers_
+        return None if model is None else model.decision_rule_
+
+    @cached_property
+    def thresholds(self) -> NDArray[np.float64] | None:
+        """Thresholds of the probabilities of each label, or their means if they depend on the sample."""
+        rule, p = self.decision_rule, self.predictions.probabilities
+        if rule is None or p is None or isinstance(rule.decision, Integral):
+            return None
+        return rule.label_thresholds_ if rule.sample_weight_ == 0 else (p - rule.margins(p)).mean(axis=0)
 
     @cached_property
     def issues(self) -> LabelIssues | None:

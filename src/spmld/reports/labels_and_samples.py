@@ -6,19 +6,20 @@ import numpy as np
 
 from spmld._table import TextTable
 from spmld.metrics import label_ranking_average_precision, macro_auc, macro_average_precision, macro_f1, ranking_loss
-from spmld.reports.data import ReportData, find_model
+from spmld.reports.data import ReportData
 from spmld.reports.parts import Section
 
 _FEW = 5
 
 
 def labels(data: ReportData) -> Section:
-    """Return the metrics of each label, and the easiest and the hardest labels by AUC."""
+    """Return the metrics of each label, and the labels with the highest and the lowest F1."""
     rows = _label_rows(data)
     parts = []
-    ordered = sorted((row for row in rows if not np.isnan(row["AUC"])), key=lambda row: -row["AUC"])
+    defined = [row for row in rows if not np.isnan(row["AUC"]) and not np.isnan(row["F1"])]
+    ordered = sorted(defined, key=lambda row: (-row["F1"], -row["AUC"]))
     if len(ordered) > 2 * _FEW:
-        short = [{name: row[name] for name in ("label", "positives", "AUC", "F1")} for row in ordered]
+        short = [{name: row[name] for name in ("label", "positives", "F1", "AUC")} for row in ordered]
         for title, some in (("Easiest labels", short[:_FEW]), ("Hardest labels", short[: -_FEW - 1 : -1])):
             parts.append(TextTable.from_records(some, title))
     text = (
@@ -42,9 +43,8 @@ def _label_rows(data: ReportData) -> list[dict[str, Any]]:
     else:
         columns["AUC"] = [float("nan")] * len(data.label_names)
     columns["F1"] = data.values(macro_f1, predictions.positive).tolist()
-    tuned = find_model(data.model, "thresholds_")
-    if tuned is not None:
-        columns["threshold"] = np.asarray(tuned.thresholds_).tolist()
+    if data.thresholds is not None:
+        columns["threshold"] = data.thresholds.tolist()
     if data.issues is not None:
         columns["expected errors"] = [row["error_rate"] for row in data.issues.label_rows()]
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from spmld._table import TextTable, format_number
+from spmld._table import TableCell, TextTable, format_number
 from spmld.plotting import ReliabilityDisplay
 from spmld.plotting.style import metric_label
-from spmld.reports.data import ReportData, find_model
+from spmld.reports.data import ReportData
 from spmld.reports.parts import Facts, Section, Tiles
 from spmld.reports.pictures import picture
 
@@ -61,8 +62,11 @@ def calibration(data: ReportData) -> Section | None:
     p = data.predictions.probabilities
     if p is None:
         return None
-    has_thresholds = find_model(data.model, "thresholds_") is not None
-    thresholds = "The table of labels lists the thresholds of the probabilities." if has_thresholds else ""
+    thresholds = ""
+    if data.thresholds is not None and data.decision_rule is not None:
+        means = "" if data.decision_rule.thresholds_ is not None else "means of the "
+        depend = ", which depend on the sample" if means else ""
+        thresholds = f"The table of labels lists the {means}thresholds of the probabilities{depend}."
     brier, log_loss = (format_number(data.evaluation[name]) for name in ("brier_score", "log_loss"))
     alt = f"Reliability diagram: fraction of positives by predicted probability; the Brier score is {brier}."
 
@@ -71,4 +75,20 @@ def calibration(data: ReportData) -> Section | None:
 
     caption = "Perfectly calibrated probabilities are on the dashed line. Larger points are bins with more entries."
     text = f"The Brier score is {brier}, the log loss {log_loss}. {thresholds}"
-    return Section("calibration", "Calibration", text.strip(), [picture(draw, alt, caption, size=(4.6, 4.6))])
+    parts: list[Any] = [picture(draw, alt, caption, size=(4.6, 4.6)), _label_calibration(data, p)]
+    return Section("calibration", "Calibration", text.strip(), parts)
+
+
+def _label_calibration(data: ReportData, p: NDArray[np.float64]) -> TextTable:
+    """Return the number of positives of each label, beside the number that the probabilities predict."""
+    observed = ~np.isnan(data.Y)
+    expected = np.where(observed, p, 0).sum(axis=0).tolist()
+    columns = {
+        "label": data.label_names,
+        "observed": observed.sum(axis=0).tolist(),
+        "positives": np.nansum(data.Y, axis=0).astype(int).tolist(),
+        "expected positives": [TableCell(f"{total:.1f}", total) for total in expected],
+    }
+    rows = list(zip(*columns.values(), strict=True))
+    note = "The expected number of positives is the sum of the probabilities of the observed entries."
+    return TextTable(list(columns), rows, "Calibration of labels", note)

@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from spmld.reports.data import ReportData, collect_data
+from spmld.reports.features import features
 from spmld.reports.labels_and_samples import labels, likely_errors, missing_labels, samples
 from spmld.reports.metrics import calibration, metrics, summary
+from spmld.reports.model_card import model_card
 from spmld.reports.model_selection import model_selection
 from spmld.reports.page import page
 from spmld.reports.parts import Section
@@ -15,6 +17,7 @@ _SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     metrics,
     labels,
     samples,
+    features,
     curriculum,
     correlations,
     dependencies,
@@ -22,6 +25,7 @@ _SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     missing_labels,
     calibration,
     model_selection,
+    model_card,
 )
 
 

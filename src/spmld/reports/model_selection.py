@@ -53,4 +53,4 @@ def _path_figure(results: list[dict[str, Any]]) -> Figure | None:
     lowest = f"{format_number(loss)}, view {name}, C={C:g}"
     alt = f"Held-out loss by C for {len(paths)} regularization paths; the lowest loss is {lowest}."
     caption = "The search moves along the path of a view as long as the loss decreases."
-    return picture(draw, alt, caption, size=(6.8, 3.8))
+    return picture(draw, alt, caption, size=(4.8, 3.4))

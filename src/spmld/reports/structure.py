@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import hypergeom
 
 from spmld._table import TextTable
 from spmld.plotting import CorrelationDisplay, ObjectiveDisplay, PacingDisplay
@@ -42,7 +43,7 @@ def _pacing(model: Any) -> Figure | None:
     )
     height = min(3 + 0.12 * weights.shape[1], 9)
     caption = f"One row for each {keys[key]}; those that were included first are at the top."
-    return picture(lambda ax: PacingDisplay.from_estimator(model, ax=ax), alt, caption, size=(6.8, height))
+    return picture(lambda ax: PacingDisplay.from_estimator(model, ax=ax), alt, caption, size=(4.8, height))
 
 
 def _objective(model: Any) -> Figure | None:
@@ -53,7 +54,7 @@ def _objective(model: Any) -> Figure | None:
     caption = "Objective of the fit by iteration."
     if any(record.get("threshold") is not None for record in model.history_):
         caption += " It changes with the pacing schedule; the pacing term is negative while entries are left out."
-    return picture(lambda ax: ObjectiveDisplay.from_estimator(model, ax=ax), alt, caption, size=(6.8, 4))
+    return picture(lambda ax: ObjectiveDisplay.from_estimator(model, ax=ax), alt, caption, size=(4.8, 3.6))
 
 
 def _weights(data: ReportData) -> TextTable | None:
@@ -78,25 +79,82 @@ def _weights(data: ReportData) -> TextTable | None:
 
 
 def correlations(data: ReportData) -> Section | None:
-    """Return heat maps of the label correlations, and the pairs with the strongest correlations."""
-    model = find_model(data.model, "label_correlation")
-    if model is None or len(data.label_names) < 2:
+    """Return the correlations of the observed labels, and the pairs with the strongest ones."""
+    if len(data.label_names) < 2:
         return None
-    try:
-        overall = model.label_correlation()
-    except ValueError:  # both correlation terms are disabled
+    phi, supported = label_correlations(data.Y_audited)
+    rows, columns = np.nonzero(np.triu(supported, 1))
+    if len(rows) == 0:
         return None
-    parts: list[Any] = [_map(overall, data.label_names, "all samples"), _strongest_pairs(overall, data)]
-    sizes = np.asarray(model.group_sizes_).ravel()
-    if len(sizes) > 1:
-        for group, size in enumerate(sizes):
-            samples = f"group {group + 1} of {len(sizes)}, {int(size)} samples"
-            parts.append(_map(model.label_correlation(group), data.label_names, samples))
+    order = np.argsort(-np.abs(phi[rows, columns]), kind="stable")[: data.top]
+    model = _correlated_model(data.model)
+    learned = None if model is None else model.label_correlation()
+    names, pairs = data.label_names, []
+    for i, j in zip(rows[order], columns[order], strict=True):
+        values = {"correlation": float(phi[i, j])} | ({} if learned is None else {"learned": float(learned[i, j])})
+        pairs.append({"label": names[i], "and": names[j], **values})
+    shown = np.where(supported | np.eye(len(names), dtype=bool), phi, 0)
+    first = pairs[0]
+    alt = (
+        f"Heat map of the correlations of {len(names)} labels; the strongest is that of {first['label']} and "
+        f"{first['and']}, {first['correlation']:.2f}."
+    )
     text = (
-        "Positive correlations are red, negative ones blue. Correlated labels are next to each other. The correlations "
-        "of labels that are related to no other label, such as rare labels, are arbitrary and not zero."
-    ) + view_note(data.model, model)
-    return Section("correlations", "Label correlations", text, parts)
+        f"Correlations (phi coefficients) of the observed labels of {data.audited_samples}. Positive ones are red, "
+        "negative ones blue. Pairs whose correlation is not significant (Fisher's exact test at the 5 % level, with "
+        "Bonferroni's correction) are white, and not listed."
+    )
+    if learned is not None:
+        text += " The learned correlations of the model may differ from those of the labels."
+    figure = _figure(CorrelationDisplay(shown, names), alt)
+    return Section(
+        "correlations", "Label correlations", text, [figure, TextTable.from_records(pairs, "Strongest pairs")]
+    )
+
+
+def _correlated_model(model: Any) -> Any:
+    """Return the model with learned label correlations, None if there is none."""
+    inner = find_model(model, "label_correlation")
+    active = inner is not None and (inner.global_correlation > 0 or inner.local_correlation > 0)
+    return inner if active else None
+
+
+def label_correlations(Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the phi coefficients of pairs of labels, and which of them are significant.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels as 0 and 1, NaN where missing. A pair is compared on the samples for which both are observed.
+
+    Returns
+    -------
+    phi : ndarray of shape (n_labels, n_labels)
+        Phi coefficients, 1 on the diagonal and 0 where they are undefined.
+    significant : ndarray of bool of shape (n_labels, n_labels)
+        Whether Fisher's exact test rejects independence at the 5 % level, with Bonferroni's correction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.reports.structure import label_correlations
+    >>> phi, significant = label_correlations(np.array([[1, 0, 1], [0, 1, 1], [1, 0, 0], [0, 1, 0]] * 5, dtype=float))
+    >>> phi.round(1).tolist()
+    [[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> significant[0].tolist()
+    [False, True, False]
+    """
+    positive, negative = (Y == 1).astype(float), (Y == 0).astype(float)
+    both, neither, first = positive.T @ positive, negative.T @ negative, positive.T @ negative
+    second, n = first.T, both + neither + first + first.T
+    rows, columns = both + first, both + second
+    product = rows * (n - rows) * columns * (n - columns)
+    phi = np.divide(both * neither - first * second, np.sqrt(product), out=np.zeros_like(both), where=product > 0)
+    np.fill_diagonal(phi, 1)
+    tail = np.minimum(hypergeom.cdf(both, n, rows, columns), hypergeom.sf(both - 1, n, rows, columns))
+    n_pairs = max(len(both) * (len(both) - 1) / 2, 1)
+    significant = (2 * tail * n_pairs < 0.05) & (product > 0) & ~np.eye(len(both), dtype=bool)
+    return phi, significant
 
 
 def dependencies(data: ReportData) -> Section | None:
@@ -113,7 +171,7 @@ def dependencies(data: ReportData) -> Section | None:
         f"Heat map of the effect of each of {len(names)} labels on the scores of the others, from {M.min():.2f} to "
         f"{M.max():.2f}."
     )
-    figure = _figure(CorrelationDisplay(M, names, None, "Effect of a label (row) on others (columns)"), alt)
+    figure = _figure(CorrelationDisplay(M, names, None, "Effects of rows on columns"), alt)
     text = (
         "Effect of the probability of a label on the scores of the others, estimated on held-out labels. Predictions "
         f"use it with weight {model.dependency_weight:g}."
@@ -123,27 +181,6 @@ def dependencies(data: ReportData) -> Section | None:
     )
 
 
-def _map(correlation: NDArray[np.float64], names: list[str], samples: str) -> Figure:
-    rows, columns = np.triu_indices(len(correlation), 1)
-    order = np.argsort(correlation[rows, columns], kind="stable")
-    (i, p), (j, q) = rows[order[[0, -1]]], columns[order[[0, -1]]]
-    alt = (
-        f"Heat map of the correlations of {len(names)} labels, {samples}: from {correlation[i, j]:.2f} "
-        f"({names[i]} and {names[j]}) to {correlation[p, q]:.2f} ({names[p]} and {names[q]})."
-    )
-    return _figure(CorrelationDisplay(correlation, names, title=samples.capitalize()), alt)
-
-
 def _figure(display: CorrelationDisplay, alt: str) -> Figure:
     side = float(np.clip(2.6 + 0.14 * len(display.names), 3.6, 8.0))
     return picture(plot(display), alt, size=(side + 0.7, side))
-
-
-def _strongest_pairs(correlation: NDArray[np.float64], data: ReportData) -> TextTable:
-    rows, columns = np.triu_indices(len(correlation), 1)
-    order = np.argsort(-np.abs(correlation[rows, columns]), kind="stable")[: data.top]
-    pairs = [
-        {"label": data.label_names[i], "and": data.label_names[j], "correlation": float(correlation[i, j])}
-        for i, j in zip(rows[order], columns[order], strict=True)
-    ]
-    return TextTable.from_records(pairs, "Strongest pairs")

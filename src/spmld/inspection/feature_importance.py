@@ -1,0 +1,134 @@
+"""Top features: those with the largest contributions to the scores of each label."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from spmld._io import need
+from spmld._table import TextTable
+from spmld.inspection.contributions import label_contributions
+from spmld.inspection.explanation import read_model
+
+_Floats = NDArray[np.float64]
+MIN_FRACTION = 0.1
+"""Minimum importance of the features in the table of a label, relative to the largest one."""
+
+
+@dataclass(frozen=True)
+class TopFeatures:
+    """Importances and coefficients of the features of each label. Printing it shows the top features of each label.
+
+    Attributes
+    ----------
+    labels : list of str
+        Names of the labels.
+    feature_names : list of str
+        Names of the features.
+    importances : ndarray of shape (n_labels, n_features)
+        Mean absolute contribution of each feature to the score of the label.
+    coefficients : ndarray of shape (n_labels, n_features)
+        Least-squares slope of the contribution by the value of the feature; the coefficient, for a linear model. It is
+        positive where larger values of the feature raise the score.
+
+    Examples
+    --------
+    See `top_features`.
+    """
+
+    labels: list[str]
+    feature_names: list[str]
+    importances: _Floats
+    coefficients: _Floats
+
+    def rows(self, n: int = 10) -> list[dict[str, Any]]:
+        """Return the `n` most important features of each label: label, feature, importance and coefficient."""
+        return [
+            {
+                "label": label,
+                "feature": self.feature_names[j],
+                "importance": float(importance[j]),
+                "coefficient": float(coefficient[j]),
+            }
+            for label, importance, coefficient in zip(self.labels, self.importances, self.coefficients, strict=True)
+            for j in np.argsort(-importance, kind="stable")[:n]
+            if importance[j] > 0
+        ]
+
+    def to_frame(self, n: int = 10) -> Any:
+        """Return `rows` as a DataFrame."""
+        return need("pandas").DataFrame(self.rows(n), columns=["label", "feature", "importance", "coefficient"])
+
+    def table(self, n: int = 5) -> TextTable:
+        """Return a table with the most important features that raise and that lower the score of each label.
+
+        Features with less than a tenth of the largest importance of the label are left out.
+        """
+        rows = []
+        for label, importance, coefficient in zip(self.labels, self.importances, self.coefficients, strict=True):
+            least = MIN_FRACTION * importance.max()
+            order = [j for j in np.argsort(-importance, kind="stable") if importance[j] >= least]
+            names = ([self.feature_names[j] for j in order if sign * coefficient[j] > 0][:n] for sign in (1, -1))
+            rows.append([label, *(", ".join(part) or "-" for part in names)])
+        return TextTable(["label", "raise the score", "lower the score"], rows)
+
+    def __str__(self) -> str:
+        return self.table().to_text()
+
+    __repr__ = __str__
+
+
+def top_features(
+    model: Any, X: Any, *, labels: Sequence[Any] | None = None, feature_names: Sequence[str] | None = None
+) -> TopFeatures:
+    """Return the importance of the features for each label: their mean absolute contribution to the scores.
+
+    Parameters
+    ----------
+    model, feature_names
+        As in `explain`.
+    X : array-like or sparse matrix of shape (n_samples, n_features), or what a pipeline accepts
+        Samples over which contributions are averaged, such as the training samples; a few hundred are enough.
+    labels : sequence of str or int, optional
+        Names or indices of the labels. By default, all.
+
+    Returns
+    -------
+    TopFeatures
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from spmld import MaskedLogistic
+    >>> from spmld.inspection import top_features
+    >>> songs = ["slow rain", "slow night", "fast dance", "fast sun"] * 10
+    >>> tags = [[1, 0], [1, 0], [0, 1], [0, 1]] * 10
+    >>> model = make_pipeline(TfidfVectorizer(), MaskedLogistic()).fit(songs, tags)
+    >>> print(top_features(model, songs).table(n=2))
+    label    raise the score  lower the score
+    label 0  slow, night      fast, dance
+    label 1  fast, dance      slow, night
+    """
+    target = read_model(model, X, feature_names)
+    chosen = range(len(target.label_names)) if labels is None else [target.find(label) for label in labels]
+    s = target.arrays.view_scores(target.X)
+    summaries = [_summarize(label_contributions(target.arrays, target.X, j, s)[0], target.X) for j in chosen]
+    importances, coefficients = (np.array(part) for part in zip(*summaries, strict=True))
+    return TopFeatures([target.label_names[j] for j in chosen], target.feature_names, importances, coefficients)
+
+
+def _summarize(contributions: Any, X: Any) -> tuple[_Floats, _Floats]:
+    """Return the mean absolute contributions, and the slopes of the contributions by the values of the features."""
+    importance = np.asarray(abs(contributions).mean(axis=0)).ravel()
+    if sp.issparse(contributions):  # contributions of zeros are zeros
+        products, squares = contributions.multiply(X).sum(axis=0), X.multiply(X).sum(axis=0)
+    else:
+        X = X.toarray() if sp.issparse(X) else X
+        deviations = X - X.mean(axis=0)
+        products, squares = (contributions * deviations).sum(axis=0), (deviations**2).sum(axis=0)
+    products, squares = np.asarray(products).ravel(), np.asarray(squares).ravel()
+    return importance, np.divide(products, squares, out=np.zeros_like(products), where=squares > 0)

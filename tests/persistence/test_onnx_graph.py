@@ -1,0 +1,99 @@
+"""ONNX graphs of ensembles and of all decisions: the scores, probabilities and labels of the model."""
+
+import json
+
+import numpy as np
+import onnxruntime
+import pytest
+import scipy.sparse as sp
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import spmld
+from spmld import LabelPrior, MaskedLogistic, MLkNN, SelfPacedEnsemble
+from spmld.estimators import FeatureScaler, View
+from spmld.model_selection import ThresholdClassifier
+from tests.persistence.cases import X, Y
+
+SPARSE = np.maximum(X - 0.7, 0)  # mostly zeros
+DECISIONS = ["f1", "micro_f1", "macro_f1", "sample_f1", 0.3, 2]
+
+
+def ensemble(**options):
+    return SelfPacedEnsemble(n_landmarks=30, Cs=(1.0, 10.0), alphas=(1.0,), random_state=0, **options)
+
+
+def run(model, path, samples, dtype="float64"):
+    spmld.export_onnx(model, path, dtype=dtype)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    metadata = {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, {"X": samples.astype(dtype)}), strict=True)), metadata
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("samples", "options"),
+    [
+        (X, {}),
+        (X, {"views": ("ridge", "linear", "kernel", "latent"), "dependency_weight": 1.0}),
+        (X, {"dependency_weight": 0.0}),
+        (SPARSE, {}),
+        (sp.csr_array(SPARSE), {}),
+        (sp.csr_array(X), {}),
+    ],
+)
+def test_the_graph_of_an_ensemble_predicts_as_the_ensemble(samples, options, dtype, tmp_path):
+    model = ensemble(**options).fit(samples, Y)
+    dense = np.vstack([samples.toarray() if sp.issparse(samples) else samples, np.zeros((1, X.shape[1]))])
+    computed, metadata = run(model, tmp_path / "model.onnx", dense, dtype)
+    tolerance = 1e-4 if dtype == "float32" else 1e-10
+    samples = sp.csr_array(dense) if sp.issparse(samples) else dense
+    np.testing.assert_allclose(computed["scores"], model.decision_function(samples), rtol=0, atol=tolerance)
+    np.testing.assert_allclose(computed["probabilities"], model.predict_proba(samples), rtol=0, atol=tolerance)
+    margins = model.answers_.decision_rule_.margins(model.predict_proba(samples))
+    sure = np.abs(margins) > tolerance
+    assert sure.mean() > 0.95
+    np.testing.assert_array_equal(computed["labels"][sure], model.predict(samples)[sure])
+    assert metadata["decision"] == "f1"
+    assert metadata["label_names"] == [f"y{i}" for i in range(5)]
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("kind", ["ensemble", "threshold"])
+def test_all_decisions_are_exported(decision, kind, tmp_path):
+    wrapper = ThresholdClassifier(MaskedLogistic(), decision=decision, cv=2, random_state=0)
+    model = (ensemble(decision=decision) if kind == "ensemble" else wrapper).fit(X, Y)
+    computed, metadata = run(model, tmp_path / "model.onnx", X)
+    np.testing.assert_allclose(computed["probabilities"], model.predict_proba(X), atol=1e-10)
+    np.testing.assert_array_equal(computed["labels"], model.predict(X))
+    assert len(np.unique(computed["labels"])) == 2
+    if decision in ("micro_f1", "macro_f1", 0.3):
+        np.testing.assert_array_equal(computed["scores"] > metadata["thresholds"], computed["labels"] > 0)
+
+
+def test_equal_probabilities_are_decided_by_the_index(tmp_path):
+    model = ThresholdClassifier(LabelPrior(), decision=2, cv=2, random_state=0).fit(X, np.tile(Y[:, :1], 4))
+    computed, _ = run(model, tmp_path / "model.onnx", X)
+    np.testing.assert_array_equal(computed["labels"], np.tile([1, 1, 0, 0], (len(X), 1)))
+    np.testing.assert_array_equal(model.predict(X), computed["labels"])
+
+
+def test_one_label_and_names(tmp_path):
+    model = ensemble().fit(X, Y[:, 0] == 1)
+    computed, _ = run(model, tmp_path / "model.onnx", X)
+    np.testing.assert_allclose(computed["probabilities"][:, 0], model.predict_proba(X)[:, 1], atol=1e-10)
+    np.testing.assert_array_equal(computed["labels"][:, 0], model.predict(X))
+    spmld.export_onnx(model, tmp_path / "named.onnx", label_names=["calm"], feature_names=list("abcdefgh"))
+    with pytest.raises(ValueError, match="label_names must have 1 names"):
+        spmld.export_onnx(model, tmp_path / "model.onnx", label_names=["calm", "sad"])
+
+
+def test_the_error_names_the_part_that_cannot_be_exported(tmp_path):
+    neighbors = View("neighbors", FeatureScaler(), MLkNN())
+    with pytest.raises(ValueError, match=r"the view 'neighbors' of the ensemble: .* got MLkNN"):
+        spmld.export_onnx(ensemble(views=["linear", neighbors]).fit(X, Y), tmp_path / "model.onnx")
+    pipeline = make_pipeline(StandardScaler(), ensemble()).fit(X, Y)
+    with pytest.raises(ValueError, match=r"got Pipeline\..* Export the last step of a pipeline, pipeline\[-1\]"):
+        spmld.export_onnx(pipeline, tmp_path / "model.onnx")
+    assert not list(tmp_path.iterdir())
