@@ -7,6 +7,8 @@ negative, 0 for missing.
 labels                meaning
 ===================== ===============================================================================================
 0 and 1, or bool      negative and positive
+yes and no, ja and    negative and positive, also as y and n, true and false, or x; in several columns they become
+nein                  0 and 1
 -1 and +1             negative and positive
 NaN, None, ``pd.NA``  missing
 masked array          masked entries are missing
@@ -19,5 +21,16 @@ sparse matrix         stored entries are labels; the others are negative, or mis
 from spmld.labels.corruption import corrupt_labels, hide_labels
 from spmld.labels.encoding import Labels, decode_missing, observed, read_labels
 from spmld.labels.single_class import LabelWarning
+from spmld.labels.tags import Tags, read_tags
 
-__all__ = ["LabelWarning", "Labels", "corrupt_labels", "decode_missing", "hide_labels", "observed", "read_labels"]
+__all__ = [
+    "LabelWarning",
+    "Labels",
+    "Tags",
+    "corrupt_labels",
+    "decode_missing",
+    "hide_labels",
+    "observed",
+    "read_labels",
+    "read_tags",
+]

@@ -9,10 +9,11 @@ _PACKAGES = (
     "spmld.labels",
     "spmld.model_selection",
     "spmld.pacing",
+    "spmld.preprocessing",
     "spmld.studies.released",
 )
-# The sparse training samples of MLkNN. Their indices are checked after loading.
-_OTHERS = ("scipy.sparse._csr.csr_array",)
+# The sparse training samples of MLkNN, whose indices are checked after loading, and the data type of an imputer.
+_OTHERS = ("scipy.sparse._csr.csr_array", "numpy.dtype")
 
 
 def is_trusted(name: str) -> bool:

@@ -1,0 +1,91 @@
+"""Problems of a table, each with the options that solve it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_COMMAND_OPTIONS = {"labels": "label", "empty_is": "empty-is", "tag_sep": "tag-sep"}
+
+
+@dataclass(frozen=True)
+class TableProblem:
+    """A problem of a table, or a note about it, and the options that solve it.
+
+    Attributes
+    ----------
+    text : str
+        Description of the problem.
+    options : tuple of (str, str)
+        Names of options, and their values.
+
+    Examples
+    --------
+    >>> from spmld.datasets.problems import TableProblem
+    >>> problem = TableProblem("column 'nr' looks like an identifier", (("id", "nr"), ("drop", "nr")))
+    >>> problem.describe(), problem.describe(command_line=True)
+    ("column 'nr' looks like an identifier (id='nr' or drop='nr')", "column 'nr' looks like an identifier (--id nr or \
+--drop nr)")
+    """
+
+    text: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    def describe(self, *, command_line: bool = False) -> str:
+        """Return the text and the options, as keyword arguments or as they are written on the command line."""
+        if not self.options:
+            return self.text
+        shown = [_as_option(*option) if command_line else "{}={!r}".format(*option) for option in self.options]
+        return f"{self.text} ({' or '.join(shown)})"
+
+
+class TableError(ValueError):
+    """Error for a table that cannot be used, with all of its problems.
+
+    Parameters
+    ----------
+    problems : sequence of TableProblem
+        The problems.
+    source : str, default=""
+        File of the table.
+
+    Examples
+    --------
+    >>> from spmld.datasets.problems import TableError, TableProblem
+    >>> print(TableError([TableProblem("no samples"), TableProblem("no labels", (("tags", "mood"),))], "songs.csv"))
+    songs.csv has 2 problems: no samples; no labels (tags='mood')
+    """
+
+    def __init__(self, problems: Sequence[TableProblem], source: str = "") -> None:
+        self.problems, self.source = list(problems), source
+        super().__init__(self._title() + "; ".join(problem.describe() for problem in self.problems))
+
+    def _title(self) -> str:
+        source = self.source or "the table"
+        return f"{source}: " if len(self.problems) == 1 else f"{source} has {len(self.problems)} problems: "
+
+    def describe(self) -> str:
+        """Return the message for the command line, one line for each problem."""
+        lines = [problem.describe(command_line=True) for problem in self.problems]
+        return self._title() + (lines[0] if len(lines) == 1 else "".join(f"\n  - {line}" for line in lines))
+
+
+class TableWarning(UserWarning):
+    """Warning about a column of a table, such as an identifier that is not used as a feature.
+
+    Parameters
+    ----------
+    problem : TableProblem
+        The note.
+
+    Examples
+    --------
+    See `spmld.datasets.from_frame`.
+    """
+
+    def __init__(self, problem: TableProblem) -> None:
+        self.problem = problem
+        super().__init__(problem.describe())
+
+
+def _as_option(option: str, value: str) -> str:
+    quoted = f'"{value}"' if not value or set(value) & set(" ;|&\t'()<>*?!$#") else value
+    return f"--{_COMMAND_OPTIONS.get(option, option)} {quoted}"
