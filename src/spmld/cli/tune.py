@@ -17,7 +17,7 @@ from spmld.metrics import get_metric
 
 @click.command()
 @options.source_options("data", part="train")
-@options.method_option("As for `spmld fit`.", "SPMLD")
+@options.method_option("As for `spmld fit`.", "SelfPacedEnsemble")
 @options.several("--param", "params", "KEY=VALUE", "Fixed parameter")
 @options.several("--choices", "choices", "KEY=A,B,C", "Values of a parameter")
 @options.several("--range", "ranges", "KEY=LOW:HIGH[:log]", "Range")
@@ -53,6 +53,7 @@ def tune(
 
     \b
     Examples:
+      spmld tune songs.csv -o best.skops
       spmld tune songs.csv --method MaskedLogistic -o best.skops
       spmld tune songs.csv --method SPMLD --range feature_ridge=0.01:10:log --choices n_components=5,10,20 --trials 30
     """

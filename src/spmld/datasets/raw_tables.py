@@ -41,8 +41,8 @@ def read_table(
     ----------
     path : str or path-like
         CSV file (``.csv``, ``.tsv``, ``.csv.gz``), Excel file (``.xlsx``, first sheet), JSON lines (``.jsonl``),
-        Parquet file, or folder of text files. The table of a folder has the columns "file" and "text", and "tags" with the
-        names of the subfolders; see `spmld.datasets.text_folder`.
+        Parquet file, or folder of text files. The table of a folder has the columns "file" and "text", and "tags" with
+        the names of the subfolders; see `spmld.datasets.text_folder`.
     format : {"csv", "excel", "jsonl", "parquet", "folder"}, optional
         Format. By default, it is chosen by the file extension.
     sep : str, optional
