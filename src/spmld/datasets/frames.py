@@ -168,7 +168,7 @@ def _read_trusted(frame: Any, column: str, problems: list[TableProblem]) -> NDAr
     values = to_numbers(frame[column]).to_numpy()
     invalid = frame[column][(frame[column].notna() & np.isnan(values)) | ~np.isin(values, (0, 1)) & ~np.isnan(values)]
     if len(invalid):
-        text = f"column {column!r} of --trusted must contain 1/0, true/false or yes/no, got {invalid.iloc[0]!r}"
+        text = f"column {column!r} of --trusted must contain 1/0, true/false or yes/no, got {str(invalid.iloc[0])!r}"
         problems.append(TableProblem(text))
     return values == 1
 
