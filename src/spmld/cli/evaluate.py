@@ -109,9 +109,9 @@ def _k_values(metrics: Sequence[str]) -> list[int]:
 def _select(evaluation: Evaluation, metrics: Sequence[str], model: str) -> list[Any]:
     """Return the rows of the metrics in the order of the options; the default ones, if defined, without options."""
     if not metrics:
-        rows = {row.name: row for row in evaluation.rows}
-        return [rows[name] for name in METRICS if name in rows]
-    selected = []
+        by_name = {row.name: row for row in evaluation.rows}
+        return [by_name[name] for name in METRICS if name in by_name]
+    selected: list[Any] = []
     for name in metrics:
         prefix = name.removesuffix("k") if name.endswith("_at_k") else None
         rows = [row for row in evaluation.rows if (row.name.startswith(prefix) if prefix else row.name == name)]

@@ -66,9 +66,9 @@ def _metrics(Y: Any, scores: Any) -> dict[str, float]:
 def describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: dict[str, Any]) -> list[str]:
     """Return the five lines that describe a fit."""
     n, l = data.Y.shape
-    method, seconds = summary["method"], summary["seconds"]
+    fitted = f"{summary['method']} fitted to {l} label{'s' * (l != 1)} of {n} samples in {summary['seconds']:.1f} s"
     lines = {
-        out: f"{method} fitted to {l} label{'s' * (l != 1)} of {n} samples in {seconds:.1f} s{_frequencies(data)}",
+        out: f"{fitted} ({_frequencies(data, summary)})",
         "observed": f"{summary['observed']:.0%} of {data.Y.size:,} entries; features: {_features(data)}",
         "settings": ", ".join(_settings(model, summary)) or "defaults",
         "held-out": _quality(summary),
@@ -77,12 +77,15 @@ def describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: d
     return [f"{name}: {text}" for name, text in lines.items()]
 
 
-def _frequencies(data: Dataset) -> str:
+def _frequencies(data: Dataset, summary: dict[str, Any]) -> str:
+    """Return the three most frequent labels; the frequencies of positive-only labels are estimated."""
     observed = np.maximum((~np.isnan(data.Y)).sum(axis=0), 1)
     fractions = np.nansum(data.Y, axis=0) / observed
+    estimated = summary.get("class_prior", {})
+    fractions = np.array([estimated.get(name, f) for name, f in zip(data.label_names, fractions, strict=True)])
     order = np.argsort(-fractions, kind="stable")[:3]
     shown = ", ".join(f"{data.label_names[j]} {fractions[j]:.0%}" for j in order)
-    return f" ({shown}{', ...' if data.Y.shape[1] > 3 else ''})"
+    return shown + (", ..." if data.Y.shape[1] > 3 else "")
 
 
 def _features(data: Dataset) -> str:

@@ -256,11 +256,11 @@ def describe_tags(roles: TableRoles) -> str:
     >>> from spmld.cli.loading import describe_tags
     >>> from spmld.datasets import TableRoles
     >>> describe_tags(TableRoles(tags="tags", tag_sep=";"))
-    "tags of 'tags' are separated by ';'; a tag that is not listed is negative (see --untagged)"
+    "tags of 'tags' are separated by ';'; a tag that is not listed in 'tags' is negative (see --untagged)"
     """
     meaning = {"negative": "negative", "weak": "a weak negative", "missing": "missing"}[roles.untagged]
-    separated = "have no separator" if roles.tag_sep is None else f"are separated by {roles.tag_sep!r}"
-    return f"tags of {roles.tags!r} {separated}; a tag that is not listed is {meaning} (see --untagged)"
+    separated = "" if roles.tag_sep is None else f"tags of {roles.tags!r} are separated by {roles.tag_sep!r}; "
+    return f"{separated}a tag that is not listed in {roles.tags!r} is {meaning} (see --untagged)"
 
 
 def open_model(path: str, trusted: tuple[str, ...] = ()) -> tuple[Any, ModelInfo]:

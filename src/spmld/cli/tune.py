@@ -67,7 +67,7 @@ def tune(
     search = search or ("grid" if all(isinstance(values, list) for values in space.values()) else "random")
     result = _search(model, dataset, space, search, scoring=metric, n_trials=trials, cv=folds, random_state=seed)
     best = _to_python(result.best_params)
-    rows = [{metric: sign * t.score, "seconds": t.seconds, **_to_python(t.params)} for t in result.ranked]
+    rows = [{metric: sign * t.score + 0.0, "seconds": t.seconds, **_to_python(t.params)} for t in result.ranked]
     if out and not result.interrupted:
         seconds = fit_model(model.set_params(**best), dataset, method)
         details = {"tuned": best, "held_out": {metric: sign * result.best_score}}

@@ -145,7 +145,8 @@ def _notes(kinds: dict[str, str], features: Any, roles: TableRoles) -> list[Tabl
     for name, kind in kinds.items():
         column = features[name]
         if kind in IGNORED_KINDS:
-            options = (("id", name),) if kind == "identifier" and roles.id is None else ()
+            named = kind in ("identifier", "row number") and roles.id is None and not name.startswith("Unnamed")
+            options = (("id", name),) if named else ()
             notes.append(TableProblem(f"column {name!r} {IGNORED_KINDS[kind]} and is not used as a feature", options))
         elif kind == "text" and name not in roles.text:
             notes.append(TableProblem(f"column {name!r} is encoded as text", (("text", name), ("drop", name))))

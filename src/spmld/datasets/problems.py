@@ -1,8 +1,10 @@
 """Problems of a table, each with the options that solve it."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+_LISTS = ("labels", "text", "drop")
 _COMMAND_OPTIONS = {"labels": "label", "empty_is": "empty-is", "tag_sep": "tag-sep"}
 
 
@@ -15,7 +17,7 @@ class TableProblem:
     text : str
         Description of the problem.
     options : tuple of (str, str)
-        Names of options, and their values.
+        Names of options, and their values. Several values of an option are used together.
 
     Examples
     --------
@@ -31,10 +33,11 @@ class TableProblem:
 
     def describe(self, *, command_line: bool = False) -> str:
         """Return the text and the options, as keyword arguments or as they are written on the command line."""
-        if not self.options:
-            return self.text
-        shown = [_as_option(*option) if command_line else "{}={!r}".format(*option) for option in self.options]
-        return f"{self.text} ({' or '.join(shown)})"
+        values: dict[str, list[str]] = {}
+        for option, value in self.options:
+            values.setdefault(option, []).append(value)
+        shown = [(_as_options if command_line else _as_argument)(*item) for item in values.items()]
+        return f"{self.text} ({' or '.join(shown)})" if shown else self.text
 
 
 class TableError(ValueError):
@@ -65,7 +68,7 @@ class TableError(ValueError):
     def describe(self) -> str:
         """Return the message for the command line, one line for each problem."""
         lines = [problem.describe(command_line=True) for problem in self.problems]
-        return self._title() + (lines[0] if len(lines) == 1 else "".join(f"\n  - {line}" for line in lines))
+        return self._title() + lines[0] if len(lines) == 1 else "\n  - ".join([self._title().strip(), *lines])
 
 
 class TableWarning(UserWarning):
@@ -86,6 +89,10 @@ class TableWarning(UserWarning):
         super().__init__(problem.describe())
 
 
-def _as_option(option: str, value: str) -> str:
-    quoted = f'"{value}"' if not value or set(value) & set(" ;|&\t'()<>*?!$#") else value
-    return f"--{_COMMAND_OPTIONS.get(option, option)} {quoted}"
+def _as_argument(option: str, values: list[str]) -> str:
+    return f"{option}={values if option in _LISTS and len(values) > 1 else values[0]!r}"
+
+
+def _as_options(option: str, values: list[str]) -> str:
+    name = _COMMAND_OPTIONS.get(option, option)
+    return " ".join(f"--{name} {shlex.quote(value)}" for value in values)

@@ -85,8 +85,8 @@ class TableRoles:
         problems = []
         for name, options in named.items():
             if name not in columns:
-                text = f"column {name!r} of {options[0]} does not exist{did_you_mean(name, columns)}"
-                problems.append(TableProblem(f"{text.rstrip('?')}. The {len(columns)} columns are {first(columns)}"))
+                hint = did_you_mean(name, columns) or f"; the {len(columns)} columns are {first(columns)}"
+                problems.append(TableProblem(f"column {name!r} of {options[0]} does not exist{hint}"))
             elif len(options) > 1:
                 problems.append(TableProblem(f"column {name!r} has two roles, {' and '.join(options)}; pass one"))
         return problems
@@ -100,7 +100,7 @@ class TableRoles:
 class LabelColumns:
     """Labels of a table: values as 0 and 1 or -1 and +1, NaN where missing, and the columns that they are read from."""
 
-    Y: NDArray[np.float64] | None = None
+    Y: Any = None
     names: list[str] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)
     tag_sep: str | None = None
@@ -141,9 +141,20 @@ def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | Non
         result.Y = np.column_stack(arrays)
         if roles.empty_is == "negative":
             result.Y[np.isnan(result.Y)] = -1.0 if (result.Y == -1).any() else 0.0
+        elif empty := [
+            column
+            for column, y in zip(columns, result.Y.T, strict=True)
+            if _is_positive_only(y) and getattr(frame[column].dtype, "kind", "O") not in "biuf"
+        ]:
+            text = f"columns {first(empty)} have only x and empty fields, and empty fields are missing labels"
+            result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
         if np.isnan(result.Y).all():
             result.problems.append(TableProblem(f"all fields of the label columns are empty: {first(columns)}"))
     return result
+
+
+def _is_positive_only(y: NDArray[np.float64]) -> bool:
+    return bool(np.isnan(y).any() and (y == 1).any() and not (y < 1).any())
 
 
 def _find_columns(frame: Any, roles: TableRoles) -> tuple[list[str], list[str]]:
@@ -211,7 +222,7 @@ def _no_labels(frame: Any, roles: TableRoles) -> TableProblem:
     columns = [name for name in frame.columns if name not in {roles.id, *roles.drop, *roles.text}]
     labels = [name for name in columns if _looks_like_label(frame[name])]
     tags = [name for name in columns if _looks_like_tags(frame[name])]
-    options = [("tags", name) for name in tags[:2]] + [("labels", name) for name in labels[:3]]
+    options = [("tags", name) for name in tags[:1]] + [("labels", name) for name in labels[:10]]
     text = f"no column starts with {roles.prefix!r}, and no labels or tags are named"
     if labels or tags:
         text += f". Columns that look like labels or tags: {first(labels + tags)}"
@@ -232,7 +243,7 @@ def _looks_like_tags(column: Any) -> bool:
     if not values or (sep is None and not isinstance(values[0], list)):
         return False
     tags = [tag for value in values for tag in split_tags(value, sep) or ()]
-    return len(set(tags)) <= 0.5 * len(tags) and np.mean([len(tag.split()) for tag in tags]) <= 3
+    return len(set(tags)) <= 0.5 * len(tags) and sum(len(tag.split()) for tag in tags) <= 3 * len(tags)
 
 
 def first(names: Sequence[Any]) -> str:
