@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 WORDS = {
-    "dance": "beat club floor bass synth fast".split(),
-    "folk": "acoustic village story fiddle banjo hills".split(),
-    "rock": "guitar drums loud riff distortion band".split(),
-    "sad": "tears slow lonely rain grey minor".split(),
+    "dance": "beat club floor bass synth fast",
+    "folk": "acoustic village story fiddle banjo hills",
+    "rock": "guitar drums loud riff distortion band",
+    "sad": "tears slow lonely rain grey minor",
 }
 TAGS = list(WORDS)
-COMMON = "the a song album track with and of on this was very quite record singer voice".split()
+COMMON = "the a song album track with and of on this was very quite record singer voice"
 
 
 def make_songs(n=160, seed=0):
@@ -27,9 +27,9 @@ def make_songs(n=160, seed=0):
     Y[np.arange(len(TAGS)), np.arange(len(TAGS))] = True
     reviews = []
     for row in Y:
-        words = [*rng.choice(COMMON, 8)]
+        words = [*rng.choice(COMMON.split(), 8)]
         for tag in np.array(TAGS)[row]:
-            words += [*rng.choice(WORDS[tag], 2, replace=False)]
+            words += [*rng.choice(WORDS[tag].split(), 2, replace=False)]
         reviews.append(" ".join(rng.permutation(words)))
     frame = pd.DataFrame(
         {

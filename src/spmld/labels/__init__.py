@@ -7,8 +7,7 @@ negative, 0 for missing.
 labels                meaning
 ===================== ===============================================================================================
 0 and 1, or bool      negative and positive
-yes and no, ja and    negative and positive, also as y and n, true and false, or x; in several columns they become
-nein                  0 and 1
+yes and no            words: also y, n, true, false, ja, nein, x; they become 0 and 1, and "" and "?" are missing
 -1 and +1             negative and positive
 NaN, None, ``pd.NA``  missing
 masked array          masked entries are missing

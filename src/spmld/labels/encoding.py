@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import to_numpy
-from spmld.labels.words import order_words, words_to_floats
+from spmld.labels.words import order_words, read_words
 
 _ACCEPTED = "0/1, -1/+1, bool or yes/no; NaN, None, pd.NA, a masked array or mask= for missing entries"
 
@@ -89,8 +89,7 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     Parameters
     ----------
     Y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
-        Labels. A single label may have any two values. Several labels may be words, such as yes/no, y/n, true/false,
-        ja/nein or x, which become 0 and 1; empty text and "?" are missing.
+        Labels. A single label may have any two values. Several labels may be words such as yes/no, see `spmld.labels`.
     mask : array-like of bool of the same shape, optional
         True where a label is observed. Other entries of `Y` are ignored.
     classes : array-like of shape (2,), optional
@@ -122,7 +121,7 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     one_dimensional = values.ndim == 1
     if one_dimensional:
         values, observed = values[:, None], observed[:, None]
-    values, observed = _read_words(values, observed)
+    values, observed = read_words(values, observed)
     complete = observed.all()
     observed_values = values if complete else values[observed]
     if observed_values.size == 0:
@@ -222,14 +221,6 @@ def _objects_to_floats(values: NDArray[Any], observed: NDArray[np.bool_]) -> NDA
     except (TypeError, ValueError):
         return values
     return floats
-
-
-def _read_words(values: NDArray[Any], observed: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Convert several labels that are words to 0 and 1; a single label keeps its two classes."""
-    if values.dtype.kind not in "OU" or values.shape[1] < 2:
-        return values, observed
-    floats = words_to_floats(values, observed)
-    return (values, observed) if floats is None else (floats, ~np.isnan(floats))
 
 
 def _read_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -62,6 +62,22 @@ def words_to_floats(values: NDArray[Any], observed: NDArray[np.bool_]) -> NDArra
     return flat_floats.reshape(values.shape)
 
 
+def read_words(values: NDArray[Any], observed: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Convert several labels that are words to 0 and 1; other values and a single label are unchanged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.labels.words import read_words
+    >>> read_words(np.array([["yes", "?"]]), np.array([[True, True]]))
+    (array([[ 1., nan]]), array([[ True, False]]))
+    """
+    if values.dtype.kind not in "OU" or values.shape[1] < 2:
+        return values, observed
+    floats = words_to_floats(values, observed)
+    return (values, observed) if floats is None else (floats, ~np.isnan(floats))
+
+
 def order_words(classes: NDArray[Any]) -> NDArray[Any]:
     """Return two classes with the negative word first; other classes are unchanged.
 
