@@ -159,7 +159,7 @@ class Source:
             problems.append(TableProblem(f"{text}; it has {len(frame.columns)} columns: {first(frame.columns)}"))
         if len(frame) == 0:
             problems.append(TableProblem("the file has no samples"))
-        Y = None
+        Y: Any = None
         if labels and len(frame):
             weak = roles.untagged == "weak" and not completing
             content = read_label_columns(frame, replace(roles, untagged="negative") if weak else roles, names)

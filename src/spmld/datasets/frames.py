@@ -150,7 +150,7 @@ def _notes(kinds: dict[str, str], features: Any, roles: TableRoles) -> list[Tabl
             notes.append(TableProblem(f"column {name!r} {IGNORED_KINDS[kind]} and is not used as a feature", options))
         elif kind == "text" and name not in roles.text:
             notes.append(TableProblem(f"column {name!r} is encoded as text", (("text", name), ("drop", name))))
-        elif kind == "number":
+        elif kind == "number" and getattr(column.dtype, "kind", "O") not in "biufm":
             invalid = column[column.notna() & to_numbers(column).isna()]
             if len(invalid):
                 text = f"{len(invalid)} values of column {name!r} are not numbers, such as {str(invalid.iloc[0])!r}"

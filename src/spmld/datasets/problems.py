@@ -81,7 +81,7 @@ class TableWarning(UserWarning):
 
     Examples
     --------
-    See `spmld.datasets.from_frame`.
+    See `from_frame`.
     """
 
     def __init__(self, problem: TableProblem) -> None:

@@ -45,33 +45,34 @@ def column_kind(column: Any) -> str:
     >>> [column_kind(pd.Series(values)) for values in columns]
     ['number', 'date', 'category', 'number']
     """
+    kind = getattr(column.dtype, "kind", "O")
+    if kind in "biufm":
+        return _number_kind(to_numbers(column).to_numpy(), str(column.name))
     values = column.dropna()
     if len(values) == 0:
         return "empty"
-    kind = getattr(column.dtype, "kind", "O")
-    if kind in "biufm":
-        return _number_kind(to_numbers(values).dropna(), len(column))
     if kind == "M":
         return "date"
     if any(isinstance(value, (list, tuple, dict, set, np.ndarray)) for value in values):
         return "nested"
     texts = values.astype(str)
     if _fraction_of_numbers(texts) >= MIN_FRACTION:
-        return _number_kind(to_numbers(values).dropna(), len(column))
+        return _number_kind(to_numbers(column).to_numpy(), str(column.name))
     if date_format(values) is not None:
         return "date"
     return _text_kind(texts, str(column.name), len(column))
 
 
-def _number_kind(values: Any, n_samples: int) -> str:
-    """Return "number", or the kind of a column of whole numbers that are all different."""
-    numbers = values.to_numpy()
-    whole = bool((numbers == np.round(numbers)).all())
-    if not whole or len(values) < n_samples or n_samples < 2 or not values.is_unique:
+def _number_kind(numbers: NDArray[np.float64], name: str) -> str:
+    """Return "number", or the kind of a column that is empty or has whole numbers that are all different."""
+    n = len(numbers)
+    missing = np.isnan(numbers)
+    if missing.all():
+        return "empty"
+    if missing.any() or n < 2 or (numbers != np.round(numbers)).any() or len(np.unique(numbers)) < n:
         return "number"
     consecutive = numbers[0] in (0, 1) and bool((np.diff(numbers) == 1).all())
-    name = str(values.name)
-    if consecutive and (_UNNAMED.match(name) or n_samples >= MIN_SAMPLES):
+    if consecutive and (_UNNAMED.match(name) or n >= MIN_SAMPLES):
         return "row number"
     return "identifier" if _has_id_name(name) else "number"
 
@@ -110,12 +111,12 @@ def to_numbers(column: Any) -> Any:
     kind = getattr(column.dtype, "kind", "O")
     if kind == "m":
         column = column / np.timedelta64(1, "s")
-    if kind in "biufm":
-        numbers = column.astype("float64") if isinstance(column.dtype, np.dtype) else column.astype("Float64")
-        numbers = pandas.Series(numbers.to_numpy(dtype=float, na_value=np.nan), index=column.index, name=column.name)
-    else:
-        numbers = column.map(_to_number, na_action="ignore").astype(float)
-    return numbers.where(np.isfinite(numbers))
+    if kind not in "biufm":
+        column = column.map(_to_number, na_action="ignore").astype(float)
+    plain = isinstance(column.dtype, np.dtype)
+    numbers = column.to_numpy(dtype=float) if plain else column.to_numpy(dtype=float, na_value=np.nan)
+    numbers = np.where(np.isfinite(numbers), numbers, np.nan)
+    return pandas.Series(numbers, index=column.index, name=column.name)
 
 
 def _to_number(value: Any) -> float:
