@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from spmld.metrics import macro_f1
+from spmld.metrics import macro_auc, macro_f1
 from tests.journeys.songs import TAGS, make_songs, spmld, succeed, tag_lists
 
 FRAME, Y = make_songs()
@@ -62,7 +62,8 @@ def test_text_and_tags_from_fit_to_audit(tmp_path):
     assert not Y[issue["label"]][3]
 
     succeed(tmp_path, "report", "test.csv", "--model", "songs.skops", "-o", "report.html", "--no-audit")
-    assert "S110" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert sum(name in page for name in FRAME["song_id"][TEST]) >= 5  # the hardest and the easiest samples
 
 
 def test_ids_dates_notes_and_gaps(tmp_path):
@@ -79,7 +80,8 @@ def test_ids_dates_notes_and_gaps(tmp_path):
     assert err == ""
     table = predicted(out)
     assert table.shape == (len(FRAME), 5)
-    assert macro_f1(Y[["dance", "sad"]].to_numpy(), table[["dance", "sad"]].to_numpy()) > 0.8
+    scores = table[["probability_dance", "probability_sad"]].to_numpy()
+    assert macro_auc(Y[["dance", "sad"]].to_numpy(), scores) > 0.9
 
 
 def test_german_file(tmp_path):
