@@ -14,7 +14,7 @@ PUBLIC = {
     ),
     "spmld.labels": (
         "Labels with missing entries",
-        "read_labels Labels LabelWarning observed decode_missing hide_labels corrupt_labels",
+        "read_labels Labels LabelWarning read_tags Tags observed decode_missing hide_labels corrupt_labels",
     ),
     "spmld.pacing": (
         "Self-paced weights",
@@ -41,11 +41,14 @@ PUBLIC = {
     "spmld.audit": ("Detection of label errors", "find_label_issues LabelIssues"),
     "spmld.datasets": (
         "Data sets",
-        "make_planted Dataset read_dataset write_dataset load_dataset read_columns from_frame describe Description "
+        "make_planted Dataset read_dataset write_dataset load_dataset read_table read_columns from_frame TableRoles "
+        "TableError TableProblem TableWarning describe Description "
         "list_datasets dataset_info DatasetInfo RemoteFile fetch_dataset fetch_files find_file join_split "
-        "read_csv write_csv read_parquet write_parquet read_arff write_arff read_libsvm write_libsvm write_xc "
+        "read_csv write_csv read_parquet write_parquet read_excel read_jsonl read_folder "
+        "read_arff write_arff read_libsvm write_libsvm write_xc "
         "read_mat read_npz write_npz read_openml",
     ),
+    "spmld.preprocessing": ("Encoding of tables", "TableEncoder"),
     "spmld.persistence": ("Model files and linear predictors", "ModelFileError linear_predictor Linear"),
     "spmld.inspection": ("Explanations", "Explanation TopFeatures"),
     "spmld.plotting": (

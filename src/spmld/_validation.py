@@ -4,6 +4,8 @@ Estimators declare the accepted values in ``_parameter_constraints`` and call ``
 use `validate_params`. Only this module imports the constraints from scikit-learn.
 """
 
+import difflib
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -61,3 +63,17 @@ def check_scalar_integer(name: str, value: Any, *, minimum: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}, got {value!r}")
     return int(value)
+
+
+def did_you_mean(name: Any, choices: Iterable[Any]) -> str:
+    """Return the question ``; did you mean '...'?`` for the closest of the choices; empty text if none is close.
+
+    Examples
+    --------
+    >>> from spmld._validation import did_you_mean
+    >>> did_you_mean("macro_fl", ["macro_f1", "micro_f1", "coverage"]), did_you_mean("x", ["coverage"])
+    ("; did you mean 'macro_f1'?", '')
+    """
+    by_lower = {str(choice).lower(): str(choice) for choice in choices}
+    matches = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean {by_lower[matches[0]]!r}?" if matches else ""

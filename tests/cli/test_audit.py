@@ -76,7 +76,7 @@ def test_json_and_another_method(folder):
     ("args", "message"),
     [
         (["absent.csv"], "spmld: file absent.csv does not exist"),
-        (["songs.csv", "--prefix", "x"], "spmld: songs.csv cannot be read as a CSV file"),
+        (["songs.csv", "--prefix", "x"], "spmld: songs.csv has 10 problems"),
         (["songs.csv", "--out", "absent/issues.csv"], "spmld: cannot write issues.csv: folder absent does not exist"),
         (
             ["songs.csv", "--folds", "500"],

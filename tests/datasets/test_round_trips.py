@@ -85,7 +85,7 @@ def test_the_format_is_chosen_by_extension_or_name(tmp_path):
         read_dataset(tmp_path / "file.data")
     with pytest.raises(ValueError, match="unknown format 'mat'; supported: arff, csv, libsvm"):
         write_dataset(data, tmp_path / "file.csv", format="mat")
-    with pytest.raises(ValueError, match="read as csv, which accepts labels, prefix, drop, encoding, got xml"):
+    with pytest.raises(ValueError, match=r"read as csv, which accepts encoding, sep, decimal, labels, .*, got xml"):
         read_dataset(tmp_path / "file.data", format="csv", xml="file.xml")
 
 

@@ -31,7 +31,7 @@ def main(args: Sequence[str] | None = None) -> None:
         except KeyboardInterrupt:
             status = _print_error("interrupted", 130)
         except (ValueError, FileNotFoundError) as error:
-            status = _print_error(str(error), 2)
+            status = _print_problems(error) if hasattr(error, "problems") else _print_error(str(error), 2)
         except (OSError, ImportError, MemoryError) as error:
             status = _print_error(str(error) or type(error).__name__, 1)
     raise SystemExit(status)
@@ -60,5 +60,12 @@ def _print_error(text: str, status: int) -> int:
     return status
 
 
+def _print_problems(error: Any) -> int:
+    """Print all problems of a table, one in each line, with the options that solve them."""
+    print("spmld:", error.describe(), file=sys.stderr)
+    return 2
+
+
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    _print_error(f"warning: {message}", 0)
+    problem = getattr(message, "problem", None)  # of a TableWarning
+    _print_error(f"note: {problem.describe(command_line=True)}" if problem else f"warning: {message}", 0)

@@ -4,7 +4,7 @@ import click
 
 from spmld._table import TextTable
 from spmld.cli import options
-from spmld.cli.loading import Source
+from spmld.cli.loading import Source, frames
 from spmld.cli.methods import build
 from spmld.cli.printing import print_json, print_message, print_table
 
@@ -23,9 +23,9 @@ def audit(
 ) -> None:
     """Print the labels of SOURCE that are most likely to be wrong, and the expected number of errors per label.
 
-    SOURCE is a file or a name, as for `spmld data`. Samples are counted from 0 in the order of the part. The
-    error_probability of an entry is the probability that it is wrong, estimated by out-of-fold models. Labels that
-    --trusted marks as verified are taken as correct, and determine the noise rates of each label.
+    SOURCE is a file or a name, as for `spmld data`. Samples are named by the column of --id, or counted from 0 in the
+    order of the part. The error_probability of an entry is the probability that it is wrong, estimated by out-of-fold
+    models. Labels that --trusted marks as verified are taken as correct, and determine the noise rates of each label.
 
     \b
     Examples:
@@ -36,8 +36,8 @@ def audit(
 
     data = source.load_part(folds)
     model = build(method, {}, seed) if method else None
-    verified = {"trusted": data.trusted, "label_names": data.label_names}
-    issues = find_label_issues(model, data.X, data.Y, cv=folds, n_iter=n_iter, random_state=seed, **verified)
+    X, Y = frames(data)
+    issues = find_label_issues(model, X, Y, trusted=data.trusted, cv=folds, n_iter=n_iter, random_state=seed)
     if out:
         issues.to_csv(out)
     entries, labels = issues.entries(top), issues.label_rows()

@@ -7,7 +7,7 @@ from spmld._response import as_frame
 from spmld._table import TextTable
 from spmld.cli import options
 from spmld.cli.fitting import fit_model
-from spmld.cli.loading import Source, frames, open_model
+from spmld.cli.loading import Source, frames, open_model, split_encoder
 from spmld.cli.methods import build, parse_params
 from spmld.cli.printing import Output, print_message
 from spmld.cli.progress import progress_bar
@@ -40,9 +40,9 @@ def complete(
 ) -> None:
     """List the missing labels of DATA that are most likely positive, most confident first.
 
-    The output has the sample (counted from 0), the label and the confidence, which is the probability that the label
-    is positive. A method is fitted on DATA, unless --model is used. The observed labels of a sample help to predict its
-    missing ones.
+    The output has the sample (the identifier of --id, or its number from 0), the label and the confidence, which is the
+    probability that the label is positive. A method is fitted on DATA, unless --model is used. The observed labels of a
+    sample help to predict its missing ones.
 
     \b
     Examples:
@@ -54,16 +54,24 @@ def complete(
         dataset = data.load_part()
         fit_model(estimator, dataset, method)
         (X, Y), names = frames(dataset), list(dataset.label_names)
+        samples, id = dataset.sample_names, None if dataset.roles is None else dataset.roles.id
     else:
         options.check_model_options()
         estimator, info = open_model(model, trusted)
-        matched = data.match(model, info, labels=True)
+        matched = data.match(model, info, labels=True, completing=True)
+        estimator, X = split_encoder(estimator, matched.X)
         if not hasattr(estimator, "complete"):
             raise ValueError(f"{model} contains {info.estimator}, which cannot complete labels")
-        X, Y, names = as_frame(estimator, matched.X), matched.Y, matched.label_names
+        X, Y, names = as_frame(estimator, X), matched.Y, matched.label_names
+        samples, id = matched.sample_names, matched.id
     with progress_bar(None, "completing"):
         suggestions = estimator.complete(X, Y).suggestions(Y, min_confidence=min_confidence)
-    rows = [[sample, names[label], confidence] for sample, label, confidence in suggestions[:top]]
-    output.write(TextTable(["sample", "label", "confidence"], rows))
+    rows = [
+        [sample if samples is None else samples[sample], names[label], round(confidence, 4)]
+        for sample, label, confidence in suggestions[:top]
+    ]
+    output.write(TextTable([id or "sample", "label", "confidence"], rows))
     missing = int(np.isnan(np.asarray(Y, dtype=float)).sum())
     print_message(f"listed {len(rows)} of {len(suggestions)} suggested labels; {missing} entries are missing")
+    if not missing:
+        print_message("no entry is missing; if tags that are not listed may be present, pass --untagged weak")

@@ -16,8 +16,8 @@ from spmld.cli.printing import check_output_path, print_json, print_message, pri
 def data() -> None:
     """List, fetch, describe and convert data sets.
 
-    SOURCE is a file (arff, csv, tsv, libsvm, svm, mat, npz, parquet, or txt of the extreme-classification repository),
-    a name from `spmld data list`, openml:NUMBER or openml:NAME.
+    SOURCE is a file (arff, csv, tsv, xlsx, jsonl, libsvm, svm, mat, npz, parquet, or txt of the extreme-classification
+    repository), a folder of text files, a name from `spmld data list`, openml:NUMBER or openml:NAME.
 
     \b
     Example:

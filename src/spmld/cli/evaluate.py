@@ -1,37 +1,55 @@
 """``spmld evaluate``: compute the metrics of a model."""
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import click
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
-from spmld._response import predict_all
+from spmld._response import Predictions, predict_all
 from spmld._table import TextTable
 from spmld.cli import options
 from spmld.cli.loading import Source, open_model
-from spmld.cli.printing import print_result
+from spmld.cli.printing import print_message, print_result, print_table
 from spmld.cli.progress import progress_bar
-from spmld.metrics import Evaluation, get_metric
+from spmld.metrics import Evaluation, get_metric, macro_auc, macro_f1
 from spmld.metrics import evaluate as evaluate_metrics
+
+METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1", "expected_calibration_error")
+"""Metrics that are computed by default."""
 
 
 @click.command()
 @click.argument("model")
 @options.source_options("data", part="test")
-@options.metric_option("all")
+@options.metric_option(", ".join(METRICS))
+@click.option("--all", "all_metrics", is_flag=True, help="Compute all metrics.")
+@options.integer("--top", 20, "Maximum number of labels in the table of labels.", minimum=0)
 @options.trust_option
 @options.json_option
-def evaluate(model: str, data: Source, metrics: tuple[str, ...], trusted: tuple[str, ...], as_json: bool) -> None:
-    """Compute the metrics of MODEL on the observed labels of DATA.
+def evaluate(
+    model: str,
+    data: Source,
+    metrics: tuple[str, ...],
+    all_metrics: bool,
+    top: int,
+    trusted: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Compute the metrics of MODEL on the observed labels of DATA, and print a table of the labels.
 
-    Columns of a table are matched by name. For each metric, the output states whether higher or lower is better,
-    whether it is averaged over samples, labels or entries, and how many of them were used and left out.
+    The table is encoded as in the fit, and its columns are matched by name. For each metric, the output states whether
+    higher or lower is better, whether it is averaged over samples, labels or entries, and how many of them were used
+    and left out. The labels are listed by their number of positives. With --metric or --all, only metrics are printed.
 
     \b
     Examples:
       spmld evaluate songs.skops test.csv
+      spmld evaluate songs.skops test.csv --all
       spmld evaluate songs.skops test.csv --metric ranking_loss --metric precision_at_3 --json
     """
     estimator, info = open_model(model, trusted)
@@ -41,9 +59,45 @@ def evaluate(model: str, data: Source, metrics: tuple[str, ...], trusted: tuple[
         evaluation = evaluate_metrics(
             matched.Y, predictions.scores, predictions.positive, predictions.probabilities, k=_k_values(metrics)
         )
-    rows = [asdict(row) for row in _select(evaluation, metrics, model)]
+    default = not metrics and not all_metrics
+    selected = evaluation.rows if all_metrics else _select(evaluation, metrics, model)
+    rows = [asdict(row) for row in selected]
     table = TextTable(["metric", "value", "better", "over", "used", "left out"], [list(row.values()) for row in rows])
-    print_result({"model": model, "data": data.path, "metrics": rows}, table, as_json)
+    labels = _label_rows(matched.Y, predictions, matched.label_names) if default or as_json else []
+    content = {"model": model, "data": data.path, "metrics": rows, "per label": labels}
+    print_result(content, table, as_json)
+    if default and not as_json and labels and top:
+        click.echo()
+        print_table(TextTable.from_records(labels[:top], title="Labels"))
+        if len(labels) > top:
+            print_message(f"{top} of {len(labels)} labels; list more with --top, or print all metrics with --all")
+
+
+def _label_rows(Y: Any, predictions: Predictions, names: list[str]) -> list[dict[str, Any]]:
+    """Return the counts, precision, recall, F1 and AUC of each label, most positives first."""
+    observed, positive = ~np.isnan(Y), Y == 1
+    predicted = observed & (predictions.positive == 1)
+    hits, n_positive, n_predicted = ((part).sum(axis=0) for part in (predicted & positive, positive, predicted))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        f1 = macro_f1(Y, predictions.positive, average=None)
+        auc = np.full(len(names), np.nan)
+        if predictions.scores is not None:
+            auc = macro_auc(Y, predictions.scores, average=None)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        precision, recall = hits / n_predicted, hits / n_positive
+    columns = {
+        "label": names,
+        "observed": observed.sum(axis=0).tolist(),
+        "positives": n_positive.tolist(),
+        "predicted": n_predicted.tolist(),
+        "precision": precision.tolist(),
+        "recall": recall.tolist(),
+        "F1": np.asarray(f1).tolist(),
+        "AUC": np.asarray(auc).tolist(),
+    }
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return sorted(rows, key=lambda row: -row["positives"])
 
 
 def _k_values(metrics: Sequence[str]) -> list[int]:
@@ -53,10 +107,11 @@ def _k_values(metrics: Sequence[str]) -> list[int]:
 
 
 def _select(evaluation: Evaluation, metrics: Sequence[str], model: str) -> list[Any]:
-    """Return the rows of the metrics in the order of the options; all rows if there are none."""
+    """Return the rows of the metrics in the order of the options; the default ones, if defined, without options."""
     if not metrics:
-        return list(evaluation.rows)
-    selected = []
+        by_name = {row.name: row for row in evaluation.rows}
+        return [by_name[name] for name in METRICS if name in by_name]
+    selected: list[Any] = []
     for name in metrics:
         prefix = name.removesuffix("k") if name.endswith("_at_k") else None
         rows = [row for row in evaluation.rows if (row.name.startswith(prefix) if prefix else row.name == name)]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import spmld
-from spmld.cli.loading import Source, frames
+from spmld.cli.loading import Source, frames, with_encoder
 from spmld.cli.methods import NOISE_RATES, uses_trusted
 from spmld.cli.progress import progress_bar
 from spmld.datasets import Dataset
@@ -30,8 +30,12 @@ def fit_model(model: Any, data: Dataset, method: str) -> float:
 def save_model(
     model: Any, path: str, source: Source, data: Dataset, method: str, seconds: float, **details: Any
 ) -> dict[str, Any]:
-    """Write a model with the names of its features and labels and a summary of the fit, and return the summary."""
+    """Write a model with the names of its features and labels and a summary of the fit, and return the summary.
+
+    The model of a table that was encoded is written with its encoder, and is applied to the columns of a table.
+    """
     prefix = source.options.get("prefix")
+    encoded = data.encoder is not None
     summary = {
         "data": source.name,
         "method": method,
@@ -41,12 +45,21 @@ def save_model(
         "observed": round(float(1 - np.isnan(data.Y).mean()), 6),
         "seconds": round(seconds, 3),
         **({"prefix": prefix} if prefix else {}),
+        **({"encoded": True} if encoded else {}),
+        **({"table": table} if data.roles is not None and (table := data.roles.to_dict()) else {}),
         **_class_priors(model, data),
         **_estimates(model, data),
         **details,
     }
-    spmld.save(model, path, label_names=data.label_names, feature_names=data.feature_names, summary=summary)
+    names = None if encoded else data.feature_names
+    spmld.save(with_encoder(model, data), path, label_names=data.label_names, feature_names=names, summary=summary)
     return summary
+
+
+def expected_size(data: Dataset) -> int:
+    """Return an upper estimate of the size of a model file in bytes: scores of the samples, weights and landmarks."""
+    (n, d), l = data.X.shape, data.Y.shape[1]
+    return 8 * (3 * n * l + 2 * d * l) + 8 * 300 * min(d, 10_000) + 1_000_000
 
 
 def _class_priors(model: Any, data: Dataset) -> dict[str, Any]:
@@ -67,26 +80,3 @@ def _estimates(model: Any, data: Dataset) -> dict[str, Any]:
     if "decision" in model.get_params():
         estimates["decision"] = model.decision
     return estimates
-
-
-def describe_estimates(summary: dict[str, Any]) -> list[str]:
-    """Return lines about the trusted entries, the noise rates and the decision in the summary of a fit.
-
-    Examples
-    --------
-    >>> from spmld.cli.fitting import describe_estimates
-    >>> describe_estimates({"trusted_entries": 200, "false_positive_rate": 0.0812, "decision": "f1"})
-    ['trusted entries: 200, mean false positive rate: 0.081, decision: f1']
-    """
-    rates = [f"mean {name.replace('_', ' ')}: {summary[name]:.2g}" for name in NOISE_RATES if name in summary]
-    trusted, decision = (
-        [f"{name.replace('_', ' ')}: {summary[name]}"] if name in summary else []
-        for name in ("trusted_entries", "decision")
-    )
-    lines = [", ".join([*trusted, *rates, *decision])]
-    if rates and not summary.get("trusted_entries"):
-        lines.append(
-            "Rates for each label need verified samples; about 50 give most of the gain. Mark them in a column, "
-            "and pass its name with --trusted."
-        )
-    return [line for line in lines if line]

@@ -34,6 +34,15 @@ class _LazyGroup(click.Group):
             return None
         return getattr(importlib.import_module(f"spmld.cli.{name}"), name)
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command; the error for an unknown one suggests the closest."""
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from spmld._validation import did_you_mean
+
+            hint = did_you_mean(args[0], _COMMANDS)
+            ctx.fail(f"unknown command {args[0]!r}{hint or '; the commands are ' + ', '.join(_COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
@@ -46,7 +55,7 @@ def spmld(**_: Any) -> None:
 
     \b
     Example:
-      spmld fit songs.csv -o songs.skops
+      spmld fit songs.csv --text review --tags tags --id song_id -o songs.skops
       spmld evaluate songs.skops test.csv
       spmld predict songs.skops new.csv -o tags.csv
     """

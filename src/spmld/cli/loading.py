@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,9 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from spmld._io import need
+from spmld.cli.printing import print_message
 from spmld.cli.trusted import add_trusted
-from spmld.datasets import Dataset, load_dataset, read_columns
-from spmld.datasets.files import table_kind
+from spmld.datasets import Dataset, TableError, TableProblem, TableRoles, list_datasets, load_dataset, read_table
+from spmld.datasets.files import READERS, check_options, table_kind
+from spmld.datasets.frames import from_frame, sample_names, select_columns
+from spmld.datasets.roles import first, read_label_columns
+from spmld.datasets.tables import folder_roles
 
 if TYPE_CHECKING:
     from spmld.persistence import ModelInfo
@@ -21,11 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MatchedData:
-    """Features and labels in the order of a model; Y is None if labels were not requested."""
+    """Features and labels in the order of a model; Y is None if labels were not requested.
+
+    The features of a model with an encoder are the columns of the table. `sample_names` are the values of the
+    identifier column, whose name is `id`; both are None without one.
+    """
 
     X: Any
     Y: Any
     label_names: list[str]
+    sample_names: list[Any] | None = None
+    id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -47,10 +58,51 @@ class Source:
         """Name of the file without its folders."""
         return Path(self.path).name
 
+    def command(self) -> str:
+        """Return the path and the options as they are written on the command line."""
+        names = {"format": "from", "labels": "label"}
+        words = [self.path]
+        for name, value in self.options.items():
+            for item in value if isinstance(value, list) else [value]:
+                words += [f"--{names.get(name, name).replace('_', '-')}", str(item)]
+        return shlex.join([*words, *(["--trusted", self.trusted] if self.trusted else [])])
+
+    @property
+    def table_kind(self) -> str | None:
+        """Format of a table; None for other formats and for data sets of the registry."""
+        kind = table_kind(self.path, self.options.get("format"))
+        named = kind == "folder" and self.path.lower() in {info.name for info in list_datasets()}
+        return None if named else kind
+
     def load(self) -> Dataset:
         """Load all samples."""
+        if self.table_kind is not None:
+            return self._load_table(self.table_kind)
         data = load_dataset(self.path, progress=sys.stderr.isatty(), **self.options)
         return data if self.trusted is None else add_trusted(data, self.path, self.trusted, self.options)
+
+    def read_table(self, kind: str) -> Any:
+        """Return the table as a DataFrame."""
+        options = {name: value for name, value in self.options.items() if name != "format"}
+        check_options(options, READERS[kind], f"{self.path} is read as {kind}")
+        text = {name: options[name] for name in ("sep", "decimal", "encoding") if name in options}
+        return read_table(self.path, format=kind, **text)
+
+    def roles(self, frame: Any, kind: str) -> dict[str, Any]:
+        """Return the roles of the columns that are set by options."""
+        names = {item.name for item in fields(TableRoles)}
+        roles = {name: value for name, value in self.options.items() if name in names}
+        return folder_roles(frame, roles) if kind == "folder" else roles
+
+    def _load_table(self, kind: str) -> Dataset:
+        frame = self.read_table(kind)
+        roles = self.roles(frame, kind)
+        labels = set(read_label_columns(frame, TableRoles(**roles)).columns) if self.trusted else set()
+        column = self.trusted if self.trusted in set(frame.columns) - labels else None
+        data = from_frame(frame, name=Path(self.path).name.split(".")[0], source=self.path, trusted=column, **roles)
+        if data.roles.tags is not None:
+            print_message(f"spmld: note: {describe_tags(data.roles)}")
+        return data if column or self.trusted is None else add_trusted(data, self.path, self.trusted, self.options)
 
     def load_part(self, folds: int | None = None) -> Dataset:
         """Load the samples to fit on: the part, or all if there is no official split."""
@@ -63,45 +115,87 @@ class Source:
 
     def check_features(self, data: Dataset) -> None:
         """Raise ValueError if a feature is not finite, since no method of the commands imputes features."""
-        if np.isfinite(data.X.data if sp.issparse(data.X) else data.X).all():
+        self._check_finite(data.X, list(data.feature_names), "fill them, or remove the column with --drop")
+
+    def _check_finite(self, X: Any, names: list[str], advice: str) -> None:
+        if np.isfinite(X.data if sp.issparse(X) else X).all():
             return
-        rows, columns = np.nonzero(~np.isfinite(data.X.toarray() if sp.issparse(data.X) else data.X))
+        rows, columns = np.nonzero(~np.isfinite(X.toarray() if sp.issparse(X) else X))
         raise ValueError(
             f"{self.path}: features must be finite numbers, but {len(rows)} are empty or infinite, the first in sample "
-            f"{rows[0]}, feature {list(data.feature_names)[columns[0]]}: fill them, or remove the column with --drop"
+            f"{rows[0]}, feature {names[columns[0]]}: {advice}"
         )
 
-    def match(self, path: str, info: ModelInfo, *, labels: bool) -> MatchedData:
+    def match(self, path: str, info: ModelInfo, *, labels: bool, completing: bool = False) -> MatchedData:
         """Load data in the form that the model in the file `path` expects.
 
         Only the columns of a table that the model needs are read, and label columns only if `labels`. Columns are
-        matched by name. If the model has no names they are matched by position, and their numbers must agree.
+        matched by name. If the model has no names they are matched by position, and their numbers must agree. Tags
+        that are weak negatives in a fit are negatives here, or missing if labels are completed.
         """
-        kind = table_kind(self.path, self.options.get("format"))
+        kind = self.table_kind
         if kind is not None and info.feature_names is not None and (info.label_names is not None or not labels):
             if self.part not in (None, "all"):
                 raise ValueError(f"--part {self.part} needs an official split, which {self.path} does not have")
-            X, Y = self._read_table(kind, info, labels)
-        else:
-            data = self._select(self.load(), "test")
-            X = data.X[:, self._order("feature", data.feature_names, info.feature_names, path)]
-            Y = data.Y[:, self._order("label", data.label_names, info.label_names, path)] if labels else None
-            if labels and info.n_labels is not None:
-                self._check_count("labels", Y, info.n_labels, path)
+            return self._match_table(kind, info, labels, completing)
+        data = self._select(self.load(), "test")
+        X = data.X[:, self._order("feature", data.feature_names, info.feature_names, path)]
+        Y = data.Y[:, self._order("label", data.label_names, info.label_names, path)] if labels else None
+        if labels and info.n_labels is not None:
+            self._check_count("labels", Y, info.n_labels, path)
         if info.n_features is not None:
             self._check_count("features", X, info.n_features, path)
         return MatchedData(X, Y, info.label_names or [f"y{i}" for i in range(info.n_labels or 0)])
 
+    def _match_table(self, kind: str, info: ModelInfo, labels: bool, completing: bool) -> MatchedData:
+        """Return the columns of a table that the model needs, or raise an error with all problems."""
+        frame = self.read_table(kind)
+        roles, problems = self._model_roles(frame, kind, info)
+        problems += _absent_tags(frame, roles) if labels else []
+        features, names = info.feature_names or [], info.label_names or []
+        absent = [name for name in features if name not in frame.columns]
+        if absent:
+            text = f"the file lacks {len(absent)} of the {len(features)} features, {first(absent)}"
+            problems.append(TableProblem(f"{text}; it has {len(frame.columns)} columns: {first(frame.columns)}"))
+        if len(frame) == 0:
+            problems.append(TableProblem("the file has no samples"))
+        Y: Any = None
+        if labels and len(frame):
+            weak = roles.untagged == "weak" and not completing
+            content = read_label_columns(frame, replace(roles, untagged="negative") if weak else roles, names)
+            problems += content.problems
+            for note in content.notes:
+                print_message(f"spmld: note: {note.describe(command_line=True)}")
+            Y = content.Y
+        if problems:
+            raise TableError(problems, self.path)
+        if labels:
+            Y = Dataset(np.zeros((len(frame), 1)), Y, label_names=names).Y
+        X = frame[features]
+        if not info.summary.get("encoded"):
+            X = select_columns(frame, {name: name for name in features}, "feature")
+            advice = "fill them, or fit the model on a table with empty fields, so that it replaces them"
+            self._check_finite(X, features, advice)
+        ids = sample_names(frame, roles)
+        return MatchedData(X, Y, names, ids, None if ids is None else roles.id)
+
+    def _model_roles(self, frame: Any, kind: str, info: ModelInfo) -> tuple[TableRoles, list[TableProblem]]:
+        """Return the roles of the columns: those of the options, else those of the fit; and problems of the options."""
+        options, names = self.roles(frame, kind), info.label_names or []
+        columns = options.pop("labels", None)
+        if columns is not None and set(columns) != set(names):
+            raise ValueError(f"--label must name the labels of the model, {_shorten(names)}, got {_shorten(columns)}")
+        given = {name: value for name, value in options.items() if name == "id"}
+        problems = TableRoles(**given).find_problems(list(frame.columns))
+        old = {"prefix": info.summary["prefix"]} if info.summary.get("prefix") else {}
+        roles = TableRoles.from_dict({**old, **info.summary.get("table", {}), **options})
+        as_columns = all(name in frame.columns or roles.prefix + name in frame.columns for name in names)
+        if roles.tags is not None and roles.tags not in frame.columns and as_columns:
+            roles = replace(roles, tags=None)
+        return roles, problems
+
     def _select(self, data: Dataset, default: Any) -> Dataset:
         return data.part(self.part or (default if data.train is not None else "all"))
-
-    def _read_table(self, kind: str, info: ModelInfo, labels: bool) -> tuple[Any, Any]:
-        names, columns = info.label_names or [], self.options.get("labels")
-        if labels and columns is not None and set(columns) != set(names):
-            raise ValueError(f"--label must name the labels of the model, {_shorten(names)}, got {_shorten(columns)}")
-        prefix = self.options.get("prefix") or info.summary.get("prefix") or "label_"
-        options = {"prefix": prefix, "kind": kind, "encoding": self.options.get("encoding", "utf-8")}
-        return read_columns(self.path, info.feature_names or [], names if labels else None, **options)
 
     def _order(self, kind: str, names: Any, expected: list[str] | None, path: str) -> Any:
         """Return the indices in the data of the model's features or labels."""
@@ -123,10 +217,50 @@ class Source:
 
 
 def frames(data: Dataset) -> tuple[Any, Any]:
-    """Return features and labels as DataFrames, so that a model stores their names; sparse features are unchanged."""
+    """Return features and labels as DataFrames, so that a model stores their names.
+
+    The index has the names of the samples. Sparse features and those of an encoder are unchanged.
+    """
     pandas = need("pandas")
-    X = data.X if sp.issparse(data.X) else pandas.DataFrame(data.X, columns=list(data.feature_names))
-    return X, pandas.DataFrame(data.Y, columns=list(data.label_names))
+    index = None if data.sample_names is None else pandas.Index(data.sample_names)
+    plain = sp.issparse(data.X) or data.encoder is not None
+    X = data.X if plain else pandas.DataFrame(data.X, columns=list(data.feature_names), index=index)
+    return X, pandas.DataFrame(data.Y, columns=list(data.label_names), index=index)
+
+
+def with_encoder(model: Any, data: Dataset) -> Any:
+    """Return a pipeline of the encoder of a table and a model; the model if the table was not encoded."""
+    if data.encoder is None:
+        return model
+    from sklearn.pipeline import Pipeline
+
+    return Pipeline([("encoder", data.encoder), ("estimator", model)])
+
+
+def split_encoder(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return the model without the encoder of a table, and the encoded features."""
+    from sklearn.pipeline import Pipeline
+
+    from spmld.preprocessing import TableEncoder
+
+    if not isinstance(model, Pipeline) or not isinstance(model[0], TableEncoder):
+        return model, X
+    return (model[1] if len(model) == 2 else model[1:]), model[0].transform(X)
+
+
+def describe_tags(roles: TableRoles) -> str:
+    """Return how tags are read, for a message.
+
+    Examples
+    --------
+    >>> from spmld.cli.loading import describe_tags
+    >>> from spmld.datasets import TableRoles
+    >>> describe_tags(TableRoles(tags="tags", tag_sep=";"))
+    "tags of 'tags' are separated by ';'; a tag that is not listed in 'tags' is negative (see --untagged)"
+    """
+    meaning = {"negative": "negative", "weak": "a weak negative", "missing": "missing"}[roles.untagged]
+    separated = "" if roles.tag_sep is None else f"tags of {roles.tags!r} are separated by {roles.tag_sep!r}; "
+    return f"{separated}a tag that is not listed in {roles.tags!r} is {meaning} (see --untagged)"
 
 
 def open_model(path: str, trusted: tuple[str, ...] = ()) -> tuple[Any, ModelInfo]:
@@ -134,6 +268,10 @@ def open_model(path: str, trusted: tuple[str, ...] = ()) -> tuple[Any, ModelInfo
     from spmld.persistence import load, model_info
 
     return load(path, trusted=trusted), model_info(path)
+
+
+def _absent_tags(frame: Any, roles: TableRoles) -> list[TableProblem]:
+    return [] if roles.tags is None else TableRoles(tags=roles.tags).find_problems(list(frame.columns))
 
 
 def _shorten(names: list[str]) -> str:

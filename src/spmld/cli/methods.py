@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from spmld._validation import did_you_mean
+
 METHODS = (
     "SelfPacedEnsemble",
     "SPMLD",
@@ -24,6 +26,11 @@ METHODS = (
 
 _GLOCAL = {"feature_ridge": (0.01, 10.0, "log"), "coupling": (0.03, 3.0, "log"), "ridge": (0.003, 0.3, "log")}
 SPACES: dict[str, dict[str, Any]] = {
+    "SelfPacedEnsemble": {
+        "label_graph_penalty": (0.1, 10.0, "log"),
+        "dependency_weight": (0.0, 1.0),
+        "keep_fraction": ["auto", 1.0],
+    },
     "SPMLD": _GLOCAL,
     "GLOCAL": _GLOCAL,
     "LEML": {"alpha": (0.01, 100.0, "log")},
@@ -92,7 +99,8 @@ def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = Fal
     for key in params:
         if key not in accepted:
             names = ", ".join(sorted(name for name in accepted if "__" not in name))
-            raise ValueError(f"{method} has no parameter {key!r}; its parameters are {names}")
+            hint = did_you_mean(key, [name for name in accepted if "__" not in name])
+            raise ValueError(f"{method} has no parameter {key!r}; its parameters are {names}{hint}")
     seeded = {"random_state": seed} if "random_state" in accepted else {}
     model.set_params(**{**seeded, **params})
     if trusted and not uses_trusted(model):

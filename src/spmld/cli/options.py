@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from spmld._validation import did_you_mean
 from spmld.cli.loading import Source
 from spmld.cli.methods import METHODS, parse_value
 from spmld.cli.printing import FORMATS, Output, check_output_path
@@ -29,7 +30,8 @@ class MethodType(click.ParamType):  # type: ignore[type-arg]  # generic in recen
         for method in METHODS:
             if method.lower() == str(value).lower():
                 return method
-        self.fail(f"must be one of {', '.join(METHODS)}, got {value!r}", param, ctx)
+        hint = did_you_mean(value, METHODS)
+        self.fail(f"must be one of {', '.join(METHODS)}, got {value!r}{hint}", param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return the names that start with the text."""
@@ -143,16 +145,7 @@ def source_options(name: str = "source", part: str | None = None, *, trusted: bo
     trusted : bool
         Whether the command has the option --trusted, for verified entries.
     """
-    readers: dict[str, Decorator] = {
-        "format": click.option(
-            "--from", "format", metavar="FORMAT", help="File format.  [default: from the extension]"
-        ),
-        "labels": several("--label", "labels", "NAME", "Label column"),
-        "prefix": click.option("--prefix", help="Prefix of the label columns of a table.  [default: label_]"),
-        "xml": click.option("--xml", metavar="FILE", help="MULAN's XML file with the labels of an ARFF file."),
-        "drop": several("--drop", "drop", "COLUMN", "Column to ignore"),
-        "encoding": click.option("--encoding", help="Encoding of a text file.  [default: utf-8]"),
-    }
+    readers = {**_file_options(), **_role_options()}
     parts: dict[str, Decorator] = {}
     if part is not None:
         help = f"Part of the official split to use, if there is one.  [default: {part}]"
@@ -167,6 +160,43 @@ def source_options(name: str = "source", part: str | None = None, *, trusted: bo
         return Source(path, chosen, part or "all", used_options(options), verified)
 
     return _bundle(name, [name, *readers, *parts], make, click.argument(name), *readers.values(), *parts.values())
+
+
+def _file_options() -> dict[str, Decorator]:
+    return {
+        "format": click.option(
+            "--from", "format", metavar="FORMAT", help="File format.  [default: from the extension]"
+        ),
+        "encoding": click.option("--encoding", help="Encoding of a text file.  [default: utf-8]"),
+        "sep": click.option("--sep", metavar="CHARACTER", help="Separator of a CSV file.  [default: guessed]"),
+        "decimal": click.option(
+            "--decimal", type=click.Choice([".", ","]), help="Decimal separator of a CSV file.  [default: guessed]"
+        ),
+        "xml": click.option("--xml", metavar="FILE", help="MULAN's XML file with the labels of an ARFF file."),
+    }
+
+
+def _role_options() -> dict[str, Decorator]:
+    """Return the options for the roles of the columns of a table, see `spmld.datasets.TableRoles`."""
+    return {
+        "labels": several("--label", "labels", "COLUMN", "Label column"),
+        "prefix": click.option("--prefix", help="Prefix of the label columns of a table.  [default: label_]"),
+        "tags": click.option("--tags", metavar="COLUMN", help="Column with a list of tags, which are the labels."),
+        "tag_sep": click.option("--tag-sep", metavar="TEXT", help="Separator of the tags.  [default: guessed]"),
+        "untagged": click.option(
+            "--untagged",
+            type=click.Choice(["negative", "weak", "missing"]),
+            help="Meaning of a tag that is not in the list of a sample.  [default: negative]",
+        ),
+        "empty_is": click.option(
+            "--empty-is",
+            type=click.Choice(["missing", "negative"]),
+            help="Meaning of an empty field of a label or of the tags.  [default: missing]",
+        ),
+        "id": click.option("--id", "id", metavar="COLUMN", help="Column that identifies the samples in all outputs."),
+        "text": several("--text", "text", "COLUMN", "Column of text"),
+        "drop": several("--drop", "drop", "COLUMN", "Column to ignore"),
+    }
 
 
 def used_options(options: dict[str, Any]) -> dict[str, Any]:

@@ -6,9 +6,14 @@ import numpy as np
 from spmld._response import Predictions, predict_all
 from spmld._table import TextTable
 from spmld.cli import options
-from spmld.cli.loading import Source, open_model
+from spmld.cli.loading import MatchedData, Source, open_model
 from spmld.cli.printing import Output, print_message
 from spmld.cli.progress import progress_bar
+
+DIGITS = 4
+"""Number of decimals of a probability."""
+PROBABILITY = "probability_"
+"""Prefix of the columns of probabilities."""
 
 
 @click.command()
@@ -16,7 +21,11 @@ from spmld.cli.progress import progress_bar
 @options.source_options("data", part="test")
 @click.option("--top-k", type=click.IntRange(min=1), metavar="K", help="Return the K most likely labels per sample.")
 @click.option("--threshold", type=click.FloatRange(0, 1), help="Predict labels with a probability above this value.")
-@click.option("--probabilities", is_flag=True, help="Return probabilities instead of 0 and 1.")
+@click.option(
+    "--probabilities/--no-probabilities",
+    default=None,
+    help="Return only the probabilities, or only the labels.  [default: both]",
+)
 @options.trust_option
 @options.output_options
 def predict(
@@ -24,21 +33,22 @@ def predict(
     data: Source,
     top_k: int | None,
     threshold: float | None,
-    probabilities: bool,
+    probabilities: bool | None,
     trusted: tuple[str, ...],
     output: Output,
 ) -> None:
     """Predict the labels of DATA with MODEL, a file written by `spmld fit`.
 
-    The output has one row per sample and one column of 0 and 1 per label; with --top-k, one row per sample and
-    selected label. Columns of a table are matched by name. Labels and other columns are ignored.
+    The output has one row per sample: the identifier, if there is one, one column of 0 and 1 per label, and one column
+    with the probability of each label. With --top-k it has one row per sample and selected label. The table is encoded
+    as in the fit, and its columns are matched by name. Labels and other columns are ignored.
 
     \b
     Examples:
       spmld predict songs.skops new.csv -o tags.csv
       spmld predict songs.skops new.csv --top-k 3 --json
     """
-    if sum((top_k is not None, threshold is not None, probabilities)) > 1:
+    if sum((top_k is not None, threshold is not None, bool(probabilities))) > 1:
         raise ValueError("--top-k, --threshold and --probabilities cannot be combined; pass one of them")
     estimator, info = open_model(model, trusted)
     matched = data.match(model, info, labels=False)
@@ -49,23 +59,41 @@ def predict(
     if needed and getattr(predictions, needed) is None:
         raise ValueError(f"{model} contains {info.estimator}, which does not predict {needed}")
     if top_k is not None:
-        table = _top_labels(predictions, names, min(top_k, len(names)))
+        table = _top_labels(predictions, names, min(top_k, len(names)), matched)
     else:
-        values = predictions.probabilities if needed else predictions.positive
-        table = TextTable(names, (values if threshold is None else (values > threshold).astype(int)).tolist())
+        table = _all_labels(predictions, names, matched, threshold, probabilities)
     output.write(table)
     if output.path:
         print_message(f"{output.path}: {len(predictions.positive)} samples, {len(names)} labels")
 
 
-def _top_labels(predictions: Predictions, names: list[str], k: int) -> TextTable:
+def _all_labels(
+    predictions: Predictions, names: list[str], matched: MatchedData, threshold: float | None, only: bool | None
+) -> TextTable:
+    """Return the identifiers, the labels unless `only`, and the probabilities unless it is False."""
+    P, columns, parts = predictions.probabilities, [], []
+    if not only:
+        columns += names
+        parts.append(predictions.positive if threshold is None else (threshold < P).astype(int))
+    if only is not False and P is not None:
+        columns += names if only else [f"{PROBABILITY}{name}" for name in names]
+        parts.append(np.round(P, DIGITS))
+    rows = [[value for part in row for value in part] for row in zip(*(part.tolist() for part in parts), strict=True)]
+    if matched.sample_names is not None:
+        columns = [str(matched.id), *columns]
+        rows = [[name, *row] for name, row in zip(matched.sample_names, rows, strict=True)]
+    return TextTable(columns, rows)
+
+
+def _top_labels(predictions: Predictions, names: list[str], k: int, matched: MatchedData) -> TextTable:
     """Return the k labels of each sample with the highest scores; ties are broken by the order of the labels."""
     order = np.argsort(-predictions.scores, axis=1, kind="stable")[:, :k]
     score = "score" if predictions.probabilities is None else "probability"
     values = predictions.scores if predictions.probabilities is None else predictions.probabilities
+    samples = range(len(order)) if matched.sample_names is None else matched.sample_names
     rows = [
-        [sample, rank, names[label], float(values[sample, label])]
-        for sample, labels in enumerate(order.tolist())
+        [name, rank, names[label], round(float(values[sample, label]), DIGITS)]
+        for sample, (name, labels) in enumerate(zip(samples, order.tolist(), strict=True))
         for rank, label in enumerate(labels, start=1)
     ]
-    return TextTable(["sample", "rank", "label", score], rows)
+    return TextTable([matched.id or "sample", "rank", "label", score], rows)

@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,8 @@ from spmld._io import need, writing
 from spmld._table import TextTable
 
 FORMATS = ("csv", "parquet", "json")
+MIN_SPACE = 1_000_000
+"""Free space in bytes that every output needs."""
 _EXTENSIONS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".json": "json"}
 _STYLES = {"good": "green", "bad": "red", "bold": "bold", "italic": "italic"}
 
@@ -71,7 +75,20 @@ def check_output_path(path: str | None, force: bool) -> str | None:
         raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
     if file.exists() and not force:
         raise ValueError(f"{file} already exists; use --force to overwrite it")
+    if not os.access(file if file.exists() else file.parent, os.W_OK) or not os.access(file.parent, os.W_OK):
+        raise PermissionError(f"cannot write {file}: permission denied; choose another folder")
+    check_space(path, MIN_SPACE)
     return path
+
+
+def check_space(path: str, size: int) -> None:
+    """Raise an OSError if the disk of a file has less free space than `size` bytes."""
+    free = shutil.disk_usage(Path(path).parent).free
+    if free < size:
+        raise OSError(
+            f"cannot write {path}: {size / 1e6:,.1f} MB are needed, but only {free / 1e6:,.1f} MB are free; "
+            "free some space or choose another folder"
+        )
 
 
 @dataclass(frozen=True)

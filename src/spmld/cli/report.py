@@ -10,7 +10,7 @@ import click
 from spmld._io import need, reading
 from spmld.cli import options
 from spmld.cli.fitting import fit_model
-from spmld.cli.loading import Source, frames, open_model
+from spmld.cli.loading import Source, frames, open_model, split_encoder
 from spmld.cli.methods import build, parse_params
 from spmld.cli.printing import write_page
 from spmld.cli.progress import progress_bar
@@ -55,7 +55,7 @@ def report(
     path, extension = source.path, Path(source.path).suffix.lower()
     if extension == ".skops":
         raise ValueError(f"{path} is a model file; pass the data to evaluate it on, and --model {path}")
-    if path.lower().endswith((".jsonl", ".jsonl.xz")):
+    if path.lower().endswith((".jsonl", ".jsonl.xz")) and _has_records(path):
         raise ValueError(f"{path} contains records of a study; use: spmld reproduce html {path} -o {out}")
     arguments = {"top": top, "audit": not no_audit, "random_state": seed}
     if extension == ".json":
@@ -68,6 +68,15 @@ def report(
         options.check_model_options()
         html = _model_page(source, model, trusted, title, arguments)
     write_page(html, out)
+
+
+def _has_records(path: str) -> bool:
+    """Return whether a file has the records of a study, and not samples as JSON lines."""
+    if path.lower().endswith(".xz"):
+        return True
+    with reading(path, "a file of JSON lines") as file, file.open(encoding="utf-8") as lines:
+        record = json.loads(lines.readline())
+        return isinstance(record, dict) and not {"study", "trial"}.isdisjoint(record)
 
 
 def _comparison_page(path: str, title: str | None) -> str:
@@ -91,8 +100,10 @@ def _model_page(
     facts = {"data": source.name, "file": Path(path).name, "written": info.created}
     facts |= {"trained on": info.summary["data"]} if info.summary.get("data") else {}
     title = title or f"{info.summary.get('method', info.estimator)} on {source.name}"
+    model, X = split_encoder(model, data.X)
+    Y = need("pandas").DataFrame(data.Y, columns=data.label_names, index=data.sample_names)
     with progress_bar(None, "evaluating"):
-        return model_report(model, data.X, data.Y, label_names=data.label_names, title=title, facts=facts, **arguments)
+        return model_report(model, X, Y, title=title, facts=facts, **arguments)
 
 
 def _fitted_page(

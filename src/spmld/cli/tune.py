@@ -17,7 +17,7 @@ from spmld.metrics import get_metric
 
 @click.command()
 @options.source_options("data", part="train")
-@options.method_option("As for `spmld fit`.", "SPMLD")
+@options.method_option("As for `spmld fit`.", "SelfPacedEnsemble")
 @options.several("--param", "params", "KEY=VALUE", "Fixed parameter")
 @options.several("--choices", "choices", "KEY=A,B,C", "Values of a parameter")
 @options.several("--range", "ranges", "KEY=LOW:HIGH[:log]", "Range")
@@ -53,6 +53,7 @@ def tune(
 
     \b
     Examples:
+      spmld tune songs.csv -o best.skops
       spmld tune songs.csv --method MaskedLogistic -o best.skops
       spmld tune songs.csv --method SPMLD --range feature_ridge=0.01:10:log --choices n_components=5,10,20 --trials 30
     """
@@ -66,7 +67,7 @@ def tune(
     search = search or ("grid" if all(isinstance(values, list) for values in space.values()) else "random")
     result = _search(model, dataset, space, search, scoring=metric, n_trials=trials, cv=folds, random_state=seed)
     best = _to_python(result.best_params)
-    rows = [{metric: sign * t.score, "seconds": t.seconds, **_to_python(t.params)} for t in result.ranked]
+    rows = [{metric: sign * t.score + 0.0, "seconds": t.seconds, **_to_python(t.params)} for t in result.ranked]
     if out and not result.interrupted:
         seconds = fit_model(model.set_params(**best), dataset, method)
         details = {"tuned": best, "held_out": {metric: sign * result.best_score}}

@@ -11,14 +11,30 @@ from spmld.datasets.matlab import read_mat
 from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.openml import read_openml
 from spmld.datasets.planted import make_planted
+from spmld.datasets.problems import TableError, TableProblem, TableWarning
+from spmld.datasets.raw_tables import read_table
 from spmld.datasets.registry import DatasetInfo, RemoteFile, dataset_info, list_datasets
-from spmld.datasets.tables import read_columns, read_csv, read_parquet, write_csv, write_parquet
+from spmld.datasets.roles import TableRoles
+from spmld.datasets.tables import (
+    read_columns,
+    read_csv,
+    read_excel,
+    read_folder,
+    read_jsonl,
+    read_parquet,
+    write_csv,
+    write_parquet,
+)
 
 __all__ = [
     "Dataset",
     "DatasetInfo",
     "Description",
     "RemoteFile",
+    "TableError",
+    "TableProblem",
+    "TableRoles",
+    "TableWarning",
     "dataset_info",
     "describe",
     "fetch_dataset",
@@ -33,11 +49,15 @@ __all__ = [
     "read_columns",
     "read_csv",
     "read_dataset",
+    "read_excel",
+    "read_folder",
+    "read_jsonl",
     "read_libsvm",
     "read_mat",
     "read_npz",
     "read_openml",
     "read_parquet",
+    "read_table",
     "write_arff",
     "write_csv",
     "write_dataset",

@@ -37,6 +37,12 @@ class Dataset:
     trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
         True for entries, or samples, whose labels are verified to be correct. It becomes a matrix, False where the
         label is missing.
+    sample_names : sequence, optional
+        Names of the samples, such as the values of an identifier column.
+    encoder : TableEncoder, optional
+        The fitted encoder that made X from the columns of a table.
+    roles : TableRoles, optional
+        Roles of the columns of the table.
 
     Examples
     --------
@@ -57,6 +63,9 @@ class Dataset:
     train: Any = None
     test: Any = None
     trusted: Any = None
+    sample_names: Any = None
+    encoder: Any = None
+    roles: Any = None
 
     def __post_init__(self) -> None:
         X = self.X.tocsr() if sp.issparse(self.X) else np.asarray(self.X)
@@ -73,6 +82,8 @@ class Dataset:
         train, test = (_check_indices(getattr(self, part), X.shape[0], part) for part in ("train", "test"))
         if train is not None and np.intersect1d(train, test).size:
             raise ValueError("train and test must not have samples in common")
+        if self.sample_names is not None and len(self.sample_names) != X.shape[0]:
+            raise ValueError(f"sample_names must have {X.shape[0]} names, got {len(self.sample_names)}")
         fields = {
             "X": X if X.dtype in (np.float32, np.float64) else X.astype(float),
             "Y": Y,
@@ -92,7 +103,9 @@ class Dataset:
         samples = self._indices(which)
         trusted = None if self.trusted is None else self.trusted[samples]
         names = self.feature_names, self.label_names, self.name
-        return Dataset(self.X[samples], self.Y[samples], *names, trusted=trusted)
+        rows = None if self.sample_names is None else [self.sample_names[i] for i in samples]
+        table = {"encoder": self.encoder, "roles": self.roles}
+        return Dataset(self.X[samples], self.Y[samples], *names, trusted=trusted, sample_names=rows, **table)
 
     X_train, Y_train = _samples("X", "train"), _samples("Y", "train")
     X_test, Y_test = _samples("X", "test"), _samples("Y", "test")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from spmld._io import StrPath, need
+from spmld._validation import did_you_mean
 from spmld.datasets.arff import read_arff
 from spmld.datasets.dataset import Dataset, join_split
 from spmld.datasets.files import check_options, read_dataset
@@ -157,8 +158,11 @@ def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> 
             )
         return fetch_dataset(text, progress=progress)
     if not Path(text).exists() and not Path(text).suffix:
-        names = ", ".join(info.name for info in list_datasets())
-        raise FileNotFoundError(f"{text} is neither an existing file nor a data set; available data sets: {names}")
+        names = [info.name for info in list_datasets()]
+        hint = did_you_mean(text, names)
+        raise FileNotFoundError(
+            f"{text} is neither an existing file nor a data set; available data sets: {', '.join(names)}{hint}"
+        )
     return read_dataset(source, **options)
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,24 @@ from spmld.datasets.dataset import Dataset
 from spmld.datasets.libsvm import read_libsvm, write_libsvm, write_xc
 from spmld.datasets.matlab import read_mat
 from spmld.datasets.npz import read_npz, write_npz
-from spmld.datasets.tables import read_csv, read_parquet, write_csv, write_parquet
+from spmld.datasets.raw_tables import EXTENSIONS, TABLE_FORMATS, table_format
+from spmld.datasets.roles import TableRoles
+from spmld.datasets.tables import (
+    read_csv,
+    read_excel,
+    read_folder,
+    read_jsonl,
+    read_parquet,
+    write_csv,
+    write_parquet,
+)
 
 READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
     "csv": read_csv,
+    "excel": read_excel,
+    "folder": read_folder,
+    "jsonl": read_jsonl,
     "libsvm": read_libsvm,
     "mat": read_mat,
     "npz": read_npz,
@@ -33,7 +46,7 @@ WRITERS: dict[str, Callable[..., None]] = {
     "parquet": write_parquet,
     "xc": write_xc,
 }
-_OTHER_EXTENSIONS = {"tsv": "csv", "svm": "libsvm", "txt": "xc", "pq": "parquet"}
+_OTHER_EXTENSIONS = {**EXTENSIONS, "svm": "libsvm", "txt": "xc"}
 
 
 def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) -> Dataset:
@@ -42,13 +55,13 @@ def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) ->
     Parameters
     ----------
     path : str or path-like
-        File to read.
-    format : {"arff", "csv", "libsvm", "mat", "npz", "parquet", "xc"}, optional
+        File to read, or folder of text files.
+    format : {"arff", "csv", "excel", "folder", "jsonl", "libsvm", "mat", "npz", "parquet", "xc"}, optional
         Format of the file; "xc" is that of the extreme-classification repository. By default, it is chosen by the file
         extension.
     **options
-        Options of the reader: ``labels``, ``xml`` and ``encoding`` of `read_arff`; ``labels``, ``prefix``, ``drop`` and
-        ``encoding`` of `read_csv`; the same without ``encoding`` of `read_parquet`; ``labels`` of `read_mat`.
+        Options of the reader: for tables, the roles of the columns, see `TableRoles`, and ``sep``, ``decimal`` and
+        ``encoding`` of `read_csv`; ``labels``, ``xml`` and ``encoding`` of `read_arff`; ``labels`` of `read_mat`.
 
     Examples
     --------
@@ -98,14 +111,17 @@ def write_dataset(data: Dataset, path: StrPath, *, format: str | None = None, sp
 
 def check_options(options: dict[str, Any], reader: Callable[..., Dataset], source: str) -> None:
     """Raise an error for options that `reader` does not accept."""
-    accepted = [p.name for p in inspect.signature(reader).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    parameters = inspect.signature(reader).parameters.values()
+    accepted = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):  # the roles of the columns of a table
+        accepted += [item.name for item in fields(TableRoles)] + ["trusted", "encode"]
     unknown = [name for name in options if name not in accepted]
     if unknown:
         raise ValueError(f"{source}, which accepts {', '.join(accepted) or 'no options'}, got {', '.join(unknown)}")
 
 
 def table_kind(path: StrPath, format: str | None = None) -> str | None:
-    """Return the format of a table, "csv" or "parquet", or None for other formats.
+    """Return the format of a table, as in `read_table`, or None for other formats.
 
     Examples
     --------
@@ -113,11 +129,13 @@ def table_kind(path: StrPath, format: str | None = None) -> str | None:
     >>> table_kind("songs.tsv"), table_kind("songs", "parquet"), table_kind("songs.arff")
     ('csv', 'parquet', None)
     """
-    kind = format or _format_of_extension(path)
-    return kind if kind in ("csv", "parquet") else None
+    kind = format or table_format(path)
+    return kind if kind in TABLE_FORMATS else None
 
 
 def _format_of_extension(path: StrPath) -> str:
+    if kind := table_format(path):
+        return kind
     extension = Path(path).suffix.lower().removeprefix(".")
     return _OTHER_EXTENSIONS.get(extension, extension)
 

@@ -1,6 +1,7 @@
 """Data sets from and to pandas DataFrames."""
 
-from collections.abc import Sequence
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,57 +10,168 @@ from numpy.typing import NDArray
 
 from spmld._io import need
 from spmld.datasets.dataset import Dataset
-
-PREFIX = "label_"
-_WORDS = {"false": 0.0, "true": 1.0, "no": 0.0, "yes": 1.0}
+from spmld.datasets.problems import TableError, TableProblem, TableWarning
+from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, first, read_label_columns
+from spmld.labels.words import word_to_number
+from spmld.preprocessing import TableEncoder
+from spmld.preprocessing.columns import IGNORED_KINDS, column_kind, to_numbers
 
 
 def from_frame(
-    frame: Any, *, labels: Sequence[str] | None = None, prefix: str = PREFIX, drop: Sequence[str] = (), name: str = ""
+    frame: Any,
+    *,
+    name: str = "",
+    source: str = "",
+    encode: bool = True,
+    trusted: str | None = None,
+    **roles: Any,
 ) -> Dataset:
     """Convert a DataFrame to a data set.
+
+    If all features are numbers without missing values, they are used unchanged. Otherwise they are encoded by
+    `spmld.preprocessing.TableEncoder`, which is the attribute `encoder` of the result.
 
     Parameters
     ----------
     frame : DataFrame
-        Columns of numbers or booleans; None, NaN or ``pd.NA`` where missing.
-    labels : sequence of str, optional
-        Names of the label columns. By default, the columns whose names start with `prefix`.
-    prefix : str, optional
-        Prefix of the names of label columns, by default ``label_``. It is not part of the names of the labels.
-    drop : sequence of str, default=()
-        Columns to ignore, such as identifiers.
+        Table with a row for each sample.
     name : str, default=""
         Name of the data set.
+    source : str, default=""
+        Name of the table in error messages.
+    encode : bool, default=True
+        Whether to encode features. If False, they must be numbers, and missing values are NaN.
+    trusted : str, optional
+        Column with 1 or yes for each sample whose labels are verified.
+    **roles
+        Roles of the columns: ``labels``, ``prefix``, ``tags``, ``tag_sep``, ``untagged``, ``empty_is``, ``id``,
+        ``text`` and ``drop``; see `TableRoles`.
+
+    Raises
+    ------
+    TableError
+        With all problems of the table.
+
+    Warns
+    -----
+    TableWarning
+        For columns that are not used as features, such as identifiers.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from spmld.datasets import from_frame
-    >>> data = from_frame(pd.DataFrame({"pitch": [0.5, 0.1], "label_sad": [1, None], "label_calm": [0, 1]}))
+    >>> data = from_frame(pd.DataFrame({"pitch": [0.5, 0.1], "label_sad": [1, None], "label_calm": ["no", "yes"]}))
     >>> data.label_names
     ['sad', 'calm']
     >>> data.Y
     array([[ 1.,  0.],
            [nan,  1.]])
+    >>> songs = pd.DataFrame({"nr": ["a1", "a2"], "review": ["slow and sad", "loud"], "tags": ["sad", "rock; loud"]})
+    >>> from_frame(songs, text="review", tags="tags", id="nr").label_names
+    ['loud', 'rock', 'sad']
     """
+    table = TableRoles(**roles)
     frame = frame.rename(columns=str)
-    columns = list(frame.columns)
-    absent = [column for column in (*drop, *(labels or ())) if column not in columns]
-    if absent:
-        raise ValueError(f"column {absent[0]!r} is not among the {len(columns)} columns: {_first(columns)}")
-    columns = [column for column in columns if column not in set(drop)]
-    if labels is not None:
-        label_columns = label_names = list(labels)
-    else:
-        label_columns = [column for column in columns if column.startswith(prefix)]
-        label_names = [column.removeprefix(prefix) for column in label_columns]
-    if not label_columns:
-        raise ValueError(f"no column starts with {prefix!r}: pass labels or prefix. Columns: {_first(columns)}")
-    features = [column for column in columns if column not in set(label_columns)]
-    if not features:
-        raise ValueError("all columns are labels; at least one feature column is required")
-    return Dataset(_to_array(frame, features), _to_array(frame, label_columns), features, label_names, name)
+    problems = table.find_problems(list(frame.columns))
+    if len(frame) == 0:
+        problems.append(TableProblem("the table has no samples"))
+    labels = read_label_columns(frame, table) if len(frame) else LabelColumns()
+    problems += labels.problems
+    used = {*labels.columns, *table.drop, table.id, table.tags, trusted}
+    features = frame[[column for column in frame.columns if column not in used]]
+    absent = {column for column in labels.columns if column not in frame.columns}
+    if features.shape[1] == 0 and not absent:
+        problems.append(TableProblem("no column is left for features; at least one feature column is required"))
+    verified = None if trusted is None else _read_trusted(frame, trusted, problems)
+    if problems:
+        raise TableError(problems, source)
+    try:
+        if encode:
+            X = encode_features(features, list(table.text))
+        else:
+            X = TableFeatures(_to_array(features), list(features.columns), {})
+    except ValueError as error:
+        raise TableError([TableProblem(str(error))], source) from error
+    for note in [*labels.notes, *_notes(X.kinds, features, table), *_id_notes(frame, table)]:
+        warnings.warn(TableWarning(note), stacklevel=2)
+    table = replace(table, tag_sep=labels.tag_sep or table.tag_sep)
+    return Dataset(
+        X.values,
+        labels.Y,
+        X.names,
+        labels.names,
+        name,
+        trusted=verified,
+        sample_names=sample_names(frame, table),
+        encoder=X.encoder,
+        roles=table,
+    )
+
+
+@dataclass(frozen=True)
+class TableFeatures:
+    """Features as an array, their names, the kinds of the columns, and the encoder, None for unchanged numbers."""
+
+    values: Any
+    names: list[str]
+    kinds: dict[str, str]
+    encoder: TableEncoder | None = None
+
+
+def encode_features(features: Any, text: list[str]) -> TableFeatures:
+    """Return features as an array; they are unchanged if they are numbers without missing values."""
+    kinds = {name: "text" if name in text else column_kind(features[name]) for name in features.columns}
+    used = [name for name, kind in kinds.items() if kind not in IGNORED_KINDS]
+    if used and all(getattr(features[name].dtype, "kind", "O") in "biuf" for name in used):
+        values = np.column_stack([to_numbers(features[name]).to_numpy() for name in used])
+        if not np.isnan(values).any():
+            return TableFeatures(values, used, kinds)
+    encoder = TableEncoder(text=text).fit(features)
+    return TableFeatures(encoder.transform(features), list(encoder.get_feature_names_out()), encoder.kinds_, encoder)
+
+
+def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
+    """Return the values of the identifier column, None if there is none."""
+    if roles.id is None or roles.id not in frame.columns:
+        return None
+    column = frame[roles.id]
+    return column.astype(object).where(column.notna(), "").tolist()
+
+
+def _notes(kinds: dict[str, str], features: Any, roles: TableRoles) -> list[TableProblem]:
+    """Return notes about columns that are ignored, detected as text, or have values that are not numbers."""
+    notes: list[TableProblem] = []
+    for name, kind in kinds.items():
+        column = features[name]
+        if kind in IGNORED_KINDS:
+            named = kind in ("identifier", "row number") and roles.id is None and not name.startswith("Unnamed")
+            options = (("id", name),) if named else ()
+            notes.append(TableProblem(f"column {name!r} {IGNORED_KINDS[kind]} and is not used as a feature", options))
+        elif kind == "text" and name not in roles.text:
+            notes.append(TableProblem(f"column {name!r} is encoded as text", (("text", name), ("drop", name))))
+        elif kind == "number" and getattr(column.dtype, "kind", "O") not in "biufm":
+            invalid = column[column.notna() & to_numbers(column).isna()]
+            if len(invalid):
+                text = f"{len(invalid)} values of column {name!r} are not numbers, such as {str(invalid.iloc[0])!r}"
+                notes.append(TableProblem(f"{text}; they are treated as missing"))
+    return notes
+
+
+def _id_notes(frame: Any, roles: TableRoles) -> list[TableProblem]:
+    if roles.id is None or frame[roles.id].is_unique:
+        return []
+    repeated = frame[roles.id][frame[roles.id].duplicated()].iloc[0]
+    return [TableProblem(f"the identifiers in {roles.id!r} are not unique: {repeated!r} occurs more than once")]
+
+
+def _read_trusted(frame: Any, column: str, problems: list[TableProblem]) -> NDArray[np.bool_]:
+    values = to_numbers(frame[column]).to_numpy()
+    invalid = frame[column][(frame[column].notna() & np.isnan(values)) | ~np.isin(values, (0, 1)) & ~np.isnan(values)]
+    if len(invalid):
+        text = f"column {column!r} of --trusted must contain 1/0, true/false or yes/no, got {str(invalid.iloc[0])!r}"
+        problems.append(TableProblem(text))
+    return values == 1
 
 
 def select_columns(frame: Any, columns: dict[str, str | None], kind: str) -> NDArray[np.float64]:
@@ -67,12 +179,12 @@ def select_columns(frame: Any, columns: dict[str, str | None], kind: str) -> NDA
     absent = [name for name, column in columns.items() if column is None]
     if absent:
         raise ValueError(
-            f"the file lacks {len(absent)} of the {len(columns)} {kind}s, {_first(absent)}; "
-            f"it has {len(frame.columns)} columns: {_first(list(frame.columns))}"
+            f"the file lacks {len(absent)} of the {len(columns)} {kind}s, {first(absent)}; "
+            f"it has {len(frame.columns)} columns: {first(list(frame.columns))}"
         )
     if frame.shape[0] == 0:
         raise ValueError("the file has no samples")
-    return _to_array(frame, list(columns.values()))
+    return _to_array(frame[list(columns.values())])
 
 
 def to_frame(data: Dataset) -> Any:
@@ -90,16 +202,12 @@ def to_number(value: Any) -> float:
     """Convert a number, or a truth value as bool or text, to float; None and empty text become NaN."""
     if value is None:
         return float("nan")
-    if not isinstance(value, str):
-        return float(value)
-    word = value.strip().lower()
-    if not word:
-        return float("nan")
-    return _WORDS[word] if word in _WORDS else float(word)
+    number = word_to_number(value)
+    return float(value) if number is None else number
 
 
-def _to_array(frame: Any, columns: Sequence[str | None]) -> NDArray[np.float64]:
-    arrays = [_column_to_floats(frame[column]) for column in columns]
+def _to_array(frame: Any) -> NDArray[np.float64]:
+    arrays = [_column_to_floats(frame[column]) for column in frame.columns]
     return np.column_stack(arrays) if arrays else np.empty((len(frame), 0))
 
 
@@ -113,10 +221,6 @@ def _column_to_floats(column: Any) -> NDArray[np.float64]:
         except (TypeError, ValueError):
             raise ValueError(
                 f"column {column.name!r} contains {value!r}, which is not a number: encode the column, for example "
-                "with pandas.get_dummies, or drop it"
+                "with spmld.preprocessing.TableEncoder, or drop it"
             ) from None
     return floats
-
-
-def _first(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

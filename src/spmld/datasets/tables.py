@@ -1,6 +1,5 @@
-"""CSV and Parquet files with a row for each sample and a column for each feature and label."""
+"""Tables with a row for each sample: CSV, Excel, JSON lines, Parquet, and folders of text files."""
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,29 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._io import StrPath, need, reading, writing
+from spmld._io import StrPath, need, writing
 from spmld.datasets.dataset import Dataset
-from spmld.datasets.frames import PREFIX, from_frame, select_columns, to_frame
+from spmld.datasets.frames import from_frame, select_columns, to_frame
+from spmld.datasets.problems import TableError, TableProblem
+from spmld.datasets.raw_tables import read_table
+from spmld.datasets.roles import PREFIX
 
 
 def read_csv(
-    path: StrPath,
-    *,
-    labels: Sequence[str] | None = None,
-    prefix: str = PREFIX,
-    drop: Sequence[str] = (),
-    encoding: str = "utf-8",
+    path: StrPath, *, encoding: str = "utf-8", sep: str | None = None, decimal: str | None = None, **roles: Any
 ) -> Dataset:
-    r"""Read a CSV file whose first line names the columns. Files ``.tsv`` are separated by tabs.
+    r"""Read a CSV file whose first line names the columns.
 
     Parameters
     ----------
     path : str or path-like
-        File to read. An empty field is a missing value.
-    labels, prefix, drop
-        As in `from_frame`.
-    encoding : str, default="utf-8"
-        Encoding of the file.
+        File to read, which may be compressed (``.csv.gz``). An empty field is a missing value.
+    encoding, sep, decimal
+        As in `read_table`.
+    **roles
+        Roles of the columns, as in `from_frame`, such as ``labels``, ``tags``, ``id``, ``text`` and ``drop``.
 
     Examples
     --------
@@ -42,13 +39,11 @@ def read_csv(
     array([[ 1.,  0.],
            [nan,  1.]])
     """
-    with reading(path, "a CSV file") as file:
-        return from_frame(_read_csv(file, encoding), labels=labels, prefix=prefix, drop=drop, name=file.stem)
+    frame = read_table(path, format="csv", encoding=encoding, sep=sep, decimal=decimal)
+    return from_frame(frame, name=_name(path), source=str(path), **roles)
 
 
-def read_parquet(
-    path: StrPath, *, labels: Sequence[str] | None = None, prefix: str = PREFIX, drop: Sequence[str] = ()
-) -> Dataset:
+def read_parquet(path: StrPath, **roles: Any) -> Dataset:
     """Read a Parquet file; see `read_csv` for the parameters.
 
     Examples
@@ -61,8 +56,63 @@ def read_parquet(
     array([[ 1.,  0.],
            [ 1., nan]])
     """
-    with reading(path, "a Parquet file") as file:
-        return from_frame(_read_parquet(file), labels=labels, prefix=prefix, drop=drop, name=file.stem)
+    return from_frame(read_table(path, format="parquet"), name=_name(path), source=str(path), **roles)
+
+
+def read_excel(path: StrPath, **roles: Any) -> Dataset:
+    """Read the first sheet of an Excel file; see `read_csv` for the parameters.
+
+    Examples
+    --------
+    >>> from spmld.datasets import read_excel
+    >>> read_excel("songs.xlsx", text="review", tags="tags")  # doctest: +SKIP
+    """
+    return from_frame(read_table(path, format="excel"), name=_name(path), source=str(path), **roles)
+
+
+def read_jsonl(path: StrPath, **roles: Any) -> Dataset:
+    r"""Read a file of JSON lines, with one object for each sample; see `read_csv` for the parameters.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets import read_jsonl
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     print('{"pitch": 0.5, "tags": ["sad", "calm"]}', file=file)
+    ...     print('{"pitch": 0.1, "tags": []}', file=file, flush=True)
+    ...     read_jsonl(file.name, tags="tags").Y
+    array([[1, 1],
+           [0, 0]])
+    """
+    return from_frame(read_table(path, format="jsonl"), name=_name(path), source=str(path), **roles)
+
+
+def read_folder(path: StrPath, *, encoding: str = "utf-8", **roles: Any) -> Dataset:
+    """Read a folder of text files; see `spmld.datasets.text_folder`.
+
+    The default roles are ``text="text"``, ``id="file"`` and, if subfolders are labels, ``tags="tags"``.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from spmld.datasets import read_folder
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for tag, text in (("sad", "slow and dark"), ("happy", "fast and bright")):
+    ...         (pathlib.Path(folder) / tag).mkdir()
+    ...         _ = (pathlib.Path(folder) / tag / f"{tag}.txt").write_text(text)
+    ...     read_folder(folder).label_names
+    ['happy', 'sad']
+    """
+    frame = read_table(path, format="folder", encoding=encoding)
+    return from_frame(frame, name=_name(path), source=str(path), **folder_roles(frame, roles))
+
+
+def folder_roles(frame: Any, roles: dict[str, Any]) -> dict[str, Any]:
+    """Return roles with the defaults of a folder of text files."""
+    defaults: dict[str, Any] = {"text": ["text"], "id": "file"}
+    if "tags" in frame.columns and not roles.get("labels") and "prefix" not in roles:
+        defaults["tags"] = "tags"
+    return {**defaults, **roles}
 
 
 def read_columns(
@@ -86,8 +136,8 @@ def read_columns(
         Names of the labels. Their columns have these names, with or without `prefix`. By default, no labels are read.
     prefix : str, optional
         Prefix of the names of label columns; by default ``label_``.
-    kind : {"csv", "parquet"}, default="csv"
-        Format of the file.
+    kind : str, default="csv"
+        Format of the file, as in `read_table`.
     encoding : str, default="utf-8"
         Encoding of a CSV file.
 
@@ -108,14 +158,16 @@ def read_columns(
     >>> X.tolist(), Y.tolist()
     ([[0.5, 3.0], [0.1, 4.0]], [[1.0], [nan]])
     """
-    with reading(path, "a CSV file" if kind == "csv" else "a Parquet file") as file:
-        frame = (_read_csv(file, encoding) if kind == "csv" else _read_parquet(file)).rename(columns=str)
-        columns = set(frame.columns)
+    frame = read_table(path, format=kind, encoding=encoding).rename(columns=str)
+    columns = set(frame.columns)
+    try:
         X = select_columns(frame, {name: name if name in columns else None for name in features}, "feature")
         if labels is None:
             return X, None
         chosen = {name: next((c for c in (prefix + name, name) if c in columns), None) for name in labels}
         return X, Dataset(X, select_columns(frame, chosen, "label"), list(features), list(labels)).Y
+    except ValueError as error:
+        raise TableError([TableProblem(str(error))], str(path)) from None
 
 
 def write_csv(data: Dataset, path: StrPath) -> None:
@@ -148,22 +200,8 @@ def write_parquet(data: Dataset, path: StrPath) -> None:
         frame.to_parquet(part, index=False)
 
 
-def _read_csv(file: Path, encoding: str) -> Any:
-    pandas = need("pandas")
-    separator = _separator(file)
-    # pandas would read the absent fields of a truncated line as missing values.
-    with file.open(encoding=encoding, newline="") as lines:
-        rows = csv.reader(lines, delimiter=separator)
-        width = len(next(rows))
-        for row in rows:
-            if row and len(row) != width:
-                raise ValueError(f"line {rows.line_num} has {len(row)} values, but there are {width} columns")
-    return pandas.read_csv(file, sep=separator, encoding=encoding)
-
-
-def _read_parquet(file: Path) -> Any:
-    need("pyarrow")
-    return need("pandas").read_parquet(file)
+def _name(path: StrPath) -> str:
+    return Path(path).name.split(".")[0] or str(path)
 
 
 def _separator(file: Path) -> str:

@@ -7,6 +7,7 @@ negative, 0 for missing.
 labels                meaning
 ===================== ===============================================================================================
 0 and 1, or bool      negative and positive
+yes and no            words: also y, n, true, false, ja, nein, x; they become 0 and 1, and "" and "?" are missing
 -1 and +1             negative and positive
 NaN, None, ``pd.NA``  missing
 masked array          masked entries are missing
@@ -19,5 +20,16 @@ sparse matrix         stored entries are labels; the others are negative, or mis
 from spmld.labels.corruption import corrupt_labels, hide_labels
 from spmld.labels.encoding import Labels, decode_missing, observed, read_labels
 from spmld.labels.single_class import LabelWarning
+from spmld.labels.tags import Tags, read_tags
 
-__all__ = ["LabelWarning", "Labels", "corrupt_labels", "decode_missing", "hide_labels", "observed", "read_labels"]
+__all__ = [
+    "LabelWarning",
+    "Labels",
+    "Tags",
+    "corrupt_labels",
+    "decode_missing",
+    "hide_labels",
+    "observed",
+    "read_labels",
+    "read_tags",
+]

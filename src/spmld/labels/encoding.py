@@ -8,8 +8,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import to_numpy
+from spmld.labels.words import order_words, read_words
 
-_ACCEPTED = "0/1, -1/+1 or bool; NaN, None, pd.NA, a masked array or mask= for missing entries"
+_ACCEPTED = "0/1, -1/+1, bool or yes/no; NaN, None, pd.NA, a masked array or mask= for missing entries"
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     Parameters
     ----------
     Y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
-        Labels. A single label may have any two values.
+        Labels. A single label may have any two values. Several labels may be words such as yes/no, see `spmld.labels`.
     mask : array-like of bool of the same shape, optional
         True where a label is observed. Other entries of `Y` are ignored.
     classes : array-like of shape (2,), optional
@@ -120,6 +121,7 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     one_dimensional = values.ndim == 1
     if one_dimensional:
         values, observed = values[:, None], observed[:, None]
+    values, observed = read_words(values, observed)
     complete = observed.all()
     observed_values = values if complete else values[observed]
     if observed_values.size == 0:
@@ -268,7 +270,7 @@ def _check_two_classes(unique: NDArray[Any], name: str) -> NDArray[Any]:
             f"{name} is one label and needs two classes, got {len(unique)} class{'' if len(unique) == 1 else 'es'}. "
             f"Only binary classification is supported for one label: pass several labels as columns of 0 and 1"
         )
-    return unique
+    return order_words(unique)
 
 
 def _read_sparse(Y: Any, mask: Any, classes: Any, name: str) -> Labels:

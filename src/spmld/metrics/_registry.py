@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from spmld._validation import did_you_mean
 from spmld.metrics._at_k import ndcg_at_k, one_error, precision_at_k, propensity_scored_precision_at_k, recall_at_k
 from spmld.metrics._auc import macro_auc, micro_auc, sample_auc
 from spmld.metrics._predictions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
@@ -116,4 +117,7 @@ def get_metric(name: str) -> tuple[Metric, dict[str, Any]]:
     at_k = re.fullmatch(r"(\w+_at_)(\d+)", str(name))
     if at_k and at_k[1] + "k" in METRICS:
         return METRICS[at_k[1] + "k"], {"k": int(at_k[2])}
-    raise ValueError(f"metric must be one of {', '.join(METRICS)}, where k may be a number, got {name!r}")
+    raise ValueError(
+        f"metric must be one of {', '.join(METRICS)}, where k may be a number, got {name!r}"
+        f"{did_you_mean(name, METRICS)}"
+    )

@@ -17,6 +17,7 @@ _PACKAGES = (
     "spmld.metrics",
     "spmld.model_selection",
     "spmld.pacing",
+    "spmld.preprocessing",
     "spmld.studies.released",
 )
 _PARTS = {

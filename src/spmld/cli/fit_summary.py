@@ -1,0 +1,132 @@
+"""What `spmld fit` prints: labels, observed entries, settings, held-out quality, and what to do next."""
+
+import shlex
+import warnings
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.pipeline import make_pipeline
+
+from spmld._table import format_number
+from spmld.cli.loading import Source
+from spmld.cli.methods import NOISE_RATES
+from spmld.datasets import Dataset
+from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_loss
+
+FOLDS = 3
+"""Number of folds of the held-out quality."""
+NAMES = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
+BASELINES = ("label prior", "logistic regression")
+
+
+def held_out_quality(model: Any, data: Dataset, seed: int) -> dict[str, dict[str, float]]:
+    """Return metrics of out-of-fold scores of the model, of the label prior and of logistic regression for each label.
+
+    The ensemble has out-of-fold scores already; other methods are fitted again on each fold. The result is empty if
+    there are too few samples, or if the metrics are undefined.
+    """
+    from spmld import LabelPrior, MaskedLogistic
+    from spmld.estimators import FeatureScaler
+    from spmld.model_selection.cross_fitting import cross_fit, make_folds
+
+    weak = data.roles is not None and data.roles.untagged == "weak"
+    Y_true = np.where(np.isnan(data.Y), 0, data.Y) if weak else data.Y
+    if len(data.Y) < 2 * FOLDS:
+        return {}
+    estimators = {"model": model, BASELINES[0]: LabelPrior()}
+    estimators[BASELINES[1]] = make_pipeline(FeatureScaler(), MaskedLogistic(C=10.0))
+    try:
+        folds = make_folds(FOLDS, data.X, data.Y, random_state=seed)
+        return {
+            name: _metrics(Y_true, _out_of_fold(cross_fit, estimator, data, folds))
+            for name, estimator in estimators.items()
+        }
+    except (ValueError, AttributeError, ArithmeticError):  # too few observed labels in a fold, or no scores
+        return {}
+
+
+def _out_of_fold(cross_fit: Any, estimator: Any, data: Dataset, folds: Any) -> Any:
+    scores = getattr(estimator, "out_of_fold_scores_", None)
+    return cross_fit(clone(estimator), data.X, data.Y, folds).scores if scores is None else scores
+
+
+def _metrics(Y: Any, scores: Any) -> dict[str, float]:
+    metrics = (ranking_loss, label_ranking_average_precision) if Y.shape[1] > 1 else (macro_auc,)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        values = {metric.__name__: round(float(metric(Y, scores)), 6) for metric in metrics}
+    if any(np.isnan(value) for value in values.values()):
+        raise ValueError("the metrics are undefined")
+    return values
+
+
+def describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: dict[str, Any]) -> list[str]:
+    """Return the five lines that describe a fit."""
+    n, l = data.Y.shape
+    fitted = f"{summary['method']} fitted to {l} label{'s' * (l != 1)} of {n} samples in {summary['seconds']:.1f} s"
+    lines = {
+        out: f"{fitted} ({_frequencies(data, summary)})",
+        "observed": f"{summary['observed']:.0%} of {data.Y.size:,} entries; features: {_features(data)}",
+        "settings": ", ".join(_settings(model, summary)) or "defaults",
+        "held-out": _quality(summary),
+        "next": _next_steps(out, source, summary),
+    }
+    return [f"{name}: {text}" for name, text in lines.items()]
+
+
+def _frequencies(data: Dataset, summary: dict[str, Any]) -> str:
+    """Return the three most frequent labels; the frequencies of positive-only labels are estimated."""
+    observed = np.maximum((~np.isnan(data.Y)).sum(axis=0), 1)
+    fractions = np.nansum(data.Y, axis=0) / observed
+    estimated = summary.get("class_prior", {})
+    fractions = np.array([estimated.get(name, f) for name, f in zip(data.label_names, fractions, strict=True)])
+    order = np.argsort(-fractions, kind="stable")[:3]
+    shown = ", ".join(f"{data.label_names[j]} {fractions[j]:.0%}" for j in order)
+    return shown + (", ..." if data.Y.shape[1] > 3 else "")
+
+
+def _features(data: Dataset) -> str:
+    if data.encoder is None:
+        return f"{data.X.shape[1]} numbers"
+    kinds = data.encoder.kinds_
+    used = [f"{name} ({kinds[name]})" for name in data.encoder.feature_names_in_]
+    if len(used) > 6:
+        counts = Counter(kinds[name] for name in data.encoder.feature_names_in_)
+        used = [f"{count} columns of kind {kind}" for kind, count in counts.most_common()]
+    return f"{data.X.shape[1]} from {', '.join(used)}"
+
+
+def _settings(model: Any, summary: dict[str, Any]) -> list[str]:
+    """Return the selected settings of the ensemble, and the estimates and the decision in the summary of a fit."""
+    settings = []
+    for view, weight in getattr(model, "view_weights_", {}).items():
+        params = ", ".join(f"{name} {value:g}" for name, value in model.params_[view].items())
+        settings.append(f"view {view} {weight:.0%}{f' ({params})' if params else ''}")
+    if "trusted_entries" in summary:
+        settings.append(f"trusted entries: {summary['trusted_entries']}")
+    settings += [f"mean {name.replace('_', ' ')}: {summary[name]:.2g}" for name in NOISE_RATES if name in summary]
+    return settings + ([f"decision: {summary['decision']}"] if "decision" in summary else [])
+
+
+def _quality(summary: dict[str, Any]) -> str:
+    quality = summary.get("held_out", {})
+    if "model" not in quality:
+        return "not available, since there are too few observed labels or only positive ones"
+    texts = []
+    for metric, value in quality["model"].items():
+        others = ", ".join(f"{name} {format_number(quality[name][metric], 3)}" for name in BASELINES)
+        texts.append(f"{NAMES.get(metric, metric.replace('_', ' '))} {format_number(value, 3)} ({others})")
+    return "; ".join(texts)
+
+
+def _next_steps(out: str, source: Source, summary: dict[str, Any]) -> str:
+    steps = [f"spmld predict {out} NEW_DATA -o predicted.csv"]
+    steps.append(f"spmld audit {source.command()} lists likely label errors")
+    if summary["observed"] < 1:
+        steps.append(f"spmld complete {shlex.quote(source.path)} --model {out} lists missing labels")
+    if any(name in summary for name in NOISE_RATES) and not summary.get("trusted_entries"):
+        steps.append("verify about 50 samples, and mark them in a column for --trusted")
+    return "; ".join(steps)

@@ -1,0 +1,98 @@
+"""Problems of a table, each with the options that solve it."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_LISTS = ("labels", "text", "drop")
+_COMMAND_OPTIONS = {"labels": "label", "empty_is": "empty-is", "tag_sep": "tag-sep"}
+
+
+@dataclass(frozen=True)
+class TableProblem:
+    """A problem of a table, or a note about it, and the options that solve it.
+
+    Attributes
+    ----------
+    text : str
+        Description of the problem.
+    options : tuple of (str, str)
+        Names of options, and their values. Several values of an option are used together.
+
+    Examples
+    --------
+    >>> from spmld.datasets.problems import TableProblem
+    >>> problem = TableProblem("column 'nr' looks like an identifier", (("id", "nr"), ("drop", "nr")))
+    >>> problem.describe(), problem.describe(command_line=True)
+    ("column 'nr' looks like an identifier (id='nr' or drop='nr')", "column 'nr' looks like an identifier (--id nr or \
+--drop nr)")
+    """
+
+    text: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    def describe(self, *, command_line: bool = False) -> str:
+        """Return the text and the options, as keyword arguments or as they are written on the command line."""
+        values: dict[str, list[str]] = {}
+        for option, value in self.options:
+            values.setdefault(option, []).append(value)
+        shown = [(_as_options if command_line else _as_argument)(*item) for item in values.items()]
+        return f"{self.text} ({' or '.join(shown)})" if shown else self.text
+
+
+class TableError(ValueError):
+    """Error for a table that cannot be used, with all of its problems.
+
+    Parameters
+    ----------
+    problems : sequence of TableProblem
+        The problems.
+    source : str, default=""
+        File of the table.
+
+    Examples
+    --------
+    >>> from spmld.datasets.problems import TableError, TableProblem
+    >>> print(TableError([TableProblem("no samples"), TableProblem("no labels", (("tags", "mood"),))], "songs.csv"))
+    songs.csv has 2 problems: no samples; no labels (tags='mood')
+    """
+
+    def __init__(self, problems: Sequence[TableProblem], source: str = "") -> None:
+        self.problems, self.source = list(problems), source
+        super().__init__(self._title() + "; ".join(problem.describe() for problem in self.problems))
+
+    def _title(self) -> str:
+        source = self.source or "the table"
+        return f"{source}: " if len(self.problems) == 1 else f"{source} has {len(self.problems)} problems: "
+
+    def describe(self) -> str:
+        """Return the message for the command line, one line for each problem."""
+        lines = [problem.describe(command_line=True) for problem in self.problems]
+        return self._title() + lines[0] if len(lines) == 1 else "\n  - ".join([self._title().strip(), *lines])
+
+
+class TableWarning(UserWarning):
+    """Warning about a column of a table, such as an identifier that is not used as a feature.
+
+    Parameters
+    ----------
+    problem : TableProblem
+        The note.
+
+    Examples
+    --------
+    See `from_frame`.
+    """
+
+    def __init__(self, problem: TableProblem) -> None:
+        self.problem = problem
+        super().__init__(problem.describe())
+
+
+def _as_argument(option: str, values: list[str]) -> str:
+    return f"{option}={values if option in _LISTS and len(values) > 1 else values[0]!r}"
+
+
+def _as_options(option: str, values: list[str]) -> str:
+    name = _COMMAND_OPTIONS.get(option, option)
+    return " ".join(f"--{name} {shlex.quote(value)}" for value in values)

@@ -1,0 +1,252 @@
+"""Roles of the columns of a table: labels, tags, identifier, text and columns to ignore."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spmld._validation import did_you_mean
+from spmld.datasets.problems import TableProblem
+from spmld.labels.tags import EmptyIs, Untagged, check_choice, guess_separator, read_tags, split_tags
+from spmld.labels.words import WORDS, word_to_number
+
+PREFIX = "label_"
+
+
+@dataclass(frozen=True)
+class TableRoles:
+    """Roles of the columns of a table.
+
+    Attributes
+    ----------
+    labels : sequence of str, optional
+        Label columns. By default, the columns whose names start with `prefix`, unless there are tags.
+    prefix : str, default="label_"
+        Prefix of the names of label columns. It is not part of the names of the labels.
+    tags : str, optional
+        Column with a list of tags for each sample.
+    tag_sep : str, optional
+        Separator of the tags. By default, it is guessed.
+    untagged : {"negative", "weak", "missing"}, default="negative"
+        Whether a tag that is not in the list of a sample is a negative or a missing label; see
+        `spmld.labels.read_tags`.
+    empty_is : {"missing", "negative"}, default="missing"
+        Whether an empty field of a label column or of the tags is missing or negative.
+    id : str, optional
+        Column that identifies the samples in all outputs. It is not a feature.
+    text : sequence of str, default=()
+        Columns of text.
+    drop : sequence of str, default=()
+        Columns to ignore.
+
+    Examples
+    --------
+    >>> from spmld.datasets import TableRoles
+    >>> TableRoles.from_dict(TableRoles(tags="tags", text="review").to_dict()).text
+    ('review',)
+    """
+
+    labels: Sequence[str] | None = None
+    prefix: str = PREFIX
+    tags: str | None = None
+    tag_sep: str | None = None
+    untagged: Untagged = "negative"
+    empty_is: EmptyIs = "missing"
+    id: str | None = None
+    text: Sequence[str] = ()
+    drop: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        check_choice("untagged", self.untagged, ("negative", "weak", "missing"))
+        check_choice("empty_is", self.empty_is, ("missing", "negative"))
+        for name in ("labels", "text", "drop"):
+            value = getattr(self, name)
+            columns = (value,) if isinstance(value, str) else value
+            object.__setattr__(self, name, None if columns is None else tuple(map(str, columns)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the roles that are set, in types that JSON supports."""
+        return {name: value for name, value in asdict(self).items() if value != getattr(type(self)(), name)}
+
+    @classmethod
+    def from_dict(cls, roles: dict[str, Any]) -> Self:
+        """Return the roles from their dictionary."""
+        return cls(**{item.name: roles[item.name] for item in fields(cls) if item.name in roles})
+
+    def find_problems(self, columns: Sequence[str]) -> list[TableProblem]:
+        """Return a problem for each named column that the table does not have, or that has two roles."""
+        named: dict[str, list[str]] = {}
+        for option in ("labels", "tags", "id", "text", "drop"):
+            value = getattr(self, option)
+            for name in (value,) if isinstance(value, str) else value or ():
+                named.setdefault(name, []).append(option)
+        problems = []
+        for name, options in named.items():
+            if name not in columns:
+                hint = did_you_mean(name, columns) or f"; the {len(columns)} columns are {first(columns)}"
+                problems.append(TableProblem(f"column {name!r} of {options[0]} does not exist{hint}"))
+            elif len(options) > 1:
+                problems.append(TableProblem(f"column {name!r} has two roles, {' and '.join(options)}; pass one"))
+        return problems
+
+    def with_tag_sep(self, sep: str | None) -> "TableRoles":
+        """Return the roles with the separator of the tags."""
+        return replace(self, tag_sep=sep)
+
+
+@dataclass
+class LabelColumns:
+    """Labels of a table: values as 0 and 1 or -1 and +1, NaN where missing, and the columns that they are read from."""
+
+    Y: Any = None
+    names: list[str] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
+    tag_sep: str | None = None
+    problems: list[TableProblem] = field(default_factory=list)
+    notes: list[TableProblem] = field(default_factory=list)
+
+
+def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | None = None) -> LabelColumns:
+    """Read the labels of a table.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Table. Columns that do not exist must have been reported by `TableRoles.find_problems`.
+    roles : TableRoles
+        Roles of the columns.
+    names : sequence of str, optional
+        Names of the labels of a model. By default, all labels of the table.
+    """
+    if roles.tags is not None:
+        return _read_tag_column(frame, roles, names)
+    if names is None:
+        columns, names = _find_columns(frame, roles)
+    else:
+        columns = [next((c for c in (roles.prefix + name, name) if c in frame.columns), "") for name in names]
+        absent = [name for name, column in zip(names, columns, strict=True) if not column]
+        if absent:
+            text = f"the file lacks {len(absent)} of the {len(names)} labels, {first(absent)}"
+            return LabelColumns(
+                problems=[TableProblem(f"{text}; it has {len(frame.columns)} columns: {first(frame.columns)}")]
+            )
+    result = LabelColumns(names=list(names), columns=columns)
+    if not columns:
+        result.problems.append(_no_labels(frame, roles))
+        return result
+    arrays = [_read_column(frame[column], result.problems) for column in columns if column in frame.columns]
+    if arrays and not result.problems:
+        result.Y = np.column_stack(arrays)
+        if roles.empty_is == "negative":
+            result.Y[np.isnan(result.Y)] = -1.0 if (result.Y == -1).any() else 0.0
+        elif empty := [
+            column
+            for column, y in zip(columns, result.Y.T, strict=True)
+            if _is_positive_only(y) and getattr(frame[column].dtype, "kind", "O") not in "biuf"
+        ]:
+            text = f"columns {first(empty)} have only x and empty fields, and empty fields are missing labels"
+            result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
+        if np.isnan(result.Y).all():
+            result.problems.append(TableProblem(f"all fields of the label columns are empty: {first(columns)}"))
+    return result
+
+
+def _is_positive_only(y: NDArray[np.float64]) -> bool:
+    return bool(np.isnan(y).any() and (y == 1).any() and not (y < 1).any())
+
+
+def _find_columns(frame: Any, roles: TableRoles) -> tuple[list[str], list[str]]:
+    if roles.labels is not None:
+        return list(roles.labels), list(roles.labels)
+    columns = [name for name in frame.columns if name.startswith(roles.prefix) and name not in set(roles.drop)]
+    return columns, [name.removeprefix(roles.prefix) for name in columns]
+
+
+def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None) -> LabelColumns:
+    column = str(roles.tags)
+    result = LabelColumns(columns=[column])
+    if column not in frame.columns:
+        return result
+    values = frame[column].astype(object).where(frame[column].notna(), None)
+    try:
+        tags = read_tags(values, sep=roles.tag_sep, untagged=roles.untagged, empty_is=roles.empty_is, names=names)
+    except ValueError as error:
+        result.problems.append(TableProblem(f"column {column!r}: {error}", (("tags", "COLUMN"),)))
+        return result
+    result.Y, result.names, result.tag_sep = tags.Y, tags.names, tags.sep
+    if tags.n_empty:
+        other = "negative" if roles.empty_is == "missing" else "missing"
+        text = f"{tags.n_empty} of {len(values)} samples have an empty field {column!r}: their labels are"
+        result.notes.append(TableProblem(f"{text} {roles.empty_is}", (("empty_is", other),)))
+    if tags.unknown:
+        text = f"{len(tags.unknown)} tags of {column!r} are not labels of the model and are ignored"
+        result.notes.append(TableProblem(f"{text}: {first(list(tags.unknown))}"))
+    lower: dict[str, str] = {}
+    twins = [(lower[name.lower()], name) for name in tags.names if lower.setdefault(name.lower(), name) != name]
+    if twins:
+        result.notes.append(TableProblem("tags {!r} and {!r} differ only in case".format(*twins[0])))
+    return result
+
+
+def _read_column(column: Any, problems: list[TableProblem]) -> NDArray[np.float64]:
+    """Return a label column as numbers; values that are not labels are a problem."""
+    objects = column.astype(object).where(column.notna(), None)
+    numbers: dict[Any, float] = {None: np.nan}
+    invalid = []
+    for value in objects.unique():
+        if value is None:
+            continue
+        number = word_to_number(value)
+        if number is None:
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                number = np.inf
+        if not (np.isnan(number) or number in (-1, 0, 1)):
+            invalid.append(value)
+        numbers[value] = number
+    if invalid:
+        shown = ", ".join(repr(value) for value in invalid[:3]) + (", ..." if len(invalid) > 3 else "")
+        name = str(column.name)
+        options = [("drop", name)]
+        if any(isinstance(value, str) for value in invalid):
+            options.insert(0, ("tags", name))
+        problems.append(TableProblem(f"label column {name!r} contains {shown}; labels are {WORDS}", tuple(options)))
+    return np.array([numbers[value] for value in objects], dtype=float)
+
+
+def _no_labels(frame: Any, roles: TableRoles) -> TableProblem:
+    """Return the problem of a table without label columns, with the columns that look like labels or tags."""
+    columns = [name for name in frame.columns if name not in {roles.id, *roles.drop, *roles.text}]
+    labels = [name for name in columns if _looks_like_label(frame[name])]
+    tags = [name for name in columns if _looks_like_tags(frame[name])]
+    options = [("tags", name) for name in tags[:1]] + [("labels", name) for name in labels[:10]]
+    text = f"no column starts with {roles.prefix!r}, and no labels or tags are named"
+    if labels or tags:
+        text += f". Columns that look like labels or tags: {first(labels + tags)}"
+    else:
+        text += f". The columns are {first(columns)}"
+    return TableProblem(text, tuple(options) or (("labels", "COLUMN"), ("tags", "COLUMN")))
+
+
+def _looks_like_label(column: Any) -> bool:
+    values = column.dropna().unique()
+    numbers = {word_to_number(v.strip() if isinstance(v, str) else str(v).removesuffix(".0")) for v in values[:20]}
+    return 0 < len(values) <= 4 and None not in numbers and 1.0 in numbers
+
+
+def _looks_like_tags(column: Any) -> bool:
+    values = [value for value in column.dropna() if isinstance(value, (str, list))]
+    sep = guess_separator([value for value in values if isinstance(value, str)])
+    if not values or (sep is None and not isinstance(values[0], list)):
+        return False
+    tags = [tag for value in values for tag in split_tags(value, sep) or ()]
+    return len(set(tags)) <= 0.5 * len(tags) and sum(len(tag.split()) for tag in tags) <= 3 * len(tags)
+
+
+def first(names: Sequence[Any]) -> str:
+    """Return the first names as text."""
+    names = [str(name) for name in names]
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

@@ -1,0 +1,263 @@
+"""TableEncoder: features from the columns of a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from spmld._io import need
+from spmld._validation import POSITIVE_INT
+from spmld.preprocessing.columns import (
+    IGNORED_KINDS,
+    column_kind,
+    date_format,
+    date_parts,
+    to_categories,
+    to_dates,
+    to_numbers,
+    to_texts,
+)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Encode the columns of a table as features.
+
+    Each column is encoded by its kind, which is detected in `fit`:
+
+    - numbers, also as text with a decimal comma, and yes/no: missing values are replaced by the median, with an
+      additional feature that marks them; features have mean 0 and variance 1;
+    - categories: one feature for each category; rare ones share a feature, and missing values are a category;
+    - dates: the day, and sine and cosine of the day of the year, the day of the week and the time of day;
+    - text: TF-IDF.
+
+    Identifiers, row numbers, and empty and constant columns are ignored. If there is text, all other features are
+    divided by the square root of the number of their columns, so that they have the same norm as a text.
+
+    Parameters
+    ----------
+    text : sequence of str, default=()
+        Columns of text. Other columns with many words are detected as text.
+    drop : sequence of str, default=()
+        Columns to ignore.
+    max_words : int, default=20000
+        Maximum number of words of each text column, by their frequency.
+    max_categories : int, default=100
+        Maximum number of categories of each column.
+
+    Attributes
+    ----------
+    kinds_ : dict
+        Kind of each column: "number", "category", "date" or "text", or the reason why it is ignored: "identifier",
+        "row number", "empty", "constant", "nested" or "dropped".
+    date_formats_ : dict
+        Format of each date column, and whether its dates have a time of day.
+    transformer_ : ColumnTransformer
+        The encoders of scikit-learn.
+    n_features_in_, feature_names_in_
+        As in scikit-learn: the columns that are used.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from spmld.preprocessing import TableEncoder
+    >>> songs = pd.DataFrame(
+    ...     {
+    ...         "review": ["a slow sad song", "loud and fast", "a slow dance", "loud, loud, loud"],
+    ...         "tempo": [60, 180, None, 170],
+    ...         "key": ["minor", "major", "minor", "major"],
+    ...     }
+    ... )
+    >>> encoder = TableEncoder(text=["review"]).fit(songs)
+    >>> encoder.kinds_
+    {'review': 'text', 'tempo': 'number', 'key': 'category'}
+    >>> encoder.transform(songs).shape
+    (4, 11)
+    >>> encoder.get_feature_names_out()[-4:].tolist()
+    ['tempo', 'tempo (missing)', 'key = major', 'key = minor']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "text": [list, tuple, str],
+        "drop": [list, tuple, str],
+        "max_words": [POSITIVE_INT],
+        "max_categories": [POSITIVE_INT],
+    }
+
+    text: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    max_words: int = 20000
+    max_categories: int = 100
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Detect the kinds of the columns, and fit their encoders.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            Table.
+        y : ignored
+            For compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        frame = _check_frame(X)
+        text, drop = _names(self.text), _names(self.drop)
+        absent = [name for name in (*text, *drop) if name not in frame.columns]
+        if absent:
+            raise ValueError(f"text and drop must name columns of X, got {absent[0]!r}; X has {_first(frame.columns)}")
+        self.kinds_: dict[str, str] = {
+            name: "dropped" if name in drop else "text" if name in text else column_kind(frame[name])
+            for name in frame.columns
+        }
+        used = [name for name, kind in self.kinds_.items() if kind not in (*IGNORED_KINDS, "dropped")]
+        if not used:
+            reasons = ", ".join(f"{name} ({kind})" for name, kind in self.kinds_.items())
+            raise ValueError(f"X must have at least one column of features, got {reasons or 'no columns'}")
+        self.feature_names_in_, self.n_features_in_ = np.array(used, dtype=object), len(used)
+        self.date_formats_ = {name: _date_details(frame[name]) for name in self._columns("date")}
+        prepared = self._prepare(frame)
+        self.transformer_ = self._make_transformer(prepared, len(frame)).fit(prepared)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the features.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            Table with the columns `feature_names_in_`, in any order. Other columns are ignored.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_features)
+            Sparse if most features are zero in `fit`.
+        """
+        check_is_fitted(self)
+        frame = _check_frame(X)
+        absent = [name for name in self.feature_names_in_ if name not in frame.columns]
+        if absent:
+            raise ValueError(
+                f"X lacks {len(absent)} of the {self.n_features_in_} columns of the fit, {_first(absent)}; "
+                f"it has {_first(frame.columns)}"
+            )
+        features = self.transformer_.transform(self._prepare(frame))
+        return sp.csr_array(features) if sp.issparse(features) else np.asarray(features, dtype=float)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the features: the column, and the word or category."""
+        check_is_fitted(self)
+        names = []
+        for block, transformer, columns in self.transformer_.transformers_:
+            if block.startswith("text "):
+                names += [f"{columns}: {word}" for word in transformer.get_feature_names_out()]
+            elif block == "categories":
+                names += _category_names(transformer, columns)
+            elif block == "numbers":
+                names += [_number_name(name) for name in transformer.get_feature_names_out(columns)]
+        return np.array(names, dtype=object)
+
+    def _columns(self, kind: str) -> list[str]:
+        return [name for name in self.feature_names_in_ if self.kinds_[name] == kind]
+
+    def _prepare(self, frame: Any) -> Any:
+        """Return a table of numbers, categories as text, and text, without missing categories and text."""
+        columns: dict[str, Any] = {}
+        for name in self.feature_names_in_:
+            column, kind = frame[name], self.kinds_[name]
+            if kind == "number":
+                columns[name] = to_numbers(column).to_numpy()
+            elif kind == "date":
+                form, hours = self.date_formats_[name]
+                columns |= date_parts(to_dates(column, form), name, hours=hours)
+            else:
+                columns[name] = (to_categories if kind == "category" else to_texts)(column).to_numpy(dtype=object)
+        return need("pandas").DataFrame(columns)
+
+    def _make_transformer(self, prepared: Any, n_samples: int) -> ColumnTransformer:
+        texts, categories = self._columns("text"), self._columns("category")
+        numbers = [name for name in prepared.columns if name not in {*texts, *categories}]
+        blocks: list[tuple[str, Any, Any]] = []
+        for name in texts:
+            if not prepared[name].str.contains(r"\w\w").any():
+                raise ValueError(f"text column {name!r} must contain words, got {prepared[name].iloc[0]!r}; drop it")
+            min_df = 2 if n_samples >= 100 and _has_repeated_words(prepared[name]) else 1
+            vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=min_df, max_features=self.max_words)
+            blocks.append((f"text {name}", vectorizer, name))
+        if numbers:
+            impute = SimpleImputer(strategy="median", add_indicator=True)
+            blocks.append(("numbers", make_pipeline(impute, StandardScaler()), numbers))
+        if categories:
+            encoder = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=self.max_categories)
+            blocks.append(("categories", encoder, categories))
+        n_others = len(categories) + len(self._columns("number")) + len(self._columns("date"))
+        weight = 1 / np.sqrt(n_others) if texts and n_others else 1.0
+        weights = {block: float(weight) for block in ("numbers", "categories")}
+        return ColumnTransformer(
+            blocks, transformer_weights={block: weights.get(block, 1.0) for block, *_ in blocks}, sparse_threshold=0.5
+        )
+
+
+def _check_frame(X: Any) -> Any:
+    """Return a DataFrame with column names of type str and a new index."""
+    if not hasattr(X, "columns"):
+        raise ValueError(f"X must be a DataFrame, got {type(X).__name__}; use pandas.DataFrame(X, columns=...)")
+    frame = X.rename(columns=str).reset_index(drop=True)
+    if not frame.columns.is_unique:
+        repeated = frame.columns[frame.columns.duplicated()][0]
+        raise ValueError(f"the columns of X must have different names, got {repeated!r} more than once")
+    return frame
+
+
+def _date_details(column: Any) -> tuple[str, bool]:
+    form = "ISO8601" if getattr(column.dtype, "kind", "O") == "M" else date_format(column.dropna())
+    dates = to_dates(column, str(form)).dropna()
+    return str(form), bool((dates != dates.dt.normalize()).any())
+
+
+def _has_repeated_words(texts: Any) -> bool:
+    """Return whether a word occurs in two texts, so that words of a single text can be left out."""
+    seen: set[str] = set()
+    for text in texts:
+        words = {word for word in text.lower().split() if len(word) > 2 and word.isalnum()}
+        if words & seen:
+            return True
+        seen |= words
+    return False
+
+
+def _category_names(encoder: OneHotEncoder, columns: Sequence[str]) -> list[str]:
+    names = []
+    for i, column in enumerate(columns):
+        infrequent = encoder.infrequent_categories_[i]
+        rare = set() if infrequent is None else set(infrequent)
+        names += [f"{column} = {category}" for category in encoder.categories_[i] if category not in rare]
+        names += [f"{column} = other"] if rare else []
+    return names
+
+
+def _number_name(name: str) -> str:
+    indicator = name.removeprefix("missingindicator_")
+    return name if indicator == name else f"{indicator} (missing)"
+
+
+def _names(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else [str(name) for name in names]
+
+
+def _first(names: Any) -> str:
+    names = [str(name) for name in names]
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

@@ -1,0 +1,88 @@
+"""Labels as words and as tags."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spmld import MaskedLogistic
+from spmld.labels import read_labels, read_tags
+
+SIGNS = np.array([[1, -1], [-1, 1], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("yes", "no"), ("Y", "n"), ("TRUE", "False"), ("ja", "nein"), ("x", "0"), (" 1 ", "0"), (True, False), (1, 0)],
+)
+def test_words_are_labels(words):
+    positive, negative = words
+    for missing in (None, np.nan, "", "?"):
+        Y = [[positive, negative], [negative, positive], [missing, positive]]
+        for form in (np.array(Y, dtype=object), pd.DataFrame(Y, columns=["a", "b"])):
+            np.testing.assert_array_equal(read_labels(form).signs, SIGNS)
+
+
+def test_words_of_several_kinds_can_be_mixed():
+    labels = read_labels(pd.DataFrame({"a": ["ja", "nein", None], "b": [0, 1, 1], "c": ["x", "", "x"]}))
+    np.testing.assert_array_equal(labels.signs, [[1, -1, 1], [-1, 1, 0], [0, 1, 1]])
+    assert labels.classes.tolist() == [0, 1]
+
+
+def test_other_words_raise():
+    with pytest.raises(ValueError, match="values other than labels: 'maybe'"):
+        read_labels([["maybe", "yes"], ["no", "yes"]])
+
+
+@pytest.mark.parametrize("words", [("yes", "no"), ("ja", "nein"), ("x", "n")])
+def test_the_positive_class_of_one_label_is_the_positive_word(words):
+    positive, negative = words
+    X = np.arange(8.0)[:, None]
+    y = np.where(X[:, 0] > 3, positive, negative)
+    model = MaskedLogistic(C=100.0).fit(X, y)
+    assert model.classes_.tolist() == [negative, positive]
+    assert model.predict([[7.0]]).tolist() == [positive]
+
+
+def test_tags_in_all_forms_are_the_same():
+    lists = [["sad", "slow"], ["happy"], [], ["happy", "slow"]]
+    Y = read_tags(lists).Y
+    np.testing.assert_array_equal(Y, [[0, 1, 1], [1, 0, 0], [0, 0, 0], [1, 0, 1]])
+    for sep in (";", "; ", ",", "|", "/", "\n"):
+        tags = read_tags([sep.join(items) for items in lists], empty_is="negative")
+        np.testing.assert_array_equal(tags.Y, Y)
+        assert tags.names == ["happy", "sad", "slow"]
+    np.testing.assert_array_equal(read_tags([str(items) for items in lists]).Y, Y)
+    np.testing.assert_array_equal(read_tags([" ".join(items) for items in lists], sep=" ", empty_is="negative").Y, Y)
+
+
+def test_permuting_samples_permutes_the_labels():
+    tags = np.array(["a;b", "b", "c;a", "", "d"], dtype=object)
+    order = np.array([3, 1, 4, 0, 2])
+    np.testing.assert_array_equal(read_tags(tags[order]).Y, read_tags(tags).Y[order])
+
+
+def test_unlisted_and_empty_fields():
+    values = ["a;b", None, "a"]
+    nan = np.nan
+    for untagged, empty_is, expected in (
+        ("negative", "missing", [[1, 1], [nan, nan], [1, 0]]),
+        ("negative", "negative", [[1, 1], [0, 0], [1, 0]]),
+        ("missing", "missing", [[1, 1], [nan, nan], [1, nan]]),
+        ("weak", "negative", [[1, 1], [0, 0], [1, nan]]),
+    ):
+        tags = read_tags(values, untagged=untagged, empty_is=empty_is)
+        np.testing.assert_array_equal(tags.Y, expected)
+        assert tags.n_empty == 1
+
+
+def test_names_of_a_model_select_the_tags():
+    tags = read_tags(["a;b;z", "z;y"], names=["b", "a", "c"])
+    np.testing.assert_array_equal(tags.Y, [[1, 1, 0], [0, 0, 0]])
+    assert tags.unknown == {"z": 2, "y": 1}
+
+
+def test_invalid_tags_raise():
+    with pytest.raises(ValueError, match="at least one tag, got 2 empty fields"):
+        read_tags([None, ""])
+    with pytest.raises(ValueError, match="untagged must be one of negative, weak, missing, got 'no'"):
+        read_tags(["a"], untagged="no")

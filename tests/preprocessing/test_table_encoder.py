@@ -1,0 +1,145 @@
+"""TableEncoder: kinds of columns, permutation invariance, missing and new values, and model files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+
+import spmld
+from spmld.preprocessing import TableEncoder
+from spmld.preprocessing.columns import column_kind, date_parts, to_dates
+from tests.journeys.songs import make_songs
+
+FRAME, Y = make_songs(80)
+
+
+def dense(X):
+    return X.toarray() if sp.issparse(X) else np.asarray(X)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1.5, 2, np.nan] * 10, "number"),
+        (["1,5", "2", None] * 10, "number"),
+        (["yes", "no", None] * 10, "number"),
+        (["1.5", "2"] * 14 + ["about 4", "3"], "number"),
+        (["2024-01-31", None, "2023-12-01"] * 10, "date"),
+        (["31.01.2024", "01.12.2023"] * 15, "date"),
+        (["2024-01-31T10:00:00Z", "2024-01-31T11:30:00Z"] * 15, "date"),
+        (["red", "blue", None] * 10, "category"),
+        ([f"A-{i}" for i in range(30)], "identifier"),
+        ([f"{word} is a long review" for word in "abcdefghij"] * 3, "text"),
+        (["a b c d", "e f g h"] * 15, "category"),  # two values with many words
+        (list(range(30)), "row number"),
+        ([7 * i for i in range(30)], "number"),
+        ([None] * 30, "empty"),
+        (["same"] * 30, "constant"),
+        ([["a"], ["b"]] * 15, "nested"),
+    ],
+)
+def test_kinds(values, kind):
+    assert column_kind(pd.Series(values, name="column")) == kind
+
+
+@pytest.mark.parametrize(("name", "kind"), [("song_id", "identifier"), ("Id", "identifier"), ("tempo", "number")])
+def test_whole_numbers_that_all_differ_are_identifiers_if_the_name_says_so(name, kind):
+    assert column_kind(pd.Series([7, 3, 11, 5], name=name)) == kind
+
+
+def test_features_do_not_depend_on_the_order_of_columns_and_ignore_others():
+    encoder = TableEncoder(text=["review"]).fit(FRAME)
+    assert encoder.kinds_ == {
+        "song_id": "identifier",
+        "review": "text",
+        "tempo": "number",
+        "format": "category",
+        "released": "date",
+    }
+    X = dense(encoder.transform(FRAME))
+    assert np.isfinite(X).all()
+    assert X.shape[1] == len(encoder.get_feature_names_out()) == len(set(encoder.get_feature_names_out()))
+    other = FRAME[FRAME.columns[::-1]].assign(more="text").set_index("song_id")
+    np.testing.assert_array_equal(dense(encoder.transform(other)), X)
+    order = np.random.default_rng(0).permutation(len(FRAME))
+    np.testing.assert_array_equal(dense(encoder.transform(FRAME.iloc[order])), X[order])
+    permuted = TableEncoder(text=["review"]).fit(FRAME.iloc[order])
+    np.testing.assert_allclose(dense(permuted.transform(FRAME)), X)
+
+
+def test_text_is_that_of_scikit_learn():
+    frame = FRAME[["review"]]
+    X = TableEncoder(text="review").fit_transform(frame)
+    expected = TfidfVectorizer(sublinear_tf=True).fit_transform(frame["review"])
+    np.testing.assert_allclose(dense(X), expected.toarray())
+
+
+def test_numbers_are_scaled_and_missing_ones_are_the_median():
+    X = TableEncoder().fit_transform(pd.DataFrame({"a": [1.0, 2.0, np.nan, 6.0], "b": [1, 1, 0, 0]}))
+    imputed = np.array([1.0, 2.0, 2.0, 6.0])
+    np.testing.assert_allclose(X[:, 0], (imputed - imputed.mean()) / imputed.std())
+    np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(X.std(axis=0), 1)
+
+
+def test_text_and_other_columns_have_the_same_norm():
+    encoder = TableEncoder(text=["review"]).fit(FRAME)
+    X, names = dense(encoder.transform(FRAME)), encoder.get_feature_names_out()
+    text = np.array([name.startswith("review: ") for name in names])
+    np.testing.assert_allclose((X[:, text] ** 2).sum(axis=1), 1)
+    # Each of the three other columns contributes a bounded number of unit-variance features.
+    assert 0.5 < (X[:, ~text] ** 2).sum(axis=1).mean() < 4
+
+
+def test_missing_and_new_values_in_transform():
+    encoder = TableEncoder(text=["review"]).fit(FRAME)
+    other = FRAME.assign(format="tape", released="never", review="unknown", tempo="n/a")
+    X = dense(encoder.transform(other))
+    assert np.isfinite(X).all()
+    names = encoder.get_feature_names_out()
+    assert not X[:, [name.startswith(("review: ", "format = ")) for name in names]].any()
+    with pytest.raises(ValueError, match="lacks 2 of the 4 columns of the fit, review, tempo; it has song_id, format"):
+        encoder.transform(FRAME.drop(columns=["review", "tempo"]))
+
+
+def test_dates_in_other_formats_have_the_same_features():
+    iso = FRAME[["released", "tempo"]]
+    dates = pd.to_datetime(iso["released"])
+    X = TableEncoder().fit_transform(iso)
+    for values in (dates, dates.dt.strftime("%d.%m.%Y"), dates.dt.strftime("%m/%d/%Y")):
+        np.testing.assert_allclose(TableEncoder().fit_transform(iso.assign(released=values)), X)
+
+
+def test_cycles_of_dates_close():
+    parts = date_parts(to_dates(pd.Series(["2023-12-31", "2024-01-01", "2023-07-02"]), "ISO8601"), "d", hours=False)
+    points = np.column_stack([parts["d_year_sin"], parts["d_year_cos"]])
+    assert np.linalg.norm(points[0] - points[1]) < 0.05 < 1.9 < np.linalg.norm(points[0] - points[2])
+
+
+@pytest.mark.parametrize("text", [["review"], []])
+def test_pipelines_are_saved_and_loaded(text, tmp_path):
+    frame = FRAME if text else FRAME.drop(columns="review")
+    model = make_pipeline(TableEncoder(text=text), spmld.MaskedLogistic()).fit(frame, Y)
+    spmld.save(model, tmp_path / "m.skops")
+    loaded = spmld.load(tmp_path / "m.skops")
+    np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
+    assert spmld.model_info(tmp_path / "m.skops").feature_names == list(model[0].feature_names_in_)
+
+
+def test_parameters_are_validated():
+    encoder = clone(TableEncoder(text=["review"], max_words=10))
+    assert encoder.fit_transform(FRAME[["review"]]).shape == (80, 10)
+    for wrong, message in (
+        (TableEncoder(text=["revue"]), "must name columns of X, got 'revue'"),
+        (TableEncoder(max_words=0), "max_words"),
+        (TableEncoder(drop=list(FRAME.columns)), "at least one column of features"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            wrong.fit(FRAME)
+    with pytest.raises(ValueError, match="X must be a DataFrame, got ndarray"):
+        TableEncoder().fit(FRAME.to_numpy())
+    with pytest.raises(ValueError, match="text column 'a' must contain words"):
+        TableEncoder(text=["a"]).fit(pd.DataFrame({"a": ["!", "?"]}))
