@@ -1,0 +1,99 @@
+"""Evidence about an entry: features that support or contradict a label, and the nearest samples."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
+
+from spmld.estimators import FeatureScaler, MaskedLogistic
+
+_Signs = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Influence:
+    """Influence of a feature on the score of a label: coefficient times the difference from the mean."""
+
+    feature: str
+    value: float
+    influence: float
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """Nearest samples with an observed label: indices and similarities of positives, and counts among the nearest."""
+
+    positives: list[tuple[int, float]]
+    n_positive: int
+    n_nearest: int
+
+
+class Evidence:
+    """Evidence about entries of a label matrix.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Features.
+    signs : array of shape (n_samples, n_labels)
+        Labels: 1, -1, and 0 where missing.
+    feature_names : sequence of str
+        Names of the features.
+    coef : array of shape (n_labels, n_features), optional
+        Coefficients of a linear model. By default, those of `MaskedLogistic` on scaled features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.review import Evidence
+    >>> X, signs = np.array([[0.0, 1.0], [0.1, 1.0], [1.0, 0.0], [0.9, 0.0]]), np.array([[1], [1], [-1], [-1]])
+    >>> evidence = Evidence(X, signs, ["rain", "sun"], coef=np.array([[-1.0, 2.0]]))
+    >>> evidence.influences(0, 0)[0].feature, evidence.neighbors(0, 0).positives[0][0]
+    ('sun', 1)
+    """
+
+    def __init__(self, X: Any, signs: _Signs, feature_names: Any, coef: Any = None):
+        self._X = X.tocsr() if sp.issparse(X) else np.asarray(X, dtype=float)
+        self._signs, self._names = signs, [str(name) for name in feature_names]
+        self._mean = np.asarray(self._X.mean(axis=0)).ravel()
+        scaler = FeatureScaler().fit(self._X)
+        scaled = scaler.transform(self._X)
+        self._unit = normalize(scaled)
+        self._scaled, self._coef = None, coef
+        if coef is None:
+            fitted = MaskedLogistic(C=1.0).fit(scaled, np.where(signs != 0, signs, np.nan))
+            self._scaled, self._coef = scaled, np.asarray(fitted.coef_)
+            self._mean = np.asarray(scaled.mean(axis=0)).ravel()
+
+    def influences(self, sample: int, label: int, top: int = 6) -> list[Influence]:
+        """Return the features with the largest influence on the score of a label, in descending order."""
+        row = _row(self._X if self._scaled is None else self._scaled, sample)
+        products = self._coef[label] * (row - self._mean)
+        order = np.argsort(-np.abs(products), kind="stable")[:top]
+        values = _row(self._X, sample)
+        return [Influence(self._names[i], float(values[i]), float(products[i])) for i in order if products[i] != 0]
+
+    def neighbors(self, sample: int, label: int, top: int = 3, n_nearest: int = 10) -> Neighbors:
+        """Return the nearest positives by cosine similarity, and the number of positives among the nearest samples."""
+        similarity = np.asarray(
+            (self._unit @ self._unit[[sample]].T).todense()
+            if sp.issparse(self._unit)
+            else self._unit @ self._unit[sample]
+        ).ravel()
+        observed = self._signs[:, label] != 0
+        observed[sample] = False
+        candidates = np.flatnonzero(observed)
+        order = candidates[np.argsort(-similarity[candidates], kind="stable")]
+        positive = self._signs[order, label] > 0
+        chosen = order[positive][:top]
+        nearest = positive[:n_nearest]
+        pairs = list(zip(chosen.tolist(), similarity[chosen].tolist(), strict=True))
+        return Neighbors(pairs, int(nearest.sum()), len(nearest))
+
+
+def _row(X: Any, sample: int) -> NDArray[np.float64]:
+    row = X[[sample]]
+    return np.ravel(row.toarray() if sp.issparse(row) else row).astype(float)
