@@ -24,7 +24,10 @@ from spmld.review import (
     write_jsonl,
     write_tasks,
 )
+from spmld.review.decisions import add_keys
 from spmld.review.queue import KINDS
+
+_KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}
 
 
 @click.command()
@@ -83,15 +86,18 @@ def review(
         samples = open_samples(data, loaded.data, image)
         queue = make_queue(loaded.issues, loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
         if imported is not None:
-            store.add(*samples.with_keys(decisions))
+            store.add(*add_keys(decisions, samples.keys))
             print_message(f"{store.path}: {len(decisions)} decisions imported from {imported}")
-        print_message(repr(queue))
+        counts = [f"{count} {_KINDS[kind]}" for kind, count in queue.counts().items() if count]
+        print_message(
+            f"{len(queue)} entries to review ({', '.join(counts) or 'none'}), "
+            f"about {queue.gain.sum():.0f} expected corrections"
+        )
         if export is not None:
             _export(queue, samples, store, export, image)
             return
         name = reviewer or getpass.getuser()
-        options_ = {"reviewer": name, "overlap": overlap, "title": data.name}
-        session = ReviewSession(queue, store, samples, loaded.evidence, **options_)
+        session = ReviewSession(queue, store, samples, loaded.evidence, reviewer=name, overlap=overlap, title=data.name)
         _serve(session, port, no_browser, data.path)
 
 

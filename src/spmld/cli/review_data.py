@@ -96,6 +96,5 @@ def _dense(X: Any) -> Any:
 
 
 def _evidence(data: Dataset, issues: LabelIssues, coef: Any) -> Evidence:
-    return Evidence(data.X, issues.signs, list(data.feature_names), coef)
-
-
+    correct = 1 - np.nan_to_num(issues.error_probability, nan=1.0)
+    return Evidence(data.X, issues.signs, list(data.feature_names), coef, correct)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.datasets.frames import to_number
-from spmld.review.decisions import Decision, resolve
+from spmld.review.decisions import Decision, add_keys, resolve
 from spmld.review.samples import TableSamples
 from spmld.review.table_file import ParquetTable, TableFile
 
@@ -102,7 +102,7 @@ def apply_decisions(
     words = _label_words(table, columns)
     counts: Counter[str] = Counter()
     changes: dict[tuple[int, str], Any] = {}
-    for (key, label), outcome in resolve(_with_keys(decisions, samples.keys)).items():
+    for (key, label), outcome in resolve(add_keys(decisions, samples.keys)).items():
         row = samples.index.get(key)
         if row is None or label not in columns:
             counts["unmatched"] += 1
@@ -135,17 +135,6 @@ def trusted_csv(trusted: NDArray[np.bool_], label_names: Iterable[str]) -> str:
     writer.writerow(label_names)
     writer.writerows(trusted.astype(int).tolist())
     return buffer.getvalue()
-
-
-def _with_keys(decisions: Iterable[Decision], keys: Sequence[str]) -> list[Decision]:
-    """Return the decisions with the keys of their samples; those with an index only may come from other programs."""
-    complete = []
-    for decision in decisions:
-        key = decision.key
-        if not key and decision.sample is not None and 0 <= decision.sample < len(keys):
-            key = keys[decision.sample]
-        complete.append(Decision(**{**decision.to_dict(), "key": key}))
-    return complete
 
 
 def _label_words(table: TableFile | ParquetTable, columns: Mapping[str, str]) -> dict[str, dict[int, str]]:

@@ -1,7 +1,7 @@
 """Decisions of reviewers about entries, and the rule that resolves conflicts."""
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -59,6 +59,22 @@ class Decision:
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes as a dictionary."""
         return asdict(self)
+
+
+def add_keys(decisions: Iterable[Decision], keys: Sequence[str]) -> list[Decision]:
+    """Return decisions with the keys of their samples. Other programs may write the index of the sample only.
+
+    Examples
+    --------
+    >>> from spmld.review import Decision
+    >>> from spmld.review.decisions import add_keys
+    >>> [decision.key for decision in add_keys([Decision("", "sad", "absent", sample=1)], ["a1", "b2"])]
+    ['b2']
+    """
+    return [
+        replace(d, key=keys[d.sample]) if not d.key and d.sample is not None and 0 <= d.sample < len(keys) else d
+        for d in decisions
+    ]
 
 
 def resolve(decisions: Iterable[Decision]) -> dict[Place, str]:

@@ -44,6 +44,8 @@ class Evidence:
         Names of the features.
     coef : array of shape (n_labels, n_features), optional
         Coefficients of a linear model. By default, those of `MaskedLogistic` on scaled features.
+    entry_weight : array of shape (n_samples, n_labels), optional
+        Weights of the entries in the default model, such as the probabilities that they are correct.
 
     Examples
     --------
@@ -55,7 +57,7 @@ class Evidence:
     ('sun', 1)
     """
 
-    def __init__(self, X: Any, signs: _Signs, feature_names: Any, coef: Any = None):
+    def __init__(self, X: Any, signs: _Signs, feature_names: Any, coef: Any = None, entry_weight: Any = None):
         self._X = X.tocsr() if sp.issparse(X) else np.asarray(X, dtype=float)
         self._signs, self._names = signs, [str(name) for name in feature_names]
         self._mean = np.asarray(self._X.mean(axis=0)).ravel()
@@ -64,7 +66,7 @@ class Evidence:
         self._unit = normalize(scaled)
         self._scaled, self._coef = None, coef
         if coef is None:
-            fitted = MaskedLogistic(C=1.0).fit(scaled, np.where(signs != 0, signs, np.nan))
+            fitted = MaskedLogistic(C=1.0).fit(scaled, np.where(signs != 0, signs, np.nan), entry_weight=entry_weight)
             self._scaled, self._coef = scaled, np.asarray(fitted.coef_)
             self._mean = np.asarray(scaled.mean(axis=0)).ravel()
 

@@ -131,10 +131,11 @@ def _task(record: Mapping[str, Any], image: str | None) -> dict[str, Any]:
     fields, probability = record["fields"], record["probability"]
     given = {None: "missing", 1: "present", 0: "absent"}[record["given"]]
     choice = "present" if probability > 0.5 else "absent"
+    shown = [(name, value) for name, value in fields.items() if value not in ("", "0", "0.0") and name != image]
     result = {"from_name": "decision", "to_name": "entry", "type": "choices", "value": {"choices": [choice]}}
     data = {
         "question": f'Does this sample have the label "{record["label"]}"?',
-        "text": "\n".join(f"{name}: {value}" for name, value in fields.items() if value and name != image) or "-",
+        "text": "\n".join(f"{name}: {value}" for name, value in shown) or "-",
         **({"image": fields.get(image, "")} if image is not None else {}),
         **{name: record[name] for name in ("key", "sample", "label", "kind", "probability", "gain")},
         "given": given,

@@ -25,6 +25,8 @@ IMAGE_TYPES = {
 MAX_TEXT = 20_000
 """Maximum number of characters of a field that the page shows."""
 MAX_FEATURES = 200
+"""Maximum number of features that the page shows."""
+_FEW = 12  # features that are shown even if they are 0
 _TITLE = 90
 
 
@@ -98,8 +100,10 @@ class TableSamples:
         return [(name, row[i] if i < len(row) else "") for i, name in zip(self._shown, self._names, strict=True)]
 
     def title(self, sample: int) -> str:
-        """Return a short text: the longest text field, or else the first field."""
-        return shorten(max((value for _, value in self.fields(sample)), key=_text_length, default=""))
+        """Return a short text: the longest text field, or else the first fields."""
+        fields = self.fields(sample)
+        longest = max((value for _, value in fields), key=_text_length, default="")
+        return shorten(longest if _text_length(longest) else ", ".join(f"{name} {value}" for name, value in fields[:4]))
 
     def image(self, sample: int) -> Path | None:
         """Return the image of a sample, if it is in the folder of the table and has a known type."""
@@ -164,8 +168,10 @@ class SampleView:
         fields = [(name, value[:MAX_TEXT]) for name, value in samples.fields(sample) if value]
         texts = [pair for pair in fields if _text_length(pair[1]) > 1]
         order = {name: i for i, name in enumerate(first)}
-        others = sorted((pair for pair in fields if pair not in texts), key=lambda p: order.get(p[0], len(order)))
-        return cls(texts, others[:MAX_FEATURES], len(others), samples.image(sample) is not None)
+        others = [pair for pair in fields if pair not in texts]
+        shown = [pair for pair in others if len(others) <= _FEW or pair[0] in order or pair[1] not in ("0", "0.0")]
+        shown.sort(key=lambda pair: order.get(pair[0], len(order)))
+        return cls(texts, shown[:MAX_FEATURES], len(others), samples.image(sample) is not None)
 
 
 def shorten(text: str) -> str:

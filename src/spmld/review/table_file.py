@@ -10,6 +10,7 @@ from typing import Any
 
 from spmld._io import StrPath, need, reading
 from spmld.datasets.files import table_kind
+from spmld.datasets.frames import to_number
 
 _BOM = "\ufeff"
 _SEPARATORS = ",;\t|"
@@ -150,13 +151,13 @@ class ParquetTable:
             kind = kinds.most_common(1)[0][0] if kinds else float
             for (row, changed), value in changes.items():
                 if changed == name:
-                    values[row] = None if value == "" else value if kind is str else kind(float(value))
+                    values[row] = None if value == "" else value if kind is str else kind(to_number(value))
             frame.isetitem(place, need("pandas").Series(values, index=frame.index, dtype=frame.dtypes.iloc[place]))
         return frame.to_parquet(index=None)
 
 
 def _text(value: Any) -> str:
-    return "" if value is None or value != value or str(value) == "<NA>" else str(value)
+    return "" if value is None or need("pandas").isna(value) is True else str(value)
 
 
 def open_table(path: StrPath, *, encoding: str = "utf-8", format: str | None = None) -> TableFile | ParquetTable | None:

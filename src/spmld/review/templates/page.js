@@ -105,11 +105,10 @@ function showEvidence(entry) {
   $("influence-title").hidden = entry.influences.length === 0;
   $("influences").tBodies[0].replaceChildren(...entry.influences.map((i) => {
     const row = document.createElement("tr");
-    const meter = document.createElement("meter");
-    meter.value = Math.abs(i.influence) / largest;
-    meter.className = i.influence > 0 ? "for" : "against";
+    const bar = element("span", "", i.influence > 0 ? "bar for" : "bar against");
+    bar.style.width = `${(5 * Math.abs(i.influence)) / largest}rem`;
     const cell = document.createElement("td");
-    cell.append(meter, element("span", i.influence > 0 ? "for" : "against"));
+    cell.append(bar, i.influence > 0 ? "for" : "against");
     row.append(element("th", i.feature), element("td", String(Number(i.value.toPrecision(3)))), cell);
     return row;
   }));
