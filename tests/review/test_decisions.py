@@ -84,7 +84,7 @@ def test_invalid_values(tmp_path):
     with pytest.raises(ValueError, match="answer must be one of present, absent, unsure, skip, got 'yes'"):
         decide("yes")
     (tmp_path / "table.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="table.csv is not a SQLite file; pass the name of a new file"):
+    with pytest.raises(ValueError, match=r"table\.csv is not a SQLite file; pass the name of a new file"):
         DecisionStore(tmp_path / "table.csv")
-    with pytest.raises(FileNotFoundError, match="folder .*absent does not exist"):
+    with pytest.raises(FileNotFoundError, match=r"folder .*absent does not exist"):
         DecisionStore(tmp_path / "absent" / "store.sqlite")

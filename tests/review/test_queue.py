@@ -113,3 +113,21 @@ def test_invalid_arguments():
         make_queue(random_issues(), kinds=["odd"])
     with pytest.raises(ValueError, match="probabilities must have the shape of the labels"):
         make_queue(random_issues(), np.zeros((2, 2)))
+
+
+def test_merging_keeps_positions_and_decided_entries_and_takes_the_rest_from_the_new_queue():
+    old = make_queue(random_issues(seed=0), max_entries=60)
+    new = make_queue(random_issues(seed=1), max_entries=60)
+    closed = np.random.default_rng(0).random(60) < 0.3
+    merged = old.merge(new, closed)
+    values = {(e.sample, e.label): (e.probability, e.gain) for e in new}
+    for i, (before, after) in enumerate(zip(old, merged, strict=False)):
+        place = before.sample, before.label
+        assert (after.sample, after.label) == place
+        if closed[i]:
+            assert after == before
+        else:
+            assert (after.probability, after.gain) == values.get(place, (before.probability, 0.0))
+    places = [(e.sample, e.label) for e in merged]
+    assert set(places) == {(e.sample, e.label) for e in [*old, *new]}
+    assert len(set(places)) == len(places)

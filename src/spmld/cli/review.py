@@ -2,6 +2,7 @@
 
 import getpass
 import webbrowser
+from functools import partial
 from pathlib import Path
 
 import click
@@ -9,7 +10,8 @@ import click
 from spmld.cli import options
 from spmld.cli.loading import Source
 from spmld.cli.printing import check_output_path, print_message
-from spmld.cli.review_data import load_review, open_samples
+from spmld.cli.progress import progress_bar
+from spmld.cli.review_data import audit_again, load_review, open_samples
 from spmld.review import (
     ArraySamples,
     DecisionStore,
@@ -67,8 +69,8 @@ def review(
 
     Entries are ordered by expected gain, the probability that the decision corrects a label: suspicious labels, missing
     labels, and samples to label next. The keys are y (yes), n (no), u (unsure), s (skip) and z (undo). Each decision is
-    stored in a SQLite file before the next entry is shown. The page is served on 127.0.0.1 only. Stop with Ctrl-C, and
-    run the same command to continue.
+    stored in a SQLite file before the next entry is shown. The order is updated after every 50 decisions. The page is
+    served on 127.0.0.1 only. Stop with Ctrl-C, and run the same command to continue.
 
     \b
     Examples:
@@ -79,25 +81,21 @@ def review(
     if export is not None and Path(export).suffix.lower() not in (".jsonl", ".json"):
         raise ValueError(f"--export must be a file .jsonl, or .json for Label Studio, got {export}")
     check_output_path(export, force)
+    decisions = [] if imported is None else read_decisions(imported)
     with DecisionStore(db or default_store(data.path)) as store:
-        if imported is not None:
-            decisions = read_decisions(imported)
         loaded = load_review(data, model, trusted, seed, evidence=export is None)
         samples = open_samples(data, loaded.data, image)
-        queue = make_queue(loaded.issues, loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
-        if imported is not None:
-            store.add(*add_keys(decisions, samples.keys))
-            print_message(f"{store.path}: {len(decisions)} decisions imported from {imported}")
-        counts = [f"{count} {_KINDS[kind]}" for kind, count in queue.counts().items() if count]
-        print_message(
-            f"{len(queue)} entries to review ({', '.join(counts) or 'none'}), "
-            f"about {queue.gain.sum():.0f} expected corrections"
-        )
+        arrange = partial(make_queue, probabilities=loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
+        queue = arrange(loaded.issues)
+        store.add(*add_keys(decisions, samples.keys))
+        print_message(_summary(queue, store, len(decisions), imported))
         if export is not None:
             _export(queue, samples, store, export, image)
             return
         name = reviewer or getpass.getuser()
-        session = ReviewSession(queue, store, samples, loaded.evidence, reviewer=name, overlap=overlap, title=data.name)
+        labels = {"reviewer": name, "title": data.name}
+        session = ReviewSession(queue, store, samples, loaded.evidence, overlap=overlap, **labels)
+        session.on_update(lambda outcomes: arrange(audit_again(loaded.data, outcomes, samples.keys, seed)))
         _serve(session, port, no_browser, data.path)
 
 
@@ -113,9 +111,19 @@ def default_store(path: str) -> str:
     return str(Path(path).with_suffix(".review.sqlite"))
 
 
+def _summary(queue: ReviewQueue, store: DecisionStore, n_imported: int, imported: str | None) -> str:
+    counts = [f"{count} {_KINDS[kind]}" for kind, count in queue.counts().items() if count]
+    kinds, gain = ", ".join(counts) or "none", f"{queue.gain.sum():.0f}"
+    lines = [] if imported is None else [f"{store.path}: {n_imported} decisions imported from {imported}"]
+    return "\n".join([*lines, f"{len(queue)} entries to review ({kinds}), about {gain} expected corrections"])
+
+
 def _serve(session: ReviewSession, port: int, no_browser: bool, path: str) -> None:
     server = ReviewServer(session, port)
     progress = session.progress()
+    if progress["decided"]:
+        with progress_bar(None, "updating the order"):
+            session.update()
     print_message(
         f"{session.store.path}: {progress['decided']} of {progress['entries']} entries decided\n"
         f"Open {server.url}\n"

@@ -3,6 +3,7 @@
 Tables are opened by `open_samples` only, so this is the place to change when the readers of tables change.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,10 @@ from spmld.cli.progress import progress_bar
 from spmld.datasets import Dataset
 from spmld.persistence import linear_predictor
 from spmld.review import ArraySamples, Evidence, TableSamples, label_columns, open_table
+from spmld.review.decisions import Place
+
+FOLDS = 5
+"""Number of folds of the audit."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +36,29 @@ class ReviewData:
 
 def load_review(source: Source, model: str | None, trust: tuple[str, ...], seed: int, *, evidence: bool) -> ReviewData:
     """Load a data set, audit its labels, and predict the missing ones with a model if there is one."""
-    folds = 5
     source = replace(source, part=source.part or "all")
-    data = source.load_part(folds)
+    data = source.load_part(FOLDS)
     fitted = None if model is None else _predict(source, model, trust)
     with progress_bar(None, "auditing labels"):
-        verified = {"trusted": data.trusted, "label_names": list(data.label_names)}
-        issues = find_label_issues(None, data.X, data.Y, cv=folds, random_state=seed, **verified)
+        issues = audit_again(data, {}, [], seed)
     if fitted is None:
         return ReviewData(data, issues, None, _evidence(data, issues, None) if evidence else None)
     estimator, matched, probabilities = fitted
     order = _label_order(matched.label_names, list(data.label_names), str(model))
     coef = _coefficients(estimator, matched, data, order) if evidence else None
     return ReviewData(data, issues, probabilities[:, order], _evidence(data, issues, coef) if evidence else None)
+
+
+def audit_again(data: Dataset, outcomes: Mapping[Place, str], keys: list[str], seed: int) -> LabelIssues:
+    """Audit the labels after the decisions of a review, which are corrected and trusted."""
+    rows, columns = {key: i for i, key in enumerate(keys)}, {name: j for j, name in enumerate(data.label_names)}
+    Y = np.array(data.Y, dtype=float)
+    trusted = np.zeros(Y.shape, dtype=bool) if data.trusted is None else np.array(data.trusted, dtype=bool)
+    for (key, label), outcome in outcomes.items():
+        if outcome in ("present", "absent") and key in rows and label in columns:
+            Y[rows[key], columns[label]], trusted[rows[key], columns[label]] = outcome == "present", True
+    names = list(data.label_names)
+    return find_label_issues(None, data.X, Y, trusted=trusted, cv=FOLDS, random_state=seed, label_names=names)
 
 
 def open_samples(source: Source, data: Dataset, image: str | None = None) -> TableSamples | ArraySamples:

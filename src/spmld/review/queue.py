@@ -11,7 +11,7 @@ missing label min(p, 1 - p), so that entries of both kinds can be compared.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,34 @@ class ReviewQueue(Sequence[ReviewEntry]):
     def counts(self) -> dict[str, int]:
         """Return the number of entries of each kind."""
         return dict(zip(KINDS, np.bincount(self.kinds, minlength=len(KINDS)).tolist(), strict=True))
+
+    def merge(self, new: "ReviewQueue", closed: NDArray[np.bool_]) -> "ReviewQueue":
+        """Return the entries of this queue at their positions, with the values of a new queue, then its new entries.
+
+        Parameters
+        ----------
+        new : ReviewQueue
+            Queue of the same data. Entries that it does not contain get a gain of 0.
+        closed : array of bool of shape (n_entries,)
+            Decided entries, whose values do not change.
+
+        Returns
+        -------
+        ReviewQueue
+            Its gains are not sorted.
+        """
+        l = len(self.label_names)
+        codes, new_codes = self.samples * l + self.labels, new.samples * l + new.labels
+        places = {code: i for i, code in enumerate(new_codes.tolist())}
+        match = np.array([places.get(code, -1) for code in codes.tolist()], dtype=np.intp)
+        added = np.flatnonzero(~np.isin(new_codes, codes))
+        updated, gone = ~closed & (match >= 0), ~closed & (match < 0)
+        probability, gain = self.probability.copy(), np.where(gone, 0.0, self.gain)
+        probability[updated], gain[updated] = new.probability[match[updated]], new.gain[match[updated]]
+        values = vars(self) | {"probability": probability, "gain": gain}
+        names = ("samples", "labels", "kinds", "given", "probability", "gain")
+        joined = {name: np.concatenate([values[name], getattr(new, name)[added]]) for name in names}
+        return replace(self, **joined)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {kind}" for kind, count in self.counts().items() if count)
