@@ -127,7 +127,7 @@ class ReviewQueue(Sequence[ReviewEntry]):
         probability[updated], gain[updated] = new.probability[match[updated]], new.gain[match[updated]]
         values = vars(self) | {"probability": probability, "gain": gain}
         names = ("samples", "labels", "kinds", "given", "probability", "gain")
-        joined = {name: np.concatenate([values[name], getattr(new, name)[added]]) for name in names}
+        joined: dict[str, Any] = {name: np.concatenate([values[name], getattr(new, name)[added]]) for name in names}
         return replace(self, **joined)
 
     def __repr__(self) -> str:

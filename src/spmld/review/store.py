@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from spmld._io import StrPath
-from spmld.review.decisions import Decision
+from spmld.review.decisions import Decision, Place
 
 _UNDO = "undo"
 _SCHEMA = """
@@ -66,7 +66,8 @@ class DecisionStore:
         self._connection.execute(_SCHEMA)
         self._seen = 0
         self._active: dict[str, list[Decision]] = {}  # by reviewer, in order
-        self._places: dict[tuple[str, str], list[Decision]] = {}
+        self._places: dict[Place, list[Decision]] = {}
+        self._changed: set[Place] = set()
 
     def add(self, *decisions: Decision) -> None:
         """Write decisions in one transaction. They are on disk when the call returns."""
@@ -91,14 +92,16 @@ class DecisionStore:
             self._refresh()
             return [decision for place in self._places.values() for decision in place]
 
-    def at(self, place: tuple[str, str]) -> list[Decision]:
+    def at(self, place: Place) -> list[Decision]:
         """Return the decisions about one entry that have not been undone, in order."""
         return list(self._places.get(place, ()))
 
-    def refresh(self) -> set[tuple[str, str]]:
-        """Read the rows that this or other processes have added, and return the entries that they concern."""
+    def refresh(self) -> set[Place]:
+        """Read the rows that this or other processes have added, and return the entries that changed since last time."""
         with self._lock:
-            return self._refresh()
+            self._refresh()
+            changed, self._changed = self._changed, set()
+            return changed
 
     def close(self) -> None:
         """Close the file."""
@@ -113,9 +116,8 @@ class DecisionStore:
             raise
         self._connection.execute("COMMIT")
 
-    def _refresh(self) -> set[tuple[str, str]]:
+    def _refresh(self) -> None:
         query = f"SELECT id, {_COLUMNS} FROM decision WHERE id > ? ORDER BY id"
-        changed = set()
         for number, key, label, answer, reviewer, time, sample in self._connection.execute(query, (self._seen,)):
             self._seen, stack = number, self._active.setdefault(reviewer, [])
             if answer != _UNDO:
@@ -125,8 +127,7 @@ class DecisionStore:
                 undone = stack.pop()
                 key, label = undone.place
                 self._places[key, label].remove(undone)
-            changed.add((key, label))
-        return changed
+            self._changed.add((key, label))
 
     def __enter__(self) -> Self:
         return self
