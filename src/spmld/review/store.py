@@ -97,7 +97,7 @@ class DecisionStore:
         return list(self._places.get(place, ()))
 
     def refresh(self) -> set[Place]:
-        """Read the rows that this or other processes have added, and return the entries that changed since last time."""
+        """Read the rows that this or other processes have added, and return the entries that have changed."""
         with self._lock:
             self._refresh()
             changed, self._changed = self._changed, set()
