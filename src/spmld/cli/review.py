@@ -28,6 +28,7 @@ from spmld.review import (
 )
 from spmld.review.decisions import add_keys
 from spmld.review.queue import KINDS
+from spmld.review.store import check_store
 
 _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}
 
@@ -81,10 +82,11 @@ def review(
     if export is not None and Path(export).suffix.lower() not in (".jsonl", ".json"):
         raise ValueError(f"--export must be a file .jsonl, or .json for Label Studio, got {export}")
     check_output_path(export, force)
+    check_store(file := db or default_store(data.path))
     decisions = [] if imported is None else read_decisions(imported)
-    with DecisionStore(db or default_store(data.path)) as store:
-        loaded = load_review(data, model, trusted, seed, evidence=export is None)
-        samples = open_samples(data, loaded.data, image)
+    loaded = load_review(data, model, trusted, seed, evidence=export is None)
+    samples = open_samples(data, loaded.data, image)
+    with DecisionStore(file) as store:
         arrange = partial(make_queue, probabilities=loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
         queue = arrange(loaded.issues)
         store.add(*add_keys(decisions, samples.keys))
@@ -95,7 +97,7 @@ def review(
         name = reviewer or getpass.getuser()
         labels = {"reviewer": name, "title": data.name}
         session = ReviewSession(queue, store, samples, loaded.evidence, overlap=overlap, **labels)
-        session.on_update(lambda outcomes: arrange(audit_again(loaded.data, outcomes, samples.keys, seed)))
+        session.on_update(lambda outcomes: arrange(audit_again(loaded, outcomes, samples.keys, seed)))
         _serve(session, port, no_browser, data.path)
 
 

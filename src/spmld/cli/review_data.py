@@ -17,7 +17,7 @@ from spmld.cli.loading import MatchedData, Source, open_model
 from spmld.cli.progress import progress_bar
 from spmld.datasets import Dataset
 from spmld.persistence import linear_predictor
-from spmld.review import ArraySamples, Evidence, TableSamples, label_columns, open_table
+from spmld.review import ArraySamples, Evidence, TableSamples, label_columns, open_table, update_issues
 from spmld.review.decisions import Place
 
 FOLDS = 5
@@ -40,7 +40,8 @@ def load_review(source: Source, model: str | None, trust: tuple[str, ...], seed:
     data = source.load_part(FOLDS)
     fitted = None if model is None else _predict(source, model, trust)
     with progress_bar(None, "auditing labels"):
-        issues = audit_again(data, {}, [], seed)
+        verified = {"trusted": data.trusted, "label_names": list(data.label_names)}
+        issues = find_label_issues(None, data.X, data.Y, cv=FOLDS, random_state=seed, **verified)
     if fitted is None:
         return ReviewData(data, issues, None, _evidence(data, issues, None) if evidence else None)
     estimator, matched, probabilities = fitted
@@ -49,16 +50,15 @@ def load_review(source: Source, model: str | None, trust: tuple[str, ...], seed:
     return ReviewData(data, issues, probabilities[:, order], _evidence(data, issues, coef) if evidence else None)
 
 
-def audit_again(data: Dataset, outcomes: Mapping[Place, str], keys: list[str], seed: int) -> LabelIssues:
-    """Audit the labels after the decisions of a review, which are corrected and trusted."""
-    rows, columns = {key: i for i, key in enumerate(keys)}, {name: j for j, name in enumerate(data.label_names)}
-    Y = np.array(data.Y, dtype=float)
-    trusted = np.zeros(Y.shape, dtype=bool) if data.trusted is None else np.array(data.trusted, dtype=bool)
+def audit_again(loaded: ReviewData, outcomes: Mapping[Place, str], keys: list[str], seed: int) -> LabelIssues:
+    """Audit the labels after the decisions of a review."""
+    rows = {key: i for i, key in enumerate(keys)}
+    columns = {name: j for j, name in enumerate(loaded.data.label_names)}
+    decisions = np.zeros(loaded.issues.signs.shape, dtype=np.int8)
     for (key, label), outcome in outcomes.items():
         if outcome in ("present", "absent") and key in rows and label in columns:
-            Y[rows[key], columns[label]], trusted[rows[key], columns[label]] = outcome == "present", True
-    names = list(data.label_names)
-    return find_label_issues(None, data.X, Y, trusted=trusted, cv=FOLDS, random_state=seed, label_names=names)
+            decisions[rows[key], columns[label]] = 1 if outcome == "present" else -1
+    return update_issues(loaded.issues, loaded.data.X, decisions, cv=FOLDS, random_state=seed)
 
 
 def open_samples(source: Source, data: Dataset, image: str | None = None) -> TableSamples | ArraySamples:

@@ -10,6 +10,7 @@ from spmld.review.server import ReviewServer
 from spmld.review.session import ReviewSession
 from spmld.review.store import DecisionStore
 from spmld.review.table_file import ParquetTable, TableFile, open_table
+from spmld.review.updating import update_issues
 
 __all__ = [
     "Applied",
@@ -39,6 +40,7 @@ __all__ = [
     "sample_keys",
     "true_probability",
     "trusted_csv",
+    "update_issues",
     "write_jsonl",
     "write_tasks",
 ]

@@ -53,12 +53,7 @@ class DecisionStore:
 
     def __init__(self, path: StrPath):
         self.path = Path(path)
-        if self.path.is_dir():
-            raise ValueError(f"{self.path} is a folder; pass the name of a SQLite file")
-        if not self.path.parent.is_dir():
-            raise FileNotFoundError(f"cannot write {self.path.name}: folder {self.path.parent} does not exist")
-        if self.path.is_file() and self.path.stat().st_size and not is_store(self.path):
-            raise ValueError(f"{self.path} is not a SQLite file; pass the name of a new file")
+        check_store(self.path)
         self._lock = Lock()
         self._connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
         self._connection.execute("PRAGMA journal_mode = WAL")
@@ -142,3 +137,14 @@ def is_store(path: StrPath) -> bool:
     """Return whether a file is a SQLite file."""
     with Path(path).open("rb") as file:
         return file.read(len(_HEADER)) == _HEADER
+
+
+def check_store(path: StrPath) -> None:
+    """Raise an error if a file cannot be used as a store."""
+    file = Path(path)
+    if file.is_dir():
+        raise ValueError(f"{file} is a folder; pass the name of a SQLite file")
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
+    if file.is_file() and file.stat().st_size and not is_store(file):
+        raise ValueError(f"{file} is not a SQLite file; pass the name of a new file")
