@@ -20,9 +20,9 @@ def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", **opt
     texts = texts or [f"words of song {i}" for i in range(n)]
     signs = rng.integers(-1, 2, size=(n, len(names)))
     errors = np.where(signs != 0, rng.normal(size=signs.shape), np.nan)
-    zero = np.zeros(len(names))
+    rates = np.full(len(names), 0.1)
     scores = rng.normal(size=signs.shape)
-    issues = LabelIssues(signs, np.array([0, 1]), scores, errors, zero, zero, list(names), list(range(n)))
+    issues = LabelIssues(signs, np.array([0, 1]), scores, errors, rates, rates, list(names), list(range(n)))
     X = rng.normal(size=(n, 3))
     quoted = ['"' + text.replace('"', '""') + '"' for text in texts]
     lines = [f"{text},{x[0]:.3f},{x[1]:.3f},{x[2]:.3f}" for text, x in zip(quoted, X, strict=True)]

@@ -6,7 +6,9 @@ import pytest
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels
+from spmld.pacing.noise import NoiseRates, error_log_odds
 from spmld.review import expected_gain, make_queue, rank_samples, true_probability
+from spmld.review.queue import with_min_rates
 
 
 def random_issues(n=30, l=5, seed=0):
@@ -14,8 +16,8 @@ def random_issues(n=30, l=5, seed=0):
     signs = rng.integers(-1, 2, size=(n, l))
     signs[:4] = 0
     errors = np.where(signs != 0, rng.normal(size=(n, l)), np.nan)
-    zero = np.zeros(l)
-    return LabelIssues(signs, np.array([0, 1]), rng.normal(size=(n, l)), errors, zero, zero, list("abcde")[:l], [])
+    rates = np.full(l, 0.1)
+    return LabelIssues(signs, np.array([0, 1]), rng.normal(size=(n, l)), errors, rates, rates, list("abcde")[:l], [])
 
 
 def test_gain_is_the_expected_number_of_corrected_labels():
@@ -131,3 +133,24 @@ def test_merging_keeps_positions_and_decided_entries_and_takes_the_rest_from_the
     places = [(e.sample, e.label) for e in merged]
     assert set(places) == {(e.sample, e.label) for e in [*old, *new]}
     assert len(set(places)) == len(places)
+
+
+def test_minimum_rates_equal_the_error_probabilities_at_these_rates():
+    rng = np.random.default_rng(0)
+    scores, signs = rng.normal(scale=3, size=(40, 4)), rng.choice([-1, 1], size=(40, 4))
+    rates = NoiseRates(np.array([0.001, 0.2, 0.001, 0.02]), np.array([0.002, 0.001, 0.3, 0.03]), 1.3, 0.2)
+    raised = NoiseRates(np.array([0.01, 0.2, 0.001, 0.02]), np.array([0.01, 0.001, 0.3, 0.03]), 1.3, 0.2)
+    errors, expected = (error_log_odds(scores, signs, r) for r in (rates, raised))
+    issues = LabelIssues(signs, np.array([0, 1]), scores, errors, rates.alpha, rates.beta, list("abcd"), [])
+    np.testing.assert_allclose(with_min_rates(issues).error_log_odds, expected)
+    np.testing.assert_allclose(with_min_rates(with_min_rates(issues)).error_log_odds, expected)
+
+
+def test_suspicious_labels_are_reviewed_although_the_audit_estimates_no_noise():
+    rng = np.random.default_rng(0)
+    Y = rng.random((240, 3)) < 0.4
+    X = np.repeat(Y, 4, axis=1) * rng.poisson(0.75, size=(240, 12)) + (rng.random((240, 12)) < 0.08)
+    wrong = rng.random(Y.shape) < 0.05
+    issues = find_label_issues(None, X, (Y ^ wrong).astype(int), random_state=0)
+    queue = make_queue(issues, max_entries=30)
+    assert np.mean([wrong[entry.sample, entry.label] for entry in queue]) > 0.5

@@ -8,6 +8,9 @@ changes it with the probability
 where c is the current value, 0 or 1, and p is the probability that the label is truly positive. This is the expected
 number of labels that one decision corrects. For an observed label it is the error probability of the audit, for a
 missing label min(p, 1 - p), so that entries of both kinds can be compared.
+
+With few samples, the audit often estimates noise rates of almost 0, although its ranking of the entries is good. Labels
+with both rates below `MIN_RATE` get this rate, so that their most suspicious entries are reviewed anyway.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -24,6 +27,9 @@ KINDS = ("suspicious", "missing", "unlabeled")
 """Kinds of entries: observed labels, missing labels, and missing labels of samples without any observed label."""
 MIN_GAIN = 0.01
 """Entries below this expected gain are left out: fewer than one correction in 100 decisions."""
+
+MIN_RATE = 0.01
+"""Noise rate that is assumed for labels in which the audit finds less noise."""
 
 
 @dataclass(frozen=True)
@@ -160,6 +166,28 @@ def expected_gain(probability: Any, given: Any) -> NDArray[np.float64]:
     return np.where(np.isnan(y), np.minimum(p, 1 - p), np.abs(np.nan_to_num(y) - p))
 
 
+def with_min_rates(issues: LabelIssues, min_rate: float = MIN_RATE) -> LabelIssues:
+    """Return issues with at least a minimum noise rate: labels with both rates below it get this rate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.audit import LabelIssues
+    >>> from spmld.review.queue import with_min_rates
+    >>> signs, rate = np.array([[1, -1]]), np.full(2, 0.001)
+    >>> issues = LabelIssues(signs, np.array([0, 1]), -6.0 * signs, np.full((1, 2), -0.9), rate, rate, [], [])
+    >>> with_min_rates(issues).error_log_odds.round(1)
+    array([[1.4, 1.4]])
+    """
+    alpha, beta = (np.maximum(rates, 1e-7) for rates in (issues.alpha, issues.beta))
+    low = (alpha < min_rate) & (beta < min_rate)
+    new_alpha, new_beta = np.where(low, min_rate, alpha), np.where(low, min_rate, beta)
+    positive = np.log(new_alpha / alpha) - np.log1p(-new_beta) + np.log1p(-beta)
+    negative = np.log(new_beta / beta) - np.log1p(-new_alpha) + np.log1p(-alpha)
+    errors = issues.error_log_odds + np.where(issues.signs > 0, positive, negative)
+    return replace(issues, alpha=new_alpha, beta=new_beta, error_log_odds=errors)
+
+
 def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[np.float64]:
     """Return the probability that each entry is truly positive.
 
@@ -179,7 +207,7 @@ def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[
     >>> import numpy as np
     >>> from spmld.audit import LabelIssues
     >>> from spmld.review import true_probability
-    >>> signs, zero, rate = np.array([[1, -1, 0]]), np.zeros((1, 3)), np.zeros(3)
+    >>> signs, zero, rate = np.array([[1, -1, 0]]), np.zeros((1, 3)), np.full(3, 0.1)
     >>> issues = LabelIssues(signs, np.array([0, 1]), zero, np.array([[2.0, 2.0, np.nan]]), rate, rate, [], [])
     >>> true_probability(issues).round(2)
     array([[0.12, 0.88, 0.5 ]])
@@ -187,7 +215,7 @@ def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[
     missing = issues.probabilities if probabilities is None else np.asarray(probabilities, dtype=float)
     if missing.shape != issues.signs.shape:
         raise ValueError(f"probabilities must have the shape of the labels, {issues.signs.shape}, got {missing.shape}")
-    error = issues.error_probability
+    error = with_min_rates(issues).error_probability
     return np.select([issues.signs > 0, issues.signs < 0], [1 - error, error], missing)
 
 

@@ -16,6 +16,7 @@ from spmld.audit import LabelIssues, find_label_issues
 from spmld.labels.single_class import find_single_class
 from spmld.pacing.noise import NoiseRates, error_log_odds
 from spmld.pacing.rate_estimate import calibrate
+from spmld.review.queue import with_min_rates
 
 
 def update_issues(issues: LabelIssues, X: Any, decisions: Any, *, cv: Any = 5, random_state: Any = None) -> LabelIssues:
@@ -54,7 +55,7 @@ def update_issues(issues: LabelIssues, X: Any, decisions: Any, *, cv: Any = 5, r
     >>> bool(updated.error_probability[decisions != 0].any())
     False
     """
-    decided = np.asarray(decisions) != 0
+    issues, decided = with_min_rates(issues), np.asarray(decisions) != 0
     if decided.shape != issues.signs.shape:
         raise ValueError(f"decisions must have the shape of the labels, {issues.signs.shape}, got {decided.shape}")
     # Missing entries of positive-only labels stay negatives, even if a reviewer has found the first negative.
