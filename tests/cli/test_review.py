@@ -10,10 +10,12 @@ import subprocess
 import sys
 import threading
 import time
+from http.client import HTTPException
 
 import numpy as np
 import pytest
 
+from spmld.cli import main
 from spmld.review import DecisionStore
 from tests.cli.songs import run
 from tests.review.cases import send
@@ -127,7 +129,7 @@ def test_from_a_file_to_reviewed_labels_and_a_new_model(songs):
 
 def test_a_killed_review_loses_no_decision(songs):
     rng, acknowledged, total = random.Random(0), [], 0
-    for _ in range(4):
+    for _ in range(3):
         review = Review(songs, "--reviewer", "ann", "--db", "killed.sqlite")
         stop = threading.Event()
 
@@ -138,7 +140,7 @@ def test_a_killed_review_loses_no_decision(songs):
                     entry = state["entries"][0]
                     state = review.decide(entry, rng.choice(["present", "absent", "unsure"]))
                     acknowledged.append((entry["sample"], entry["name"]))
-            except (OSError, AssertionError, ValueError):
+            except (OSError, HTTPException, AssertionError, ValueError):
                 return
 
         thread = threading.Thread(target=work)
@@ -158,7 +160,7 @@ def test_a_killed_review_loses_no_decision(songs):
         assert len(set(stored)) == len(stored)  # no entry is shown again
         acknowledged[:] = stored
         total = len(stored)
-    assert total > 4
+    assert total > 3
 
 
 def test_two_reviewers_at_the_same_time(songs):
@@ -238,11 +240,12 @@ def test_a_model_predicts_the_missing_labels(songs):
         (["apply", "songs.csv", "gone.jsonl", "-o", "y.csv", *DROP], "none of the 1 decided entries is in songs.csv"),
     ],
 )
-def test_errors_exit_with_2(songs, args, message):
+def test_errors_exit_with_2(songs, args, message, monkeypatch, capsys):
     (songs / "gone.jsonl").write_text('{"key": "gone", "label": "sad", "answer": "present"}\n')
-    status, _, err = run(songs, *args)
-    assert status == 2, err
-    assert message in err
-    assert "Traceback" not in err
+    monkeypatch.chdir(songs)
+    with pytest.raises(SystemExit) as ended:
+        main(args)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
     assert not (songs / "absent.review.sqlite").exists()
     assert not (songs / "y.csv").exists()

@@ -2,7 +2,7 @@
 
 from spmld.review.applying import Applied, apply_decisions, label_columns, trusted_csv
 from spmld.review.decisions import Decision, resolve
-from spmld.review.evidence import Evidence, Influence, Neighbors
+from spmld.review.evidence import Evidence
 from spmld.review.exchange import entry_records, label_config, read_decisions, write_jsonl, write_tasks
 from spmld.review.queue import ReviewEntry, ReviewQueue, expected_gain, make_queue, rank_samples, true_probability
 from spmld.review.samples import ArraySamples, TableSamples, sample_keys
@@ -18,8 +18,6 @@ __all__ = [
     "Decision",
     "DecisionStore",
     "Evidence",
-    "Influence",
-    "Neighbors",
     "ParquetTable",
     "ReviewEntry",
     "ReviewQueue",

@@ -141,7 +141,15 @@ class ReviewSession:
 
     def _describe_neighbors(self, neighbors: Any) -> dict[str, Any]:
         positives: Sequence[tuple[int, float]] = neighbors.positives
-        rows = [{"sample": i, "similarity": s, "title": self.samples.title(i)} for i, s in positives]
+        rows = [
+            {
+                "sample": i,
+                "similarity": similarity,
+                "title": self.samples.title(i),
+                "image": self.samples.image(i) is not None,
+            }
+            for i, similarity in positives
+        ]
         return {"positives": rows, "n_positive": neighbors.n_positive, "n_nearest": neighbors.n_nearest}
 
     def _entry(self, position: Any) -> ReviewEntry:

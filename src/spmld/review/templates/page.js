@@ -28,19 +28,18 @@ async function request(path, body) {
   return response;
 }
 
-function loadImage(entry) {
-  if (!entry.view.image) return null;
-  if (!images.has(entry.sample)) {
-    if (images.size > 20) {
+function loadImage(sample) {
+  if (!images.has(sample)) {
+    if (images.size > 40) {
       const [oldest, address] = images.entries().next().value;
       images.delete(oldest);
       address.then(URL.revokeObjectURL, () => {});
     }
-    const address = request(`/api/image?sample=${entry.sample}`).then((r) => r.blob()).then(URL.createObjectURL);
-    address.catch(() => images.delete(entry.sample));
-    images.set(entry.sample, address);
+    const address = request(`/api/image?sample=${sample}`).then((r) => r.blob()).then(URL.createObjectURL);
+    address.catch(() => images.delete(sample));
+    images.set(sample, address);
   }
-  return images.get(entry.sample);
+  return images.get(sample);
 }
 
 function showProgress(progress) {
@@ -83,9 +82,8 @@ function showSample(entry) {
   $("fields").hidden = rows.length === 0;
   const left = entry.view.n_fields - rows.length;
   $("more").textContent = left > 0 ? `${left} more features are not shown.` : "";
-  const image = loadImage(entry);
   $("image").hidden = true;
-  if (image) image.then((address) => {
+  if (entry.view.image) loadImage(entry.sample).then((address) => {
     if (entries[0] === entry) Object.assign($("image"), { src: address, hidden: false });
   }, () => {});
 }
@@ -98,6 +96,11 @@ function showEvidence(entry) {
     : "";
   $("neighbors").replaceChildren(...(near ? near.positives : []).map((sample) => {
     const item = element("li", sample.title);
+    if (sample.image) {
+      const image = Object.assign(new Image(), { alt: `Image of sample ${sample.sample}`, className: "thumbnail" });
+      loadImage(sample.sample).then((address) => { image.src = address; }, () => {});
+      item.prepend(image);
+    }
     item.append(" ", element("small", `sample ${sample.sample}, similarity ${sample.similarity.toFixed(2)}`));
     return item;
   }));
@@ -122,7 +125,9 @@ function show(state) {
   showProgress(state.progress);
   const [entry, following] = entries;
   $("entry").hidden = !entry;
-  message(entry ? "" : "All entries are decided. Press Ctrl-C in the terminal, and run spmld apply.");
+  message(entry ? "" : state.progress.entries
+    ? "All entries are decided. Press Ctrl-C in the terminal, and run spmld apply."
+    : "There is nothing to review.");
   if (!entry) return;
   $("kind").textContent = kinds[entry.kind];
   $("kind").className = entry.kind;
@@ -131,7 +136,7 @@ function show(state) {
   showSample(entry);
   showEvidence(entry);
   scrollTo(0, 0);
-  if (following) loadImage(following);
+  if (following && following.view.image) loadImage(following.sample);
 }
 
 function message(text) {
