@@ -15,7 +15,7 @@ _Signs = NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Influence:
-    """Influence of a feature on the score of a label: coefficient times the difference from the mean."""
+    """Influence of a feature on the score of a label: coefficient times the difference from the median."""
 
     feature: str
     value: float
@@ -60,20 +60,19 @@ class Evidence:
     def __init__(self, X: Any, signs: _Signs, feature_names: Any, coef: Any = None, entry_weight: Any = None):
         self._X = X.tocsr() if sp.issparse(X) else np.asarray(X, dtype=float)
         self._signs, self._names = signs, [str(name) for name in feature_names]
-        self._mean = np.asarray(self._X.mean(axis=0)).ravel()
         scaler = FeatureScaler().fit(self._X)
         scaled = scaler.transform(self._X)
         self._unit = normalize(scaled)
-        self._scaled, self._coef = None, coef
-        if coef is None:
-            fitted = MaskedLogistic(C=1.0).fit(scaled, np.where(signs != 0, signs, np.nan), entry_weight=entry_weight)
-            self._scaled, self._coef = scaled, np.asarray(fitted.coef_)
-            self._mean = np.asarray(scaled.mean(axis=0)).ravel()
+        self._scaled, self._coef = (self._X, coef) if coef is not None else (scaled, None)
+        if self._coef is None:
+            Y = np.where(signs != 0, signs, np.nan)
+            self._coef = np.asarray(MaskedLogistic(C=1.0).fit(scaled, Y, entry_weight=entry_weight).coef_)
+        # Most entries of a sparse column are 0.
+        self._median = np.zeros(X.shape[1]) if sp.issparse(self._scaled) else np.median(self._scaled, axis=0)
 
     def influences(self, sample: int, label: int, top: int = 6) -> list[Influence]:
         """Return the features with the largest influence on the score of a label, in descending order."""
-        row = _row(self._X if self._scaled is None else self._scaled, sample)
-        products = self._coef[label] * (row - self._mean)
+        products = self._coef[label] * (_row(self._scaled, sample) - self._median)
         order = np.argsort(-np.abs(products), kind="stable")[:top]
         values = _row(self._X, sample)
         return [Influence(self._names[i], float(values[i]), float(products[i])) for i in order if products[i] != 0]
