@@ -63,10 +63,11 @@ class Evidence:
         scaler = FeatureScaler().fit(self._X)
         scaled = scaler.transform(self._X)
         self._unit = normalize(scaled)
-        self._scaled, self._coef = (self._X, coef) if coef is not None else (scaled, None)
-        if self._coef is None:
+        self._scaled = self._X
+        if coef is None:
             Y = np.where(signs != 0, signs, np.nan)
-            self._coef = np.asarray(MaskedLogistic(C=1.0).fit(scaled, Y, entry_weight=entry_weight).coef_)
+            self._scaled, coef = scaled, MaskedLogistic(C=1.0).fit(scaled, Y, entry_weight=entry_weight).coef_
+        self._coef = np.asarray(coef)
         # Most entries of a sparse column are 0.
         self._median = np.zeros(X.shape[1]) if sp.issparse(self._scaled) else np.median(self._scaled, axis=0)
 
