@@ -57,6 +57,13 @@ PUBLIC = {
         "CriticalDifferenceDisplay",
     ),
     "spmld.reports": ("HTML reports", "model_report comparison_report"),
+    "spmld.review": (
+        "Review of labels by people",
+        "make_queue ReviewQueue ReviewEntry expected_gain true_probability rank_samples update_issues "
+        "Decision DecisionStore resolve read_decisions apply_decisions Applied label_columns trusted_csv "
+        "ReviewServer ReviewSession Evidence TableSamples ArraySamples sample_keys TableFile ParquetTable open_table "
+        "entry_records write_jsonl write_tasks label_config",
+    ),
 }
 """Title and names of each module, in the order of the page."""
 

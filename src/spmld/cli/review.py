@@ -1,0 +1,159 @@
+"""``spmld review``: review labels in the browser, the most valuable first."""
+
+import getpass
+import webbrowser
+from functools import partial
+from pathlib import Path
+
+import click
+
+from spmld.cli import options
+from spmld.cli.loading import Source
+from spmld.cli.printing import check_output_path, print_message
+from spmld.cli.progress import progress_bar
+from spmld.cli.review_data import audit_again, load_review, open_samples
+from spmld.review import (
+    ArraySamples,
+    DecisionStore,
+    ReviewQueue,
+    ReviewServer,
+    ReviewSession,
+    TableSamples,
+    entry_records,
+    make_queue,
+    read_decisions,
+    resolve,
+    write_jsonl,
+    write_tasks,
+)
+from spmld.review.decisions import add_keys
+from spmld.review.queue import KINDS
+from spmld.review.store import check_store
+
+_KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}
+
+
+@click.command()
+@options.source_options("data", part="all", trusted=True)
+@click.option("--model", metavar="MODEL", help="Model file that predicts the missing labels.")
+@options.trust_option
+@click.option("--db", metavar="FILE", help="SQLite file for the decisions.  [default: DATA with .review.sqlite]")
+@click.option("--reviewer", metavar="NAME", help="Name of the reviewer.  [default: the user of this computer]")
+@click.option("--overlap", is_flag=True, help="Show entries that other reviewers have decided, too.")
+@click.option("--image", metavar="COLUMN", help="Column with paths of images, relative to the folder of DATA.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Kind of entries; can be repeated.")
+@options.integer("--top", 10_000, "Maximum number of entries.")
+@options.integer("--port", 0, "Port of the page; 0 selects a free one.", minimum=0, maximum=65_535)
+@click.option("--no-browser", is_flag=True, help="Print the address of the page without opening a browser.")
+@click.option("--export", metavar="FILE", help="Write the entries to .jsonl, or .json for Label Studio, and exit.")
+@click.option("--import", "imported", metavar="FILE", help="Add decisions from .jsonl, or .json of Label Studio.")
+@options.seed_option("Seed for the folds of the audit.")
+@options.force_option
+def review(
+    data: Source,
+    model: str | None,
+    trusted: tuple[str, ...],
+    db: str | None,
+    reviewer: str | None,
+    overlap: bool,
+    image: str | None,
+    kinds: tuple[str, ...],
+    top: int,
+    port: int,
+    no_browser: bool,
+    export: str | None,
+    imported: str | None,
+    seed: int,
+    force: bool,
+) -> None:
+    """Review the labels of DATA in the browser, one entry at a time.
+
+    Entries are ordered by expected gain, the probability that the decision corrects a label: suspicious labels, missing
+    labels, and samples to label next. The keys are y (yes), n (no), u (unsure), s (skip) and z (undo). Each decision is
+    stored in a SQLite file before the next entry is shown. The order is updated after every 50 decisions. The page is
+    served on 127.0.0.1 only. Stop with Ctrl-C, and run the same command to continue.
+
+    \b
+    Examples:
+      spmld review songs.csv
+      spmld review songs.csv --model songs.skops --reviewer ann --drop lyrics
+      spmld review songs.csv --export tasks.json
+    """
+    if export is not None and Path(export).suffix.lower() not in (".jsonl", ".json"):
+        raise ValueError(f"--export must be a file .jsonl, or .json for Label Studio, got {export}")
+    check_output_path(export, force)
+    check_store(file := db or default_store(data.path))
+    decisions = [] if imported is None else read_decisions(imported)
+    loaded = load_review(data, model, trusted, seed, evidence=export is None)
+    samples = open_samples(data, loaded.data, image)
+    with DecisionStore(file) as store:
+        arrange = partial(make_queue, probabilities=loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
+        queue = arrange(loaded.issues)
+        store.add(*add_keys(decisions, samples.keys))
+        print_message(_summary(queue, store, len(decisions), imported))
+        if export is not None:
+            _export(queue, samples, store, export, image)
+            return
+        name = reviewer or getpass.getuser()
+        labels = {"reviewer": name, "title": data.name}
+        session = ReviewSession(queue, store, samples, loaded.evidence, overlap=overlap, **labels)
+        session.on_update(lambda outcomes: arrange(audit_again(loaded, outcomes, samples.keys, seed)))
+        _serve(session, port, no_browser, data.path)
+
+
+def default_store(path: str) -> str:
+    """Return the SQLite file of a data file, in the same folder.
+
+    Examples
+    --------
+    >>> from spmld.cli.review import default_store
+    >>> default_store("music/songs.csv")
+    'music/songs.review.sqlite'
+    """
+    return str(Path(path).with_suffix(".review.sqlite"))
+
+
+def _summary(queue: ReviewQueue, store: DecisionStore, n_imported: int, imported: str | None) -> str:
+    counts = [f"{count} {_KINDS[kind]}" for kind, count in queue.counts().items() if count]
+    kinds, gain = ", ".join(counts) or "none", f"{queue.gain.sum():.0f}"
+    lines = [] if imported is None else [f"{store.path}: {n_imported} decisions imported from {imported}"]
+    return "\n".join([*lines, f"{len(queue)} entries to review ({kinds}), about {gain} expected corrections"])
+
+
+def _serve(session: ReviewSession, port: int, no_browser: bool, path: str) -> None:
+    server = ReviewServer(session, port)
+    progress = session.progress()
+    if progress["decided"]:
+        with progress_bar(None, "updating the order"):
+            session.update()
+    print_message(
+        f"{session.store.path}: {progress['decided']} of {progress['entries']} entries decided\n"
+        f"Open {server.url}\n"
+        "Stop with Ctrl-C; all decisions are stored, and the same command continues."
+    )
+    if not no_browser:
+        webbrowser.open(server.url)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.close()
+    progress = session.progress()
+    print_message(
+        f"{progress['decided']} of {progress['entries']} entries decided, {progress['corrected']} labels corrected, "
+        f"about {progress['remaining']:.0f} expected corrections remain\n"
+        f"Write them into a copy of the file: spmld apply {path} {session.store.path} -o FILE"
+    )
+
+
+def _export(
+    queue: ReviewQueue, samples: TableSamples | ArraySamples, store: DecisionStore, path: str, image: str | None
+) -> None:
+    records = entry_records(queue, samples, resolve(store.decisions()))
+    if path.lower().endswith(".jsonl"):
+        print_message(f"{path}: {write_jsonl(records, path)} entries; fill in answer with present, absent or unsure")
+        return
+    count = write_tasks(records, path, image)
+    config = Path(path).with_suffix(".xml")
+    print_message(f"{path}: {count} tasks for Label Studio; paste {config} into its labeling interface")

@@ -1,0 +1,310 @@
+r"""Queue of entries to review, in descending order of expected gain.
+
+The *current value* of an entry is the observed label, or the most probable value if the label is missing. A review
+changes it with the probability
+
+.. math:: g = |c - p|,
+
+where c is the current value, 0 or 1, and p is the probability that the label is truly positive. This is the expected
+number of labels that one decision corrects. For an observed label it is the error probability of the audit, for a
+missing label min(p, 1 - p), so that entries of both kinds can be compared.
+
+With few samples, the audit often estimates noise rates of almost 0, although its ranking of the entries is good. Labels
+with both rates below `MIN_RATE` get this rate, so that their most suspicious entries are reviewed anyway.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spmld._validation import check_scalar_integer
+from spmld.audit import LabelIssues
+
+KINDS = ("suspicious", "missing", "unlabeled")
+"""Kinds of entries: observed labels, missing labels, and missing labels of samples without any observed label."""
+MIN_GAIN = 0.01
+"""Entries below this expected gain are left out: fewer than one correction in 100 decisions."""
+
+MIN_RATE = 0.01
+"""Noise rate that is assumed for labels in which the audit finds less noise."""
+
+
+@dataclass(frozen=True)
+class ReviewEntry:
+    """One entry of a queue.
+
+    Attributes
+    ----------
+    sample, label : int
+        Indices of the sample and the label.
+    kind : {"suspicious", "missing", "unlabeled"}
+        Whether the label is observed, missing, or missing in a sample without any observed label.
+    given : int or None
+        The observed label, 1 or 0; None if it is missing.
+    probability : float
+        Probability that the label is truly positive.
+    gain : float
+        Expected number of labels that a decision corrects.
+
+    Examples
+    --------
+    See `make_queue`.
+    """
+
+    sample: int
+    label: int
+    kind: str
+    given: int | None
+    probability: float
+    gain: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReviewQueue(Sequence[ReviewEntry]):
+    """Entries to review, in descending order of expected gain; the result of `make_queue`.
+
+    Attributes
+    ----------
+    samples, labels : ndarray of int of shape (n_entries,)
+        Indices of samples and labels.
+    kinds : ndarray of int of shape (n_entries,)
+        Indices in `spmld.review.queue.KINDS`.
+    given : ndarray of shape (n_entries,)
+        Observed labels, 1 or 0, NaN where missing.
+    probability, gain : ndarray of shape (n_entries,)
+        Probability that the label is truly positive, and expected gain.
+    label_names : list of str
+        Names of all labels.
+
+    Examples
+    --------
+    See `make_queue`.
+    """
+
+    samples: NDArray[np.intp]
+    labels: NDArray[np.intp]
+    kinds: NDArray[np.intp]
+    given: NDArray[np.float64]
+    probability: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    label_names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, index: Any) -> Any:
+        i = range(len(self))[index]
+        given = None if np.isnan(self.given[i]) else int(self.given[i])
+        place, kind = (int(self.samples[i]), int(self.labels[i])), KINDS[int(self.kinds[i])]
+        return ReviewEntry(*place, kind, given, float(self.probability[i]), float(self.gain[i]))
+
+    def __iter__(self) -> Iterator[ReviewEntry]:
+        return (self[i] for i in range(len(self)))
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of entries of each kind."""
+        return dict(zip(KINDS, np.bincount(self.kinds, minlength=len(KINDS)).tolist(), strict=True))
+
+    def merge(self, new: "ReviewQueue", closed: NDArray[np.bool_]) -> "ReviewQueue":
+        """Return the entries of this queue at their positions, with the values of a new queue, then its new entries.
+
+        Parameters
+        ----------
+        new : ReviewQueue
+            Queue of the same data. Entries that it does not contain get a gain of 0.
+        closed : array of bool of shape (n_entries,)
+            Decided entries, whose values do not change.
+
+        Returns
+        -------
+        ReviewQueue
+            Its gains are not sorted.
+        """
+        l = len(self.label_names)
+        codes, new_codes = self.samples * l + self.labels, new.samples * l + new.labels
+        places = {code: i for i, code in enumerate(new_codes.tolist())}
+        match = np.array([places.get(code, -1) for code in codes.tolist()], dtype=np.intp)
+        added = np.flatnonzero(~np.isin(new_codes, codes))
+        updated, gone = ~closed & (match >= 0), ~closed & (match < 0)
+        probability, gain = self.probability.copy(), np.where(gone, 0.0, self.gain)
+        probability[updated], gain[updated] = new.probability[match[updated]], new.gain[match[updated]]
+        values = vars(self) | {"probability": probability, "gain": gain}
+        names = ("samples", "labels", "kinds", "given", "probability", "gain")
+        joined: dict[str, Any] = {name: np.concatenate([values[name], getattr(new, name)[added]]) for name in names}
+        return replace(self, **joined)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} {kind}" for kind, count in self.counts().items() if count)
+        return f"ReviewQueue: {len(self)} entries ({counts or 'none'}), {self.gain.sum():.0f} expected corrections"
+
+
+def expected_gain(probability: Any, given: Any) -> NDArray[np.float64]:
+    """Return the expected number of labels that one decision corrects.
+
+    Parameters
+    ----------
+    probability : array-like
+        Probability that each label is truly positive.
+    given : array-like of the same shape
+        Observed labels, 1 or 0, NaN where missing. A missing label has its most probable value.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.review import expected_gain
+    >>> expected_gain([0.75, 0.75, 0.75], [1, 0, np.nan])
+    array([0.25, 0.75, 0.25])
+    """
+    p, y = np.asarray(probability, dtype=float), np.asarray(given, dtype=float)
+    return np.where(np.isnan(y), np.minimum(p, 1 - p), np.abs(np.nan_to_num(y) - p))
+
+
+def with_min_rates(issues: LabelIssues, min_rate: float = MIN_RATE) -> LabelIssues:
+    """Return issues with at least a minimum noise rate: labels with both rates below it get this rate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.audit import LabelIssues
+    >>> from spmld.review.queue import with_min_rates
+    >>> signs, rate = np.array([[1, -1]]), np.full(2, 0.001)
+    >>> issues = LabelIssues(signs, np.array([0, 1]), -6.0 * signs, np.full((1, 2), -0.9), rate, rate, [], [])
+    >>> with_min_rates(issues).error_log_odds.round(1)
+    array([[1.4, 1.4]])
+    """
+    alpha, beta = (np.maximum(rates, 1e-7) for rates in (issues.alpha, issues.beta))
+    low = (alpha < min_rate) & (beta < min_rate)
+    new_alpha, new_beta = np.where(low, min_rate, alpha), np.where(low, min_rate, beta)
+    positive = np.log(new_alpha / alpha) - np.log1p(-new_beta) + np.log1p(-beta)
+    negative = np.log(new_beta / beta) - np.log1p(-new_alpha) + np.log1p(-alpha)
+    errors = issues.error_log_odds + np.where(issues.signs > 0, positive, negative)
+    return replace(issues, alpha=new_alpha, beta=new_beta, error_log_odds=errors)
+
+
+def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[np.float64]:
+    """Return the probability that each entry is truly positive.
+
+    Parameters
+    ----------
+    issues : LabelIssues
+        Result of the audit, which determines the probability of observed entries.
+    probabilities : array-like of shape (n_samples, n_labels), optional
+        Probabilities of missing entries. By default, the out-of-fold probabilities of the audit.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.audit import LabelIssues
+    >>> from spmld.review import true_probability
+    >>> signs, zero, rate = np.array([[1, -1, 0]]), np.zeros((1, 3)), np.full(3, 0.1)
+    >>> issues = LabelIssues(signs, np.array([0, 1]), zero, np.array([[2.0, 2.0, np.nan]]), rate, rate, [], [])
+    >>> true_probability(issues).round(2)
+    array([[0.12, 0.88, 0.5 ]])
+    """
+    missing = issues.probabilities if probabilities is None else np.asarray(probabilities, dtype=float)
+    if missing.shape != issues.signs.shape:
+        raise ValueError(f"probabilities must have the shape of the labels, {issues.signs.shape}, got {missing.shape}")
+    error = with_min_rates(issues).error_probability
+    return np.select([issues.signs > 0, issues.signs < 0], [1 - error, error], missing)
+
+
+def make_queue(
+    issues: LabelIssues,
+    probabilities: Any = None,
+    *,
+    kinds: Collection[str] = KINDS,
+    min_gain: float = MIN_GAIN,
+    max_entries: int | None = None,
+) -> ReviewQueue:
+    """Return the entries to review, in descending order of expected gain.
+
+    Parameters
+    ----------
+    issues : LabelIssues
+        Result of `spmld.audit.find_label_issues`. Verified entries have no gain and are left out.
+    probabilities : array-like of shape (n_samples, n_labels), optional
+        Probabilities that missing labels are positive, for example from ``complete``. By default, the out-of-fold
+        probabilities of the audit.
+    kinds : collection of {"suspicious", "missing", "unlabeled"}
+        Kinds of entries to include; all by default.
+    min_gain : float, default=0.01
+        Minimum expected gain.
+    max_entries : int, optional
+        Maximum number of entries.
+
+    Returns
+    -------
+    ReviewQueue
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.audit import find_label_issues
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.labels import corrupt_labels
+    >>> from spmld.review import make_queue
+    >>> data = make_planted(n_samples=600, noise=0.1, random_state=0)
+    >>> Y = corrupt_labels(data.Y, "flip", 0.03, random_state=0)
+    >>> queue = make_queue(find_label_issues(None, data.X, Y, random_state=0), max_entries=100)
+    >>> entry = queue[0]
+    >>> entry.kind, entry.given, int(data.Y[entry.sample, entry.label])
+    ('suspicious', 1, 0)
+    """
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown:
+        raise ValueError(f"kinds must be among {', '.join(KINDS)}, got {unknown[0]!r}")
+    probability = true_probability(issues, probabilities)
+    signs = issues.signs
+    given = np.where(signs != 0, (signs > 0).astype(float), np.nan)
+    gain = expected_gain(probability, given)
+    empty = ~(signs != 0).any(axis=1, keepdims=True)
+    kind = np.where(signs != 0, 0, np.where(empty, 2, 1))
+    chosen = np.flatnonzero(np.isin(kind, [KINDS.index(name) for name in kinds]) & (gain >= min_gain) & (gain > 0))
+    chosen = chosen[np.argsort(-gain.flat[chosen], kind="stable")]
+    if max_entries is not None:
+        chosen = chosen[: check_scalar_integer("max_entries", max_entries, minimum=0)]
+    samples, labels = np.divmod(chosen, signs.shape[1])
+    names = [str(name) for name in issues.label_names]
+    given, probability, gain = (values.flat[chosen] for values in (given, probability, gain))
+    return ReviewQueue(samples, labels, kind.flat[chosen], given, probability, gain, names)
+
+
+def rank_samples(probability: Any, given: Any) -> list[tuple[int, float, int]]:
+    """Rank samples by the expected gain of labeling them: the sum of the gains of their missing entries.
+
+    Parameters
+    ----------
+    probability : array-like of shape (n_samples, n_labels)
+        Probability that each label is truly positive.
+    given : array-like of shape (n_samples, n_labels)
+        Observed labels, 1 or 0, NaN where missing.
+
+    Returns
+    -------
+    list of (int, float, int)
+        Index, expected gain and number of missing labels of each sample with missing labels, in descending order of
+        the gain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.review import rank_samples
+    >>> rank_samples([[0.9, 0.5], [0.6, 0.4], [0.5, 0.5]], [[1, np.nan], [np.nan, np.nan], [1, 0]])
+    [(1, 0.8, 2), (0, 0.5, 1)]
+    """
+    missing = np.isnan(np.asarray(given, dtype=float))
+    gain = np.where(missing, expected_gain(probability, given), 0.0).sum(axis=1)
+    candidates = np.flatnonzero(missing.any(axis=1))
+    order = candidates[np.argsort(-gain[candidates], kind="stable")]
+    return list(zip(order.tolist(), gain[order].tolist(), missing.sum(axis=1)[order].tolist(), strict=True))

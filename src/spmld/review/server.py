@@ -1,0 +1,211 @@
+"""ReviewServer: a page on 127.0.0.1 with the standard library, for the browser of the same computer."""
+
+import json
+import secrets
+from collections.abc import Callable
+from hmac import compare_digest
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from spmld.review.decisions import ANSWERS
+from spmld.review.samples import IMAGE_TYPES
+from spmld.review.session import ReviewSession
+
+ADDRESS = "127.0.0.1"
+_PAGES = {
+    "/": ("page.html", "text/html; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+}
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_MAX_BODY = 10_000  # bytes
+
+
+class RequestError(Exception):
+    """Request that is rejected with a status and a message."""
+
+    def __init__(self, status: HTTPStatus, message: str):
+        super().__init__(message)
+        self.status = status
+
+
+class ReviewServer:
+    """Server of the review page, bound to 127.0.0.1.
+
+    Each request needs the address of the server in the headers Host and, if present, Origin. Requests for data also
+    need the random token of `url` in the header X-Review-Token, which pages of other origins cannot send.
+
+    Parameters
+    ----------
+    session : ReviewSession
+        The review.
+    port : int, default=0
+        Port; 0 selects a free one.
+
+    Attributes
+    ----------
+    url : str
+        Address of the page with the token.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from spmld.audit import find_label_issues
+    >>> from spmld.datasets import Dataset, make_planted
+    >>> from spmld.review import ArraySamples, DecisionStore, ReviewServer, ReviewSession, make_queue
+    >>> planted = make_planted(n_samples=300, random_state=0)
+    >>> data = Dataset(planted.X, planted.Y)
+    >>> queue = make_queue(find_label_issues(None, data.X, data.Y, random_state=0), min_gain=0.0)
+    >>> with tempfile.TemporaryDirectory() as folder, DecisionStore(folder + "/review.sqlite") as store:
+    ...     server = ReviewServer(ReviewSession(queue, store, ArraySamples(data)))
+    ...     server.url.startswith("http://127.0.0.1:")
+    ...     server.close()
+    True
+    """
+
+    def __init__(self, session: ReviewSession, port: int = 0):
+        self.session, self.token = session, secrets.token_urlsafe(24)
+        handler = type("_SessionHandler", (_Handler,), {"review": self})
+        try:
+            self._server = ThreadingHTTPServer((ADDRESS, port), handler)
+        except (OSError, OverflowError) as error:
+            raise ValueError(f"port {port} cannot be used: {error}; pass another port, or 0 for a free one") from error
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+        self.hosts = tuple(f"{host}:{self.port}" for host in (ADDRESS, "localhost"))
+        self.url = f"http://{ADDRESS}:{self.port}/#{self.token}"
+
+    def serve_forever(self) -> None:
+        """Answer requests until `close` is called in another thread, or until an exception such as Ctrl-C."""
+        self._server.serve_forever(poll_interval=0.1)
+
+    def shutdown(self) -> None:
+        """Stop `serve_forever`, which runs in another thread."""
+        self._server.shutdown()
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._server.server_close()
+
+    def answer(self, method: str, path: str, query: dict[str, list[str]], body: dict[str, Any]) -> Any:
+        """Return the response to a request for data: an object for JSON, or media type and bytes."""
+        session = self.session
+        if (method, path) == ("GET", "/api/entries"):
+            return self._state()
+        if (method, path) == ("POST", "/api/decision"):
+            if body.get("answer") not in ANSWERS:
+                raise ValueError(f"answer must be one of {', '.join(ANSWERS)}, got {body.get('answer')!r}")
+            session.decide(body.get("position"), body["answer"])  # type: ignore[arg-type]  # validated by decide
+            return self._state()
+        if (method, path) == ("POST", "/api/undo"):
+            return self._state(session.undo())
+        if (method, path) == ("GET", "/api/image"):
+            return self._image(query.get("sample", [""])[0])
+        raise RequestError(HTTPStatus.NOT_FOUND, f"{path} does not exist")
+
+    def _state(self, first: int | None = None) -> dict[str, Any]:
+        """Return the progress, the current entry and the one after it, which the page prefetches."""
+        upcoming = self.session.upcoming(2)
+        if first is not None:
+            upcoming = [first, *(position for position in upcoming if position != first)][:2]
+        return {
+            "title": self.session.title,
+            "reviewer": self.session.reviewer,
+            "progress": self.session.progress(),
+            "entries": [self.session.describe(position) for position in upcoming],
+        }
+
+    def _image(self, sample: str) -> tuple[str, bytes]:
+        samples = self.session.samples
+        file = samples.image(int(sample)) if sample.isdecimal() and int(sample) < len(samples.keys) else None
+        if file is None:
+            raise RequestError(HTTPStatus.NOT_FOUND, f"sample {sample[:20]} has no image")
+        return IMAGE_TYPES[file.suffix.lower()], file.read_bytes()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """HTTP requests of one connection."""
+
+    review: ReviewServer
+    protocol_version = "HTTP/1.1"
+    timeout = 60
+    server_version = "spmld"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        self._respond(lambda path, query: self._page(path) or self._data("GET", path, query, {}))
+
+    def do_POST(self) -> None:
+        self._respond(lambda path, query: self._data("POST", path, query, self._body()))
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Print nothing."""
+
+    def _respond(self, make: Callable[[str, dict[str, list[str]]], tuple[str, bytes]]) -> None:
+        status = HTTPStatus.OK
+        try:
+            self._check_origin()
+            url = urlsplit(self.path)
+            kind, content = make(url.path, parse_qs(url.query))
+        except (RequestError, ValueError) as error:
+            status = error.status if isinstance(error, RequestError) else HTTPStatus.BAD_REQUEST
+            kind, content = _to_json({"error": str(error)})
+            self.close_connection = True  # the body may not have been read
+        self.send_response(status)
+        for name, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(content))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _check_origin(self) -> None:
+        """Reject requests under another name, as after DNS rebinding, and requests of pages of other origins."""
+        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+        if host not in self.review.hosts:
+            raise RequestError(HTTPStatus.FORBIDDEN, "the Host header must be the address of this server")
+        if origin is not None and origin != f"http://{host}":
+            raise RequestError(HTTPStatus.FORBIDDEN, "requests of other origins are rejected")
+        if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+            raise RequestError(HTTPStatus.FORBIDDEN, "requests of other sites are rejected")
+
+    def _page(self, path: str) -> tuple[str, bytes] | None:
+        if path == "/favicon.ico":
+            return "image/x-icon", b""
+        if path not in _PAGES:
+            return None
+        name, kind = _PAGES[path]
+        return kind, (files("spmld.review") / "templates" / name).read_bytes()
+
+    def _data(self, method: str, path: str, query: dict[str, list[str]], body: dict[str, Any]) -> tuple[str, bytes]:
+        token = self.headers.get("X-Review-Token", "")
+        if not compare_digest(token.encode("utf-8", "replace"), self.review.token.encode()):
+            raise RequestError(HTTPStatus.FORBIDDEN, "the token is wrong; open the address that spmld review printed")
+        answer = self.review.answer(method, path, query, body)
+        return answer if isinstance(answer, tuple) else _to_json(answer)
+
+    def _body(self) -> dict[str, Any]:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > _MAX_BODY:
+            raise RequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body must have at most {_MAX_BODY} bytes")
+        if self.headers.get_content_type() != "application/json":
+            raise RequestError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json")
+        body = json.loads(self.rfile.read(int(length)))
+        if not isinstance(body, dict):
+            raise ValueError(f"the body must be a JSON object, got {type(body).__name__}")
+        return body
+
+
+def _to_json(content: Any) -> tuple[str, bytes]:
+    return "application/json", json.dumps(content, allow_nan=False).encode()

@@ -1,0 +1,150 @@
+"""DecisionStore: decisions in a SQLite file, each one on disk before the call returns."""
+
+import sqlite3
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Self
+
+from spmld._io import StrPath
+from spmld.review.decisions import Decision, Place
+
+_UNDO = "undo"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS decision (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL,
+    label TEXT NOT NULL,
+    answer TEXT NOT NULL CHECK (answer IN ('present', 'absent', 'unsure', 'skip', 'undo')),
+    reviewer TEXT NOT NULL,
+    time TEXT NOT NULL,
+    sample INTEGER
+)
+"""
+_COLUMNS = "key, label, answer, reviewer, time, sample"
+_HEADER = b"SQLite format 3\x00"
+
+
+class DecisionStore:
+    """Decisions in a SQLite file.
+
+    The file is a journal: rows are added and never changed, and an undo is a row as well. Each call of `add` and `undo`
+    is a transaction that is flushed to disk before the call returns, so that a process can be killed at any time
+    without losing a decision. Several processes can use one file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        SQLite file. It is created if it does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.review import Decision, DecisionStore
+    >>> with tempfile.TemporaryDirectory() as folder, DecisionStore(folder + "/songs.sqlite") as store:
+    ...     store.add(Decision("a1", "sad", "present", "ann"))
+    ...     store.add(Decision("b2", "sad", "absent", "ann"))
+    ...     undone = store.undo("ann")
+    ...     [decision.key for decision in store.decisions()]
+    ['a1']
+    """
+
+    def __init__(self, path: StrPath):
+        self.path = Path(path)
+        check_store(self.path)
+        self._lock = Lock()
+        self._connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute(_SCHEMA)
+        self._seen = 0
+        self._active: dict[str, list[Decision]] = {}  # by reviewer, in order
+        self._places: dict[Place, list[Decision]] = {}
+        self._changed: set[Place] = set()
+
+    def add(self, *decisions: Decision) -> None:
+        """Write decisions in one transaction. They are on disk when the call returns."""
+        rows = [(d.key, d.label, d.answer, d.reviewer, d.time, d.sample) for d in decisions]
+        with self._lock:
+            self._write(rows)
+
+    def undo(self, reviewer: str) -> Decision | None:
+        """Take back the last decision of a reviewer, and return it; None if there is none."""
+        with self._lock:
+            self._refresh()
+            stack = self._active.get(reviewer)
+            if not stack:
+                return None
+            last, time = stack[-1], datetime.now(UTC).isoformat(timespec="milliseconds")
+            self._write([(last.key, last.label, _UNDO, reviewer, time, last.sample)])
+            return last
+
+    def decisions(self) -> list[Decision]:
+        """Return the decisions that have not been undone, in order."""
+        with self._lock:
+            self._refresh()
+            return [decision for place in self._places.values() for decision in place]
+
+    def at(self, place: Place) -> list[Decision]:
+        """Return the decisions about one entry that have not been undone, in order."""
+        return list(self._places.get(place, ()))
+
+    def refresh(self) -> set[Place]:
+        """Read the rows that this or other processes have added, and return the entries that have changed."""
+        with self._lock:
+            self._refresh()
+            changed, self._changed = self._changed, set()
+            return changed
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _write(self, rows: Iterable[tuple[object, ...]]) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._connection.executemany(f"INSERT INTO decision ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", rows)
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def _refresh(self) -> None:
+        query = f"SELECT id, {_COLUMNS} FROM decision WHERE id > ? ORDER BY id"
+        for number, key, label, answer, reviewer, time, sample in self._connection.execute(query, (self._seen,)):
+            self._seen, stack = number, self._active.setdefault(reviewer, [])
+            if answer != _UNDO:
+                stack.append(Decision(key, label, answer, reviewer, time, sample))
+                self._places.setdefault((key, label), []).append(stack[-1])
+            elif stack:  # two processes may undo the same decision
+                undone = stack.pop()
+                key, label = undone.place
+                self._places[key, label].remove(undone)
+            self._changed.add((key, label))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def is_store(path: StrPath) -> bool:
+    """Return whether a file is a SQLite file."""
+    with Path(path).open("rb") as file:
+        return file.read(len(_HEADER)) == _HEADER
+
+
+def check_store(path: StrPath) -> None:
+    """Raise an error if a file cannot be used as a store."""
+    file = Path(path)
+    if file.is_dir():
+        raise ValueError(f"{file} is a folder; pass the name of a SQLite file")
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
+    if file.is_file() and file.stat().st_size and not is_store(file):
+        raise ValueError(f"{file} is not a SQLite file; pass the name of a new file")

@@ -1,0 +1,178 @@
+"use strict";
+// All content of the data is set as text, never as HTML.
+const token = location.hash.slice(1);
+const keys = { y: "present", n: "absent", u: "unsure", s: "skip", z: "undo" };
+const kinds = { suspicious: "Suspicious label", missing: "Missing label", unlabeled: "Sample to label next" };
+const $ = (id) => document.getElementById(id);
+const percent = (p) => (p > 0 && p < 0.005 ? "< 1 %" : p > 0.995 && p < 1 ? "> 99 %" : `${Math.round(100 * p)} %`);
+const images = new Map(); // sample: promise of the address of its image
+let entries = [];
+let busy = true;
+
+function element(tag, text, className) {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+async function request(path, body) {
+  const options = { headers: { "X-Review-Token": token } };
+  if (body) {
+    options.method = "POST";
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body);
+  }
+  const response = await fetch(path, options);
+  if (!response.ok) throw new Error((await response.json()).error);
+  return response;
+}
+
+function loadImage(sample) {
+  if (!images.has(sample)) {
+    if (images.size > 40) {
+      const [oldest, address] = images.entries().next().value;
+      images.delete(oldest);
+      address.then(URL.revokeObjectURL, () => {});
+    }
+    const address = request(`/api/image?sample=${sample}`).then((r) => r.blob()).then(URL.createObjectURL);
+    address.catch(() => images.delete(sample));
+    images.set(sample, address);
+  }
+  return images.get(sample);
+}
+
+function showProgress(progress) {
+  const done = progress.decided + (progress.decided === 1 ? " decision" : " decisions");
+  $("bar").max = Math.max(progress.entries, 1);
+  $("bar").value = progress.decided;
+  $("progress").replaceChildren(
+    element("li", `${done} of ${progress.entries} entries`),
+    element("li", `${progress.corrected} corrected, ${Math.round(progress.expected)} expected`),
+    element("li", `next 100 decisions: about ${Math.round(progress.next)} corrections`),
+    element("li", `all remaining: about ${Math.round(progress.remaining)}`),
+  );
+}
+
+function showFacts(entry) {
+  const facts = [];
+  if (entry.given !== null) facts.push(["In the file", entry.given ? "present" : "absent"]);
+  else facts.push(["In the file", "missing"]);
+  facts.push(["Probability that it is present", percent(entry.probability)]);
+  if (entry.given !== null) facts.push(["Error probability", percent(entry.gain)]);
+  else facts.push(["Expected gain", `${entry.gain.toFixed(2)} corrections`]);
+  $("facts").replaceChildren(...facts.map(([name, value]) => {
+    const pair = document.createElement("div");
+    pair.append(element("dt", name), element("dd", value));
+    return pair;
+  }));
+}
+
+function showSample(entry) {
+  $("sample-title").textContent = `Sample ${entry.sample}`;
+  $("texts").replaceChildren(...entry.view.texts.flatMap(([name, text]) => [
+    element("h4", name), element("p", text, text.includes(" ") ? "text" : ""),
+  ]));
+  const rows = entry.view.fields.map(([name, value]) => {
+    const row = document.createElement("tr");
+    row.append(element("th", name), element("td", value));
+    return row;
+  });
+  $("fields").firstElementChild.tBodies[0].replaceChildren(...rows);
+  $("fields").hidden = rows.length === 0;
+  const left = entry.view.n_fields - rows.length;
+  $("more").textContent = left > 0 ? `${left} more features are not shown.` : "";
+  $("image").hidden = true;
+  if (entry.view.image) loadImage(entry.sample).then((address) => {
+    if (entries[0] === entry) Object.assign($("image"), { src: address, hidden: false });
+  }, () => {});
+}
+
+function showEvidence(entry) {
+  const near = entry.neighbors;
+  $("nearest").textContent = near && near.n_nearest
+    ? `${near.n_positive} of the ${near.n_nearest} most similar samples have this label` +
+      (near.positives.length ? ". The most similar ones that do:" : ".")
+    : "";
+  $("neighbors").replaceChildren(...(near ? near.positives : []).map((sample) => {
+    const item = element("li", sample.title);
+    if (sample.image) {
+      const image = Object.assign(new Image(), { alt: `Image of sample ${sample.sample}`, className: "thumbnail" });
+      loadImage(sample.sample).then((address) => { image.src = address; }, () => {});
+      item.prepend(image);
+    }
+    item.append(" ", element("small", `sample ${sample.sample}, similarity ${sample.similarity.toFixed(2)}`));
+    return item;
+  }));
+  const largest = Math.max(...entry.influences.map((i) => Math.abs(i.influence)), 1e-12);
+  $("influence-title").hidden = entry.influences.length === 0;
+  $("influences").tBodies[0].replaceChildren(...entry.influences.map((i) => {
+    const row = document.createElement("tr");
+    const bar = element("span", "", i.influence > 0 ? "bar for" : "bar against");
+    bar.style.width = `${(5 * Math.abs(i.influence)) / largest}rem`;
+    const cell = document.createElement("td");
+    cell.append(bar, i.influence > 0 ? "for" : "against");
+    row.append(element("th", i.feature), element("td", String(Number(i.value.toPrecision(3)))), cell);
+    return row;
+  }));
+}
+
+function show(state) {
+  entries = state.entries;
+  document.title = `Review of ${state.title}`;
+  $("title").textContent = `Review of ${state.title}`;
+  $("reviewer").textContent = `Reviewer: ${state.reviewer}`;
+  showProgress(state.progress);
+  const [entry, following] = entries;
+  $("entry").hidden = !entry;
+  message(entry ? "" : state.progress.entries
+    ? "All entries are decided. Press Ctrl-C in the terminal, and run spmld apply."
+    : "There is nothing to review.");
+  if (!entry) return;
+  $("kind").textContent = kinds[entry.kind];
+  $("kind").className = entry.kind;
+  $("question").replaceChildren("Does this sample have the label ", element("strong", entry.name), "?");
+  showFacts(entry);
+  showSample(entry);
+  showEvidence(entry);
+  scrollTo(0, 0);
+  if (following && following.view.image) loadImage(following.sample);
+}
+
+function message(text) {
+  $("message").textContent = text;
+  $("message").hidden = !text;
+}
+
+async function act(answer) {
+  if (busy || (answer !== "undo" && !entries.length)) return;
+  busy = true;
+  document.body.setAttribute("aria-busy", "true");
+  try {
+    // The reply comes after the decision is on disk, and only then the next entry is shown.
+    const reply = answer === "undo"
+      ? await request("/api/undo", {})
+      : await request("/api/decision", { position: entries[0].position, answer });
+    show(await reply.json());
+  } catch (error) {
+    message(error instanceof TypeError
+      ? "The server does not respond, and the last decision may not be stored. Start spmld review again, which " +
+        "continues with this entry."
+      : error.message);
+  }
+  busy = false;
+  document.body.removeAttribute("aria-busy");
+}
+
+addEventListener("keydown", (event) => {
+  if (event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+  const answer = keys[event.key.toLowerCase()];
+  if (!answer) return;
+  event.preventDefault();
+  act(answer);
+});
+for (const button of document.querySelectorAll("[data-answer]")) {
+  button.addEventListener("click", () => act(button.dataset.answer));
+}
+request("/api/entries").then((reply) => reply.json()).then(show).catch((error) => message(error.message))
+  .finally(() => { busy = false; });

@@ -1,0 +1,251 @@
+"""``spmld review``, ``apply`` and ``next`` in separate processes, from raw files; the review is killed at random."""
+
+import csv
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from http.client import HTTPException
+
+import numpy as np
+import pytest
+
+from spmld.cli import main
+from spmld.review import DecisionStore
+from tests.cli.songs import run
+from tests.review.cases import send
+
+LABELS = {
+    "sad": ["rain", "tears", "alone", "goodbye"],
+    "calm": ["river", "breeze", "moon", "dream"],
+    "loud": ["drums", "fire", "scream", "thunder"],
+}
+WORDS = sorted(word for words in LABELS.values() for word in words)
+DROP = ["--drop", "title", "--drop", "lyrics"]
+TRUTH: dict[tuple[int, str], bool] = {}
+
+
+@pytest.fixture(scope="module")
+def songs(tmp_path_factory):
+    """A file with text, quotes, yes and no, empty fields, Windows line ends and 5 % wrong labels."""
+    folder, rng = tmp_path_factory.mktemp("songs"), np.random.default_rng(0)
+    with (folder / "songs.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\r\n")
+        writer.writerow(["title", "lyrics", *WORDS, *(f"label_{name}" for name in LABELS)])
+        for i in range(240):
+            truth = {name: rng.random() < 0.4 for name in LABELS}
+            lyrics = [word for name in LABELS if truth[name] for word in rng.choice(LABELS[name], 3)]
+            lyrics = [*lyrics, *rng.choice(WORDS, 1), 'the "night",', "so"]
+            rng.shuffle(lyrics)
+            labels = []
+            for name, positive in truth.items():
+                TRUTH[i, name] = bool(positive)
+                wrong, missing = rng.random() < 0.05, rng.random() < 0.1 or i % 24 == 0
+                labels.append("" if missing else "yes" if positive != wrong else "no")
+            writer.writerow([f"Sång {i}", " ".join(lyrics), *(lyrics.count(word) for word in WORDS), *labels])
+    return folder
+
+
+class Review:
+    """A running review and its page."""
+
+    def __init__(self, folder, *args):
+        command = [sys.executable, "-m", "spmld.cli", "review", "songs.csv", *DROP, "--no-browser", *args]
+        self.process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+        self.lines = []
+        for line in self.process.stderr:
+            self.lines.append(line)
+            if match := re.match(r"Open http://127\.0\.0\.1:(\d+)/#(\S+)", line):
+                self.port, self.token = int(match[1]), match[2]
+                return
+        raise AssertionError("".join(self.lines))
+
+    def ask(self, method="GET", path="/api/entries", body=None):
+        status, _, content = send(self.port, method, path, self.token, body)
+        assert status == 200, content
+        return json.loads(content)
+
+    def decide(self, entry, answer=None):
+        answer = answer or ("present" if TRUTH[entry["sample"], entry["name"]] else "absent")
+        return self.ask("POST", "/api/decision", {"position": entry["position"], "answer": answer})
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        self.lines += self.process.stderr.readlines()
+        return self.process.wait(60)
+
+
+def rows(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_from_a_file_to_reviewed_labels_and_a_new_model(songs):
+    review = Review(songs, "--reviewer", "ann", "--db", "journey.sqlite")
+    state, corrected = review.ask(), 0
+    for _ in range(60):
+        entry = state["entries"][0]
+        truth = TRUTH[entry["sample"], entry["name"]]
+        corrected += entry["given"] is not None and bool(entry["given"]) != truth
+        assert entry["view"]["texts"][0][1] == f"Sång {entry['sample']}"
+        assert entry["influences"]
+        state = review.decide(entry)
+    assert corrected > 15
+    assert review.stop() == 0
+    assert "60 of" in "".join(review.lines)
+    assert "spmld apply songs.csv journey.sqlite -o FILE" in "".join(review.lines)
+
+    arguments = ["journey.sqlite", "-o", "reviewed.csv", "--refit", "reviewed.skops", "--method", "MaskedLogistic"]
+    status, out, err = run(songs, "apply", "songs.csv", *arguments, *DROP)
+    assert (status, out) == (0, "")
+    changed, added, confirmed = map(int, re.search(r"(\d+) labels changed, (\d+) added, (\d+) confirmed", err).groups())
+    assert (changed, changed + added + confirmed) == (corrected, 60)
+    assert "60 trusted entries; pass it with --trusted" in err
+
+    # Only fields of decided labels differ, and they are correct now.
+    old, new = ((songs / name).read_bytes().split(b"\r\n") for name in ("songs.csv", "reviewed.csv"))
+    assert len(old) == len(new)
+    assert sum(a != b for a, b in zip(old, new, strict=True)) <= changed + added
+    trusted = rows(songs / "reviewed.trusted.csv")
+    for i, (before, after) in enumerate(zip(rows(songs / "songs.csv"), rows(songs / "reviewed.csv"), strict=True)):
+        for column in before:
+            name = column.removeprefix("label_")
+            if column in after and not (name in LABELS and trusted[i][name] == "1"):
+                assert before[column] == after[column]
+            else:
+                assert after[column] == ("yes" if TRUTH[i, name] else "no")
+
+    status, _, err = run(songs, "fit", "reviewed.csv", *DROP, "--trusted", "reviewed.trusted.csv", "-o", "t.skops")
+    assert status == 0, err
+    assert "trusted entries: 60" in err
+    status, out, err = run(songs, "evaluate", "reviewed.skops", "reviewed.csv", "--metric", "ranking_loss", "--json")
+    assert status == 0, err
+
+
+def test_a_killed_review_loses_no_decision(songs):
+    rng, acknowledged, total = random.Random(0), [], 0
+    for _ in range(3):
+        review = Review(songs, "--reviewer", "ann", "--db", "killed.sqlite")
+        stop = threading.Event()
+
+        def work(review=review, stop=stop):
+            try:
+                state = review.ask()
+                while state["entries"] and not stop.is_set():
+                    entry = state["entries"][0]
+                    state = review.decide(entry, rng.choice(["present", "absent", "unsure"]))
+                    acknowledged.append((entry["sample"], entry["name"]))
+            except (OSError, HTTPException, AssertionError, ValueError):
+                return
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        while len(acknowledged) == total and thread.is_alive():
+            time.sleep(0.01)
+        time.sleep(rng.random() * 0.4)
+        review.process.kill()
+        review.process.wait(60)
+        stop.set()
+        thread.join(60)
+        review.process.stderr.close()
+        with DecisionStore(songs / "killed.sqlite") as store:
+            stored = [(decision.sample, decision.label) for decision in store.decisions()]
+        assert set(acknowledged) <= set(stored)
+        assert len(stored) - len(acknowledged) <= 1  # stored, but killed before the reply
+        assert len(set(stored)) == len(stored)  # no entry is shown again
+        acknowledged[:] = stored
+        total = len(stored)
+    assert total > 3
+
+
+def test_two_reviewers_at_the_same_time(songs):
+    ann, bob = (Review(songs, "--reviewer", name, "--db", "two.sqlite") for name in ("ann", "bob"))
+    first = ann.ask()["entries"][0]
+    ann.decide(first, "present")
+    second = bob.ask()["entries"][0]
+    assert (second["sample"], second["name"]) != (first["sample"], first["name"])
+    bob.decide(second, "absent")
+    assert bob.ask()["progress"]["decided"] == ann.ask()["progress"]["decided"] == 2
+    assert (ann.stop(), bob.stop()) == (0, 0)
+    with DecisionStore(songs / "two.sqlite") as store:
+        assert {decision.reviewer for decision in store.decisions()} == {"ann", "bob"}
+
+
+def test_label_studio_and_json_lines(songs):
+    status, out, err = run(songs, "review", "songs.csv", *DROP, "--export", "tasks.json", "--db", "empty.sqlite")
+    assert (status, out) == (0, "")
+    assert "tasks for Label Studio; paste tasks.xml into its labeling interface" in err
+    tasks = json.loads((songs / "tasks.json").read_text(encoding="utf-8"))
+    exported = []
+    for task in tasks[:40]:
+        answer = "present" if TRUTH[task["data"]["sample"], task["data"]["label"]] else "absent"
+        result = [{"from_name": "decision", "to_name": "entry", "type": "choices", "value": {"choices": [answer]}}]
+        annotation = {"result": result, "completed_by": 1, "updated_at": "2026-01-01T00:00:00Z"}
+        exported.append({"data": task["data"], "annotations": [annotation]})
+    (songs / "export.json").write_text(json.dumps(exported))
+    status, _, err = run(songs, "apply", "songs.csv", "export.json", "-o", "studio.csv", *DROP, "--json")
+    assert status == 0, err
+
+    arguments = ["--import", "export.json", "--export", "entries.jsonl", "--db", "imported.sqlite"]
+    status, _, err = run(songs, "review", "songs.csv", *DROP, *arguments)
+    assert "imported.sqlite: 40 decisions imported from export.json" in err, err
+    status, _, err = run(songs, "apply", "songs.csv", "entries.jsonl", "-o", "lines.csv", *DROP)
+    assert status == 0, err
+    status, _, err = run(songs, "apply", "songs.csv", "imported.sqlite", "-o", "imported.csv", *DROP)
+    assert status == 0, err
+    contents = [(songs / name).read_bytes() for name in ("studio.csv", "lines.csv", "imported.csv")]
+    assert contents[0] == contents[1] == contents[2] != (songs / "songs.csv").read_bytes()
+
+
+def test_next_lists_samples_by_gain(songs):
+    assert run(songs, "fit", "songs.csv", *DROP, "-o", "m.skops", "--method", "MaskedLogistic")[0] == 0
+    for model in ([], ["--model", "m.skops"]):
+        status, out, err = run(songs, "next", "songs.csv", *DROP, "--top", "5", "--json", *model)
+        assert status == 0, err
+        ranked = json.loads(out)
+        assert {row["missing"] for row in ranked} <= {1, 2, 3}
+        assert max(row["missing"] for row in ranked) == 3
+        assert [row["gain"] for row in ranked] == sorted((row["gain"] for row in ranked), reverse=True)
+        assert all(row["most uncertain"] in LABELS for row in ranked)
+        assert "listed 5 of" in err
+
+
+def test_a_model_predicts_the_missing_labels(songs):
+    assert run(songs, "fit", "songs.csv", *DROP, "-o", "model.skops", "--method", "MaskedLogistic")[0] == 0
+    arguments = ["--model", "model.skops", "--kind", "missing", "--kind", "unlabeled", "--db", "model.sqlite"]
+    status, _, err = run(songs, "review", "songs.csv", *DROP, *arguments, "--export", "missing.jsonl")
+    assert status == 0, err
+    records = [json.loads(line) for line in (songs / "missing.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert records
+    assert {record["given"] for record in records} == {None}
+    right = [(r["probability"] > 0.5) == TRUTH[r["sample"], r["label"]] for r in records]
+    assert np.mean(right) > 0.7
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["review", "absent.csv"], "file absent.csv does not exist"),
+        (["review", "songs.csv", *DROP, "--export", "x.txt"], "--export must be a file .jsonl, or .json for Label"),
+        (["review", "songs.csv", *DROP, "--db", "songs.csv"], "songs.csv is not a SQLite file; pass the name of a"),
+        (["review", "songs.csv", *DROP, "--image", "cover", "--no-browser"], "must be among the columns of the table"),
+        (["apply", "songs.csv", "absent.sqlite", "-o", "y.csv", *DROP], "file absent.sqlite does not exist"),
+        (["apply", "songs.csv", "songs.csv", "-o", "y.csv", *DROP], 'unknown file extension ".csv" of songs.csv'),
+        (["apply", "songs.csv", "x.jsonl", "-o", "songs.csv", *DROP], "songs.csv already exists; use --force"),
+        (["apply", "songs.csv", "gone.jsonl", "-o", "y.csv", *DROP], "none of the 1 decided entries is in songs.csv"),
+    ],
+)
+def test_errors_exit_with_2(songs, args, message, monkeypatch, capsys):
+    (songs / "gone.jsonl").write_text('{"key": "gone", "label": "sad", "answer": "present"}\n')
+    monkeypatch.chdir(songs)
+    with pytest.raises(SystemExit) as ended:
+        main(args)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not (songs / "absent.review.sqlite").exists()
+    assert not (songs / "y.csv").exists()

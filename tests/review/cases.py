@@ -1,0 +1,63 @@
+"""Reviews of generated samples, and a server in a thread."""
+
+import http.client
+import json
+import threading
+from contextlib import contextmanager
+
+import numpy as np
+
+from spmld.audit import LabelIssues
+from spmld.review import DecisionStore, Evidence, ReviewServer, ReviewSession, TableFile, TableSamples, make_queue
+
+EVIL = "<script>document.title = 'taken'</script><img src=https://example.org/x onerror=\"document.title='taken'\">"
+
+
+def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", **options):
+    """Return a session for a table with random labels, a third of them missing."""
+    rng = np.random.default_rng(0)
+    names = names or [f"label {j}" for j in range(l)]
+    texts = texts or [f"words of song {i}" for i in range(n)]
+    signs = rng.integers(-1, 2, size=(n, len(names)))
+    errors = np.where(signs != 0, rng.normal(size=signs.shape), np.nan)
+    rates = np.full(len(names), 0.1)
+    scores = rng.normal(size=signs.shape)
+    issues = LabelIssues(signs, np.array([0, 1]), scores, errors, rates, rates, list(names), list(range(n)))
+    X = rng.normal(size=(n, 3))
+    quoted = ['"' + text.replace('"', '""') + '"' for text in texts]
+    lines = [f"{text},{x[0]:.3f},{x[1]:.3f},{x[2]:.3f}" for text, x in zip(quoted, X, strict=True)]
+    samples = TableSamples(TableFile("\n".join(["words,loud,fast,long", *lines])), [])
+    evidence = Evidence(X, signs, ["loud", "fast", "long"])
+    return ReviewSession(
+        make_queue(issues, min_gain=0), store, samples, evidence, reviewer=reviewer, title="songs.csv", **options
+    )
+
+
+@contextmanager
+def serve(path, **options):
+    """Run a server in a thread."""
+    with DecisionStore(path) as store:
+        server = ReviewServer(make_session(store, **options))
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+            server.close()
+
+
+def send(port, method, path, token=None, body=None, headers=None):
+    """Send a request; return status, headers and content."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    values = {} if token is None else {"X-Review-Token": token}
+    if body is not None:
+        values["Content-Type"] = "application/json"
+    try:
+        content = None if body is None else json.dumps(body)
+        connection.request(method, path, content, {**values, **(headers or {})})
+        reply = connection.getresponse()
+        return reply.status, dict(reply.getheaders()), reply.read()
+    finally:
+        connection.close()

@@ -1,0 +1,135 @@
+"""Files: fields change in place, and decisions are written in the form of the file."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spmld.review import Decision, TableFile, TableSamples, apply_decisions, label_columns, open_table, sample_keys
+from spmld.review.table_file import ParquetTable
+
+FIELDS = st.text(alphabet="ab1 \",;\n\té'", max_size=6)
+ROWS = st.integers(2, 4).flatmap(lambda n: st.lists(st.lists(FIELDS, min_size=n, max_size=n), min_size=1, max_size=6))
+
+
+def to_csv(rows, separator, end, quoting):
+    buffer = io.StringIO()
+    csv.writer(buffer, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)
+    return buffer.getvalue()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    rows=ROWS,
+    separator=st.sampled_from(",;\t"),
+    end=st.sampled_from(["\n", "\r\n"]),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    bom=st.booleans(),
+    value=FIELDS,
+    data=st.data(),
+)
+def test_one_field_changes_and_all_other_bytes_stay(rows, separator, end, quoting, bom, value, data):
+    header = [f"c{i}" for i in range(len(rows[0]))]
+    text = "\ufeff" * bom + to_csv([header, *rows], separator, end, quoting)
+    table = TableFile(text, separator=separator)
+    assert table.columns == header
+    assert [table.row(i) for i in range(len(table))] == rows
+    assert table.replace({}) == text.encode()
+    i, j = data.draw(st.integers(0, len(rows) - 1)), data.draw(st.integers(0, len(header) - 1))
+    changed = table.replace({(i, header[j]): value}).decode()
+    expected = [list(row) for row in rows]
+    expected[i][j] = value
+    read = TableFile(changed, separator=separator)
+    assert [read.row(k) for k in range(len(read))] == expected
+    start, stop = table._fields(table.spans[i + 1])[j]
+    assert changed.startswith(text[:start])
+    assert changed.endswith(text[stop:])
+
+
+def test_odd_lines_stay(tmp_path):
+    content = 'name;size;label_sad\r\n\r\na;5" disk;ja\n"b ""x""";;nein\n c ;1,5;'
+    (tmp_path / "odd.csv").write_bytes(content.encode("latin-1"))
+    table = open_table(tmp_path / "odd.csv", encoding="latin-1")
+    assert [table.row(i) for i in range(3)] == [["a", '5" disk', "ja"], ['b "x"', "", "nein"], [" c ", "1,5", ""]]
+    assert table.replace({(2, "label_sad"): "ja"}) == content.encode("latin-1") + b"ja"
+
+
+def test_keys_follow_samples_and_ignore_labels():
+    keys = sample_keys(["a", "b", "a", "c"])
+    assert len(set(keys)) == 4
+    assert sorted(sample_keys(["c", "a", "b", "a"])) == sorted(keys)
+    one, two = (TableFile(f"x,label_sad\n1,{a}\n2,{b}\n") for a, b in ((0, 1), (1, "")))
+    assert TableSamples(one, ["label_sad"]).keys == TableSamples(two, ["label_sad"]).keys
+
+
+def make_table(words, n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    lines = ["id,x,label_sad,label_calm"]
+    lines += [f'{i},"{rng.random():.3f}",{rng.choice(words)},{rng.choice(words)}' for i in range(n)]
+    return TableFile("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("words", [["1", "0", ""], ["yes", "no", ""], ["True", "False", ""], ["1.0", "0.0", ""]])
+def test_decisions_are_written_in_the_words_of_the_column(words):
+    table = make_table(words)
+    columns = label_columns(table.columns, ["sad", "calm"])
+    keys = TableSamples(table, list(columns.values())).keys
+    rng = np.random.default_rng(1)
+    answers = {(i, name): rng.choice(["present", "absent"]) for i in range(0, 40, 3) for name in columns}
+    applied = apply_decisions(table, [Decision(keys[i], name, a) for (i, name), a in answers.items()], columns)
+    read = TableFile(applied.content.decode())
+    for i in range(40):
+        for j, name in enumerate(columns):
+            old, new = (dict(zip(t.columns, t.row(i), strict=True))[columns[name]] for t in (table, read))
+            answer = answers.get((i, name))
+            assert new == (old if answer is None else words[0] if answer == "present" else words[1])
+            assert applied.trusted[i, j] == (answer is not None)
+    assert applied.changed + applied.confirmed + applied.added == len(answers)
+
+
+def test_decisions_follow_reordered_samples():
+    table = make_table(["1", "0"])
+    columns = label_columns(table.columns, ["sad", "calm"])
+    keys = TableSamples(table, list(columns.values())).keys
+    lines = table.text.splitlines()
+    reordered = TableFile("\n".join([lines[0], *reversed(lines[1:])]))
+    decisions = [Decision(keys[3], "sad", "present"), Decision(keys[5], "calm", "absent")]
+    applied = apply_decisions(reordered, decisions, columns)
+    assert np.argwhere(applied.trusted).tolist() == [[34, 1], [36, 0]]
+
+
+def test_conflicts_unsure_and_unknown_entries_change_nothing():
+    table = make_table(["1", "0"])
+    columns = label_columns(table.columns, ["sad", "calm"])
+    key = TableSamples(table, list(columns.values())).keys[0]
+    decisions = [Decision(key, "sad", "present", "ann"), Decision(key, "sad", "absent", "bob")]
+    decisions += [Decision(key, "calm", "unsure", "ann"), Decision("gone", "calm", "present", "ann")]
+    applied = apply_decisions(table, decisions, columns)
+    assert applied.content == table.text.encode()
+    assert not applied.trusted.any()
+    assert (applied.conflicts, applied.unsure, applied.unmatched) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("dtype", ["Int8", "float", "boolean", "int64"])
+def test_parquet_files_keep_their_types(tmp_path, dtype):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    values = [1, 0, 1] if dtype == "int64" else [1, 0, None]
+    frame = pd.DataFrame({"x": [0.5, 1.5, 2.5], "label_sad": pd.Series(values, dtype=dtype)})
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = open_table(tmp_path / "t.parquet")
+    assert isinstance(table, ParquetTable)
+    decisions = [Decision("", "sad", "absent", sample=0), Decision("", "sad", "present", sample=1)]
+    applied = apply_decisions(table, decisions, {"sad": "label_sad"})
+    read = pd.read_parquet(io.BytesIO(applied.content))
+    assert read.dtypes.tolist() == frame.dtypes.tolist()
+    assert read["x"].tolist() == [0.5, 1.5, 2.5]
+    assert read["label_sad"][:2].astype(float).tolist() == [0, 1]
+
+
+def test_label_columns_that_do_not_exist():
+    with pytest.raises(ValueError, match="no column for the label 'calm'; its columns: x, label_sad"):
+        label_columns(["x", "label_sad"], ["sad", "calm"])

@@ -1,0 +1,215 @@
+"""The server: order of entries, rejected requests, and several reviewers."""
+
+import json
+import socket
+import threading
+from dataclasses import replace
+
+import pytest
+
+from spmld.review import DecisionStore, ReviewServer, resolve
+from tests.review.cases import EVIL, make_session, send, serve
+
+
+@pytest.fixture
+def server(tmp_path):
+    with serve(tmp_path / "store.sqlite") as running:
+        yield running
+
+
+def ask(server, method, path, body=None, **headers):
+    status, _, content = send(server.port, method, path, server.token, body, headers)
+    assert status == 200, content
+    return json.loads(content)
+
+
+def test_decisions_follow_the_queue_and_undo_goes_back(server):
+    queue, store = server.session.queue, server.session.store
+    state = ask(server, "GET", "/api/entries")
+    shown = []
+    for answer in ("present", "absent", "unsure", "skip", "present"):
+        position = state["entries"][0]["position"]
+        shown.append(position)
+        state = ask(server, "POST", "/api/decision", {"position": position, "answer": answer})
+        assert store.decisions()[-1].answer == answer
+    assert shown == [0, 1, 2, 3, 4]
+    assert state["progress"]["decided"] == 4
+    state = ask(server, "POST", "/api/undo", {})
+    assert [entry["position"] for entry in state["entries"]] == [4, 5]
+    for position in range(4, len(queue)):
+        state = ask(server, "POST", "/api/decision", {"position": position, "answer": "unsure"})
+    assert [entry["position"] for entry in state["entries"]] == [3]  # the skipped one comes last
+    state = ask(server, "POST", "/api/decision", {"position": 3, "answer": "absent"})
+    assert state["entries"] == []
+    assert state["progress"]["decided"] == len(queue)
+    assert state["progress"]["remaining"] == 0
+
+
+def test_progress_counts_the_corrected_labels(server):
+    session, corrected = server.session, 0
+    for position, answer in enumerate(["present", "absent"] * 20):
+        entry = session.queue[position]
+        current = entry.probability > 0.5 if entry.given is None else bool(entry.given)
+        corrected += current != (answer == "present")
+        session.decide(position, answer)
+    progress = session.progress()
+    assert progress["corrected"] == corrected
+    assert progress["expected"] == pytest.approx(session.queue.gain[:40].sum(), abs=0.05)
+    assert progress["expected"] + progress["remaining"] == pytest.approx(session.queue.gain.sum(), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://example.org"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Host": "example.org"},
+        {"Host": "127.0.0.1"},
+        {"Host": "rebound.example.org:80"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"X-Review-Token": "wrong"},
+        {"X-Review-Token": ""},
+    ],
+)
+def test_requests_of_others_are_rejected(server, headers):
+    for method, path, body in (
+        ("GET", "/api/entries", None),
+        ("GET", "/api/image?sample=0", None),
+        ("POST", "/api/decision", {"position": 0, "answer": "present"}),
+        ("POST", "/api/undo", {}),
+    ):
+        status, _, content = send(server.port, method, path, server.token, body, headers)
+        assert status == 403
+        assert b"words" not in content
+    assert server.session.store.decisions() == []
+
+
+def test_the_server_listens_on_the_loopback_address_only(server):
+    assert server._server.server_address[0] == "127.0.0.1"
+    for family, _, _, _, address in socket.getaddrinfo(socket.gethostname(), server.port, type=socket.SOCK_STREAM):
+        if not address[0].startswith("127."):
+            with socket.socket(family) as outside:
+                outside.settimeout(5)
+                assert outside.connect_ex(address) != 0
+
+
+def test_pages_have_a_strict_policy_and_no_token(server):
+    for path in ("/", "/page.js", "/page.css"):
+        status, headers, content = send(server.port, "GET", path)
+        assert status == 200
+        assert server.token.encode() not in content
+        assert b"http" not in content.replace(b"http-equiv", b"")
+        assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
+        assert "unsafe" not in headers["Content-Security-Policy"]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert "Access-Control-Allow-Origin" not in headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/api/absent", None, 404),
+        ("GET", "/../store.sqlite", None, 404),
+        ("GET", "/api/image?sample=0", None, 404),
+        ("GET", "/api/image?sample=../../etc/passwd", None, 404),
+        ("POST", "/api/decision", {"position": 10**9, "answer": "present"}, 400),
+        ("POST", "/api/decision", {"position": "0", "answer": "present"}, 400),
+        ("POST", "/api/decision", {"position": True, "answer": "present"}, 400),
+        ("POST", "/api/decision", {"position": 0, "answer": "maybe"}, 400),
+        ("POST", "/api/decision", {"position": 0}, 400),
+        ("POST", "/api/decision", [], 400),
+        ("POST", "/api/decision", {"x": "x" * 20_000}, 413),
+    ],
+)
+def test_invalid_requests_are_answered_and_change_nothing(server, method, path, body, status):
+    got, _, content = send(server.port, method, path, server.token, body)
+    assert got == status
+    assert set(json.loads(content)) == {"error"}
+    assert server.session.store.decisions() == []
+    assert ask(server, "GET", "/api/entries")["entries"][0]["position"] == 0
+
+
+def test_a_body_of_another_type_is_rejected(server):
+    # HTML forms of other origins can send text without asking.
+    headers = {"Content-Type": "text/plain"}
+    status, _, _ = send(server.port, "POST", "/api/undo", server.token, {}, headers)
+    assert status == 415
+
+
+def test_reviewers_share_the_work_unless_they_overlap(tmp_path):
+    path = tmp_path / "store.sqlite"
+    with DecisionStore(path) as one, DecisionStore(path) as two, DecisionStore(path) as three:
+        ann, bob = make_session(one), make_session(two, reviewer="bob")
+        eve = make_session(three, reviewer="eve", overlap=True)
+        ann.decide(ann.upcoming()[0], "present")
+        assert bob.upcoming() == [1]
+        assert eve.upcoming() == [0]
+        eve.decide(0, "absent")
+        assert set(resolve(bob.store.decisions()).values()) == {"conflict"}
+        bob.decide(0, "absent")
+        assert set(resolve(ann.store.decisions()).values()) == {"absent"}
+        assert ann.undo() == 0
+        assert bob.undo() == 0
+        assert eve.undo() == 0
+        assert ann.upcoming() == bob.upcoming() == [0]
+        assert ann.undo() is None
+
+
+def test_parallel_requests_lose_nothing(server):
+    def work(part):
+        for position in range(part, 80, 4):
+            ask(server, "POST", "/api/decision", {"position": position, "answer": "present"})
+
+    threads = [threading.Thread(target=work, args=(part,)) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(server.session.store.decisions()) == 80
+    assert ask(server, "GET", "/api/entries")["entries"][0]["position"] == 80
+
+
+def test_content_is_sent_as_json_only(tmp_path):
+    with serve(tmp_path / "store.sqlite", names=[EVIL, "sad"], texts=[EVIL] * 50) as server:
+        status, headers, content = send(server.port, "GET", "/api/entries", server.token)
+        assert (status, headers["Content-Type"]) == (200, "application/json")
+        assert EVIL in json.dumps(json.loads(content), ensure_ascii=False).replace('\\"', '"')
+
+
+def test_a_port_in_use_is_an_error(server, tmp_path):
+    with (
+        DecisionStore(tmp_path / "other.sqlite") as store,
+        pytest.raises(ValueError, match=f"port {server.port} cannot be used: .*; pass another port, or 0 for a free"),
+    ):
+        ReviewServer(make_session(store), server.port)
+
+
+def test_images_outside_of_the_folder_are_not_shown(tmp_path):
+    from spmld.review import TableFile, TableSamples
+
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "in.png").write_bytes(b"picture")
+    (tmp_path / "out.png").write_bytes(b"secret")
+    (folder / "link.png").symlink_to(tmp_path / "out.png")
+    (folder / "text.txt").write_text("secret")
+    paths = ["in.png", "../out.png", str(tmp_path / "out.png"), "link.png", "text.txt", "gone.png", ""]
+    samples = TableSamples(TableFile("\n".join(["file,x", *(f"{p},1" for p in paths)])), [], "file", folder)
+    assert [samples.image(i) for i in range(7)] == [folder / "in.png", *[None] * 6]
+
+
+def test_the_order_follows_the_decisions(tmp_path):
+    with DecisionStore(tmp_path / "store.sqlite") as store:
+        session = make_session(store)
+        reversed_gain = session.queue.gain[::-1].copy()
+        session.on_update(lambda outcomes: replace(session.queue, gain=reversed_gain), every=3)
+        for _ in range(3):
+            session.decide(session.upcoming()[0], "present")
+        session._thread.join(60)
+        last = len(session.queue) - 1
+        assert session.upcoming(2) == [last, last - 1]
+        session.decide(last, "absent")
+        assert session.progress()["decided"] == 4
+        assert session.undo() == last
