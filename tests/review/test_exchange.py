@@ -91,7 +91,7 @@ def test_the_prediction_of_a_task_is_the_more_probable_choice(session, tmp_path)
 @pytest.mark.parametrize("image", [None, "words"])
 def test_label_studio_accepts_configuration_tasks_and_annotations(session, tmp_path, image):
     label_interface = pytest.importorskip(
-        "label_studio_sdk.label_interface", reason='needs label-studio-sdk: pip install "spmld[test]"'
+        "label_studio_sdk.label_interface", reason='needs label-studio-sdk: pip install "spmld[dev]"'
     )
     write_tasks(entry_records(session.queue, session.samples), tmp_path / "tasks.json", image)
     config = (tmp_path / "tasks.xml").read_text(encoding="utf-8")
@@ -114,7 +114,7 @@ def test_label_studio_accepts_configuration_tasks_and_annotations(session, tmp_p
 def test_label_studio_predictions_are_sampled_from_the_configuration():
     """A sample that Label Studio generates from our configuration is read as a decision."""
     label_interface = pytest.importorskip(
-        "label_studio_sdk.label_interface", reason='needs label-studio-sdk: pip install "spmld[test]"'
+        "label_studio_sdk.label_interface", reason='needs label-studio-sdk: pip install "spmld[dev]"'
     )
     interface = label_interface.LabelInterface(label_config())
     annotation = interface.generate_sample_annotation()
