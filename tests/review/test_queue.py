@@ -8,7 +8,7 @@ from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.pacing.noise import NoiseRates, error_log_odds
 from spmld.review import expected_gain, make_queue, rank_samples, true_probability
-from spmld.review.queue import with_min_rates
+from spmld.review.gain import with_min_rates
 
 
 def random_issues(n=30, l=5, seed=0):

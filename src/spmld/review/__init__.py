@@ -4,7 +4,8 @@ from spmld.review.applying import Applied, apply_decisions, label_columns, trust
 from spmld.review.decisions import Decision, resolve
 from spmld.review.evidence import Evidence
 from spmld.review.exchange import entry_records, label_config, read_decisions, write_jsonl, write_tasks
-from spmld.review.queue import ReviewEntry, ReviewQueue, expected_gain, make_queue, rank_samples, true_probability
+from spmld.review.gain import expected_gain, rank_samples, true_probability
+from spmld.review.queue import ReviewEntry, ReviewQueue, make_queue
 from spmld.review.samples import ArraySamples, TableSamples, sample_keys
 from spmld.review.server import ReviewServer
 from spmld.review.session import ReviewSession

@@ -16,7 +16,7 @@ from spmld.audit import LabelIssues, find_label_issues
 from spmld.labels.single_class import find_single_class
 from spmld.pacing.noise import NoiseRates, error_log_odds
 from spmld.pacing.rate_estimate import calibrate
-from spmld.review.queue import with_min_rates
+from spmld.review.gain import with_min_rates
 
 
 def update_issues(issues: LabelIssues, X: Any, decisions: Any, *, cv: Any = 5, random_state: Any = None) -> LabelIssues:
