@@ -41,7 +41,7 @@ def test_fit_evaluate_predict(folder):
     scores = model.decision_function(test.X)
     answers = {"predictions": model.predict(test.X), "probabilities": model.predict_proba(test.X)}
     assert set(values) == set(evaluate(test.Y, scores=scores, **answers).to_dict())
-    assert values["ranking_loss"] == pytest.approx(ranking_loss(test.Y, scores), rel=1e-3)
+    assert values["ranking_loss"] == pytest.approx(ranking_loss(test.Y, scores), abs=1e-4)
     assert values["macro_auc"] == pytest.approx(macro_auc(test.Y, scores), rel=1e-3)
     assert values["macro_auc"] > 0.85
 
