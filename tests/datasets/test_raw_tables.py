@@ -1,12 +1,13 @@
 """Tables in any format are read as the same DataFrame, and their columns get roles."""
 
+import pickle
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from spmld.datasets import TableError, TableRoles, TableWarning, from_frame, read_dataset, read_table
+from spmld.datasets import TableError, TableProblem, TableRoles, TableWarning, from_frame, read_dataset, read_table
 from tests.journeys.songs import TAGS, make_songs, tag_lists
 
 FRAME, Y = make_songs(60)
@@ -99,3 +100,9 @@ def test_all_problems_are_in_one_error():
         from_frame(SONGS)
     with pytest.raises(TableError, match=r"labels=\['rock', 'sad'\]"):
         from_frame(FRAME.assign(rock="yes", sad=1))
+
+
+def test_errors_and_warnings_of_tables_can_be_sent_to_other_processes():
+    problems = [TableProblem("no samples"), TableProblem("no labels", (("tags", "mood"),))]
+    for error in (TableError(problems, "songs.csv"), TableWarning(problems[1])):
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)

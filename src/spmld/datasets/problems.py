@@ -59,7 +59,10 @@ class TableError(ValueError):
 
     def __init__(self, problems: Sequence[TableProblem], source: str = "") -> None:
         self.problems, self.source = list(problems), source
-        super().__init__(self._title() + "; ".join(problem.describe() for problem in self.problems))
+        super().__init__(problems, source)  # the arguments, so that the error can be pickled
+
+    def __str__(self) -> str:
+        return self._title() + "; ".join(problem.describe() for problem in self.problems)
 
     def _title(self) -> str:
         source = self.source or "the table"
@@ -86,7 +89,10 @@ class TableWarning(UserWarning):
 
     def __init__(self, problem: TableProblem) -> None:
         self.problem = problem
-        super().__init__(problem.describe())
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        return self.problem.describe()
 
 
 def _as_argument(option: str, values: list[str]) -> str:
