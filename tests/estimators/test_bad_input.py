@@ -251,9 +251,9 @@ def test_a_fit_that_fails_sets_no_attributes():
     assert not hasattr(model, "label_factors_")
 
 
-def test_frame_with_strings_for_missing_raises():
+def test_frame_with_an_unknown_word_raises():
     frame = pd.DataFrame(Y).astype(object)
-    frame.iloc[0, 0] = "?"
+    frame.iloc[0, 0] = "maybe"
     with pytest.raises(ValueError, match="Y mixes values"):
         GLOCAL().fit(X, frame)
 
