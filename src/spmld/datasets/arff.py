@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spmld._io import StrPath, need, reading, writing
 from spmld.datasets.dataset import Dataset
-from spmld.datasets.frames import to_number
+from spmld.labels.words import to_number
 
 
 def read_arff(

@@ -12,7 +12,7 @@ from spmld._io import need
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.problems import TableError, TableProblem, TableWarning
 from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, first, read_label_columns
-from spmld.labels.words import word_to_number
+from spmld.labels.words import to_number
 from spmld.preprocessing import TableEncoder
 from spmld.preprocessing.columns import IGNORED_KINDS, column_kind, to_numbers
 
@@ -196,14 +196,6 @@ def to_frame(data: Dataset) -> Any:
         raise ValueError(f"the feature {taken[0]!r} would be read as a label, since its name starts with {PREFIX!r}")
     labels = pandas.DataFrame(data.Y, columns=[PREFIX + name for name in data.label_names]).astype("Int8")
     return pandas.concat([pandas.DataFrame(X, columns=list(data.feature_names)), labels], axis=1)
-
-
-def to_number(value: Any) -> float:
-    """Convert a number, or a truth value as bool or text, to float; None and empty text become NaN."""
-    if value is None:
-        return float("nan")
-    number = word_to_number(value)
-    return float(value) if number is None else number
 
 
 def _to_array(frame: Any) -> NDArray[np.float64]:

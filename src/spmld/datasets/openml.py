@@ -7,7 +7,8 @@ import numpy as np
 
 from spmld._io import StrPath, need
 from spmld.datasets.dataset import Dataset
-from spmld.datasets.frames import from_frame, to_number
+from spmld.datasets.frames import from_frame
+from spmld.labels.words import to_number
 
 
 def read_openml(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spmld._validation import did_you_mean
 from spmld.datasets.problems import TableProblem
 from spmld.labels.tags import EmptyIs, Untagged, check_choice, guess_separator, read_tags, split_tags
-from spmld.labels.words import WORDS, word_to_number
+from spmld.labels.words import WORDS, to_number, word_to_number
 
 PREFIX = "label_"
 
@@ -198,12 +198,10 @@ def _read_column(column: Any, problems: list[TableProblem]) -> NDArray[np.float6
     for value in objects.unique():
         if value is None:
             continue
-        number = word_to_number(value)
-        if number is None:
-            try:
-                number = float(value)
-            except (TypeError, ValueError):
-                number = np.inf
+        try:
+            number = to_number(value)
+        except (TypeError, ValueError):
+            number = np.inf
         if not (np.isnan(number) or number in (-1, 0, 1)):
             invalid.append(value)
         numbers[value] = number

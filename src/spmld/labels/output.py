@@ -1,5 +1,6 @@
 """Predictions as data frames."""
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 from spmld._arrays import to_numpy
@@ -10,10 +11,8 @@ OUTPUTS = ("default", "pandas")
 """Accepted values of ``set_output(predict=...)``."""
 
 
-class PredictionOutputMixin:
+class PredictionOutputMixin(ABC):
     """Mixin of classifiers whose predictions can be data frames.
-
-    It needs the method `_label_form`, which returns the `Labels` of the last fit.
 
     Examples
     --------
@@ -58,5 +57,6 @@ class PredictionOutputMixin:
         columns = labels.classes if labels.one_dimensional else labels.names
         return pandas.DataFrame(values, index=index, columns=columns)
 
+    @abstractmethod
     def _label_form(self) -> Labels:
-        raise NotImplementedError
+        """Return the labels of the last fit."""

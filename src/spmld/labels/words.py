@@ -34,6 +34,21 @@ def word_to_number(value: Any) -> float | None:
     return math.nan if word in MISSING_WORDS else None
 
 
+def to_number(value: Any) -> float:
+    """Convert a number, or a truth value as bool or text, to float; None and empty text become NaN.
+
+    Examples
+    --------
+    >>> from spmld.labels.words import to_number
+    >>> to_number("ja"), to_number("2.5"), to_number(None)
+    (1.0, 2.5, nan)
+    """
+    if value is None:
+        return math.nan
+    number = word_to_number(value)
+    return float(value) if number is None else number
+
+
 def words_to_floats(values: NDArray[Any], observed: NDArray[np.bool_]) -> NDArray[np.float64] | None:
     """Return an array of words, numbers and bools as floats, NaN where missing; None if it has other values.
 

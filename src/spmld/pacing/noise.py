@@ -119,7 +119,7 @@ def log_likelihood(scores: Array, signs: Array, rates: NoiseRates) -> Array:
     """
     xp = array_namespace(scores)
     pi = logistic(rates.slope * scores + rates.shift)
-    likelihood = _likelihood(pi, signs, rates.alpha, rates.beta)
+    likelihood = label_likelihood(pi, signs, rates.alpha, rates.beta)
     return xp.sum(xp.where(signs == 0, xp.zeros_like(pi), xp.log(likelihood)), axis=0)
 
 
@@ -221,8 +221,8 @@ def _count_low(scores: NDArray[np.float64], signs: NDArray[np.int8]) -> tuple[fl
     return float(below @ (signs > 0)), float(below @ (signs < 0))
 
 
-def _likelihood(pi: Array, signs: Array, alpha: Array, beta: Array) -> Array:
-    """Return the probability of each observed label."""
+def label_likelihood(pi: Array, signs: Array, alpha: Array | float, beta: Array | float) -> Array:
+    """Return the probability of each observed label, given the probability pi that it is truly positive."""
     xp = array_namespace(pi)
     return xp.where(signs > 0, (1 - beta) * pi + alpha * (1 - pi), beta * pi + (1 - alpha) * (1 - pi))
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from spmld.pacing.noise import MIN_RATE, NoiseRates, false_positive_rate
+from spmld.pacing.noise import MIN_RATE, NoiseRates, false_positive_rate, label_likelihood
 
 _Floats = NDArray[np.float64]
 Bounds = tuple[float, float]
@@ -184,8 +184,7 @@ def _negative_log_likelihood(
 ) -> tuple[float, _Floats, _Floats, _Floats]:
     """Return the value, and its derivatives in the log-odds, alpha and beta of each entry."""
     pi = expit(log_odds)
-    p = alpha + (1 - alpha - beta) * pi
-    likelihood = np.where(positive, p, 1 - p) + MIN_RATE**2
+    likelihood = label_likelihood(pi, positive, alpha, beta) + MIN_RATE**2
     in_p = np.where(positive, -1, 1) / likelihood
     return float(-np.log(likelihood).sum()), in_p * (1 - alpha - beta) * pi * (1 - pi), in_p * (1 - pi), -in_p * pi
 

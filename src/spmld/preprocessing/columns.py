@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._io import need
-from spmld.labels.words import word_to_number
+from spmld.labels.words import to_number
 
 DATE_FORMATS = (
     "ISO8601",
@@ -120,11 +120,8 @@ def to_numbers(column: Any) -> Any:
 
 
 def _to_number(value: Any) -> float:
-    number = word_to_number(value)
-    if number is not None:
-        return number
     try:
-        return float(value)
+        return to_number(value)
     except (TypeError, ValueError):
         pass
     text = str(value).strip()

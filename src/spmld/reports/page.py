@@ -49,5 +49,7 @@ def _templates() -> tuple[Any, str, str]:
     loader = jinja.PackageLoader("spmld.reports")
     # Label names are arbitrary text, so everything is escaped unless the template marks it as safe.
     environment = jinja.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    style, script = (loader.get_source(environment, name)[0] for name in ("style.css", "script.js"))
-    return environment.get_template("page.html"), style, script
+    colors, style, script = (
+        loader.get_source(environment, name)[0] for name in ("colors.css", "style.css", "script.js")
+    )
+    return environment.get_template("page.html"), colors + style, script

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.datasets.frames import to_number
+from spmld.labels.words import to_number
 from spmld.review.decisions import Decision, add_keys, resolve
 from spmld.review.samples import TableSamples
 from spmld.review.table_file import ParquetTable, TableFile

@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.audit import LabelIssues
+from spmld.pacing.noise import MIN_RATE as LOWEST_RATE
+from spmld.pacing.noise import NoiseRates, error_log_odds
 
 MIN_RATE = 0.01
 """Noise rate that is assumed for labels in which the audit finds less noise."""
@@ -57,19 +59,21 @@ def with_min_rates(issues: LabelIssues, min_rate: float = MIN_RATE) -> LabelIssu
     --------
     >>> import numpy as np
     >>> from spmld.audit import LabelIssues
+    from spmld.pacing.noise import MIN_RATE as LOWEST_RATE
+    from spmld.pacing.noise import NoiseRates, error_log_odds
     >>> from spmld.review.gain import with_min_rates
     >>> signs, rate = np.array([[1, -1]]), np.full(2, 0.001)
     >>> issues = LabelIssues(signs, np.array([0, 1]), -6.0 * signs, np.full((1, 2), -0.9), rate, rate, [], [])
     >>> with_min_rates(issues).error_log_odds.round(1)
     array([[1.4, 1.4]])
     """
-    alpha, beta = (np.maximum(rates, 1e-7) for rates in (issues.alpha, issues.beta))
-    low = (alpha < min_rate) & (beta < min_rate)
-    new_alpha, new_beta = np.where(low, min_rate, alpha), np.where(low, min_rate, beta)
-    positive = np.log(new_alpha / alpha) - np.log1p(-new_beta) + np.log1p(-beta)
-    negative = np.log(new_beta / beta) - np.log1p(-new_alpha) + np.log1p(-alpha)
-    errors = issues.error_log_odds + np.where(issues.signs > 0, positive, negative)
-    return replace(issues, alpha=new_alpha, beta=new_beta, error_log_odds=errors)
+    old = NoiseRates(*(np.maximum(rates, LOWEST_RATE) for rates in (issues.alpha, issues.beta)))
+    low = (old.alpha < min_rate) & (old.beta < min_rate)
+    new = NoiseRates(*(np.where(low, min_rate, rates) for rates in (old.alpha, old.beta)))
+    # The log-odds are a sum of a function of the rates and a function of the score.
+    zero = np.zeros(issues.signs.shape)
+    change = error_log_odds(zero, issues.signs, new) - error_log_odds(zero, issues.signs, old)
+    return replace(issues, alpha=new.alpha, beta=new.beta, error_log_odds=issues.error_log_odds + change)
 
 
 def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[np.float64]:
@@ -90,6 +94,8 @@ def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[
     --------
     >>> import numpy as np
     >>> from spmld.audit import LabelIssues
+    from spmld.pacing.noise import MIN_RATE as LOWEST_RATE
+    from spmld.pacing.noise import NoiseRates, error_log_odds
     >>> from spmld.review import true_probability
     >>> signs, zero, rate = np.array([[1, -1, 0]]), np.zeros((1, 3)), np.full(3, 0.1)
     >>> issues = LabelIssues(signs, np.array([0, 1]), zero, np.array([[2.0, 2.0, np.nan]]), rate, rate, [], [])

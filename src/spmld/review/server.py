@@ -16,9 +16,10 @@ from spmld.review.session import ReviewSession
 
 ADDRESS = "127.0.0.1"
 _PAGES = {
-    "/": ("page.html", "text/html; charset=utf-8"),
-    "/page.css": ("page.css", "text/css; charset=utf-8"),
-    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "/": ("spmld.review", "page.html", "text/html; charset=utf-8"),
+    "/colors.css": ("spmld.reports", "colors.css", "text/css; charset=utf-8"),
+    "/page.css": ("spmld.review", "page.css", "text/css; charset=utf-8"),
+    "/page.js": ("spmld.review", "page.js", "text/javascript; charset=utf-8"),
 }
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src blob:; "
@@ -185,8 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
             return "image/x-icon", b""
         if path not in _PAGES:
             return None
-        name, kind = _PAGES[path]
-        return kind, (files("spmld.review") / "templates" / name).read_bytes()
+        package, name, kind = _PAGES[path]
+        return kind, (files(package) / "templates" / name).read_bytes()
 
     def _data(self, method: str, path: str, query: dict[str, list[str]], body: dict[str, Any]) -> tuple[str, bytes]:
         token = self.headers.get("X-Review-Token", "")

@@ -10,7 +10,7 @@ from typing import Any
 
 from spmld._io import StrPath, need, reading
 from spmld.datasets.files import table_kind
-from spmld.datasets.frames import to_number
+from spmld.labels.words import to_number
 
 _BOM = "\ufeff"
 _SEPARATORS = ",;\t|"
