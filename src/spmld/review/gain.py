@@ -59,8 +59,6 @@ def with_min_rates(issues: LabelIssues, min_rate: float = MIN_RATE) -> LabelIssu
     --------
     >>> import numpy as np
     >>> from spmld.audit import LabelIssues
-    from spmld.pacing.noise import MIN_RATE as LOWEST_RATE
-    from spmld.pacing.noise import NoiseRates, error_log_odds
     >>> from spmld.review.gain import with_min_rates
     >>> signs, rate = np.array([[1, -1]]), np.full(2, 0.001)
     >>> issues = LabelIssues(signs, np.array([0, 1]), -6.0 * signs, np.full((1, 2), -0.9), rate, rate, [], [])
@@ -94,8 +92,6 @@ def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[
     --------
     >>> import numpy as np
     >>> from spmld.audit import LabelIssues
-    from spmld.pacing.noise import MIN_RATE as LOWEST_RATE
-    from spmld.pacing.noise import NoiseRates, error_log_odds
     >>> from spmld.review import true_probability
     >>> signs, zero, rate = np.array([[1, -1, 0]]), np.zeros((1, 3)), np.full(3, 0.1)
     >>> issues = LabelIssues(signs, np.array([0, 1]), zero, np.array([[2.0, 2.0, np.nan]]), rate, rate, [], [])
