@@ -82,7 +82,7 @@ def apply(
     if as_json:
         print_json(summary)
     else:
-        print_message("\n".join(_describe(summary, form.column if isinstance(form, TagColumn) else "")))
+        print_message("\n".join(_describe(summary, _tag_reasons(form) if isinstance(form, TagColumn) else {})))
 
 
 def _new_source(data: Source, dataset: Dataset, out: str) -> Source:
@@ -120,23 +120,33 @@ def _refit(model: Any, source: Source, method: str, path: str) -> dict[str, Any]
     return {"path": path, **save_model(model, path, source, data, method, seconds)}
 
 
-def _describe(summary: dict[str, Any], column: str) -> list[str]:
-    """Return the lines of the message; `column` is the column of tags."""
+def _tag_reasons(tags: TagColumn) -> dict[str, str]:
+    """Return why decisions are not in a column of tags, and why other entries have changed."""
+    if tags.untagged == "negative":
+        unwritten = (
+            f"absent, but not written, because the field {tags.column!r} is empty, which means missing labels; decide "
+            "all tags of these samples, or pass --empty-is negative"
+        )
+    else:
+        unwritten = f"absent, which cannot be written, since tags that are not in {tags.column!r} count as missing"
+    implied = f"negative instead of missing, because the field {tags.column!r} was empty and has a tag now"
+    return {"unwritten": unwritten, "implied": implied}
+
+
+def _describe(summary: dict[str, Any], tag_reasons: dict[str, str]) -> list[str]:
     lines = [
         f"{summary['file']}: {summary['changed']} labels changed, {summary['added']} added, "
         f"{summary['confirmed']} confirmed",
         f"{summary['trusted']}: {summary['trusted_entries']} trusted entries; with spmld review --trusted they are not "
         "shown again",
     ]
-    for name, reason in (
-        ("unsure", "left as they are, reviewers are unsure"),
-        ("conflicts", "left as they are, reviewers disagree; another decision resolves them"),
-        ("unmatched", "not in the file"),
-        ("unwritten", f"absent, which a list in {column!r} without this tag does not say, so they count as missing"),
-        ("implied", f"negative instead of missing, because {column!r} was empty and has a tag now"),
-    ):
-        if summary[name]:
-            lines.append(f"{summary[name]} entries: {reason}")
+    reasons = {
+        "unsure": "left as they are, reviewers are unsure",
+        "conflicts": "left as they are, reviewers disagree; another decision resolves them",
+        "unmatched": "not in the file",
+        **tag_reasons,
+    }
+    lines += [f"{summary[name]} entries: {reason}" for name, reason in reasons.items() if summary[name]]
     if "model" in summary:
         model = summary["model"]
         lines.append(f"{model['path']}: {model['method']} fitted in {model['seconds']:.1f} s")

@@ -115,10 +115,13 @@ function showEvidence(entry) {
     row.append(element("th", i.feature), element("td", String(Number(i.value.toPrecision(3)))), cell);
     return row;
   }));
-  const features = [["speak for it", entry.raising], ["speak against it", entry.lowering]].filter(([, names]) => names.length);
-  $("label-features").replaceChildren(...features.flatMap(([effect, names]) => [
-    element("dt", `In all samples with the label ${entry.name}, features that ${effect}`), element("dd", names.join(", ")),
-  ]));
+  const features = [
+    ["Top features for the label in all samples", entry.raising],
+    ["Top features against it", entry.lowering],
+  ].filter(([, names]) => names.length);
+  $("label-features").replaceChildren(
+    ...features.flatMap(([title, names]) => [element("dt", title), element("dd", names.join(", "))]),
+  );
 }
 
 function show(state) {
