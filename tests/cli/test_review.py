@@ -238,8 +238,14 @@ def test_a_model_predicts_the_missing_labels(songs):
         (["review", "songs.csv", *DROP, "--db", "songs.csv"], "songs.csv is not a SQLite file; pass the name of a"),
         (["review", "songs.csv", *DROP, "--image", "cover", "--no-browser"], "must be among the columns of the table"),
         (["apply", "songs.csv", "absent.sqlite", "-o", "y.csv", *DROP], "file absent.sqlite does not exist"),
-        (["apply", "songs.csv", "x.jsonl", "-o", "y.xlsx", *DROP], "the format of songs.csv, to a file .csv or .tsv, got"),
-        (["apply", "emotions", "x.jsonl", "-o", "y.csv"], "decisions can be written into a table (.csv, .tsv, .csv.gz,"),
+        (
+            ["apply", "songs.csv", "x.jsonl", "-o", "y.xlsx", *DROP],
+            "the format of songs.csv, to a file .csv or .tsv, got",
+        ),
+        (
+            ["apply", "emotions", "x.jsonl", "-o", "y.csv"],
+            "decisions can be written into a table (.csv, .tsv, .csv.gz,",
+        ),
         (["apply", "songs.csv", "songs.csv", "-o", "y.csv", *DROP], 'unknown file extension ".csv" of songs.csv'),
         (["apply", "songs.csv", "x.jsonl", "-o", "songs.csv", *DROP], "songs.csv already exists; use --force"),
         (["apply", "songs.csv", "gone.jsonl", "-o", "y.csv", *DROP], "none of the 1 decided entries is in songs.csv"),
