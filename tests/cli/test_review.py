@@ -10,12 +10,16 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from http.client import HTTPException
 
 import numpy as np
 import pytest
 
+from spmld import SelfPacedEnsemble
 from spmld.cli import main
+from spmld.cli.apply import _keep_rate
+from spmld.datasets import Dataset, make_planted
 from spmld.review import DecisionStore
 from tests.cli.songs import run
 from tests.review.cases import send
@@ -228,6 +232,28 @@ def test_a_model_predicts_the_missing_labels(songs):
     assert {record["given"] for record in records} == {None}
     right = [(r["probability"] > 0.5) == TRUTH[r["sample"], r["label"]] for r in records]
     assert np.mean(right) > 0.7
+
+
+def test_a_refit_keeps_the_rate_of_the_labels_before_the_review():
+    planted = make_planted(600, noise=0.1, random_state=0)
+    noisy = np.where(np.random.default_rng(0).random(planted.Y.shape) < 0.25, 1, planted.Y)
+    data = Dataset(planted.X, noisy, trusted=np.ones(noisy.shape, dtype=bool))
+    rate = _keep_rate({}, data, "SelfPacedEnsemble", 0)["false_positive_rate"]
+    assert rate == pytest.approx(0.25, abs=0.1)
+    assert rate == SelfPacedEnsemble(random_state=0).fit(planted.X, noisy).false_positive_rate_.max()
+    assert _keep_rate({}, replace(data, Y=planted.Y), "SelfPacedEnsemble", 0) == {}
+    assert _keep_rate({"false_positive_rate": 0.1}, data, "SelfPacedEnsemble", 0) == {"false_positive_rate": 0.1}
+    assert _keep_rate({}, data, "MaskedLogistic", 0) == {}
+
+
+def test_a_refit_does_not_take_reviewed_entries_for_a_random_selection(songs, monkeypatch, capsys):
+    lines = [{"sample": i, "label": "sad", "answer": "present" if TRUTH[i, "sad"] else "absent"} for i in range(30)]
+    (songs / "thirty.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    monkeypatch.chdir(songs)
+    main(["apply", "songs.csv", "thirty.jsonl", "-o", "thirty.csv", "--refit", "thirty.skops", "--json", *DROP])
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["trusted_entries"] == 30
+    assert "trusted_entries" not in summary["model"]
 
 
 @pytest.mark.parametrize(
