@@ -250,7 +250,8 @@ def test_a_refit_does_not_take_reviewed_entries_for_a_random_selection(songs, mo
     lines = [{"sample": i, "label": "sad", "answer": "present" if TRUTH[i, "sad"] else "absent"} for i in range(30)]
     (songs / "thirty.jsonl").write_text("\n".join(map(json.dumps, lines)))
     monkeypatch.chdir(songs)
-    main(["apply", "songs.csv", "thirty.jsonl", "-o", "thirty.csv", "--refit", "thirty.skops", "--json", *DROP])
+    with pytest.raises(SystemExit):
+        main(["apply", "songs.csv", "thirty.jsonl", "-o", "thirty.csv", "--refit", "thirty.skops", "--json", *DROP])
     summary = json.loads(capsys.readouterr().out)
     assert summary["trusted_entries"] == 30
     assert "trusted_entries" not in summary["model"]

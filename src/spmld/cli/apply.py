@@ -17,6 +17,7 @@ from spmld.cli.review_data import FOLDER_SEPARATOR, label_form, open_editable
 from spmld.datasets import Dataset
 from spmld.review import Applied, TagColumn, apply_decisions, read_decisions, trusted_csv
 from spmld.review.tables import check_extension, without_gz
+from spmld.review.typed_tables import to_text
 
 
 @click.command()
@@ -72,7 +73,8 @@ def apply(
     with writing(out) as part:
         part.write_bytes(applied.content)
     with writing(trusted_path) as part:
-        content = trusted_csv(mask, form.names, dataset.sample_names, id or "")
+        names = None if id is None else [to_text(value) for value in table.column(id)]
+        content = trusted_csv(mask, form.names, names, id or "")
         part.write_text(content, encoding="utf-8", newline="")
     counts = {item.name: getattr(applied, item.name) for item in fields(Applied) if item.type is int}
     summary: dict[str, Any] = {"file": out, "trusted": trusted_path, "trusted_entries": int(mask.sum()), **counts}
