@@ -48,7 +48,7 @@ def test_output_fits_a_terminal_and_all_files_are_written(demo):
     assert sorted(os.listdir(folder)) == ["demo.png", "report.html", "songs.csv", "test.csv"]
     assert (folder / "demo.png").read_bytes()[:4] == b"\x89PNG"
     page = (folder / "report.html").read_text()
-    assert "review: piano" in page  # a word as the name of a feature
+    assert "review: riff" in page  # a word as the name of a feature
     assert "S0001" in (folder / "songs.csv").read_text()
 
 
@@ -106,6 +106,10 @@ def test_printed_commands_run_and_agree_with_the_demo(demo):
     assert values["ranking_loss"] == pytest.approx(row(out, "ranking loss -")[1], abs=1e-3)
     assert values["micro_f1"] == pytest.approx(row(out, "micro F1 +")[1], abs=1e-3)
     assert len(pd.read_csv(folder / "missing.csv")) == number(out, r"Of the ([\d,]+) added tags")
+    for name, args in {"a": ["test.csv", "--model", "songs.skops"], "b": commands["audit"][1:-2]}.items():
+        done = spmld(folder, "report", *args, "--no-audit", "-o", f"{name}.html")
+        assert done.returncode == 0, done.stderr
+        assert "review: riff" in (folder / f"{name}.html").read_text()
     done = spmld(folder, *commands["review"], "--export", "entries.jsonl")
     assert done.returncode == 0, done.stderr
     assert json.loads((folder / "entries.jsonl").read_text().splitlines()[0])["fields"]["song_id"] in out

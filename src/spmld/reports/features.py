@@ -27,7 +27,7 @@ def features(data: ReportData) -> Section | None:
         return None
     rows = [[name, *row[1:]] for name, row in zip(data.label_names, table.rows, strict=True)]
     text = (
-        f"Features with the largest mean contribution to the scores of each label, on {data.audited_samples}. Of two "
+        f"Features whose contributions to the scores of each label vary most, on {data.audited_samples}. Of two "
         "correlated features, either may get the contribution."
     )
     return Section("features", "Top features", text, [type(table)(table.columns, rows, "Features of each label")])
