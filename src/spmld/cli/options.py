@@ -47,12 +47,14 @@ class DecisionType(click.ParamType):  # type: ignore[type-arg]
         """Return the decision as text, float or int."""
         from spmld.model_selection.thresholds import DECISION_CONSTRAINTS
 
+        if str(value).lower() == "none":
+            return "none"
         decision: str | float | int = parse_value(value) if isinstance(value, str) else value
         if isinstance(decision, bool) or not any(
             accepted.is_satisfied_by(decision) for accepted in DECISION_CONSTRAINTS
         ):
             self.fail(
-                f"must be one of {', '.join(DECISIONS)}, a threshold between 0 and 1, or a number of labels "
+                f"must be one of {', '.join(DECISIONS)}, none, a threshold between 0 and 1, or a number of labels "
                 f"of at least 1, got {value!r}",
                 param,
                 ctx,
@@ -222,7 +224,8 @@ decision_option = click.option(
     "--decision",
     type=DecisionType(),
     metavar="RULE",
-    help=f"Which labels to predict: {', '.join(DECISIONS)}, a threshold, or a number of labels.  [default: f1]",
+    help=f"Which labels to predict: {', '.join(DECISIONS)}, a threshold, a number of labels, or none for the "
+    "predictions of the method itself.  [default: f1]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
