@@ -18,8 +18,8 @@ NAMES = ["a", "b", "c", "d"]
 def rare_labels(n, seed):
     """Return features that determine rare labels, and weak enough that a regularized model predicts few positives."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 8)) / 20
-    return X, (X[:, :4] > 1.3 / 20).astype(float)
+    X = rng.normal(size=(n, 8)) / 6
+    return X, (X[:, :4] > 1.3 / 6).astype(float)
 
 
 @pytest.fixture
