@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from contextlib import nullcontext
 from importlib import import_module
 
@@ -120,6 +121,9 @@ def test_interrupted_tune_prints_finished_trials_and_writes_no_model(cli, monkey
     assert (status, len(output["trials"]), output["interrupted"]) == (130, 1, True)
     assert "interrupted, no model written; spmld fit train.csv --method MaskedRidge --param alpha=" in err
     assert not os.path.exists("m.skops")
+    command = err.partition("spmld fit ")[2].partition(" fits the best so far")[0]
+    assert cli("fit", *shlex.split(command))[0] == 0
+    assert spmld.load("m.skops").estimator_.alpha == pytest.approx(output["best"]["alpha"])
 
 
 def test_info_prints_versions_and_devices(cli):

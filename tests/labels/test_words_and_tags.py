@@ -86,3 +86,22 @@ def test_invalid_tags_raise():
         read_tags([None, ""])
     with pytest.raises(ValueError, match="untagged must be one of negative, weak, missing, got 'no'"):
         read_tags(["a"], untagged="no")
+
+
+def test_tags_that_differ_in_case_are_one_label():
+    values = ["Rock; sad", "rock", "ROCK;Sad", "rock;Live", None]
+    tags = read_tags(values)
+    assert tags.names == ["Live", "rock", "sad"]  # the most frequent spelling; of equals, the one in lower case
+    assert tags.merged == {"Rock": "rock", "ROCK": "rock", "Sad": "sad"}
+    np.testing.assert_array_equal(tags.Y, read_tags([value and value.lower() for value in values]).Y)
+    kept = read_tags(values, tag_case="keep")
+    assert (kept.names, kept.merged) == (["Live", "ROCK", "Rock", "Sad", "rock", "sad"], {})
+    with pytest.raises(ValueError, match="tag_case must be one of merge, keep, got 'lower'"):
+        read_tags(values, tag_case="lower")
+
+
+def test_names_of_a_model_in_another_case():
+    tags = read_tags(["ROCK", "us;Us"], names=["rock", "US", "us"])
+    np.testing.assert_array_equal(tags.Y, [[1, 0, 0], [0, 0, 1]])
+    assert tags.unknown == {"Us": 1}  # two labels differ from it in case only
+    assert read_tags(["ROCK"], names=["rock"], tag_case="keep").unknown == {"ROCK": 1}

@@ -94,7 +94,7 @@ def _features(data: Dataset) -> str:
     used = [f"{name} ({kinds[name]})" for name in data.encoder.feature_names_in_]
     if len(used) > 6:
         counts = Counter(kinds[name] for name in data.encoder.feature_names_in_)
-        used = [f"{count} columns of kind {kind}" for kind, count in counts.most_common()]
+        used = [f"{count} column{'s' * (count != 1)} of kind {kind}" for kind, count in counts.most_common()]
     return f"{data.X.shape[1]} from {', '.join(used)}"
 
 
@@ -111,7 +111,9 @@ def _settings(model: Any, summary: dict[str, Any]) -> list[str]:
 
 
 def _quality(summary: dict[str, Any]) -> str:
-    quality = summary.get("held_out", {})
+    if "held_out" not in summary:
+        return "not estimated, because of --no-held-out"
+    quality = summary["held_out"]
     if "model" not in quality:
         return "not available, since there are too few observed labels or only positive ones"
     texts = []
@@ -122,10 +124,11 @@ def _quality(summary: dict[str, Any]) -> str:
 
 
 def _next_steps(out: str, source: Source, summary: dict[str, Any]) -> str:
+    out = shlex.quote(out)
     steps = [f"spmld predict {out} NEW_DATA -o predicted.csv"]
     steps.append(f"spmld audit {source.command()} lists likely label errors")
     if summary["observed"] < 1:
-        steps.append(f"spmld complete {shlex.quote(source.path)} --model {out} lists missing labels")
+        steps.append(f"spmld complete {source.command(roles=False)} --model {out} lists missing labels")
     if any(name in summary for name in NOISE_RATES) and not summary.get("trusted_entries"):
         steps.append("verify about 50 samples, and mark them in a column for --trusted")
     return "; ".join(steps)

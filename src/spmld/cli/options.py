@@ -174,6 +174,7 @@ def _file_options() -> dict[str, Decorator]:
         "decimal": click.option(
             "--decimal", type=click.Choice([".", ","]), help="Decimal separator of a CSV file.  [default: guessed]"
         ),
+        "sheet": click.option("--sheet", metavar="NAME", help="Sheet of an Excel file.  [default: the first]"),
         "xml": click.option("--xml", metavar="FILE", help="MULAN's XML file with the labels of an ARFF file."),
     }
 
@@ -190,6 +191,11 @@ def _role_options() -> dict[str, Decorator]:
             type=click.Choice(["negative", "weak", "missing"]),
             help="Meaning of a tag that is not in the list of a sample.  [default: negative]",
         ),
+        "tag_case": click.option(
+            "--tag-case",
+            type=click.Choice(["merge", "keep"]),
+            help="Whether tags that differ only in case are one label.  [default: merge]",
+        ),
         "empty_is": click.option(
             "--empty-is",
             type=click.Choice(["missing", "negative"]),
@@ -198,6 +204,9 @@ def _role_options() -> dict[str, Decorator]:
         "id": click.option("--id", "id", metavar="COLUMN", help="Column that identifies the samples in all outputs."),
         "text": several("--text", "text", "COLUMN", "Column of text"),
         "drop": several("--drop", "drop", "COLUMN", "Column to ignore"),
+        "day_first": click.option(
+            "--day-first", is_flag=True, help="Read dates such as 03/04/2024 with the day first."
+        ),
     }
 
 
