@@ -143,6 +143,10 @@ def test_info_prints_the_content_of_a_model_file(cli):
     output = json.loads(cli("info", "m.skops", "--json")[1])
     assert (output["estimator"], output["label_names"]) == ("LabelPrior", data.label_names)
     assert "label_names\tsad, calm, loud, fast" in cli("info", "m.skops")[1].splitlines()
+    cli("fit", "train.csv", "-o", "n.skops", "--method", "LabelPrior")
+    lines = cli("info", "n.skops")[1].splitlines()
+    quality = json.loads(cli("info", "n.skops", "--json")[1])["summary"]["held_out"]["label prior"]["ranking_loss"]
+    assert f"summary: held_out: label prior: ranking_loss\t{quality:.4f}" in lines
 
 
 def test_demo_runs_the_demo(tmp_path):
