@@ -167,3 +167,28 @@ def test_numbers_and_dates_are_not_suggested_as_tags():
         assert message in str(error.value)
         assert "tags='price'" not in str(error.value)
         assert ("tags='mood'" in str(error.value)) == bool(more)
+
+
+def test_a_value_may_continue_after_the_lines_from_which_the_separator_is_guessed(tmp_path):
+    rows = [f"{i};{i}" for i in range(198)] + ['198;"one', 'two"', "199;2"]
+    (tmp_path / "file.csv").write_text("\n".join(["a;b", *rows]) + "\n")
+    frame = read_table(tmp_path / "file.csv")
+    assert (frame.shape, frame["b"].iloc[-2]) == ((200, 2), "one\ntwo")
+
+
+def test_decimal_commas_are_guessed_by_the_majority(tmp_path):
+    (tmp_path / "file.csv").write_text("a;b\n1.5;1,2\n2.5;x\n3.5;y\n")
+    assert read_table(tmp_path / "file.csv").to_dict("list") == {"a": [1.5, 2.5, 3.5], "b": ["1,2", "x", "y"]}
+
+
+def test_names_of_columns_are_stripped_and_blank_lines_are_ignored(tmp_path):
+    (tmp_path / "file.csv").write_text(" a ,b \n1,2\n\n3,4\n")
+    (tmp_path / "file.jsonl").write_text('{"a": 1, "b": 2}\n\n{"a": 3, "b": 4}\n')
+    for name in ("file.csv", "file.jsonl"):
+        assert read_table(tmp_path / name).to_dict("list") == {"a": [1, 3], "b": [2, 4]}
+
+
+@pytest.mark.parametrize(("name", "columns"), [("file.tsv", ["a,b", "c"]), ("file.csv", ["a", "b\tc"])])
+def test_the_extension_decides_between_separators_that_both_fit(name, columns, tmp_path):
+    (tmp_path / name).write_text("a,b\tc\n1,2\t3\n")
+    assert read_table(tmp_path / name).columns.tolist() == columns

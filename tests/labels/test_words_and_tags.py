@@ -105,3 +105,14 @@ def test_names_of_a_model_in_another_case():
     np.testing.assert_array_equal(tags.Y, [[1, 0, 0], [0, 0, 1]])
     assert tags.unknown == {"Us": 1}  # two labels differ from it in case only
     assert read_tags(["ROCK"], names=["rock"], tag_case="keep").unknown == {"ROCK": 1}
+
+
+@pytest.mark.parametrize("words", [("wahr", "falsch"), ("j", "n"), ("t", "f"), ("✓", "no"), ("✔", "0")])
+def test_other_words_are_labels(words):
+    positive, negative = words
+    np.testing.assert_array_equal(read_labels([[positive, negative], [negative, positive]]).signs, [[1, -1], [-1, 1]])
+
+
+def test_one_list_with_a_separator_is_enough():
+    assert read_tags(["a;b", "c", "a"]).names == ["a", "b", "c"]
+    assert read_tags(["hip hop", "rock"]).names == ["hip hop", "rock"]
