@@ -98,7 +98,7 @@ class ReportData:
     def completion(self) -> Completion | None:
         """Completed labels; None if no labels are missing, or the model has no `complete`."""
         # A calibrated classifier has no `complete`, but its base estimator may have one.
-        model = self.model if hasattr(self.model, "complete") else getattr(self.model, "estimator_", None)
+        model: Any = self.model if hasattr(self.model, "complete") else getattr(self.model, "estimator_", None)
         if not np.isnan(self.Y_audited).any() or not hasattr(model, "complete"):
             return None
         return model.complete(as_frame(model, self.X_audited), _encode(model, self.Y_audited))
