@@ -92,6 +92,9 @@ def test_text_and_other_columns_have_the_same_norm():
     np.testing.assert_allclose((X[:, text] ** 2).sum(axis=1), 1)
     # Each of the three other columns contributes a bounded number of unit-variance features.
     assert 0.5 < (X[:, ~text] ** 2).sum(axis=1).mean() < 4
+    numbers = FRAME[["review"]].assign(a=np.arange(80) ** 2, b=np.sin(np.arange(80)), c=np.cos(np.arange(80)))
+    encoded = dense(TableEncoder(text=["review"]).fit_transform(numbers))[:, -3:]
+    np.testing.assert_allclose(encoded.var(axis=0), 1 / 3)  # the squared norm of the three has mean 1
 
 
 def test_missing_and_new_values_in_transform():
