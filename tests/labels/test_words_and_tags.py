@@ -51,7 +51,9 @@ def test_tags_in_all_forms_are_the_same():
         tags = read_tags([sep.join(items) for items in lists], empty_is="negative")
         np.testing.assert_array_equal(tags.Y, Y)
         assert tags.names == ["happy", "sad", "slow"]
-    np.testing.assert_array_equal(read_tags([str(items) for items in lists]).Y, Y)
+    printed = read_tags([str(items) for items in lists])  # with brackets and quotes
+    np.testing.assert_array_equal(printed.Y, Y)
+    assert printed.names == ["happy", "sad", "slow"]
     np.testing.assert_array_equal(read_tags([" ".join(items) for items in lists], sep=" ", empty_is="negative").Y, Y)
 
 
@@ -75,6 +77,11 @@ def test_unlisted_and_empty_fields():
         assert tags.n_empty == 1
 
 
+def test_an_empty_list_is_a_sample_without_tags():
+    for untagged in ("negative", "missing", "weak"):
+        np.testing.assert_array_equal(read_tags([["a", "b"], [], None], untagged=untagged).Y[1], [0, 0])
+
+
 def test_names_of_a_model_select_the_tags():
     tags = read_tags(["a;b;z", "z;y"], names=["b", "a", "c"])
     np.testing.assert_array_equal(tags.Y, [[1, 1, 0], [0, 0, 0]])
@@ -94,6 +101,7 @@ def test_tags_that_differ_in_case_are_one_label():
     assert tags.names == ["Live", "rock", "sad"]  # the most frequent spelling; of equals, the one in lower case
     assert tags.merged == {"Rock": "rock", "ROCK": "rock", "Sad": "sad"}
     np.testing.assert_array_equal(tags.Y, read_tags([value and value.lower() for value in values]).Y)
+    assert read_tags(["Rock", "Rock", "rock"]).names == ["Rock"]
     kept = read_tags(values, tag_case="keep")
     assert (kept.names, kept.merged) == (["Live", "ROCK", "Rock", "Sad", "rock", "sad"], {})
     with pytest.raises(ValueError, match="tag_case must be one of merge, keep, got 'lower'"):
