@@ -170,10 +170,11 @@ def test_numbers_and_dates_are_not_suggested_as_tags():
 
 
 def test_a_value_may_continue_after_the_lines_from_which_the_separator_is_guessed(tmp_path):
-    rows = [f"{i};{i}" for i in range(198)] + ['198;"one', 'two"', "199;2"]
-    (tmp_path / "file.csv").write_text("\n".join(["a;b", *rows]) + "\n")
+    # The commas are in the same places of all lines, too; the cut record has fewer fields only with semicolons.
+    rows = [f"{i},5;{i};x" for i in range(198)] + ['198,5;"one', 'two";x', "199,5;2;x"]
+    (tmp_path / "file.csv").write_text("\n".join(["price, net;b;c", *rows]) + "\n")
     frame = read_table(tmp_path / "file.csv")
-    assert (frame.shape, frame["b"].iloc[-2]) == ((200, 2), "one\ntwo")
+    assert (frame.shape, frame["b"].iloc[-2], frame["price, net"].iloc[-1]) == ((200, 3), "one\ntwo", 199.5)
 
 
 def test_decimal_commas_are_guessed_by_the_majority(tmp_path):
