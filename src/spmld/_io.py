@@ -34,7 +34,7 @@ def reading(path: StrPath, kind: str) -> Iterator[Path]:
         raise
     except UnicodeDecodeError as error:
         byte = f"byte 0x{error.object[error.start]:02x} at position {error.start}"
-        hint = "save it as UTF-8, or pass its encoding, such as latin-1"
+        hint = "save it as UTF-8, or pass its encoding, such as cp1252 for files of Windows (--encoding cp1252)"
         raise ValueError(f"{file} is not {error.encoding} text ({byte}): {hint}") from error
     except Exception as error:  # libraries raise many types of errors, from KeyError to zlib.error
         raise ValueError(f"{file} cannot be read as {kind}: {error}") from error

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from contextlib import nullcontext
 from importlib import import_module
 
@@ -12,7 +13,7 @@ import spmld
 from spmld.cli import main, progress
 from spmld.datasets import read_csv
 from spmld.metrics import ranking_loss
-from spmld.model_selection import MultilabelStratifiedKFold
+from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier, cross_val_score
 from tests.cli.songs import write_songs
 
 
@@ -35,15 +36,17 @@ METHODS = ("--method", "MaskedLogistic", "--method", "labelprior", "--method", "
 
 def test_compare_uses_the_same_folds_for_all_methods(cli):
     status, out, err = cli("compare", "train.csv", *METHODS, "--metric", "ranking_loss", "--json")
-    assert (status, err) == (0, "")
+    assert status == 0
+    assert "Traceback" not in err
     output = json.loads(out)
     rows = {(row["method"], row["metric"]): row for row in output["results"]}
     data = read_csv("train.csv")
     for name in ("MaskedLogistic", "LabelPrior", "MaskedRidge"):
         values = []
         for train, test in MultilabelStratifiedKFold(4, random_state=0).split(data.X, data.Y):
-            model = getattr(spmld, name)().fit(data.X[train], data.Y[train])
-            values.append(ranking_loss(data.Y[test], model.decision_function(data.X[test])))
+            model = ThresholdClassifier(getattr(spmld, name)(), cv=3, random_state=0)  # as in `spmld fit`
+            model.fit(data.X[train], data.Y[train])
+            values.append(ranking_loss(data.Y[test], model.predict_proba(data.X[test])))
         row = rows[name, "ranking_loss"]
         assert row["folds"] == pytest.approx(values)
         assert (row["mean"], row["std"]) == pytest.approx((np.mean(values), np.std(values, ddof=1)))
@@ -82,11 +85,22 @@ def test_tune_writes_the_best(cli):
     assert scores == sorted(scores, reverse=True)
     assert 1 >= scores[0] > scores[1] > 0
     assert output["best"] == {"C": output["trials"][0]["C"]}
-    assert output["best"]["C"] == spmld.load("best.skops").C
+    assert output["best"]["C"] == spmld.load("best.skops").estimator_.C
     info = spmld.model_info("best.skops")
     assert info.summary["tuned"] == output["best"]
     assert info.summary["held_out"]["macro_auc"] == pytest.approx(scores[0])
-    assert err.startswith("best.skops: MaskedLogistic with {'C': ")
+    assert err.startswith("best.skops: MaskedLogistic with C ")
+
+
+@pytest.mark.parametrize("metric", ["ranking_loss", "micro_f1"])
+def test_tune_uses_decisions_for_metrics_of_predictions(cli, metric):
+    args = ("--method", "MaskedLogistic", "--choices", "C=0.01", "--folds", "2", "--metric", metric, "--json")
+    trial = json.loads(cli("tune", "train.csv", *args)[1])["trials"][0]
+    data, model = read_csv("train.csv"), spmld.MaskedLogistic(C=0.01)
+    decided = ThresholdClassifier(model, cv=3, random_state=0)
+    searched = decided if metric == "micro_f1" else model
+    scores = cross_val_score(searched, data.X, data.Y, cv=MultilabelStratifiedKFold(2, random_state=0), scoring=metric)
+    assert (trial["C"], trial[metric]) == (0.01, pytest.approx(abs(scores.mean())))
 
 
 def test_tune_has_default_search_spaces(cli):
@@ -105,8 +119,11 @@ def test_interrupted_tune_prints_finished_trials_and_writes_no_model(cli, monkey
     status, out, err = cli("tune", "train.csv", *args)
     output = json.loads(out)
     assert (status, len(output["trials"]), output["interrupted"]) == (130, 1, True)
-    assert "interrupted, no model written" in err
+    assert "interrupted, no model written; spmld fit train.csv --method MaskedRidge --param alpha=" in err
     assert not os.path.exists("m.skops")
+    command = err.partition("spmld fit ")[2].partition(" fits the best so far")[0]
+    assert cli("fit", *shlex.split(command))[0] == 0
+    assert spmld.load("m.skops").estimator_.alpha == pytest.approx(output["best"]["alpha"])
 
 
 def test_info_prints_versions_and_devices(cli):
@@ -126,6 +143,10 @@ def test_info_prints_the_content_of_a_model_file(cli):
     output = json.loads(cli("info", "m.skops", "--json")[1])
     assert (output["estimator"], output["label_names"]) == ("LabelPrior", data.label_names)
     assert "label_names\tsad, calm, loud, fast" in cli("info", "m.skops")[1].splitlines()
+    cli("fit", "train.csv", "-o", "n.skops", "--method", "LabelPrior")
+    lines = cli("info", "n.skops")[1].splitlines()
+    quality = json.loads(cli("info", "n.skops", "--json")[1])["summary"]["held_out"]["label prior"]["ranking_loss"]
+    assert f"summary: held_out: label prior: ranking_loss\t{quality:.4f}" in lines
 
 
 def test_progress_bars_are_shown_on_terminals_only(monkeypatch, capsys):

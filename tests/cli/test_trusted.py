@@ -140,6 +140,8 @@ def test_fit_describes_what_was_estimated(cli):
     _, _, err = cli("fit", "songs.csv", "--param", "false_positive_rate=0", "-o", "m.skops", "--force")
     assert "rate" not in err.splitlines()[2]
     _, _, err = cli("fit", "songs.csv", "--method", "LabelPrior", "-o", "m.skops", "--force")
+    assert err.splitlines()[2] == "settings: decision: f1"
+    _, _, err = cli("fit", "songs.csv", "--method", "LabelPrior", "--decision", "none", "-o", "m.skops", "--force")
     assert err.splitlines()[2] == "settings: defaults"
 
 
@@ -162,12 +164,16 @@ COLUMN_OR_FILE = "--trusted must be a column of DATA with 1 for each verified sa
         (["--trusted", "part.csv"], ["part.csv", "lacks 2 of the 4 labels, loud, fast"]),
         (["--trusted", "notes.txt"], [".csv, .tsv, .parquet or .npz file, got notes.txt"]),
         (["--trusted", "mask.npz", "--method", "MLkNN"], ["SelfPacedEnsemble or MaskedLogistic", "got MLkNN"]),
-        (["--decision", "accuracy"], ["f1, micro_f1, macro_f1, sample_f1, a threshold", "got 'accuracy'"]),
+        (["--decision", "accuracy"], ["f1, micro_f1, macro_f1, sample_f1, none, a threshold", "got 'accuracy'"]),
         (["--decision", "1.5"], ["a threshold between 0 and 1", "got '1.5'"]),
         (["--decision", "0"], ["a number of labels of at least 1", "got '0'"]),
         (["--decision", "true"], ["got 'true'"]),
         (["--decision", "9"], ["at most the number of labels, 4, got 9"]),
-        (["--decision", "f1", "--method", "MLkNN"], ["SelfPacedEnsemble, got MLkNN", "--threshold or --top-k"]),
+        (["--decision", "none"], ["needs a method without a decision rule, got SelfPacedEnsemble; pass 0.5"]),
+        (
+            ["--decision", "f1", "--method", "MaskedLogistic", "--param", "false_positive_rate=0.1"],
+            ["--decision cannot be combined with the noise rates of MaskedLogistic", "--threshold or --top-k"],
+        ),
         (["--decision", "f1", "--param", "decision=0.5"], ["--decision and --param decision cannot be combined"]),
     ],
 )

@@ -106,3 +106,90 @@ def test_errors_and_warnings_of_tables_can_be_sent_to_other_processes():
     problems = [TableProblem("no samples"), TableProblem("no labels", (("tags", "mood"),))]
     for error in (TableError(problems, "songs.csv"), TableWarning(problems[1])):
         assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+@pytest.mark.parametrize("extension", [".csv", ".csv.gz"])
+def test_byte_order_marks_name_the_encoding(encoding, extension, tmp_path):
+    frame = pd.DataFrame({"Größe": [1.5, 2.5], "Notiz": ['er sagte "ja"\nund ging', "nein; doch"]})
+    path = tmp_path / f"file{extension}"
+    frame.to_csv(path, index=False, encoding=encoding)
+    passed = {"encoding": encoding} if encoding in ("cp1252", "utf-16-le") else {}  # those without a mark
+    pd.testing.assert_frame_equal(read_table(path, **passed), frame)
+    if encoding == "cp1252":
+        with pytest.raises(ValueError, match=r"is not utf-8 text .*--encoding cp1252"):
+            read_table(path)
+
+
+def test_sheets_of_an_excel_file(tmp_path):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "songs.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"about": ["a note"]}).to_excel(book, sheet_name="Info", index=False)
+        FRAME.to_excel(book, sheet_name="Songs 2024", index=False)
+        pd.DataFrame().to_excel(book, sheet_name="Empty", index=False)
+    with pytest.warns(TableWarning, match="sheet 'Info' is used; the other sheets are 'Songs 2024', 'Empty' .*sheet="):
+        assert read_table(path).columns.tolist() == ["about"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pd.testing.assert_frame_equal(read_table(path, sheet="Songs 2024"), FRAME, check_dtype=False)
+    with pytest.raises(ValueError, match=r"'Songs 2023' does not exist; did you mean 'Songs 2024'\?"):
+        read_table(path, sheet="Songs 2023")
+    with pytest.raises(ValueError, match="sheet 'Empty' is empty"):
+        read_table(path, sheet="Empty")
+    with pytest.raises(ValueError, match=r"sheet must be None unless the file is an Excel file, got 'a'"):
+        read_table(tmp_path / "songs.csv", sheet="a")
+
+
+@pytest.mark.parametrize("name", ["file.csv", "file.xlsx"])
+def test_columns_of_the_same_name_are_noted(name, tmp_path):
+    frame = pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])
+    (frame.to_excel if name.endswith("xlsx") else frame.to_csv)(tmp_path / name, index=False)
+    with pytest.warns(TableWarning, match=r"several columns are named 'a'; the second is used as 'a\.1'"):
+        assert read_table(tmp_path / name).to_dict("list") == {"a": [1], "b": [2], "a.1": [3]}
+
+
+def test_ambiguous_dates_are_noted():
+    frame = pd.DataFrame({"date": ["03/04/2021", "05/06/2022", "07/08/2020"] * 9, "label_a": [0, 1, 1] * 9})
+    with pytest.warns(TableWarning, match=r"'date', such as '03/04/2021', are read as month/day/year \(day_first=True"):
+        from_frame(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert from_frame(frame, day_first=True).encoder.date_formats_ == {"date": ("%d/%m/%Y", False)}
+        from_frame(frame.assign(date=["03/04/2021", "05/06/2022", "27/08/2020"] * 9))
+
+
+def test_numbers_and_dates_are_not_suggested_as_tags():
+    columns = {"price": ["1,5", "2,5", "1,5"] * 9, "date": ["03/04/2021", "05/06/2022", "05/06/2022"] * 9}
+    for more, message in (({}, r"The columns are price, date"), ({"mood": ["sad; slow", "sad", "slow"] * 9}, "mood")):
+        with pytest.raises(TableError) as error:
+            from_frame(pd.DataFrame(columns | more))
+        assert message in str(error.value)
+        assert "tags='price'" not in str(error.value)
+        assert ("tags='mood'" in str(error.value)) == bool(more)
+
+
+def test_a_value_may_continue_after_the_lines_from_which_the_separator_is_guessed(tmp_path):
+    # The commas are in the same places of all lines, too; the cut record has fewer fields only with semicolons.
+    rows = [f"{i},5;{i};x" for i in range(198)] + ['198,5;"one', 'two";x', "199,5;2;x"]
+    (tmp_path / "file.csv").write_text("\n".join(["price, net;b;c", *rows]) + "\n")
+    frame = read_table(tmp_path / "file.csv")
+    assert (frame.shape, frame["b"].iloc[-2], frame["price, net"].iloc[-1]) == ((200, 3), "one\ntwo", 199.5)
+
+
+def test_decimal_commas_are_guessed_by_the_majority(tmp_path):
+    (tmp_path / "file.csv").write_text("a;b\n1.5;1,2\n2.5;x\n3.5;y\n")
+    assert read_table(tmp_path / "file.csv").to_dict("list") == {"a": [1.5, 2.5, 3.5], "b": ["1,2", "x", "y"]}
+
+
+def test_names_of_columns_are_stripped_and_blank_lines_are_ignored(tmp_path):
+    (tmp_path / "file.csv").write_text(" a ,b \n1,2\n\n3,4\n")
+    (tmp_path / "file.jsonl").write_text('{"a": 1, "b": 2}\n\n{"a": 3, "b": 4}\n')
+    for name in ("file.csv", "file.jsonl"):
+        assert read_table(tmp_path / name).to_dict("list") == {"a": [1, 3], "b": [2, 4]}
+
+
+@pytest.mark.parametrize(("name", "columns"), [("file.tsv", ["a,b", "c"]), ("file.csv", ["a", "b\tc"])])
+def test_the_extension_decides_between_separators_that_both_fit(name, columns, tmp_path):
+    (tmp_path / name).write_text("a,b\tc\n1,2\t3\n")
+    assert read_table(tmp_path / name).columns.tolist() == columns

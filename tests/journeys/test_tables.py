@@ -182,6 +182,8 @@ def test_all_problems_are_reported_at_once(tmp_path):
     [
         ("empty.csv", b"", "empty.csv is empty, expected a CSV file"),
         ("head.csv", b"a,label_b\n", "head.csv: the table has no samples"),
+        ("row.csv", b"a,label_b\n1,1\n", "row.csv must have at least 3 samples, got 1"),
+        ("old.csv", "größe,label_b\n1,1\n".encode("cp1252"), "is not utf-8 text (byte 0xf6 at position 2)"),
         ("image.csv", b"\x89PNG\r\n\x1a\n\x00\xff", "is not utf-8 text"),
         ("image.xlsx", b"\x89PNG\r\n\x1a\n\x00\xff", "image.xlsx cannot be read as an Excel file"),
         ("lines.jsonl", b'{"a": 1}\n{"a": \n', "line 2 is not JSON"),

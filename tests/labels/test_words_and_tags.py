@@ -51,7 +51,9 @@ def test_tags_in_all_forms_are_the_same():
         tags = read_tags([sep.join(items) for items in lists], empty_is="negative")
         np.testing.assert_array_equal(tags.Y, Y)
         assert tags.names == ["happy", "sad", "slow"]
-    np.testing.assert_array_equal(read_tags([str(items) for items in lists]).Y, Y)
+    printed = read_tags([str(items) for items in lists])  # with brackets and quotes
+    np.testing.assert_array_equal(printed.Y, Y)
+    assert printed.names == ["happy", "sad", "slow"]
     np.testing.assert_array_equal(read_tags([" ".join(items) for items in lists], sep=" ", empty_is="negative").Y, Y)
 
 
@@ -75,6 +77,11 @@ def test_unlisted_and_empty_fields():
         assert tags.n_empty == 1
 
 
+def test_an_empty_list_is_a_sample_without_tags():
+    for untagged in ("negative", "missing", "weak"):
+        np.testing.assert_array_equal(read_tags([["a", "b"], [], None], untagged=untagged).Y[1], [0, 0])
+
+
 def test_names_of_a_model_select_the_tags():
     tags = read_tags(["a;b;z", "z;y"], names=["b", "a", "c"])
     np.testing.assert_array_equal(tags.Y, [[1, 1, 0], [0, 0, 0]])
@@ -86,3 +93,34 @@ def test_invalid_tags_raise():
         read_tags([None, ""])
     with pytest.raises(ValueError, match="untagged must be one of negative, weak, missing, got 'no'"):
         read_tags(["a"], untagged="no")
+
+
+def test_tags_that_differ_in_case_are_one_label():
+    values = ["Rock; sad", "rock", "ROCK;Sad", "rock;Live", None]
+    tags = read_tags(values)
+    assert tags.names == ["Live", "rock", "sad"]  # the most frequent spelling; of equals, the one in lower case
+    assert tags.merged == {"Rock": "rock", "ROCK": "rock", "Sad": "sad"}
+    np.testing.assert_array_equal(tags.Y, read_tags([value and value.lower() for value in values]).Y)
+    assert read_tags(["Rock", "Rock", "rock"]).names == ["Rock"]
+    kept = read_tags(values, tag_case="keep")
+    assert (kept.names, kept.merged) == (["Live", "ROCK", "Rock", "Sad", "rock", "sad"], {})
+    with pytest.raises(ValueError, match="tag_case must be one of merge, keep, got 'lower'"):
+        read_tags(values, tag_case="lower")
+
+
+def test_names_of_a_model_in_another_case():
+    tags = read_tags(["ROCK", "us;Us"], names=["rock", "US", "us"])
+    np.testing.assert_array_equal(tags.Y, [[1, 0, 0], [0, 0, 1]])
+    assert tags.unknown == {"Us": 1}  # two labels differ from it in case only
+    assert read_tags(["ROCK"], names=["rock"], tag_case="keep").unknown == {"ROCK": 1}
+
+
+@pytest.mark.parametrize("words", [("wahr", "falsch"), ("j", "n"), ("t", "f"), ("✓", "no"), ("✔", "0")])
+def test_other_words_are_labels(words):
+    positive, negative = words
+    np.testing.assert_array_equal(read_labels([[positive, negative], [negative, positive]]).signs, [[1, -1], [-1, 1]])
+
+
+def test_one_list_with_a_separator_is_enough():
+    assert read_tags(["a;b", "c", "a"]).names == ["a", "b", "c"]
+    assert read_tags(["hip hop", "rock"]).names == ["hip hop", "rock"]

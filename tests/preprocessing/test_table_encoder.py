@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 import spmld
 from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import column_kind, date_parts, to_dates
+from spmld.preprocessing.columns import column_kind, date_format, date_parts, is_ambiguous, to_dates
 from tests.journeys.songs import make_songs
 
 FRAME, Y = make_songs(80)
@@ -92,6 +92,9 @@ def test_text_and_other_columns_have_the_same_norm():
     np.testing.assert_allclose((X[:, text] ** 2).sum(axis=1), 1)
     # Each of the three other columns contributes a bounded number of unit-variance features.
     assert 0.5 < (X[:, ~text] ** 2).sum(axis=1).mean() < 4
+    numbers = FRAME[["review"]].assign(a=np.arange(80) ** 2, b=np.sin(np.arange(80)), c=np.cos(np.arange(80)))
+    encoded = dense(TableEncoder(text=["review"]).fit_transform(numbers))[:, -3:]
+    np.testing.assert_allclose(encoded.var(axis=0), 1 / 3)  # the squared norm of the three has mean 1
 
 
 def test_missing_and_new_values_in_transform():
@@ -143,3 +146,36 @@ def test_parameters_are_validated():
         TableEncoder().fit(FRAME.to_numpy())
     with pytest.raises(ValueError, match="text column 'a' must contain words"):
         TableEncoder(text=["a"]).fit(pd.DataFrame({"a": ["!", "?"]}))
+
+
+@pytest.mark.parametrize("name", ["Ticket-Nr.", "Song #", "record no.", "Auftragsnummer"])
+def test_names_of_identifiers_may_end_in_signs(name):
+    expected = "number" if name == "Auftragsnummer" else "identifier"  # one word, as in "number of songs"
+    assert column_kind(pd.Series([100, 103, 106, 109], name=name)) == expected
+
+
+@pytest.mark.parametrize("year", ["%Y", "%y"])
+def test_the_order_of_day_and_month_is_that_of_most_dates(year):
+    """Dates up to the twelfth can be read in both orders; a single later one decides."""
+    rng = np.random.default_rng(0)
+    early = [f"{d:02d}/{m:02d}" for d, m in rng.integers(1, 13, size=(39, 2))]
+    text = "2021" if year == "%Y" else "21"
+    for last, expected in (("25/03", "%d/%m/"), ("03/25", "%m/%d/")):
+        for day_first in (False, True):
+            values = pd.Series([f"{value}/{text}" for value in [*early, last]])
+            form = date_format(values, day_first=day_first)
+            assert form == expected + year
+            assert not is_ambiguous(values, form)
+    values = pd.Series([f"{value}/{text}" for value in early])
+    assert date_format(values) == "%m/%d/" + year
+    assert is_ambiguous(values, "%m/%d/" + year)
+    assert date_format(values, day_first=True) == "%d/%m/" + year
+    assert not is_ambiguous(values, "%d/%m/" + year)  # the order was passed
+
+
+def test_day_first_is_used_by_the_encoder():
+    frame = pd.DataFrame({"date": ["03/04/2021", "05/06/2022", "07/08/2020"], "x": [1.0, 2.0, 4.0]})
+    swapped = frame.assign(date=["04/03/2021", "06/05/2022", "08/07/2020"])
+    X = TableEncoder(day_first=True).fit_transform(frame)
+    np.testing.assert_allclose(X, TableEncoder().fit_transform(swapped))
+    assert not np.allclose(X, TableEncoder().fit_transform(frame))

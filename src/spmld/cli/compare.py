@@ -1,10 +1,12 @@
 """``spmld compare``: compare several methods by cross-validation."""
 
+from typing import Any
+
 import click
 
 from spmld.cli import options
 from spmld.cli.loading import Source, frames
-from spmld.cli.methods import build
+from spmld.cli.methods import build, check_decision, with_decision
 from spmld.cli.printing import print_message, print_result
 from spmld.cli.progress import progress_bar
 from spmld.model_selection import compare as compare_estimators
@@ -28,6 +30,7 @@ _METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
     "--reference", metavar="NAME", type=options.METHOD_TYPE, help="Method to test against.  [default: the first]"
 )
 @options.folds_option(5)
+@options.decision_option
 @options.seed_option("Seed for the folds and the methods.")
 @options.json_option
 def compare(
@@ -36,6 +39,7 @@ def compare(
     metrics: tuple[str, ...],
     reference: str | None,
     folds: int,
+    decision: Any,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -43,7 +47,8 @@ def compare(
 
     The sign after a value is the result of a test against the reference: + better, - worse, = no significant difference
     (paired t-test over folds at the 5 % significance level, with Holm's correction for the number of methods). The
-    training sets of the folds overlap, which makes the test somewhat too optimistic.
+    training sets of the folds overlap, which makes the test somewhat too optimistic. A method without a decision rule
+    is calibrated and gets one, as in `spmld fit`; with --decision none it is fitted alone, which is faster.
 
     \b
     Examples:
@@ -53,10 +58,13 @@ def compare(
     names = list(dict.fromkeys(methods or _METHODS))
     if reference is not None and reference not in names:
         raise ValueError(f"--reference must be one of the compared methods, {', '.join(names)}, got {reference}")
+    models = {name: build(name, {}, seed) for name in names}
+    for model in models.values():
+        check_decision(model, decision)
     dataset = data.load_part(folds)
     with progress_bar(len(names) * folds, "comparing") as advance:
         comparison = compare_estimators(
-            {name: build(name, {}, seed) for name in names},
+            {name: with_decision(model, decision, seed, dataset.Y) for name, model in models.items()},
             dataset.X,
             frames(dataset)[1],
             metrics=metrics or _METRICS,

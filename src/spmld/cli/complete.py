@@ -8,7 +8,7 @@ from spmld._table import TextTable
 from spmld.cli import options
 from spmld.cli.fitting import fit_model
 from spmld.cli.loading import Source, frames, open_model, split_encoder
-from spmld.cli.methods import build, parse_params
+from spmld.cli.methods import build, parse_params, without_decision
 from spmld.cli.printing import Output, print_message
 from spmld.cli.progress import progress_bar
 
@@ -60,6 +60,7 @@ def complete(
         estimator, info = open_model(model, trusted)
         matched = data.match(model, info, labels=True, completing=True)
         estimator, X = split_encoder(estimator, matched.X)
+        estimator = without_decision(estimator)
         if not hasattr(estimator, "complete"):
             raise ValueError(f"{model} contains {info.estimator}, which cannot complete labels")
         X, Y, names = as_frame(estimator, X), matched.Y, matched.label_names

@@ -8,7 +8,7 @@ from spmld.cli import options
 from spmld.cli.fit_summary import describe_fit, held_out_quality
 from spmld.cli.fitting import expected_size, fit_model, save_model
 from spmld.cli.loading import Source
-from spmld.cli.methods import add_decision, build, parse_params
+from spmld.cli.methods import build, check_decision, parse_params, with_decision
 from spmld.cli.printing import check_space, print_json, print_message
 
 
@@ -48,8 +48,13 @@ def fit(
       spmld fit songs.xlsx --label sad --label calm --drop notes -o songs.skops --method MaskedLogistic --param C=0.3
       spmld fit songs.csv --trusted verified --decision micro_f1 -o songs.skops
     """
-    model = build(method, add_decision(method, parse_params(params), decision), seed, trusted=data.trusted is not None)
+    settings = parse_params(params)
+    if decision is not None and "decision" in settings:
+        raise ValueError("--decision and --param decision cannot be combined; pass one of them")
+    model = build(method, settings, seed, trusted=data.trusted is not None)
+    check_decision(model, decision)
     dataset = data.load_part()
+    model = with_decision(model, decision, seed, dataset.Y)
     check_space(out, expected_size(dataset))
     seconds = fit_model(model, dataset, method)
     quality = {"held_out": held_out_quality(model, dataset, seed)} if held_out else {}

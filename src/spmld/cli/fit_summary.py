@@ -12,7 +12,8 @@ from sklearn.pipeline import make_pipeline
 
 from spmld._table import format_number
 from spmld.cli.loading import Source
-from spmld.cli.methods import NOISE_RATES
+from spmld.cli.methods import NOISE_RATES, without_decision
+from spmld.cli.printing import print_message
 from spmld.datasets import Dataset
 from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_loss
 
@@ -26,7 +27,7 @@ def held_out_quality(model: Any, data: Dataset, seed: int) -> dict[str, dict[str
     """Return metrics of out-of-fold scores of the model, of the label prior and of logistic regression for each label.
 
     The ensemble has out-of-fold scores already; other methods are fitted again on each fold. The result is empty if
-    there are too few samples, or if the metrics are undefined.
+    there are too few samples, if the metrics are undefined, or if no label is observed in a training set.
     """
     from spmld import LabelPrior, MaskedLogistic
     from spmld.estimators import FeatureScaler
@@ -36,31 +37,29 @@ def held_out_quality(model: Any, data: Dataset, seed: int) -> dict[str, dict[str
     Y_true = np.where(np.isnan(data.Y), 0, data.Y) if weak else data.Y
     if len(data.Y) < 2 * FOLDS:
         return {}
-    estimators = {"model": model, BASELINES[0]: LabelPrior()}
-    estimators[BASELINES[1]] = make_pipeline(FeatureScaler(), MaskedLogistic(C=10.0))
-    try:
-        folds = make_folds(FOLDS, data.X, data.Y, random_state=seed)
-        return {
-            name: _metrics(Y_true, _out_of_fold(cross_fit, estimator, data, folds))
-            for name, estimator in estimators.items()
-        }
-    except (ValueError, AttributeError, ArithmeticError):  # too few observed labels in a fold, or no scores
+    folds = make_folds(FOLDS, data.X, data.Y, random_state=seed)
+    if any(np.isnan(data.Y[train]).all() for train, _ in folds):
         return {}
-
-
-def _out_of_fold(cross_fit: Any, estimator: Any, data: Dataset, folds: Any) -> Any:
-    scores = getattr(estimator, "out_of_fold_scores_", None)
-    return cross_fit(clone(estimator), data.X, data.Y, folds).scores if scores is None else scores
+    estimators = {"model": without_decision(model), BASELINES[0]: LabelPrior()}
+    estimators[BASELINES[1]] = make_pipeline(FeatureScaler(), MaskedLogistic(C=10.0))
+    quality = {}
+    for name, estimator in estimators.items():
+        scores = getattr(estimator, "out_of_fold_scores_", None)
+        try:
+            scores = cross_fit(clone(estimator), data.X, data.Y, folds).scores if scores is None else scores
+        except ValueError as error:  # of a method that needs more samples than a fold has; the fitted model is kept
+            print_message(f"spmld: note: the held-out quality of {name} is not available: {error}")
+            return {}
+        calibrated = estimator is not model and name == "model"
+        quality[name] = _metrics(Y_true, model.calibration_.transform(scores) if calibrated else scores)
+    return {} if any(np.isnan(value) for values in quality.values() for value in values.values()) else quality
 
 
 def _metrics(Y: Any, scores: Any) -> dict[str, float]:
     metrics = (ranking_loss, label_ranking_average_precision) if Y.shape[1] > 1 else (macro_auc,)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        values = {metric.__name__: round(float(metric(Y, scores)), 6) for metric in metrics}
-    if any(np.isnan(value) for value in values.values()):
-        raise ValueError("the metrics are undefined")
-    return values
+        return {metric.__name__: round(float(metric(Y, scores)), 6) for metric in metrics}
 
 
 def describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: dict[str, Any]) -> list[str]:
@@ -95,7 +94,7 @@ def _features(data: Dataset) -> str:
     used = [f"{name} ({kinds[name]})" for name in data.encoder.feature_names_in_]
     if len(used) > 6:
         counts = Counter(kinds[name] for name in data.encoder.feature_names_in_)
-        used = [f"{count} columns of kind {kind}" for kind, count in counts.most_common()]
+        used = [f"{count} column{'s' * (count != 1)} of kind {kind}" for kind, count in counts.most_common()]
     return f"{data.X.shape[1]} from {', '.join(used)}"
 
 
@@ -112,7 +111,9 @@ def _settings(model: Any, summary: dict[str, Any]) -> list[str]:
 
 
 def _quality(summary: dict[str, Any]) -> str:
-    quality = summary.get("held_out", {})
+    if "held_out" not in summary:
+        return "not estimated, because of --no-held-out"
+    quality = summary["held_out"]
     if "model" not in quality:
         return "not available, since there are too few observed labels or only positive ones"
     texts = []
@@ -123,10 +124,11 @@ def _quality(summary: dict[str, Any]) -> str:
 
 
 def _next_steps(out: str, source: Source, summary: dict[str, Any]) -> str:
+    out = shlex.quote(out)
     steps = [f"spmld predict {out} NEW_DATA -o predicted.csv"]
     steps.append(f"spmld audit {source.command()} lists likely label errors")
     if summary["observed"] < 1:
-        steps.append(f"spmld complete {shlex.quote(source.path)} --model {out} lists missing labels")
+        steps.append(f"spmld complete {source.command(roles=False)} --model {out} lists missing labels")
     if any(name in summary for name in NOISE_RATES) and not summary.get("trusted_entries"):
         steps.append("verify about 50 samples, and mark them in a column for --trusted")
     return "; ".join(steps)

@@ -7,7 +7,7 @@ import numpy as np
 
 import spmld
 from spmld.cli.loading import Source, frames, with_encoder
-from spmld.cli.methods import NOISE_RATES, uses_trusted
+from spmld.cli.methods import NOISE_RATES, uses_trusted, without_decision
 from spmld.cli.progress import progress_bar
 from spmld.datasets import Dataset
 from spmld.estimators.progress import max_iterations
@@ -17,13 +17,17 @@ def fit_model(model: Any, data: Dataset, method: str) -> float:
     """Fit a model with a progress bar if it has iterations, otherwise with a spinner, and return the seconds."""
     X, Y = frames(data)
     verified = {"trusted": data.trusted} if data.trusted is not None and uses_trusted(model) else {}
-    start, total = time.perf_counter(), max_iterations(model)
+    base = without_decision(model)
+    start, total, fits = time.perf_counter(), max_iterations(base), 1 if base is model else model.cv + 1
     # Most fits end before the maximum number of iterations, so the time left on the bar is an upper bound.
-    with progress_bar(total, f"fitting {method}") as advance:
+    with progress_bar(None if total is None else total * fits, f"fitting {method}") as advance:
         if total is None:
             model.fit(X, Y, **verified)
         else:
-            model.set_params(callback=lambda record: advance("")).fit(X, Y, **verified).set_params(callback=None)
+            base.set_params(callback=lambda record: advance(""))
+            model.fit(X, Y, **verified)
+            for estimator in (base, without_decision(model)):
+                estimator.set_params(callback=None)
     return time.perf_counter() - start
 
 
@@ -47,8 +51,9 @@ def save_model(
         **({"prefix": prefix} if prefix else {}),
         **({"encoded": True} if encoded else {}),
         **({"table": table} if data.roles is not None and (table := data.roles.to_dict()) else {}),
-        **_class_priors(model, data),
-        **_estimates(model, data),
+        **_class_priors(without_decision(model), data),
+        **_estimates(without_decision(model), data),
+        **({"decision": model.decision} if "decision" in model.get_params() else {}),
         **details,
     }
     names = None if encoded else data.feature_names
@@ -70,13 +75,11 @@ def _class_priors(model: Any, data: Dataset) -> dict[str, Any]:
 
 
 def _estimates(model: Any, data: Dataset) -> dict[str, Any]:
-    """Return the number of trusted entries, the mean noise rates if they are above 0, and the decision."""
+    """Return the number of trusted entries, and the mean noise rates if they are above 0."""
     estimates: dict[str, Any] = {}
     if data.trusted is not None and uses_trusted(model):
         estimates["trusted_entries"] = int(data.trusted.sum())
     for name in NOISE_RATES:
         if np.any(rates := getattr(model, f"{name}_", 0)):
             estimates[name] = round(float(np.mean(rates)), 6)
-    if "decision" in model.get_params():
-        estimates["decision"] = model.decision
     return estimates

@@ -63,10 +63,12 @@ def _version(library: str) -> str | None:
         return None
 
 
-def _lines(content: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _lines(content: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the names and values, with one line for each value of a dictionary."""
     for key, value in content.items():
         if isinstance(value, dict):
-            for name, item in value.items():
-                yield f"{key}: {name}", "not installed" if item is None and key == "libraries" else item
+            yield from _lines(value, f"{prefix}{key}: ")
+        elif value is None and prefix == "libraries: ":
+            yield prefix + key, "not installed"
         else:
-            yield key, ", ".join(map(str, value)) if isinstance(value, list) else value
+            yield prefix + key, ", ".join(map(str, value)) if isinstance(value, list) else value

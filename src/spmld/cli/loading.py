@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from spmld.persistence import ModelInfo
 
 
+FILE_OPTIONS = ("sep", "decimal", "encoding", "sheet")
+"""Options of the readers of tables, in addition to the roles of the columns."""
+MIN_SAMPLES = 3
+"""Minimum number of samples of a fit, one for each fold."""
+
+
 @dataclass(frozen=True)
 class MatchedData:
     """Features and labels in the order of a model; Y is None if labels were not requested.
@@ -58,14 +64,20 @@ class Source:
         """Name of the file without its folders."""
         return Path(self.path).name
 
-    def command(self, *arguments: str) -> str:
-        """Return the path, other arguments, and the options as they are written on the command line."""
+    def command(self, *arguments: str, roles: bool = True) -> str:
+        """Return the path, other arguments, and the options as they are written on the command line.
+
+        Without `roles`, only the options of the file are included, not the roles of its columns.
+        """
         names = {"format": "from", "labels": "label"}
         words = [self.path, *arguments]
         for name, value in self.options.items():
+            if not roles and name not in ("format", *FILE_OPTIONS):
+                continue
+            option = f"--{names.get(name, name).replace('_', '-')}"
             for item in value if isinstance(value, list) else [value]:
-                words += [f"--{names.get(name, name).replace('_', '-')}", str(item)]
-        return shlex.join([*words, *(["--trusted", self.trusted] if self.trusted else [])])
+                words += [option] if item is True else [option, str(item)]
+        return shlex.join([*words, *(["--trusted", self.trusted] if self.trusted and roles else [])])
 
     @property
     def table_kind(self) -> str | None:
@@ -85,7 +97,7 @@ class Source:
         """Return the table as a DataFrame."""
         options = {name: value for name, value in self.options.items() if name != "format"}
         check_options(options, READERS[kind], f"{self.path} is read as {kind}")
-        text = {name: options[name] for name in ("sep", "decimal", "encoding") if name in options}
+        text = {name: options[name] for name in FILE_OPTIONS if name in options}
         return read_table(self.path, format=kind, **text)
 
     def roles(self, frame: Any, kind: str) -> dict[str, Any]:
@@ -107,6 +119,8 @@ class Source:
     def load_part(self, folds: int | None = None) -> Dataset:
         """Load the samples to fit on: the part, or all if there is no official split."""
         data = self._select(self.load(), self.default_part)
+        if data.X.shape[0] < MIN_SAMPLES:
+            raise ValueError(f"{self.path} must have at least {MIN_SAMPLES} samples, got {data.X.shape[0]}")
         self.check_features(data)
         if folds is not None and folds > data.X.shape[0]:
             n = data.X.shape[0]

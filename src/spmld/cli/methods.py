@@ -45,6 +45,8 @@ SPACES: dict[str, dict[str, Any]] = {
 
 _CHOICES = "KEY=A,B,C, such as n_components=5,10,20"
 _RANGE = "KEY=LOW:HIGH or KEY=LOW:HIGH:log, such as C=0.01:100:log"
+FOLDS = 3
+"""Number of folds for the calibration of a method without a decision rule."""
 NOISE_RATES = ("false_positive_rate", "false_negative_rate")
 _CONSTANTS = {"true": True, "false": False, "none": None}
 
@@ -118,18 +120,50 @@ def uses_trusted(model: Any) -> bool:
     return isinstance(model, SelfPacedEnsemble) or any(np.any(getattr(model, rate, 0)) for rate in NOISE_RATES)
 
 
-def add_decision(method: str, params: dict[str, Any], decision: Any) -> dict[str, Any]:
-    """Return the parameters with the value of --decision, if there is one."""
-    if decision is None:
-        return params
-    if "decision" in params:
-        raise ValueError("--decision and --param decision cannot be combined; pass one of them")
-    if "decision" not in build(method, {}, 0).get_params():
+def with_decision(model: Any, decision: Any, seed: int, Y: Any) -> Any:
+    """Return a model that predicts labels by a decision rule, the value of --decision or "f1".
+
+    Methods without a parameter `decision` predict labels with scores above 0. A regularized model has few of them, even
+    if it ranks samples well, so that such methods are calibrated and get a decision rule by `ThresholdClassifier`.
+    By default, methods that model wrong labels are unchanged, since calibration would fit the wrong labels, and all
+    methods are unchanged if the observed labels in `Y` are all positive or all negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.cli.methods import build, with_decision
+    >>> with_decision(build("MLkNN", {}, 0), "macro_f1", 0, np.eye(2))
+    ThresholdClassifier(cv=3, decision='macro_f1', estimator=MLkNN(),
+                        random_state=0)
+    """
+    from spmld.model_selection import ThresholdClassifier
+
+    check_decision(model, decision)
+    if "decision" in model.get_params():
+        return model if decision is None else model.set_params(decision=decision)
+    calibrated = (Y > 0).any() and (Y <= 0).any() and not uses_trusted(model)
+    if decision == "none" or (decision is None and not calibrated):
+        return model
+    return ThresholdClassifier(model, decision=decision or "f1", cv=FOLDS, random_state=seed)
+
+
+def check_decision(model: Any, decision: Any) -> None:
+    """Raise ValueError if --decision cannot be used with the model."""
+    name = type(model).__name__
+    if decision == "none" and "decision" in model.get_params():
+        raise ValueError(f"--decision none needs a method without a decision rule, got {name}; pass 0.5 instead")
+    if decision not in (None, "none") and "decision" not in model.get_params() and uses_trusted(model):
         raise ValueError(
-            f"--decision needs a method with decision rules, SelfPacedEnsemble, got {method}; with {method}, choose "
-            "labels with --threshold or --top-k of spmld predict"
+            f"--decision cannot be combined with the noise rates of {name}, since decisions are calibrated on observed "
+            "labels; choose labels with --threshold or --top-k of spmld predict"
         )
-    return {**params, "decision": decision}
+
+
+def without_decision(model: Any) -> Any:
+    """Return the base estimator of a model from `with_decision`, fitted if the model is fitted."""
+    from spmld.model_selection import ThresholdClassifier
+
+    return getattr(model, "estimator_", model.estimator) if isinstance(model, ThresholdClassifier) else model
 
 
 def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> dict[str, Any]:

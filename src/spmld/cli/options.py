@@ -47,12 +47,14 @@ class DecisionType(click.ParamType):  # type: ignore[type-arg]
         """Return the decision as text, float or int."""
         from spmld.model_selection.thresholds import DECISION_CONSTRAINTS
 
+        if str(value).lower() == "none":
+            return "none"
         decision: str | float | int = parse_value(value) if isinstance(value, str) else value
         if isinstance(decision, bool) or not any(
             accepted.is_satisfied_by(decision) for accepted in DECISION_CONSTRAINTS
         ):
             self.fail(
-                f"must be one of {', '.join(DECISIONS)}, a threshold between 0 and 1, or a number of labels "
+                f"must be one of {', '.join(DECISIONS)}, none, a threshold between 0 and 1, or a number of labels "
                 f"of at least 1, got {value!r}",
                 param,
                 ctx,
@@ -172,6 +174,7 @@ def _file_options() -> dict[str, Decorator]:
         "decimal": click.option(
             "--decimal", type=click.Choice([".", ","]), help="Decimal separator of a CSV file.  [default: guessed]"
         ),
+        "sheet": click.option("--sheet", metavar="NAME", help="Sheet of an Excel file.  [default: the first]"),
         "xml": click.option("--xml", metavar="FILE", help="MULAN's XML file with the labels of an ARFF file."),
     }
 
@@ -188,6 +191,11 @@ def _role_options() -> dict[str, Decorator]:
             type=click.Choice(["negative", "weak", "missing"]),
             help="Meaning of a tag that is not in the list of a sample.  [default: negative]",
         ),
+        "tag_case": click.option(
+            "--tag-case",
+            type=click.Choice(["merge", "keep"]),
+            help="Whether tags that differ only in case are one label.  [default: merge]",
+        ),
         "empty_is": click.option(
             "--empty-is",
             type=click.Choice(["missing", "negative"]),
@@ -196,6 +204,9 @@ def _role_options() -> dict[str, Decorator]:
         "id": click.option("--id", "id", metavar="COLUMN", help="Column that identifies the samples in all outputs."),
         "text": several("--text", "text", "COLUMN", "Column of text"),
         "drop": several("--drop", "drop", "COLUMN", "Column to ignore"),
+        "day_first": click.option(
+            "--day-first", is_flag=True, help="Read dates such as 03/04/2024 with the day first."
+        ),
     }
 
 
@@ -222,7 +233,8 @@ decision_option = click.option(
     "--decision",
     type=DecisionType(),
     metavar="RULE",
-    help=f"Which labels to predict: {', '.join(DECISIONS)}, a threshold, or a number of labels.  [default: f1]",
+    help=f"Which labels to predict: {', '.join(DECISIONS)}, a threshold, a number of labels, or none for the "
+    "predictions of the method itself.  [default: f1]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")

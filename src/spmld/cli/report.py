@@ -11,7 +11,7 @@ from spmld._io import need, reading
 from spmld.cli import options
 from spmld.cli.fitting import fit_model
 from spmld.cli.loading import Source, frames, open_model, split_encoder
-from spmld.cli.methods import build, parse_params
+from spmld.cli.methods import build, parse_params, with_decision
 from spmld.cli.printing import write_page
 from spmld.cli.progress import progress_bar
 from spmld.datasets import Dataset
@@ -116,6 +116,7 @@ def _fitted_page(
     model, data = build(method, params, seed, trusted=source.trusted is not None), source.load()
     source.check_features(data)
     train, test, description = _split(data, seed)
+    model = with_decision(model, None, seed, train.Y)
     seconds = fit_model(model, train, method)
     (X, Y), (X_train, Y_train) = frames(test), frames(train)
     facts = {"data": source.name, "evaluated on": description, "seconds to fit": f"{seconds:.1f}"}

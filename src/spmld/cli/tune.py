@@ -9,7 +9,7 @@ from spmld._table import TextTable
 from spmld.cli import options
 from spmld.cli.fitting import fit_model, save_model
 from spmld.cli.loading import Source, frames
-from spmld.cli.methods import build, parse_params, parse_space
+from spmld.cli.methods import build, parse_params, parse_space, with_decision, without_decision
 from spmld.cli.printing import print_message, print_result
 from spmld.cli.progress import progress_bar
 from spmld.metrics import get_metric
@@ -49,7 +49,8 @@ def tune(
     """Search for the parameters of a method with the best metric on held-out labels of DATA.
 
     Without --choices and --range the search covers the most important parameters of the method. Ctrl-C ends the search
-    and prints the finished trials, without writing a model.
+    and prints the finished trials, without writing a model. The model has a decision rule, as in `spmld fit`; the
+    search uses it for metrics of predictions and probabilities only.
 
     \b
     Examples:
@@ -57,27 +58,35 @@ def tune(
       spmld tune songs.csv --method MaskedLogistic -o best.skops
       spmld tune songs.csv --method SPMLD --range feature_ridge=0.01:10:log --choices n_components=5,10,20 --trials 30
     """
-    sign = 1 if get_metric(metric)[0].greater_is_better else -1
+    metric_info = get_metric(metric)[0]
+    sign = 1 if metric_info.greater_is_better else -1
     space, fixed = parse_space(method, choices, ranges), parse_params(params)
     if both := sorted(space.keys() & fixed.keys()):
         raise ValueError(f"--param {both[0]} is fixed and cannot be searched as well")
     # A value of each searched parameter, so that an unknown name raises an error before the search.
-    model = build(method, {**{key: values[0] for key, values in space.items()}, **fixed}, seed)
+    base = build(method, {**{key: values[0] for key, values in space.items()}, **fixed}, seed)
     dataset = data.load_part(folds)
+    model = with_decision(base, None, seed, dataset.Y)
+    searched, prefix = (base, "") if model is base or metric_info.needs == "scores" else (model, "estimator__")
     search = search or ("grid" if all(isinstance(values, list) for values in space.values()) else "random")
-    result = _search(model, dataset, space, search, scoring=metric, n_trials=trials, cv=folds, random_state=seed)
-    best = _to_python(result.best_params)
-    rows = [{metric: sign * t.score + 0.0, "seconds": t.seconds, **_to_python(t.params)} for t in result.ranked]
+    arguments = {"scoring": metric, "n_trials": trials, "cv": folds, "random_state": seed}
+    space = {prefix + name: values for name, values in space.items()}
+    result = _search(searched, dataset, space, search, **arguments)
+    best = _to_python(result.best_params, prefix)
+    rows = [{metric: sign * t.score + 0.0, "seconds": t.seconds, **_to_python(t.params, prefix)} for t in result.ranked]
     if out and not result.interrupted:
-        seconds = fit_model(model.set_params(**best), dataset, method)
+        without_decision(model).set_params(**best)
+        seconds = fit_model(model, dataset, method)
         details = {"tuned": best, "held_out": {metric: sign * result.best_score}}
         save_model(model, out, data, dataset, method, seconds, **details)
-        print_message(f"{out}: {method} with {best} fitted on {dataset}")
+        print_message(f"{out}: {method} with {_describe(best)} fitted on {dataset}")
     content = {"data": data.path, "method": method, "metric": metric, "search": search, "folds": folds, "best": best}
     content |= {"interrupted": result.interrupted, "trials": rows}
     print_result(content, TextTable.from_records(rows[:10]), as_json)
     if result.interrupted:
-        print_message("spmld: interrupted" + (", no model written" if out else ""))
+        options = " ".join(f"--param {name}={value}" for name, value in best.items())
+        command = f"; spmld fit {data.command()} --method {method} {options} -o {out} fits the best so far"
+        print_message("spmld: interrupted" + (f", no model written{command}" if out else ""))
         raise Exit(130)
 
 
@@ -93,6 +102,14 @@ def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **argu
         return tune_estimator(model, dataset.X, frames(dataset)[1], space, **arguments)
 
 
-def _to_python(params: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters with Python's numbers instead of NumPy's, for JSON."""
-    return {name: value.item() if hasattr(value, "item") else value for name, value in params.items()}
+def _to_python(params: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Return parameters without the prefix, and with Python's numbers instead of NumPy's, for JSON."""
+    return {
+        name.removeprefix(prefix): value.item() if hasattr(value, "item") else value for name, value in params.items()
+    }
+
+
+def _describe(params: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in params.items()
+    )

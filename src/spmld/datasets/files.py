@@ -60,8 +60,9 @@ def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) ->
         Format of the file; "xc" is that of the extreme-classification repository. By default, it is chosen by the file
         extension.
     **options
-        Options of the reader: for tables, the roles of the columns, see `TableRoles`, and ``sep``, ``decimal`` and
-        ``encoding`` of `read_csv`; ``labels``, ``xml`` and ``encoding`` of `read_arff`; ``labels`` of `read_mat`.
+        Options of the reader: for tables, the roles of the columns, see `TableRoles`, ``sep``, ``decimal`` and
+        ``encoding`` of `read_csv`, and ``sheet`` of `read_excel`; ``labels``, ``xml`` and ``encoding`` of `read_arff`;
+        ``labels`` of `read_mat`.
 
     Examples
     --------

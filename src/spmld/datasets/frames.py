@@ -14,7 +14,7 @@ from spmld.datasets.problems import TableError, TableProblem, TableWarning
 from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, first, read_label_columns
 from spmld.labels.words import to_number
 from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import IGNORED_KINDS, column_kind, to_numbers
+from spmld.preprocessing.columns import IGNORED_KINDS, column_kind, is_ambiguous, to_numbers
 
 
 def from_frame(
@@ -45,7 +45,7 @@ def from_frame(
         Column with 1 or yes for each sample whose labels are verified.
     **roles
         Roles of the columns: ``labels``, ``prefix``, ``tags``, ``tag_sep``, ``untagged``, ``empty_is``, ``id``,
-        ``text`` and ``drop``; see `TableRoles`.
+        ``text``, ``drop``, ``tag_case`` and ``day_first``; see `TableRoles`.
 
     Raises
     ------
@@ -88,12 +88,12 @@ def from_frame(
         raise TableError(problems, source)
     try:
         if encode:
-            X = encode_features(features, list(table.text))
+            X = encode_features(features, list(table.text), day_first=table.day_first)
         else:
             X = TableFeatures(_to_array(features), list(features.columns), {})
     except ValueError as error:
         raise TableError([TableProblem(str(error))], source) from error
-    for note in [*labels.notes, *_notes(X.kinds, features, table), *_id_notes(frame, table)]:
+    for note in [*labels.notes, *_notes(X, features, table), *_id_notes(frame, table)]:
         warnings.warn(TableWarning(note), stacklevel=2)
     table = replace(table, tag_sep=labels.tag_sep or table.tag_sep)
     return Dataset(
@@ -119,7 +119,7 @@ class TableFeatures:
     encoder: TableEncoder | None = None
 
 
-def encode_features(features: Any, text: list[str]) -> TableFeatures:
+def encode_features(features: Any, text: list[str], *, day_first: bool = False) -> TableFeatures:
     """Return features as an array; they are unchanged if they are numbers without missing values."""
     kinds = {name: "text" if name in text else column_kind(features[name]) for name in features.columns}
     used = [name for name, kind in kinds.items() if kind not in IGNORED_KINDS]
@@ -127,7 +127,7 @@ def encode_features(features: Any, text: list[str]) -> TableFeatures:
         values = np.column_stack([to_numbers(features[name]).to_numpy() for name in used])
         if not np.isnan(values).any():
             return TableFeatures(values, used, kinds)
-    encoder = TableEncoder(text=text).fit(features)
+    encoder = TableEncoder(text=text, day_first=day_first).fit(features)
     return TableFeatures(encoder.transform(features), list(encoder.get_feature_names_out()), encoder.kinds_, encoder)
 
 
@@ -139,10 +139,10 @@ def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
     return column.astype(object).where(column.notna(), "").tolist()
 
 
-def _notes(kinds: dict[str, str], features: Any, roles: TableRoles) -> list[TableProblem]:
-    """Return notes about columns that are ignored, detected as text, or have values that are not numbers."""
+def _notes(X: TableFeatures, features: Any, roles: TableRoles) -> list[TableProblem]:
+    """Return notes about columns that are ignored, detected as text, or have values that are not clear."""
     notes: list[TableProblem] = []
-    for name, kind in kinds.items():
+    for name, kind in X.kinds.items():
         column = features[name]
         if kind in IGNORED_KINDS:
             named = kind in ("identifier", "row number") and roles.id is None and not name.startswith("Unnamed")
@@ -155,6 +155,11 @@ def _notes(kinds: dict[str, str], features: Any, roles: TableRoles) -> list[Tabl
             if len(invalid):
                 text = f"{len(invalid)} values of column {name!r} are not numbers, such as {str(invalid.iloc[0])!r}"
                 notes.append(TableProblem(f"{text}; they are treated as missing"))
+        elif kind == "date" and X.encoder is not None and not roles.day_first:
+            values = column.dropna()
+            if is_ambiguous(values, X.encoder.date_formats_[name][0]):
+                text = f"dates of column {name!r}, such as {str(values.iloc[0])!r}, are read as month/day/year"
+                notes.append(TableProblem(text, (("day_first", "True"),)))
     return notes
 
 

@@ -33,7 +33,9 @@ def read_npz(path: StrPath) -> Dataset:
             content["X"] = sp.csr_array((data, indices, indptr), shape=tuple(shape))
         absent = [part for part in ("X", "Y") if part not in content]
         if absent:
-            raise ValueError(f"the file has no array {absent[0]!r}; it has {', '.join(sorted(content)) or 'none'}")
+            hint = "write features and labels with spmld.datasets.write_dataset(Dataset(X, Y), path)"
+            names = ", ".join(sorted(content)) or "none"
+            raise ValueError(f"the file has no array {absent[0]!r}; it has {names}; {hint}")
         features, labels = (content.get(names, np.array([])).tolist() for names in ("feature_names", "label_names"))
         name = str(content.get("name", file.stem))
         optional = {part: content.get(part) for part in ("train", "test", "trusted")}

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _LISTS = ("labels", "text", "drop")
-_COMMAND_OPTIONS = {"labels": "label", "empty_is": "empty-is", "tag_sep": "tag-sep"}
+_COMMAND_OPTIONS = {
+    "labels": "label",
+    "empty_is": "empty-is",
+    "tag_sep": "tag-sep",
+    "tag_case": "tag-case",
+    "day_first": "day-first",
+}
+_FLAGS = ("day_first",)
 
 
 @dataclass(frozen=True)
@@ -96,9 +103,13 @@ class TableWarning(UserWarning):
 
 
 def _as_argument(option: str, values: list[str]) -> str:
+    if option in _FLAGS:
+        return f"{option}=True"
     return f"{option}={values if option in _LISTS and len(values) > 1 else values[0]!r}"
 
 
 def _as_options(option: str, values: list[str]) -> str:
     name = _COMMAND_OPTIONS.get(option, option)
+    if option in _FLAGS:
+        return f"--{name}"
     return " ".join(f"--{name} {shlex.quote(value)}" for value in values)

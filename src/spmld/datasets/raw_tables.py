@@ -1,16 +1,21 @@
 """Reading tables as DataFrames: CSV with any separator, Excel, JSON lines, Parquet, and folders of text files."""
 
+import codecs
 import csv
 import gzip
 import json
 import re
+import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
 from spmld._io import StrPath, need, reading
+from spmld._validation import did_you_mean
+from spmld.datasets.problems import TableProblem, TableWarning
 from spmld.datasets.text_folder import read_text_folder
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -24,6 +29,8 @@ EXTENSIONS = {
     **dict.fromkeys(("parquet", "pq"), "parquet"),
 }
 """Formats of tables by file extension."""
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+"""Encodings by the byte order mark at the beginning of a file."""
 _COMMA, _POINT = re.compile(r"-?\d+,\d+"), re.compile(r"-?\d+\.\d+")
 
 
@@ -34,13 +41,14 @@ def read_table(
     sep: str | None = None,
     decimal: str | None = None,
     encoding: str = "utf-8",
+    sheet: str | None = None,
 ) -> Any:
     r"""Read a table as a DataFrame, with its columns unchanged.
 
     Parameters
     ----------
     path : str or path-like
-        CSV file (``.csv``, ``.tsv``, ``.csv.gz``), Excel file (``.xlsx``, first sheet), JSON lines (``.jsonl``),
+        CSV file (``.csv``, ``.tsv``, ``.csv.gz``), Excel file (``.xlsx``), JSON lines (``.jsonl``),
         Parquet file, or folder of text files. The table of a folder has the columns "file" and "text", and "tags" with
         the names of the subfolders; see `spmld.datasets.text_folder`.
     format : {"csv", "excel", "jsonl", "parquet", "folder"}, optional
@@ -51,7 +59,9 @@ def read_table(
     decimal : {".", ","}, optional
         Decimal separator of a CSV file. By default, a comma if the separator is not a comma and numbers have one.
     encoding : str, default="utf-8"
-        Encoding of a text file.
+        Encoding of a text file. A byte order mark of UTF-8 or UTF-16 at the beginning of the file takes precedence.
+    sheet : str, optional
+        Sheet of an Excel file. By default, the first; a TableWarning names the others.
 
     Returns
     -------
@@ -74,8 +84,13 @@ def read_table(
     name, read = _READERS[kind]
     if kind == "folder":
         return read_text_folder(path, encoding, read_table)
+    if sheet is not None and kind != "excel":
+        raise ValueError(f"sheet must be None unless the file is an Excel file, got {sheet!r} for {path}")
     with reading(path, name) as file:
-        frame = read(file, encoding, sep, decimal) if kind == "csv" else read(file)
+        if kind == "csv":
+            frame = read(file, encoding, sep, decimal)
+        else:
+            frame = read(file, sheet) if kind == "excel" else read(file)
         return frame.rename(columns=lambda column: str(column).strip())
 
 
@@ -96,10 +111,11 @@ def table_format(path: StrPath) -> str | None:
 
 
 def _open_text(file: Path, encoding: str) -> TextIO:
-    encoding = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
-    if file.suffix.lower() == ".gz":
-        return gzip.open(file, "rt", encoding=encoding, newline="")
-    return file.open(encoding=encoding, newline="")
+    open_file: Any = gzip.open if file.suffix.lower() == ".gz" else open
+    with open_file(file, "rb") as content:
+        start = content.read(3)
+    encoding = next((marked for mark, marked in _MARKS.items() if start.startswith(mark)), encoding)
+    return open_file(file, "rt", encoding=encoding, newline="")
 
 
 def _read_csv(file: Path, encoding: str, sep: str | None, decimal: str | None) -> Any:
@@ -114,13 +130,15 @@ def _read_csv(file: Path, encoding: str, sep: str | None, decimal: str | None) -
     # pandas would read the absent fields of a truncated line as missing values.
     with _open_text(file, encoding) as lines:
         rows = csv.reader(lines, delimiter=separator)
-        width = len(next(rows))
+        names = next(rows)
+        width = len(names)
         for row in rows:
             if row and len(row) != width:
                 raise ValueError(
                     f"line {rows.line_num} has {len(row)} values, but there are {width} columns; the separator is "
                     f"{separator!r}"
                 )
+    _note_repeated(names)
     with _open_text(file, encoding) as lines:
         return pandas.read_csv(lines, sep=separator, decimal=decimal, low_memory=False)
 
@@ -159,9 +177,31 @@ def _guess_decimal(lines: list[str], separator: str) -> str:
     return "," if commas > points else "."
 
 
-def _read_excel(file: Path) -> Any:
+def _note_repeated(names: list[str]) -> None:
+    """Warn about columns of the same name, which pandas renames."""
+    repeated = [name for name, count in Counter(map(str.strip, names)).items() if count > 1 and name]
+    if repeated:
+        text = f"several columns are named {', '.join(map(repr, repeated))}; the second is used as '{repeated[0]}.1'"
+        warnings.warn(TableWarning(TableProblem(f"{text}, and so on")), stacklevel=2)
+
+
+def _read_excel(file: Path, sheet: str | None) -> Any:
     need("openpyxl")
-    return need("pandas").read_excel(file, engine="openpyxl")
+    pandas = need("pandas")
+    with pandas.ExcelFile(file, engine="openpyxl") as book:
+        names = [str(name) for name in book.sheet_names]
+        if sheet is not None and sheet not in names:
+            hint = did_you_mean(sheet, names) or f"; the sheets are {', '.join(names)}"
+            raise ValueError(f"sheet {sheet!r} does not exist{hint}")
+        if sheet is None and len(names) > 1:
+            text = f"sheet {names[0]!r} is used; the other sheets are {', '.join(map(repr, names[1:]))}"
+            warnings.warn(TableWarning(TableProblem(text, (("sheet", names[1]),))), stacklevel=2)
+        sheet = names[0] if sheet is None else sheet
+        head = pandas.read_excel(book, sheet_name=sheet, header=None, nrows=1)
+        if len(head) == 0:
+            raise ValueError(f"sheet {sheet!r} is empty")
+        _note_repeated(["" if name != name else str(name) for name in head.iloc[0]])
+        return pandas.read_excel(book, sheet_name=sheet)
 
 
 def _read_jsonl(file: Path) -> Any:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from spmld._validation import did_you_mean
 from spmld.datasets.problems import TableProblem
-from spmld.labels.tags import EmptyIs, Untagged, check_choice, guess_separator, read_tags, split_tags
+from spmld.labels.tags import EmptyIs, TagCase, Untagged, check_choice, guess_separator, read_tags, split_tags
 from spmld.labels.words import WORDS, to_number, word_to_number
+from spmld.preprocessing.columns import column_kind
 
 PREFIX = "label_"
 
@@ -32,6 +33,8 @@ class TableRoles:
     untagged : {"negative", "weak", "missing"}, default="negative"
         Whether a tag that is not in the list of a sample is a negative or a missing label; see
         `spmld.labels.read_tags`.
+    tag_case : {"merge", "keep"}, default="merge"
+        Whether tags that differ only in case are one label or several.
     empty_is : {"missing", "negative"}, default="missing"
         Whether an empty field of a label column or of the tags is missing or negative.
     id : str, optional
@@ -40,6 +43,8 @@ class TableRoles:
         Columns of text.
     drop : sequence of str, default=()
         Columns to ignore.
+    day_first : bool, default=False
+        Whether the day comes first in dates such as 03/04/2024 if all dates can be read in both orders.
 
     Examples
     --------
@@ -53,14 +58,17 @@ class TableRoles:
     tags: str | None = None
     tag_sep: str | None = None
     untagged: Untagged = "negative"
+    tag_case: TagCase = "merge"
     empty_is: EmptyIs = "missing"
     id: str | None = None
     text: Sequence[str] = ()
     drop: Sequence[str] = ()
+    day_first: bool = False
 
     def __post_init__(self) -> None:
         check_choice("untagged", self.untagged, ("negative", "weak", "missing"))
         check_choice("empty_is", self.empty_is, ("missing", "negative"))
+        check_choice("tag_case", self.tag_case, ("merge", "keep"))
         for name in ("labels", "text", "drop"):
             value = getattr(self, name)
             columns = (value,) if isinstance(value, str) else value
@@ -85,7 +93,7 @@ class TableRoles:
         problems = []
         for name, options in named.items():
             if name not in columns:
-                hint = did_you_mean(name, columns) or f"; the {len(columns)} columns are {first(columns)}"
+                hint = did_you_mean(name, columns) or f"; the columns are {first(columns)}"
                 problems.append(TableProblem(f"column {name!r} of {options[0]} does not exist{hint}"))
             elif len(options) > 1:
                 problems.append(TableProblem(f"column {name!r} has two roles, {' and '.join(options)}; pass one"))
@@ -171,7 +179,8 @@ def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None)
         return result
     values = frame[column].astype(object).where(frame[column].notna(), None)
     try:
-        tags = read_tags(values, sep=roles.tag_sep, untagged=roles.untagged, empty_is=roles.empty_is, names=names)
+        meaning: dict[str, Any] = {name: getattr(roles, name) for name in ("untagged", "empty_is", "tag_case")}
+        tags = read_tags(values, sep=roles.tag_sep, names=names, **meaning)
     except ValueError as error:
         result.problems.append(TableProblem(f"column {column!r}: {error}", (("tags", "COLUMN"),)))
         return result
@@ -183,10 +192,9 @@ def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None)
     if tags.unknown:
         text = f"{len(tags.unknown)} tags of {column!r} are not labels of the model and are ignored"
         result.notes.append(TableProblem(f"{text}: {first(list(tags.unknown))}"))
-    lower: dict[str, str] = {}
-    twins = [(lower[name.lower()], name) for name in tags.names if lower.setdefault(name.lower(), name) != name]
-    if twins:
-        result.notes.append(TableProblem("tags {!r} and {!r} differ only in case".format(*twins[0])))
+    if tags.merged and names is None:
+        text = first([f"{tag!r} is read as {name!r}" for tag, name in sorted(tags.merged.items())])
+        result.notes.append(TableProblem(f"tags that differ only in case are merged: {text}", (("tag_case", "keep"),)))
     return result
 
 
@@ -236,6 +244,8 @@ def _looks_like_label(column: Any) -> bool:
 
 
 def _looks_like_tags(column: Any) -> bool:
+    if column_kind(column) in ("number", "date"):
+        return False
     values = [value for value in column.dropna() if isinstance(value, (str, list))]
     sep = guess_separator([value for value in values if isinstance(value, str)])
     if not values or (sep is None and not isinstance(values[0], list)):

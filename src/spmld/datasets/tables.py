@@ -59,15 +59,15 @@ def read_parquet(path: StrPath, **roles: Any) -> Dataset:
     return from_frame(read_table(path, format="parquet"), name=_name(path), source=str(path), **roles)
 
 
-def read_excel(path: StrPath, **roles: Any) -> Dataset:
-    """Read the first sheet of an Excel file; see `read_csv` for the parameters.
+def read_excel(path: StrPath, *, sheet: str | None = None, **roles: Any) -> Dataset:
+    """Read a sheet of an Excel file, by default the first; see `read_csv` for the other parameters.
 
     Examples
     --------
     >>> from spmld.datasets import read_excel
-    >>> read_excel("songs.xlsx", text="review", tags="tags")  # doctest: +SKIP
+    >>> read_excel("songs.xlsx", sheet="Songs", text="review", tags="tags")  # doctest: +SKIP
     """
-    return from_frame(read_table(path, format="excel"), name=_name(path), source=str(path), **roles)
+    return from_frame(read_table(path, format="excel", sheet=sheet), name=_name(path), source=str(path), **roles)
 
 
 def read_jsonl(path: StrPath, **roles: Any) -> Dataset:

@@ -38,7 +38,9 @@ def _read_text(file: Path, encoding: str) -> str:
     try:
         return file.read_text(encoding="utf-8-sig" if encoding == "utf-8" else encoding)
     except UnicodeDecodeError as error:
-        raise ValueError(f"{file} is not {error.encoding} text: pass its encoding, such as latin-1") from None
+        raise ValueError(
+            f"{file} is not {error.encoding} text: pass its encoding, such as cp1252 (--encoding cp1252)"
+        ) from None
 
 
 def _join(texts: Any, table: Any, file: Path) -> Any:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 Untagged = Literal["negative", "weak", "missing"]
 EmptyIs = Literal["missing", "negative"]
+TagCase = Literal["merge", "keep"]
 SEPARATORS = (";", "|", ",", "\n", "\t", "/")
 """Separators to choose from; if several are equally frequent, the first of them."""
 
@@ -30,6 +31,8 @@ class Tags:
         Number of samples with an empty field.
     unknown : dict
         Tags that are not in the given names, with their frequencies.
+    merged : dict
+        Spellings that differ from the name of their label in case, with the name.
 
     Examples
     --------
@@ -41,6 +44,7 @@ class Tags:
     sep: str | None
     n_empty: int
     unknown: dict[str, int]
+    merged: dict[str, str] = field(default_factory=dict)
 
 
 def read_tags(
@@ -50,6 +54,7 @@ def read_tags(
     untagged: Untagged = "negative",
     empty_is: EmptyIs = "missing",
     names: Sequence[str] | None = None,
+    tag_case: TagCase = "merge",
 ) -> Tags:
     """Read labels from tags, with a list of tags for each sample.
 
@@ -66,6 +71,8 @@ def read_tags(
         Whether the labels of a sample with an empty field are missing or negative.
     names : sequence of str, optional
         Names of the labels, if they are known from a fit. By default, all tags in alphabetical order.
+    tag_case : {"merge", "keep"}, default="merge"
+        Whether tags that differ only in case are the same label, with its most frequent spelling, or several labels.
 
     Returns
     -------
@@ -85,15 +92,18 @@ def read_tags(
     """
     check_choice("untagged", untagged, ("negative", "weak", "missing"))
     check_choice("empty_is", empty_is, ("missing", "negative"))
+    check_choice("tag_case", tag_case, ("merge", "keep"))
     values = list(tags)
     texts = [value for value in values if isinstance(value, str)]
     sep = guess_separator(texts) if sep is None else sep
     lists = [split_tags(value, sep) for value in values]
     counts = Counter(tag for items in lists for tag in items or ())
-    names = sorted(counts) if names is None else [str(name) for name in names]
+    label = _merge_case(counts, names) if tag_case == "merge" else {tag: tag for tag in counts}
+    names = sorted(set(label.values())) if names is None else [str(name) for name in names]
     if not names:
         raise ValueError(f"tags must contain at least one tag, got {len(values)} empty fields")
-    index = {name: j for j, name in enumerate(names)}
+    places = {name: j for j, name in enumerate(names)}
+    index = {tag: places[name] for tag, name in label.items() if name in places}
     Y = np.full((len(values), len(names)), 0.0 if untagged == "negative" else np.nan)
     for row, items in zip(Y, lists, strict=True):
         if items is None:
@@ -102,7 +112,27 @@ def read_tags(
             row[:] = 0.0
         row[[index[tag] for tag in items or () if tag in index]] = 1.0
     unknown = {tag: count for tag, count in counts.most_common() if tag not in index}
-    return Tags(Y, names, sep, sum(items is None for items in lists), unknown)
+    merged = {tag: name for tag, name in label.items() if tag != name}
+    return Tags(Y, names, sep, sum(items is None for items in lists), unknown, merged)
+
+
+def _merge_case(counts: Counter[str], names: Sequence[str] | None) -> dict[str, str]:
+    """Return the label of each tag: one of the names, or the most frequent spelling; of equals, the one in lower case.
+
+    A name in another case is used only if there is one such name.
+    """
+    spellings: dict[str, list[str]] = {}
+    for name in sorted(counts) if names is None else map(str, names):
+        spellings.setdefault(name.casefold(), []).append(name)
+    known = {name for same in spellings.values() for name in same} if names is not None else set()
+    label = {}
+    for tag in counts:
+        same = spellings.get(tag.casefold(), [tag])
+        if names is None:
+            label[tag] = max(same, key=lambda spelling: (counts[spelling], spelling))
+        else:
+            label[tag] = tag if tag in known or len(same) > 1 else same[0]
+    return label
 
 
 def guess_separator(texts: Sequence[str]) -> str | None:

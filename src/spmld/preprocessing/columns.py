@@ -13,9 +13,10 @@ DATE_FORMATS = (
     "ISO8601",
     *("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%y"),
     *("%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
+    *("%m/%d/%y", "%d/%m/%y"),
     *("%d-%m-%Y", "%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y"),
 )
-"""Formats of dates; the first that matches is used, so that the month is before the day if both orders match."""
+"""Formats of dates, of which the first that matches is used; see `date_format` for the order of month and day."""
 IGNORED_KINDS = {
     "identifier": "looks like an identifier",
     "row number": "contains the numbers of the rows",
@@ -30,7 +31,7 @@ MIN_SAMPLES = 20
 """Number of samples from which distinct values are evidence of an identifier."""
 MIN_WORDS = 3
 """Mean number of words from which a column is text and not a category."""
-_ID_NAME = re.compile(r"(?:^|[_\W])(?i:id|uuid|guid|key|index|nr|no|number|nummer)$|[a-z](?:Id|ID)$")
+_ID_NAME = re.compile(r"(?:^|[_\W])(?i:id|uuid|guid|key|index|nr|no|number|nummer)\W*$|[a-z](?:Id|ID)$|#\s*$")
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?$")
 
 
@@ -131,15 +132,51 @@ def _to_number(value: Any) -> float:
         return np.nan
 
 
-def date_format(values: Any) -> str | None:
-    """Return the format of dates in a column of text; None if they are not dates."""
+def date_format(values: Any, *, day_first: bool = False) -> str | None:
+    """Return the format of dates in a column of text; None if they are not dates.
+
+    Of the formats with the month and with the day first, the one that more values match is used; if equally many do, it
+    is the one with the month first, unless `day_first`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from spmld.preprocessing.columns import date_format
+    >>> date_format(pd.Series(["01/02/2024", "03/04/2024"])), date_format(pd.Series(["01/02/2024", "31/01/2024"]))
+    ('%m/%d/%Y', '%d/%m/%Y')
+    """
     if not values.astype(str).str.contains(r"\d").mean() >= MIN_FRACTION:
         return None
     sample = values.iloc[:1000]
     for form in DATE_FORMATS:
-        if all(to_dates(part, form).notna().mean() >= MIN_FRACTION for part in (sample, values)):
-            return form
+        if all(_fraction_of_dates(part, form) >= MIN_FRACTION for part in (sample, values)):
+            return _order_day_and_month(values, form, day_first)
     return None
+
+
+def _fraction_of_dates(values: Any, form: str) -> float:
+    return float(to_dates(values, form).notna().mean())
+
+
+def _order_day_and_month(values: Any, form: str, day_first: bool) -> str:
+    other = form.replace("%m/%d", "%d/%m")
+    if other == form:
+        return form
+    month_matches, day_matches = _fraction_of_dates(values, form), _fraction_of_dates(values, other)
+    return other if day_matches > month_matches or (day_first and day_matches == month_matches) else form
+
+
+def is_ambiguous(values: Any, form: str) -> bool:
+    """Return whether all dates of a format with the month first could have the day first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from spmld.preprocessing.columns import is_ambiguous
+    >>> is_ambiguous(pd.Series(["01/02/2024"]), "%m/%d/%Y"), is_ambiguous(pd.Series(["01/31/2024"]), "%m/%d/%Y")
+    (True, False)
+    """
+    return "%m/%d" in form and _order_day_and_month(values, form, True) != form
 
 
 def to_dates(column: Any, form: str) -> Any:

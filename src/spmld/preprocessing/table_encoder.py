@@ -54,6 +54,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Maximum number of words of each text column, by their frequency.
     max_categories : int, default=100
         Maximum number of categories of each column.
+    day_first : bool, default=False
+        Whether the day comes first in dates such as 03/04/2024 if all dates of a column can be read in both orders.
 
     Attributes
     ----------
@@ -92,12 +94,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         "drop": [list, tuple, str],
         "max_words": [POSITIVE_INT],
         "max_categories": [POSITIVE_INT],
+        "day_first": ["boolean"],
     }
 
     text: Sequence[str] = ()
     drop: Sequence[str] = ()
     max_words: int = 20000
     max_categories: int = 100
+    day_first: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Detect the kinds of the columns, and fit their encoders.
@@ -128,7 +132,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             reasons = ", ".join(f"{name} ({kind})" for name, kind in self.kinds_.items())
             raise ValueError(f"X must have at least one column of features, got {reasons or 'no columns'}")
         self.feature_names_in_, self.n_features_in_ = np.array(used, dtype=object), len(used)
-        self.date_formats_ = {name: _date_details(frame[name]) for name in self._columns("date")}
+        self.date_formats_ = {name: _date_details(frame[name], self.day_first) for name in self._columns("date")}
         prepared = self._prepare(frame)
         self.transformer_ = self._make_transformer(prepared, len(frame)).fit(prepared)
         return self
@@ -222,8 +226,9 @@ def _check_frame(X: Any) -> Any:
     return frame
 
 
-def _date_details(column: Any) -> tuple[str, bool]:
-    form = "ISO8601" if getattr(column.dtype, "kind", "O") == "M" else date_format(column.dropna())
+def _date_details(column: Any, day_first: bool) -> tuple[str, bool]:
+    is_date = getattr(column.dtype, "kind", "O") == "M"
+    form = "ISO8601" if is_date else date_format(column.dropna(), day_first=day_first)
     dates = to_dates(column, str(form)).dropna()
     return str(form), bool((dates != dates.dt.normalize()).any())
 

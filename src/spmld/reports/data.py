@@ -100,9 +100,11 @@ class ReportData:
     @cached_property
     def completion(self) -> Completion | None:
         """Completed labels; None if no labels are missing, or the model has no `complete`."""
-        if not np.isnan(self.Y_audited).any() or not hasattr(self.model, "complete"):
+        # A calibrated classifier has no `complete`, but its base estimator may have one.
+        model: Any = self.model if hasattr(self.model, "complete") else getattr(self.model, "estimator_", None)
+        if not np.isnan(self.Y_audited).any() or not hasattr(model, "complete"):
             return None
-        return self.model.complete(as_frame(self.model, self.X_audited), _encode(self.model, self.Y_audited))
+        return model.complete(as_frame(model, self.X_audited), _encode(model, self.Y_audited))
 
     @property
     def audited_samples(self) -> str:

@@ -1,0 +1,86 @@
+"""Decisions of methods without a decision rule: calibrated on out-of-fold scores, with a high F1."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spmld
+from spmld.cli.methods import METHODS, build, with_decision
+from spmld.metrics import macro_auc, macro_f1
+from spmld.model_selection import ThresholdClassifier
+
+NAMES = ["a", "b", "c", "d"]
+
+
+def rare_labels(n, seed):
+    """Return features that determine rare labels, and weak enough that a regularized model predicts few positives."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 8)) / 6
+    return X, (X[:, :4] > 1.3 / 6).astype(float)
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, n, seed, observed in (("train", 400, 0, 0.4), ("test", 400, 1, 1.0)):
+        X, Y = rare_labels(n, seed)
+        Y[np.random.default_rng(2).random(Y.shape) > observed] = np.nan
+        frame = pd.DataFrame(X).add_prefix("x").join(pd.DataFrame(Y, columns=[f"label_{name}" for name in NAMES]))
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("method", ["MaskedLogistic", "SPMLD"])
+def test_predictions_are_as_good_as_the_ranking(cli, files, method):
+    _, Y = rare_labels(400, 1)
+    f1 = {}
+    for decision in ("none", "f1"):
+        model, options = f"{decision}.skops", ["--method", method, "--no-held-out", "--decision", decision]
+        assert cli("fit", "train.csv", "-o", model, *options)[0] == 0
+        predicted = pd.read_csv(io.StringIO(cli("predict", model, "test.csv")[1]))
+        f1[decision] = macro_f1(Y, predicted[NAMES].to_numpy())
+        assert macro_auc(Y, predicted[[f"probability_{name}" for name in NAMES]].to_numpy()) > 0.95
+    assert f1["none"] < 0.2
+    assert f1["f1"] > 0.6
+
+
+def test_the_saved_model_is_a_threshold_classifier(cli, files):
+    out = cli("fit", "train.csv", "-o", "m.skops", "--method", "MaskedLogistic", "--json")[1]
+    assert json.loads(out)["decision"] == "f1"
+    frame = pd.read_csv("train.csv")
+    X, Y = frame[[c for c in frame if c.startswith("x")]], frame[[f"label_{name}" for name in NAMES]]
+    expected = ThresholdClassifier(spmld.MaskedLogistic(), cv=3, random_state=0).fit(X, Y)
+    model = spmld.load("m.skops")
+    np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X))
+    np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+    # Completion uses the base estimator, which may use the observed labels of a sample.
+    assert cli("complete", "train.csv", "--model", "m.skops")[0] == 0
+    assert cli("report", "test.csv", "--model", "m.skops", "-o", "m.html", "--no-audit")[0] == 0
+
+
+def test_methods_with_and_without_a_decision_rule():
+    Y = np.array([[1, 0], [0, np.nan]])
+    for method in METHODS:
+        model = with_decision(build(method, {}, 0), None, 0, Y)
+        assert isinstance(model, ThresholdClassifier) == (method != "SelfPacedEnsemble")
+        assert model.decision == "f1"
+    rates = {"false_positive_rate": 0.1}  # calibration would fit the wrong labels
+    assert type(with_decision(build("MaskedLogistic", rates, 0), None, 0, Y)) is spmld.MaskedLogistic
+    only = np.array([[1.0, np.nan]])  # nothing to calibrate on
+    assert type(with_decision(build("MaskedLogistic", {}, 0), None, 0, only)) is spmld.MaskedLogistic
+    assert with_decision(build("SelfPacedEnsemble", {}, 0), 0.3, 0, Y).decision == 0.3
+
+
+def test_a_held_out_estimate_that_fails_keeps_the_model(cli, files, monkeypatch):
+    import spmld.model_selection.cross_fitting as cross_fitting
+
+    def fail(*_):
+        raise ValueError("too few neighbors")
+
+    monkeypatch.setattr(cross_fitting, "cross_fit", fail)
+    status, _, err = cli("fit", "train.csv", "-o", "m.skops", "--method", "MLkNN", "--decision", "none")
+    assert (status, err.count("the held-out quality of model is not available: too few neighbors")) == (0, 1)
+    assert "held-out: not available" in err
+    assert spmld.load("m.skops").n_labels_ == 4

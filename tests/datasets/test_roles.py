@@ -1,0 +1,56 @@
+"""Roles of columns: which columns are labels, what empty fields mean, and which columns are suggested."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spmld.datasets import TableError, TableRoles, from_frame
+from spmld.datasets.roles import read_label_columns
+
+X = np.arange(30) / 7
+
+
+def test_empty_fields_are_negatives_in_the_encoding_of_the_column():
+    frame = pd.DataFrame({"label_a": [1, -1, None], "label_b": [-1, None, 1]})
+    Y = read_label_columns(frame, TableRoles(empty_is="negative")).Y
+    np.testing.assert_array_equal(Y, [[1, -1], [-1, -1], [-1, 1]])
+    zeros = read_label_columns(frame.replace(-1, 0), TableRoles(empty_is="negative")).Y
+    np.testing.assert_array_equal(zeros, np.maximum(Y, 0))
+
+
+def test_the_labels_of_a_model_are_the_columns_with_the_prefix():
+    frame = pd.DataFrame({"sad": [5, 6], "label_sad": [1, 0], "calm": [0, 1]})  # a feature has the name of a label
+    labels = read_label_columns(frame, TableRoles(), ["calm", "sad"])
+    assert labels.columns == ["calm", "label_sad"]
+    np.testing.assert_array_equal(labels.Y, [[0, 1], [1, 0]])
+
+
+def test_a_column_has_one_role():
+    frame = pd.DataFrame({"x": X, "text": "a b", "label_a": [0, 1] * 15})
+    with pytest.raises(TableError, match="column 'text' has two roles, id and text; pass one"):
+        from_frame(frame, id="text", text="text")
+
+
+def test_dropped_columns_are_not_labels():
+    frame = pd.DataFrame({"x": X, "label_a": [0, 1] * 15, "label_note": "maybe"})
+    assert from_frame(frame, drop="label_note").label_names == ["a"]
+
+
+def test_empty_label_columns_raise():
+    with pytest.raises(TableError, match="all fields of the label columns are empty: label_a, label_b"):
+        from_frame(pd.DataFrame({"x": X, "label_a": None, "label_b": ""}))
+
+
+def test_suggested_columns_have_labels_or_repeated_tags():
+    frame = pd.DataFrame(
+        {
+            "stars": [1, 2, 3] * 10,
+            "notes": [f"a note, with word{i}, and {i}" for i in range(30)],
+            "name": ["Ann, Bob and Eve went out to the city", "nobody, as far as we could see"] * 15,
+            "mood": ["sad, slow", "slow", "sad"] * 10,
+            "good": ["ja", "nein", None] * 10,
+        }
+    )
+    with pytest.raises(TableError) as error:
+        from_frame(frame)
+    assert str(error.value).endswith("look like labels or tags: good, mood (tags='mood' or labels='good')")

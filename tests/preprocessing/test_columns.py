@@ -1,0 +1,69 @@
+"""Conversion of columns: numbers, dates, categories, and the kinds of unusual columns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spmld.preprocessing import TableEncoder
+from spmld.preprocessing.columns import column_kind, date_parts, to_categories, to_dates, to_numbers
+
+
+def test_days_of_the_week_are_equally_spaced_and_repeat():
+    days = to_dates(pd.Series(pd.date_range("2024-01-01", periods=14).astype(str)), "ISO8601")
+    parts = date_parts(days, "d", hours=False)
+    angles = np.unwrap(np.arctan2(parts["d_weekday_sin"], parts["d_weekday_cos"]))
+    np.testing.assert_allclose(np.diff(angles), 2 * np.pi / 7)
+    np.testing.assert_allclose(np.diff(parts["d_day"]), 1)
+
+
+def test_the_time_of_day_is_a_cycle_of_one_day():
+    times = to_dates(pd.Series(["2024-01-01 06:00", "2024-01-02 06:00", "2024-01-01 18:00"]), "ISO8601")
+    parts = date_parts(times, "d", hours=True)
+    np.testing.assert_allclose(parts["d_hour_sin"], [1, 1, -1], atol=1e-9)
+    np.testing.assert_allclose(parts["d_hour_cos"], 0, atol=1e-9)
+    frame = pd.DataFrame({"when": ["2024-01-01 06:00", "2024-02-02 07:30", "2024-03-01 18:00"]})
+    assert "when_hour_sin" in TableEncoder().fit(frame).get_feature_names_out()
+    assert "when_hour_sin" not in TableEncoder().fit(frame["when"].str[:10].to_frame()).get_feature_names_out()
+
+
+def test_times_with_a_zone_are_those_of_utc():
+    dates = to_dates(pd.Series(["2024-01-31T23:30:00Z", "2024-02-01T01:30:00+02:00"]), "ISO8601")
+    assert dates.tolist() == [pd.Timestamp("2024-01-31 23:30")] * 2
+
+
+def test_infinite_numbers_are_missing_and_durations_are_seconds():
+    np.testing.assert_array_equal(to_numbers(pd.Series([1.0, np.inf, -np.inf])), [1, np.nan, np.nan])
+    np.testing.assert_array_equal(to_numbers(pd.Series(pd.to_timedelta(["1min", "2s"]))), [60, 2])
+    np.testing.assert_array_equal(to_numbers(pd.Series(["1.234,5", "1,5", "1,234,5"])), [np.nan, 1.5, np.nan])
+
+
+def test_categories_ignore_surrounding_spaces():
+    assert to_categories(pd.Series([" red", "red ", None])).tolist() == ["red", "red", "missing"]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (range(100, 130), "number"),  # consecutive, but not from 0 or 1
+        (["x"] * 20 + [None] * 10, "number"),  # x means yes
+        (["same"] * 20 + [None] * 10, "category"),  # present or missing
+        (["1", "2", "many"] * 10, "category"),  # two thirds are numbers
+        (["2024-01-31", "2024-02-01", "later"] * 10, "category"),
+    ],
+)
+def test_kinds_of_unusual_columns(values, kind):
+    assert column_kind(pd.Series(values, name="tempo")) == kind
+
+
+def test_words_of_a_single_text_are_left_out_of_large_tables():
+    texts = [f"slow song number{i}" for i in range(120)]
+    for n, expected in ((99, 101), (120, 2)):
+        assert TableEncoder(text="review").fit_transform(pd.DataFrame({"review": texts[:n]})).shape[1] == expected
+
+
+def test_rare_categories_share_a_feature():
+    frame = pd.DataFrame({"key": ["a"] * 9 + ["b"] * 8 + ["c", "d", "e"]})
+    encoder = TableEncoder(max_categories=3).fit(frame)
+    assert encoder.get_feature_names_out().tolist() == ["key = a", "key = b", "key = other"]
+    X = encoder.transform(pd.DataFrame({"key": ["a", "d", "new"]}))
+    np.testing.assert_array_equal(X if isinstance(X, np.ndarray) else X.toarray(), [[1, 0, 0], [0, 0, 1], [0, 0, 1]])
