@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from spmld._arrays import check_sparse
 from spmld.labels import read_labels
 
 
@@ -68,6 +69,8 @@ class Dataset:
     roles: Any = None
 
     def __post_init__(self) -> None:
+        if sp.issparse(self.X):
+            check_sparse(self.X)
         X = self.X.tocsr() if sp.issparse(self.X) else np.asarray(self.X)
         if X.ndim != 2:
             raise ValueError(f"X must have shape (n_samples, n_features), got {X.shape}")

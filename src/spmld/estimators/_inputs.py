@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, to_numpy
+from spmld._arrays import check_sparse, features_to_numpy, move, namespace, numpy_dtype, to_numpy
 from spmld.labels import Labels, read_labels
 
 
@@ -23,6 +23,8 @@ def move_weights(weights: np.ndarray, X: Any) -> Any:
 
 def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Return X as a matrix of finite float32 or float64 numbers; sparse matrices as CSR, torch tensors unchanged."""
+    if sp.issparse(X):
+        check_sparse(X)
     if not array_api_compat.is_torch_array(X):
         return validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
     xp = namespace(X)
