@@ -1,5 +1,6 @@
 """The class Dataset: features, labels with missing entries, names, and the official split."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -179,7 +180,7 @@ def _check_names(names: Sequence[str], count: int, letter: str, kind: str) -> li
     if len(names) != count:
         raise ValueError(f"{kind}_names must have {count} names, one for each {kind}, got {len(names)}")
     if len(set(names)) < count:
-        repeated = next(name for name in names if names.count(name) > 1)
+        repeated = next(name for name, times in Counter(names).items() if times > 1)
         raise ValueError(f"{kind}_names must be unique, got {repeated!r} more than once")
     return names
 

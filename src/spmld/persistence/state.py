@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator
 
 from spmld._arrays import to_numpy
 
-
 _CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)
 
 
