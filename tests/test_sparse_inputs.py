@@ -82,3 +82,13 @@ def test_valid_matrices_do_not_change():
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int32)
     check_sparse(X)
     assert (X.indices.dtype, X.indptr.dtype) == (np.int64, np.int32)
+
+
+def test_archives_with_more_features_than_bytes_raise(tmp_path):
+    file = tmp_path / "tiny.npz"
+    write_npz(Dataset(sp.csr_array(np.eye(2)), [[1, 0], [0, 1]]), file)
+    with np.load(file) as arrays:
+        content = {name: array for name, array in arrays.items() if name != "feature_names"}
+    np.savez(file, **content | {"X_shape": np.array([2, 10**9])})
+    with pytest.raises(ValueError, match=r"tiny\.npz .*1000000000 features are too many for a file of"):
+        read_npz(file)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from spmld._io import StrPath, reading, writing
 from spmld.datasets.arff_text import ArffText, parse_arff, quote, unquote
 from spmld.datasets.dataset import Dataset
+from spmld.datasets.sizes import check_sizes
 from spmld.labels.words import to_number
 
 
@@ -64,6 +65,7 @@ def read_arff(
         names = [name for name, _ in content.attributes]
         label_columns = _find_labels(names, content.relation, labels, xml or _find_xml(file))
         feature_columns = sorted(set(range(len(names))) - set(label_columns))
+        check_sizes(len(content.rows), len(names), len(label_columns), len(text))
         to_array = _to_sparse if content.sparse else _to_dense
         X, Y = (to_array(content, part) for part in (feature_columns, label_columns))
         features, labels = ([names[i] for i in part] for part in (feature_columns, label_columns))
