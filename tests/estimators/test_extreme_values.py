@@ -66,9 +66,7 @@ def test_leml_learns_from_huge_features(loss, fit_intercept):
 
 def test_neighbors_at_distances_that_vanish_raise():
     assert macro_auc(Y, MLkNN().fit(1e-148 * X, Y).decision_function(1e-148 * X)) > 0.8
-    with pytest.raises(
-        ValueError, match=r"X contains only values too small for float64, up to .*e-200; scale"
-    ):
+    with pytest.raises(ValueError, match=r"X contains only values too small for float64, up to .*e-200; scale"):
         MLkNN().fit(1e-200 * X, Y)
     MLkNN().fit(0 * X, Y)
 
