@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from spmld._arrays import check_sparse, features_to_numpy, move, namespace, numpy_dtype, to_numpy
+from spmld._io import shorten
 from spmld.labels import Labels, read_labels
 
 MAX_WEIGHT = 1e15
@@ -96,7 +97,7 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
     try:
         weights = np.asarray(to_numpy(entry_weight), dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"entry_weight must be an array of numbers, got {entry_weight!r}") from None
+        raise ValueError(shorten(f"entry_weight must be an array of numbers, got {entry_weight!r}")) from None
     n, l = labels.signs.shape
     if weights.shape not in ((n, l), (n, 1), (n,)):
         raise ValueError(f"entry_weight must have shape {(n, l)} or {(n,)}, got {weights.shape}")

@@ -257,7 +257,7 @@ def _find_classes(values: NDArray[Any], single: bool, name: str) -> NDArray[Any]
             f"{name} contains -1, 0 and 1, which is ambiguous: 0 may mean negative or missing. Decode it with "
             "spmld.labels.decode_missing(Y, missing=0), or missing=-1 if -1 means missing"
         )
-    examples = ", ".join(repr(v.item() if hasattr(v, "item") else v) for v in unique[:5])
+    examples = ", ".join(repr(v.item() if hasattr(v, "item") else v)[:80] for v in unique[:5])
     more = ", ..." if len(unique) > 5 else ""
     raise ValueError(f"{name} has values other than labels: {examples}{more}. Accepted: {_ACCEPTED}")
 
