@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, to_numpy
-from spmld.estimators._inputs import check_features, check_labels, check_weights
+from spmld.estimators._inputs import check_features, check_labels, check_weights, column_means
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
@@ -127,6 +127,7 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
         )
         with ignore_label_warnings():
             self._fit(X, labels, weights)
+        self._feature_means = column_means(X)
         self._set_labels(labels)
         return self
 

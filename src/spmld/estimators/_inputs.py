@@ -134,6 +134,11 @@ def largest_value(X: Any) -> float:
     return float(xp.max(xp.abs(values))) if values.shape[0] else 0.0
 
 
+def column_means(X: Any) -> np.ndarray:
+    """Return the means of the features, as float64."""
+    return np.asarray(X.mean(axis=0) if sp.issparse(X) else to_numpy(namespace(X).mean(X, axis=0)), dtype=float).ravel()
+
+
 def sparse_if_mostly_zero(X: Any) -> Any:
     """Return a NumPy matrix with few nonzeros as a sparse matrix: with 8 % nonzeros, products are twice as fast."""
     if isinstance(X, np.ndarray) and X.size > 100_000 and np.count_nonzero(X) < 0.1 * X.size:
