@@ -122,6 +122,7 @@ def test_invalid_files_raise_with_the_reason(old, new, message, tmp_path):
         (XML.format(""), "0 labels are named in .*the list is empty"),
         (XML.format("<label"), r"file\.xml cannot be read as MULAN's XML file of labels"),
         ("", r"file\.xml is empty"),
+        ('<!DOCTYPE a [<!ENTITY b "sad">]><labels><label name="&b;"/></labels>', "entities are not accepted"),
     ],
 )
 def test_invalid_xml_files_raise(xml, message, tmp_path):

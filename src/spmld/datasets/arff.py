@@ -66,7 +66,7 @@ def read_arff(
         label_columns = _find_labels(names, content.relation, labels, xml or _find_xml(file))
         feature_columns = sorted(set(range(len(names))) - set(label_columns))
         check_sizes(len(content.rows), len(names), len(label_columns), len(text))
-        to_array = _to_sparse if content.sparse else _to_dense
+        to_array: Any = _to_sparse if content.sparse else _to_dense
         X, Y = (to_array(content, part) for part in (feature_columns, label_columns))
         features, labels = ([names[i] for i in part] for part in (feature_columns, label_columns))
         return Dataset(X, Y.toarray() if sp.issparse(Y) else Y, features, labels, file.stem)
@@ -81,7 +81,11 @@ def _find_xml(file: Path) -> Path | None:
 def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list[int]:
     if labels is None and xml is not None:
         with reading(xml, "MULAN's XML file of labels") as file:
-            labels = [node.get("name") for node in ET.parse(file).iter() if node.tag.rpartition("}")[2] == "label"]
+            content = file.read_bytes()
+            if b"<!ENTITY" in content:  # entities can expand to gigabytes
+                raise ValueError("entities are not accepted")
+            nodes = ET.fromstring(content).iter()  # nosec B314
+            labels = [node.get("name") for node in nodes if node.tag.rpartition("}")[2] == "label"]
     if labels is not None:
         known = set(names)
         # Some XML files have names with the escapes of the ARFF file.
@@ -151,7 +155,7 @@ def _to_sparse(content: ArffText, columns: list[int]) -> Any:
     attributes = [_make_attribute(*content.attributes[column]) for column in columns]
     place = {column: i for i, column in enumerate(columns)}
     # Values that a sparse row omits are 0 for numeric attributes, and the first value for nominal ones.
-    default = np.array([next(iter((attribute.codes or {0: 0.0}).values())) for attribute in attributes])
+    default = np.array([next(iter((attribute.codes or {"": 0.0}).values())) for attribute in attributes])
     entries: list[list[int]] = [[] for _ in columns]  # the rows with a stored value
     for i, row in enumerate(content.rows):
         for j in row:

@@ -80,5 +80,5 @@ def _part(content: Any, part: str, size: int) -> Dataset:
     features, labels = (values.T if sp.issparse(values) else np.atleast_2d(values).T for values in (features, labels))
     if features.shape[0] != labels.shape[0]:
         raise ValueError(f"{part} has {features.shape[0]} samples in X but {labels.shape[0]} in Y")
-    check_sizes(*features.shape, labels.shape[1], size)
+    check_sizes(features.shape[0], features.shape[1], labels.shape[1], size)
     return Dataset(features, labels)

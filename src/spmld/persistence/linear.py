@@ -83,8 +83,8 @@ def linear_predictor(model: Any, *, decisions: bool = True) -> Linear:
     (2, 1)
     """
     check_is_fitted(model)
-    names = {"feature_names": feature_names_of(model), "label_names": label_names_of(model)}
-    return replace(_linear(model, decisions), **names, center=_center(model))
+    predictor, center = _linear(model, decisions), _center(model)
+    return replace(predictor, feature_names=feature_names_of(model), label_names=label_names_of(model), center=center)
 
 
 def _linear(model: Any, decisions: bool) -> Linear:
