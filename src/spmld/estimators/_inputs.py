@@ -131,7 +131,7 @@ def largest_value(X: Any) -> float:
     """Return the largest absolute value of X."""
     values = X.data if sp.issparse(X) else X
     xp = namespace(values)
-    return float(xp.max(xp.abs(values))) if values.shape[0] else 0.0
+    return max(float(xp.max(values)), -float(xp.min(values))) if values.shape[0] else 0.0
 
 
 def column_means(X: Any) -> np.ndarray:

@@ -109,8 +109,9 @@ class FeatureScaler(_FeatureTransformer):
         if self.center:
             self.mean_ = mean
         X = X - self.mean_
-        unit = _unit(to_numpy(xp.max(xp.abs(X), axis=0)), X)
-        squares = to_numpy(xp.mean((X / move(unit, X)) ** 2, axis=0))
+        unit = _unit(_largest(X), X)
+        X /= move(unit, X)
+        squares = to_numpy(xp.mean(X**2, axis=0))
         # Because of rounding errors, the variance of a constant feature may be above 0.
         rounding = (n * np.finfo(squares.dtype).eps * to_numpy(mean) / unit) ** 2
         factor = _inverse_root(np.where(squares > rounding, squares, 0.0)) / np.sqrt(d) / unit
@@ -193,8 +194,10 @@ class LandmarkFeatures(_FeatureTransformer):
             self.mean_: Any = 0.0
         else:
             self.mean_ = X.mean(axis=0)
-            unit = _unit(np.abs(X - self.mean_).max(axis=0), X)
-            variances = np.mean(((X - self.mean_) / unit) ** 2, axis=0)
+            centered = X - self.mean_
+            unit = _unit(_largest(centered), X)
+            centered /= unit
+            variances = np.mean(centered**2, axis=0)
         self.factor_ = _inverse_root(np.maximum(variances, 0)) / unit
         directions = self._directions(X)
         drawn = directions[rng.permutation(X.shape[0])[:500]]
@@ -218,6 +221,12 @@ class LandmarkFeatures(_FeatureTransformer):
     def _directions(self, X: Any) -> Any:
         X = X.multiply(self.factor_).tocsr() if sp.issparse(X) else (X - self.mean_) * self.factor_
         return normalize(X)
+
+
+def _largest(X: Any) -> NDArray[Any]:
+    """Return the largest absolute value of each column."""
+    xp = namespace(X)
+    return np.maximum(to_numpy(xp.max(X, axis=0)), -to_numpy(xp.min(X, axis=0)))
 
 
 def _unit(largest: Any, X: Any) -> NDArray[Any]:
