@@ -19,13 +19,13 @@ def main(minutes="10", seed=None):
         problems = fuzz_readers(folder, number, 0, 10**9, until=time.time() + half)
         for problem in problems:
             name = problem.split(":")[0]
-            print(problem)
+            print(problem, flush=True)
             (CORPUS / f"{number}-{name}").write_bytes(Path(folder, name).read_bytes())
     end, index = time.time() + half, 0
     while time.time() < end:
         if problem := fit_problem(number, index):
             problems.append(problem)
-            print(f"fit {index}: {problem}")
+            print(f"fit {index}: {problem}", flush=True)
         index += 1
     print(f"{index} fits; {len(problems)} problems; files that caused problems are in {CORPUS}")
     return 1 if problems else 0

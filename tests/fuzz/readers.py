@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +25,7 @@ def _run(folder, *args):
 def fuzz_readers(folder, seed, start, stop, until=2**40):
     """Read mutated files; return the problems, each starting with the name of a file that is left in the folder."""
     problems = []
-    while start is not None and start < stop:
+    while start is not None and start < stop and time.time() < until:
         more, start = _run(folder, seed, start, stop, int(until))
         problems += more
     return problems

@@ -9,6 +9,7 @@ import sys
 import time
 import warnings
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +51,7 @@ def problem(path):
 
 
 def main(folder, *args):
-    """Run the cases; the last line of output is the number of the last case."""
+    """Run the cases; the last line of output is "done"."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -61,7 +62,8 @@ def main(folder, *args):
         cases = ((i, Path(path).name, Path(path).read_bytes()) for i, path in enumerate(args))
     else:
         seed, start, stop, until = (int(arg) for arg in args)
-        cases = ((i, *make_case(seed, i)) for i in range(start, stop) if time.time() < until)
+        indices = takewhile(lambda _: time.time() < until, range(start, stop))
+        cases = ((i, *make_case(seed, i)) for i in indices)
     for index, name, content in cases:
         file = Path(folder, f"{index}-{name}")
         file.write_bytes(content)
