@@ -4,6 +4,7 @@ PYTEST_FLAGS ?= -n 2
 BIN := .venv/bin
 STUDIES ?= tables released radar radar_released surface
 JOBS ?= 2
+MINUTES ?= 10
 KERNEL_TESTS ?= tests/core tests/pacing tests/metrics tests/model_selection tests/estimators tests/test_kernels.py
 
 help: ## this list
@@ -17,6 +18,9 @@ test: .venv/test ## run the tests (set SPMLD_DATA to a folder with the real data
 
 test-kernels: .venv/test ## run the numerical tests under each BLAS kernel of this CPU, and without NumPy's dispatched CPU features
 	SCIPY_ARRAY_API=1 $(BIN)/python -m tests.kernels $(PYTEST_FLAGS) $(KERNEL_TESTS)
+
+fuzz: .venv/test ## random bad input for readers and estimators, for MINUTES minutes (default 10)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(MINUTES)
 
 lint: .venv/test ## style, types and import layers
 	$(BIN)/ruff check .
@@ -57,4 +61,4 @@ clean: ## remove the environment and what was written
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
-.PHONY: help demo test test-kernels lint bench docs reproduce clean
+.PHONY: help demo test test-kernels fuzz lint bench docs reproduce clean

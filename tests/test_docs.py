@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 TEXTS = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *DOCS)}
 LINKED = [
-    *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")),
+    *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")),
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
 

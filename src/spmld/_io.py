@@ -1,9 +1,12 @@
 """Helpers for files: optional dependencies, error messages that name the file, and atomic writes."""
 
+import glob
 import importlib
 import os
+import re
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,6 +19,21 @@ def need(module: str, extra: str = "data") -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(f'{module} is not installed; install it with: pip install "spmld[{extra}]"') from error
+
+
+def shorten(message: str, length: int = 2000) -> str:
+    """Return an error message with at most `length` characters; the middle of longer ones is left out.
+
+    Examples
+    --------
+    >>> from spmld._io import shorten
+    >>> shorten("0123456789 " * 10, length=33)
+    '0123456789 01 [...] 9 0123456789 '
+    """
+    if len(message) <= length:
+        return message
+    half = (length - 7) // 2
+    return f"{message[:half]} [...] {message[-half:]}"
 
 
 @contextmanager
@@ -37,19 +55,32 @@ def reading(path: StrPath, kind: str) -> Iterator[Path]:
         hint = "save it as UTF-8, or pass its encoding, such as cp1252 for files of Windows (--encoding cp1252)"
         raise ValueError(f"{file} is not {error.encoding} text ({byte}): {hint}") from error
     except Exception as error:  # libraries raise many types of errors, from KeyError to zlib.error
-        raise ValueError(f"{file} cannot be read as {kind}: {error}") from error
+        raise ValueError(shorten(f"{file} cannot be read as {kind}: {error}")) from error
 
 
 @contextmanager
 def writing(path: StrPath) -> Iterator[Path]:
-    """Yield a temporary file in the same folder. It is renamed to `path` if the block succeeds, and deleted if not."""
+    """Yield a temporary file in the same folder. It is renamed to `path` if the block succeeds, and deleted if not.
+
+    Temporary files of killed processes are deleted too, after an hour.
+    """
     file = Path(path)
     if not file.parent.is_dir():
         raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
     # The temporary name has the same extension, because some libraries choose the format by it or append their own.
     part = file.with_name(f".{os.getpid()}-part-{file.name}")
+    _remove_old_parts(file)
     try:
         yield part
         os.replace(part, file)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _remove_old_parts(file: Path) -> None:
+    """Delete temporary files for `file` that nobody has written to for an hour."""
+    parts = file.parent.glob(f".*-part-{glob.escape(file.name)}")
+    for part in [part for part in parts if re.fullmatch(r"\.\d+-part-", part.name.removesuffix(file.name))]:
+        with suppress(OSError):  # another process may delete it first
+            if time.time() - part.stat().st_mtime > 3600:
+                part.unlink()

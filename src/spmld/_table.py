@@ -31,6 +31,35 @@ def format_number(value: Any, digits: int = 4) -> str:
     return f"{value:.{digits}f}" if usual else f"{value:.{digits - 1}g}"
 
 
+def csv_text(value: Any) -> Any:
+    """Return text for a CSV file, without NUL and carriage returns; numbers and other values are unchanged.
+
+    Spreadsheets run text that starts with =, +, -, @, a tab or a line break as a formula. Unless it is a number, it
+    gets an apostrophe in front.
+
+    Examples
+    --------
+    >>> from spmld._table import csv_text
+    >>> csv_text("=1+1"), csv_text("-1.5"), csv_text("-"), csv_text(-1.5), csv_text("calm")
+    ("'=1+1", '-1.5', '-', -1.5, 'calm')
+    """
+    if not isinstance(value, str):
+        return value
+    value = "\n".join(without_nul(value).replace("\r\n", "\n").split("\r"))  # csv does not quote carriage returns
+    if value[:1] not in ("=", "+", "-", "@", "\t", "\n") or value == EMPTY:
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
+
+
+def without_nul(text: str) -> str:
+    """Return text with the replacement character in place of NUL, which neither CSV nor HTML can contain."""
+    return text.replace("\0", "\ufffd")
+
+
 @dataclass(frozen=True)
 class TableCell:
     """Cell of a table with custom text.
@@ -137,17 +166,20 @@ class TextTable:
         """Return an HTML table without style, as notebooks show it."""
 
         def line(tag: str, texts: Sequence[str]) -> str:
-            return "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts) + "</tr>"
+            return "<tr>" + "".join(f"<{tag}>{escape(without_nul(text))}</{tag}>" for text in texts) + "</tr>"
 
-        above, below = (f"<p>{escape(text)}</p>" if text else "" for text in (self.title, self.note))
+        above, below = (f"<p>{escape(without_nul(text))}</p>" if text else "" for text in (self.title, self.note))
         body = "".join(line("td", texts) for texts in self._texts())
         return f"{above}<table><thead>{line('th', list(self.columns))}</thead><tbody>{body}</tbody></table>{below}"
 
     def to_csv(self, *, delimiter: str = ",", digits: int | None = None) -> str:
-        """Return CSV text. Floats have all digits, or `digits` significant ones; a `TableCell` has its text."""
+        """Return CSV text. Floats have all digits, or `digits` significant ones; a `TableCell` has its text.
+
+        Text that a spreadsheet would run as a formula starts with an apostrophe, see `csv_text`.
+        """
         buffer = io.StringIO()
         writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(self.columns)
+        writer.writerow([csv_text(name) for name in self.columns])
         writer.writerows([_csv_value(value, digits) for value in row] for row in self.rows)
         return buffer.getvalue()
 
@@ -164,5 +196,5 @@ def _cell(value: Any) -> TableCell:
 
 def _csv_value(value: Any, digits: int | None) -> Any:
     if isinstance(value, TableCell):
-        return value.text
-    return f"{value:.{digits}g}" if digits is not None and isinstance(value, float) else value
+        return value.text if value.value is not None else csv_text(value.text)
+    return f"{value:.{digits}g}" if digits is not None and isinstance(value, float) else csv_text(value)

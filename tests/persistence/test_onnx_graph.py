@@ -59,6 +59,24 @@ def test_the_graph_of_an_ensemble_predicts_as_the_ensemble(samples, options, dty
     assert metadata["label_names"] == [f"y{i}" for i in range(5)]
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        MaskedLogistic(),
+        spmld.GLOCAL(random_state=0),
+        spmld.PerLabelClassifier(),
+        ThresholdClassifier(MaskedLogistic(), decision=0.5, cv=2, random_state=0),
+        ensemble(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_features_far_from_zero_keep_their_precision(model, tmp_path):
+    samples = (X + 1e4).astype(np.float32)  # the graph and the model get the same numbers
+    model.fit(samples.astype(float), Y)
+    computed, _ = run(model, tmp_path / "model.onnx", samples, "float32")
+    np.testing.assert_allclose(computed["probabilities"], model.predict_proba(samples.astype(float)), rtol=0, atol=5e-6)
+
+
 @pytest.mark.parametrize("decision", DECISIONS)
 @pytest.mark.parametrize("kind", ["ensemble", "threshold"])
 def test_all_decisions_are_exported(decision, kind, tmp_path):

@@ -5,6 +5,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from spmld._io import shorten
+
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line and exit.
@@ -56,13 +58,13 @@ def _run(args: Sequence[str] | None) -> int:
 
 def _print_error(text: str, status: int) -> int:
     """Print an error as one line, even if a library's message has several, and return the exit status."""
-    print("spmld:", *text.split(), file=sys.stderr)
+    print("spmld:", *shorten(text).split(), file=sys.stderr)
     return status
 
 
 def _print_problems(error: Any) -> int:
     """Print all problems of a table, one in each line, with the options that solve them."""
-    print("spmld:", error.describe(), file=sys.stderr)
+    print("spmld:", shorten(error.describe()), file=sys.stderr)
     return 2
 
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, to_numpy
-from spmld.estimators._inputs import check_features, check_labels, check_weights
+from spmld.estimators._inputs import check_features, check_labels, check_weights, column_means
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
@@ -103,7 +103,7 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
         mask : array-like of bool of shape (n_samples, n_labels), optional
             True where a label is observed. Other entries of y are ignored.
         entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
-            Non-negative weights of the entries or of the samples. An entry of weight 0 is treated as missing.
+            Weights of the entries or of the samples, from 0 to 1e15. An entry of weight 0 is treated as missing.
         trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
             True for entries, or samples, whose labels are verified to be correct. Estimators that model wrong labels
             use it: `SelfPacedEnsemble`, and `MaskedLogistic` with noise rates. Others fit all observed labels alike.
@@ -127,6 +127,7 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
         )
         with ignore_label_warnings():
             self._fit(X, labels, weights)
+        self._feature_means = column_means(X)
         self._set_labels(labels)
         return self
 

@@ -7,7 +7,7 @@ import numpy as np
 from spmld._arrays import move, namespace, to_numpy
 from spmld.core.problem import Problem, make_problem
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_overflow, move_weights, sparse_if_mostly_zero
+from spmld.estimators._inputs import move_weights, sparse_if_mostly_zero
 from spmld.estimators.progress import CallbackSupportMixin
 from spmld.labels import Labels
 
@@ -15,7 +15,6 @@ from spmld.labels import Labels
 def make_linear_problem(X: Any, labels: Labels, weights: Any, fit_intercept: bool) -> Problem:
     """Return validated data as a problem with one group of samples."""
     X = sparse_if_mostly_zero(X)
-    check_overflow(X)
     group = move(np.zeros(X.shape[0], dtype=np.int8), X)
     return make_problem(X, move(labels.signs, X), move_weights(weights, X), group, 1, fit_intercept=fit_intercept)
 

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import to_numpy
+from spmld._arrays import to_dense, to_numpy
 from spmld.labels.words import order_words, read_words
 
 _ACCEPTED = "0/1, -1/+1, bool or yes/no; NaN, None, pd.NA, a masked array or mask= for missing entries"
@@ -173,7 +173,7 @@ def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
     """
     if missing not in (0, -1):
         raise ValueError(f"missing must be 0 or -1, got {missing!r}")
-    values = np.asarray(Y.toarray() if sp.issparse(Y) else Y, dtype=float)
+    values = np.asarray(to_dense(Y, "Y"), dtype=float)
     if not np.isin(values, (-1.0, 0.0, 1.0)).all():
         raise ValueError("Y must contain only -1, 0 and 1")
     return like(Y, np.where(values == missing, np.nan, (values == 1).astype(float)))
@@ -224,7 +224,7 @@ def _objects_to_floats(values: NDArray[Any], observed: NDArray[np.bool_]) -> NDA
 
 
 def _read_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    values = np.asarray(mask.toarray() if sp.issparse(mask) else mask)
+    values = np.asarray(to_dense(mask, "mask"))
     if values.dtype.kind != "b" and not (values.dtype.kind in "iu" and np.isin(values, (0, 1)).all()):
         raise ValueError(f"mask must be boolean, True where a label is observed, got dtype {values.dtype}")
     if values.shape != shape:
@@ -257,7 +257,7 @@ def _find_classes(values: NDArray[Any], single: bool, name: str) -> NDArray[Any]
             f"{name} contains -1, 0 and 1, which is ambiguous: 0 may mean negative or missing. Decode it with "
             "spmld.labels.decode_missing(Y, missing=0), or missing=-1 if -1 means missing"
         )
-    examples = ", ".join(repr(v.item() if hasattr(v, "item") else v) for v in unique[:5])
+    examples = ", ".join(repr(v.item() if hasattr(v, "item") else v)[:80] for v in unique[:5])
     more = ", ..." if len(unique) > 5 else ""
     raise ValueError(f"{name} has values other than labels: {examples}{more}. Accepted: {_ACCEPTED}")
 
@@ -274,7 +274,7 @@ def _check_two_classes(unique: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _read_sparse(Y: Any, mask: Any, classes: Any, name: str) -> Labels:
-    dense = np.asarray(Y.toarray())
+    dense = np.asarray(to_dense(Y, name))
     if mask is None and (dense < 0).any() and not _stored(Y).all():
         raise ValueError(
             f"{name} is sparse with stored -1, which is ambiguous: entries not stored may mean negative or missing. "

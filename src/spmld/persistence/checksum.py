@@ -8,7 +8,7 @@ import io
 import zipfile
 from pathlib import Path
 
-from spmld._io import StrPath
+from spmld._io import StrPath, shorten
 
 KIND = "a model file of spmld"
 MEMBER = "spmld.json"
@@ -28,6 +28,9 @@ class ModelFileError(ValueError):
     Traceback (most recent call last):
     spmld.persistence.checksum.ModelFileError: ...model.skops is empty, expected a model file of spmld
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(message))
 
 
 def add_checksum(content: bytes, description: str) -> bytes:

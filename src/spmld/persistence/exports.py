@@ -54,7 +54,7 @@ def export_npz(
         label_names=_fill_names(label_names, predictor.label_names, l, "label"),
         feature_names=_fill_names(feature_names, predictor.feature_names, d, "feature"),
     )
-    arrays = {name: np.array(getattr(predictor, name)) for name in Linear.__dataclass_fields__}
+    arrays = {name: np.array(getattr(predictor, name)) for name in Linear.__dataclass_fields__ if name != "center"}
     with writing(path) as part, part.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
@@ -82,7 +82,7 @@ def export_onnx(
         As in `export_npz`.
     dtype : {"float32", "float64"}, default="float32"
         Precision of input, weights and scores. With float32, scores differ from those of the model by rounding errors
-        of about 1e-6 relative to the largest contribution.
+        of about 1e-6 relative to the largest contribution of a feature minus its mean.
 
     Examples
     --------

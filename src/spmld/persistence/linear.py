@@ -40,6 +40,8 @@ class Linear:
         0 and 1 for scores beyond -0.95 and 0.95, for "bent".
     feature_names, label_names : list of str or None
         Names of the features and labels.
+    center : ndarray of shape (n_features,) or None
+        Means of the training samples, if known. In single precision, ``(X - center) @ coef.T`` is more accurate.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Linear:
     link: Literal["logistic", "bent"]
     feature_names: list[str] | None = None
     label_names: list[str] | None = None
+    center: _Floats | None = None
 
 
 def linear_predictor(model: Any, *, decisions: bool = True) -> Linear:
@@ -80,7 +83,8 @@ def linear_predictor(model: Any, *, decisions: bool = True) -> Linear:
     (2, 1)
     """
     check_is_fitted(model)
-    return replace(_linear(model, decisions), feature_names=feature_names_of(model), label_names=label_names_of(model))
+    predictor, center = _linear(model, decisions), _center(model)
+    return replace(predictor, feature_names=feature_names_of(model), label_names=label_names_of(model), center=center)
 
 
 def _linear(model: Any, decisions: bool) -> Linear:
@@ -96,6 +100,12 @@ def _linear(model: Any, decisions: bool) -> Linear:
     if isinstance(model, MultiLabelEstimator) and hasattr(model, "coef_") and hasattr(model, "intercept_"):
         return _make(model.coef_, model.intercept_, "logistic" if model.loss == "logistic" else "bent")
     raise _not_linear(type(model).__name__)
+
+
+def _center(model: Any) -> _Floats | None:
+    while isinstance(model, CalibratedClassifier | ThresholdClassifier):
+        model = model.estimator_
+    return getattr(model, "_feature_means", None)
 
 
 def _not_linear(got: str) -> ValueError:

@@ -20,7 +20,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 import spmld
-from spmld._io import StrPath, need, writing
+from spmld._io import StrPath, need, shorten, writing
 from spmld.persistence.checksum import KIND, MEMBER, ModelFileError, add_checksum, read_verified
 from spmld.persistence.names import check_names, feature_names_of, label_names_of, shape_of
 from spmld.persistence.state import check_arrays, without_callbacks, without_tensors
@@ -167,7 +167,7 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
     See `save`.
     """
     if isinstance(trusted, str) or not all(isinstance(name, str) for name in trusted):
-        raise ValueError(f"trusted must be a list of type names, got {trusted!r}")
+        raise ValueError(shorten(f"trusted must be a list of type names, got {trusted!r}"))
     content = read_verified(path)
     _read_info(path, content)  # raises an error for other versions before any part of the model is read
     skops = need("skops.io", "files")
@@ -219,7 +219,8 @@ def _describe(model: Any, label_names: Any, feature_names: Any, summary: Mapping
     try:
         plain_summary = json.loads(json.dumps(dict(summary or {}), allow_nan=False))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"summary must contain only types that JSON supports, got {summary!r}: {error}") from None
+        message = f"summary must contain only types that JSON supports, got {summary!r}: {error}"
+        raise ValueError(shorten(message)) from None
     libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "skops")}
     return ModelInfo(
         estimator=type(model).__name__,

@@ -58,7 +58,11 @@ class GraphBuilder:
 
     def add_linear(self, predictor: Linear) -> None:
         """Add the scores of a linear predictor, and its probabilities by the link."""
-        self.add("Add", self.add("MatMul", "X", predictor.coef.T), predictor.intercept, output="scores")
+        x, intercept = "X", predictor.intercept
+        if predictor.center is not None:
+            x, center = self._subtract(predictor.center)
+            intercept = intercept + predictor.coef @ center
+        self.add("Add", self.add("MatMul", x, predictor.coef.T), intercept, output="scores")
         self.metadata["link"] = predictor.link
         if predictor.link == "logistic":
             self.add("Sigmoid", "scores", output="probabilities")
@@ -79,9 +83,15 @@ class GraphBuilder:
         self.add("Sigmoid", self.add("Add", "scores", arrays.label_shifts), output="probabilities")
         self.metadata["link"] = "logistic"
 
+    def _subtract(self, mean: _Floats) -> tuple[str, _Floats]:
+        """Add X minus its mean, rounded to the precision of the graph; return the name and the rounded mean."""
+        rounded = mean.astype(self.dtype).astype(float)
+        return self.add("Sub", "X", rounded), rounded
+
     def _add_view(self, view: LinearView) -> str:
         """Add the scores of a view, and return their name."""
-        x = self.add("Mul", self.add("Sub", "X", view.mean), view.factor)
+        x, mean = self._subtract(view.mean)
+        x = self.add("Add", self.add("Mul", x, view.factor), (mean - view.mean) * view.factor)
         if isinstance(view, KernelView):
             norms = self.add("ReduceL2", x, axes=[1], keepdims=1)
             x = self.add("Div", x, self.add("Where", self.add("Equal", norms, 0.0), self.constant(1.0), norms))

@@ -8,6 +8,7 @@ from typing import Any
 
 import spmld
 from spmld._io import need
+from spmld._table import without_nul
 from spmld.reports.parts import Section
 
 
@@ -32,7 +33,7 @@ def page(title: str, subtitle: str, sections: Sequence[Section | None]) -> str:
     # The browser runs this script only, and does not load anything.
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    return template.render(
+    rendered = template.render(
         title=title,
         subtitle=subtitle,
         sections=[section for section in sections if section is not None],
@@ -41,6 +42,7 @@ def page(title: str, subtitle: str, sections: Sequence[Section | None]) -> str:
         policy=policy,
         version=spmld.__version__,
     )
+    return without_nul(rendered)
 
 
 @cache

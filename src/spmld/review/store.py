@@ -105,14 +105,14 @@ class DecisionStore:
     def _write(self, rows: Iterable[tuple[object, ...]]) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            self._connection.executemany(f"INSERT INTO decision ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", rows)
+            self._connection.executemany(f"INSERT INTO decision ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", rows)  # nosec B608
         except BaseException:
             self._connection.execute("ROLLBACK")
             raise
         self._connection.execute("COMMIT")
 
     def _refresh(self) -> None:
-        query = f"SELECT id, {_COLUMNS} FROM decision WHERE id > ? ORDER BY id"
+        query = f"SELECT id, {_COLUMNS} FROM decision WHERE id > ? ORDER BY id"  # nosec B608
         for number, key, label, answer, reviewer, time, sample in self._connection.execute(query, (self._seen,)):
             self._seen, stack = number, self._active.setdefault(reviewer, [])
             if answer != _UNDO:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,11 +66,16 @@ def load(name: str, fold: int = 0) -> Dataset:
 
 
 def _load_candidates(name: str, fold: int) -> CandidateDataset:
-    file = find_file(CANDIDATE_DATA[name])
-    candidates, truth = read_mat(file), read_mat(file, labels="target")
+    candidates, truth = _read_candidates(find_file(CANDIDATE_DATA[name]))
     folds = list(KFold(N_FOLDS, shuffle=True, random_state=0).split(truth.Y))
     train, test = folds[fold % N_FOLDS]
     return CandidateDataset(truth.X, truth.Y, name=name, train=train, test=test, candidates=candidates.Y)
+
+
+@lru_cache(maxsize=2)
+def _read_candidates(file: Path) -> tuple[Dataset, Dataset]:
+    """Return the data with candidate labels and with true labels, which the folds share."""
+    return read_mat(file), read_mat(file, labels="target")
 
 
 def size(name: str) -> dict[str, Any]:

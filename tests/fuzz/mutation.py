@@ -1,0 +1,96 @@
+"""Seeds of all file formats, and random mutations of their bytes."""
+
+import io
+import tempfile
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+import spmld
+from spmld.datasets import Dataset, write_dataset
+from spmld.persistence.checksum import MEMBER, add_checksum
+
+TOKENS = [b"", b"\0", b"-1", b"1e999", b"nan", b"999999999999", b"'", b'"', b",", b"{", b"}", b"%", b"@data\n", b"\n"]
+TOKENS += [b"?", b":", b"\xff\xfe", b"[" * 500, b"," * 500, b"{1 2}", b"<!ENTITY", b"=1+1", b"\r", b"\t", b"2147483648"]
+
+
+def _data(sparse):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 4)) * (rng.random((12, 4)) < 0.6)
+    X[:, -1] += 1
+    Y = np.where(rng.random((12, 3)) < 0.5, 1, 0)
+    Y[0], Y[1] = 1, 0
+    return Dataset(sp.csr_array(X) if sparse else X, Y, name="seed")
+
+
+@cache
+def seeds():
+    """Return the content of a valid file for each kind, by a name with the extension."""
+    contents = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for sparse in (False, True):
+            for extension in ("arff", "csv", "npz", "parquet", "svm", "txt", "tsv"):
+                file = Path(folder, f"{'sparse' if sparse else 'dense'}.{extension}")
+                write_dataset(_data(sparse), file)
+                contents[file.name] = file.read_bytes()
+        frame = spmld.datasets.frames.to_frame(_data(False))
+        frame.to_excel(Path(folder, "table.xlsx"), index=False)
+        frame.to_json(Path(folder, "table.jsonl"), orient="records", lines=True)
+        pair = np.empty((1, 2), dtype=object)
+        pair[0, 0], pair[0, 1] = _data(False).X.T, _data(False).Y.T
+        scipy.io.savemat(Path(folder, "split.mat"), {"train": pair, "test": pair})
+        for name, data in (("dense.skops", _data(False)), ("sparse.skops", _data(True))):
+            model = spmld.MLkNN(n_neighbors=2) if name.startswith("sparse") else spmld.MaskedLogistic()
+            spmld.save(model.fit(data.X, data.Y), Path(folder, name))
+        for name in ("table.xlsx", "table.jsonl", "split.mat", "dense.skops", "sparse.skops"):
+            contents[name] = Path(folder, name).read_bytes()
+    return contents
+
+
+def mutate(rng, content, n_changes):
+    """Return bytes with some parts changed, deleted, repeated, or replaced by tokens."""
+    content = bytearray(content)
+    for _ in range(n_changes):
+        start = int(rng.integers(len(content) + 1))
+        stop = min(len(content), start + int(rng.choice([0, 1, 1, 1, 2, 8, 64])))
+        kind = rng.integers(5)
+        if kind == 0 and start < len(content):
+            content[start] = int(rng.integers(256))
+        elif kind == 1:
+            content[start:stop] = b""
+        elif kind == 2:
+            content[start:stop] = content[start:stop] * int(rng.integers(2, 50))
+        elif kind == 3:
+            content[start:stop] = TOKENS[rng.integers(len(TOKENS))]
+        elif rng.random() < 0.1:
+            del content[start:]
+    return bytes(content)
+
+
+def _mutate_member(rng, content, n_changes):
+    """Return a zip archive with one member changed; its checksums are correct."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(buffer, "w") as changed:
+        names = archive.namelist()
+        chosen = names[rng.integers(len(names))]
+        for name in names:
+            if name != MEMBER:
+                member = archive.read(name)
+                changed.writestr(name, mutate(rng, member, n_changes) if name == chosen else member)
+        description = archive.read(MEMBER).decode() if MEMBER in names else None
+    return buffer.getvalue() if description is None else add_checksum(buffer.getvalue(), description)
+
+
+def make_case(seed, index):
+    """Return the name and the content of a mutated file."""
+    rng = np.random.default_rng([seed, index])
+    names = sorted(seeds())
+    name = names[index % len(names)]
+    content, n_changes = seeds()[name], int(rng.choice([1, 1, 2, 5, 20]))
+    if content[:2] == b"PK" and rng.random() < 0.8:
+        return name, _mutate_member(rng, content, n_changes)
+    return name, mutate(rng, content, n_changes)
