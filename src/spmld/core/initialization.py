@@ -19,7 +19,7 @@ def label_means(problem: Problem, like: Array) -> Array:
 
     def sums(block: Block) -> tuple[Array, Array]:
         J = xp.astype(block.J, like.dtype)
-        return xp.sum(J * block.Y, axis=0), xp.sum(J, axis=0)
+        return block.entries.column_sums(J * block.Y), block.entries.column_sums(J)
 
     total, count = problem.sum(sums)
     return total / xp.where(count > 0, count, xp.ones_like(count))
@@ -27,8 +27,7 @@ def label_means(problem: Problem, like: Array) -> Array:
 
 def random_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     """Return uniform U and V, W = 0, uniform Z with rows scaled to unit length, and b = 0, as in the released code."""
-    block = problem.blocks[0]
-    (d, l), g = (block.X.shape[1], block.Y.shape[1]), problem.sizes.shape[0]
+    d, l, g = problem.blocks[0].X.shape[1], problem.n_labels, problem.sizes.shape[0]
     U, Z = uniform((l, k)), normalize_rows(uniform((g, l, r)))
     V = problem.map(lambda block: uniform((block.n, k)))
     rows = tuple(Rows(V=v, T=0 * v, P=0 * v + 1) for v in V)
@@ -46,11 +45,10 @@ def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     b = label_means(problem, state.b) if problem.fit_intercept else state.b
 
     def centered(block: Block) -> Array:
-        return block.J * (block.Y - b)
+        return block.J * (block.Y - block.entries.spread(b))
 
     def second_moments(block: Block) -> Array:
-        C = centered(block)
-        return C.T @ C
+        return block.entries.second_moments(centered(block))
 
     values, vectors = xp.linalg.eigh(problem.sum(second_moments))
     order = xp.flip(xp.arange(values.shape[0], device=values.device))[:k]
@@ -58,5 +56,5 @@ def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     root = xp.sqrt(xp.sqrt(xp.where(values > 0, values, xp.zeros_like(values))))
     floor = 1e-3 * xp.max(root) + 1e-12
     root = xp.where(root > floor, root, xp.ones_like(root) * floor)
-    V = problem.map(lambda block: (centered(block) @ vectors) / root)
+    V = problem.map(lambda block: block.entries.times(centered(block), vectors) / root)
     return replace(set_rows(state, V=V), U=vectors * root, b=b)

@@ -32,18 +32,18 @@ class Fit:
         return isinstance(self.loss, Squared)
 
     def value(self, block: Block, V: Array, U: Array, b: Array) -> Array:
-        return array_namespace(U).sum(block.J * self.loss.value(block.Y, V @ U.T + b))
+        return array_namespace(U).sum(block.J * self.loss.value(block.Y, block.entries.scores(V, U, b)))
 
     def slope(self, block: Block, V: Array, U: Array, b: Array) -> Array:
         """Return D, the derivative in the scores. The gradients are D U in V, D^T V in U and D^T 1 in b."""
-        return block.J * self.loss.slope(block.Y, V @ U.T + b)
+        return block.J * self.loss.slope(block.Y, block.entries.scores(V, U, b))
 
     def quadratic(self, block: Block, V: Array, U: Array, b: Array, safe: bool) -> tuple[Array, Array]:
         """Return C and R such that 1/2 sum C (R - scores)^2 models the term around the current scores.
 
         With `safe` it lies above the term, so that its minimizer never raises the objective.
         """
-        c, R = (self.loss.majorizer if safe else self.loss.model)(block.Y, V @ U.T + b)
+        c, R = (self.loss.majorizer if safe else self.loss.model)(block.Y, block.entries.scores(V, U, b))
         return block.J * c, R
 
 
