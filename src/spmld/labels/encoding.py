@@ -274,6 +274,8 @@ def _check_two_classes(unique: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _read_sparse(Y: Any, mask: Any, classes: Any, name: str) -> Labels:
+    if Y.dtype.kind in "iuf" and np.isin(Y.data, (-1, 0, 1)).all():
+        Y = Y.astype(np.int8)  # an eighth of the memory
     dense = np.asarray(Y.toarray())
     if mask is None and (dense < 0).any() and not _stored(Y).all():
         raise ValueError(
