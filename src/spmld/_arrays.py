@@ -13,6 +13,19 @@ CACHE = 200_000
 MEMORY = 2**22
 """Maximum size of a slice whose temporary arrays should fit into memory."""
 
+ACCELERATOR = 2**28
+"""Maximum size of a slice on an accelerator, where many small operations take longer than a large one."""
+
+
+def budget(values: Any, size: int) -> int:
+    """Return the maximum size of a slice of an array: `size` on the CPU, and more on an accelerator."""
+    return max(size, ACCELERATOR) if on_accelerator(values) else size
+
+
+def on_accelerator(values: Any) -> bool:
+    """Return whether an array is on another device than the CPU."""
+    return array_api_compat.is_torch_array(values) and values.device.type != "cpu"
+
 
 def namespace(X: Any) -> Any:
     """Return the array-API namespace of X; NumPy's for sparse matrices of SciPy."""

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from array_api_compat import array_namespace
 
-from spmld._arrays import row_slices
+from spmld._arrays import MEMORY, budget, row_slices
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem
 
@@ -160,7 +160,8 @@ def column_squares(X: Any, C: Array) -> Array:
     """Return (X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared in slices."""
     if hasattr(X, "power"):
         return X.power(2).T @ C
-    return sum((X[s, :] * X[s, :]).T @ C[s, :] for s in row_slices(max(1, X.shape[0]), X.shape[1]))
+    slices = row_slices(max(1, X.shape[0]), X.shape[1], budget(X, MEMORY))
+    return sum((X[s, :] * X[s, :]).T @ C[s, :] for s in slices)
 
 
 def label_laplacian(problem: Problem, like: Array) -> Array:

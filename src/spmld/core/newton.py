@@ -12,7 +12,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from spmld._arrays import CACHE, row_slices
+from spmld._arrays import CACHE, budget, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import Design, Penalty
 from spmld.core.entries import ObservedEntries
@@ -75,7 +75,7 @@ def newton_minimize(
         groups, by_label = list(row_slices(B.shape[1], 1, 1)), entries_by_label(problem)
         select = partial(_select_label, objective, by_label)
     else:
-        groups = list(row_slices(B.shape[1], problem.n, max(CACHE, MIN_COLUMNS * problem.n)))
+        groups = list(row_slices(B.shape[1], problem.n, budget(B, max(CACHE, MIN_COLUMNS * problem.n))))
         select = partial(_select_columns, objective)
 
     def minimize(columns: slice) -> tuple[Any, Minimum]:

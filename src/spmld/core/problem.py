@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from spmld._arrays import row_slices
+from spmld._arrays import MEMORY, budget, row_slices
 from spmld.core.entries import ALL_ENTRIES, Entries, ObservedEntries
 from spmld.core.losses import Array
 
@@ -150,7 +150,7 @@ def make_problem(
         blocks = [_observed_block(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices]
     else:
         Y = xp.where(J != 0, Y, xp.zeros_like(Y))
-        slices = list(row_slices(n, l) if block_rows is None else row_slices(n, 1, block_rows))
+        slices = list(row_slices(n, l, budget(Y, MEMORY)) if block_rows is None else row_slices(n, 1, block_rows))
         blocks = [Block(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices]
     return Problem(tuple(blocks), counts, l, fit_intercept)
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol
 
 from array_api_compat import array_namespace
 
-from spmld._arrays import row_slices
+from spmld._arrays import MEMORY, budget, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import column_squares
 from spmld.core.entries import Entries
@@ -60,7 +60,7 @@ class UpdateV:
 
         def solve_rows(block: Block, rows: Rows) -> Array:
             parts = []
-            for s in row_slices(block.n, block.width + U.shape[1]):
+            for s in row_slices(block.n, block.width + U.shape[1], budget(U, MEMORY)):
                 V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
                 part = block.part(s)
                 C, R = objective.fit.quadratic(part, V, U, b, safe)
@@ -124,7 +124,7 @@ class UpdateU:
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
             A, B = 0.0, 0.0
-            for s in row_slices(block.n, max(q * q, block.width)):
+            for s in row_slices(block.n, max(q * q, block.width), budget(U, MEMORY)):
                 V, part = rows.V[s, :], block.part(s)
                 C, R = objective.fit.quadratic(part, V, U, b, safe)
                 V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]

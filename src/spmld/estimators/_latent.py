@@ -70,10 +70,11 @@ class LatentLabelModel(FactoredModel):
 
     def _problem(self, X: Any, labels: Labels, weights: Any, rng: np.random.RandomState) -> Problem:
         n_groups = min(self.n_groups, X.shape[0]) if self.local_correlation > 0 else 1
-        group = cluster_samples(X, n_groups, rng) if n_groups > 1 else np.zeros(X.shape[0], dtype=np.int64)
+        one_group = move(np.zeros(X.shape[0], dtype=np.int64), X)
+        group = cluster_samples(X, n_groups, rng) if n_groups > 1 else one_group
         signs, J = move(labels.signs, X), move_weights(weights, X)
         options = {"fit_intercept": self.fit_intercept, "observed_only": few_for_factors(X, J)}
-        return make_problem(X, signs, J, move(group, X), n_groups, **options)
+        return make_problem(X, signs, J, group, n_groups, **options)
 
     def _objective(self, problem: Problem, observed: float, k: int) -> Objective:
         """Return the terms with their weights, multiplied by size factors if `rescale`."""

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import to_numpy
+from spmld.labels.tensors import read_tensor
 from spmld.labels.words import order_words, read_words
 
 _ACCEPTED = "0/1, -1/+1, bool or yes/no; NaN, None, pd.NA, a masked array or mask= for missing entries"
@@ -111,6 +112,9 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     """
     if sp.issparse(Y):
         return _read_sparse(Y, mask, classes, name)
+    tensor = read_tensor(Y) if mask is None and classes is None else None
+    if tensor is not None:
+        return Labels(*tensor)
     names = list(Y.columns) if hasattr(Y, "columns") else None
     values, observed = _to_array(Y, name)
     if values.ndim not in (1, 2):
