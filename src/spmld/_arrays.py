@@ -1,5 +1,6 @@
 """Arrays of any library: namespaces, conversion to NumPy, devices, and slices of rows that bound memory."""
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,6 +41,34 @@ def to_numpy(values: Any) -> np.ndarray:
 def features_to_numpy(X: Any) -> Any:
     """Return features for scikit-learn: sparse matrices unchanged, other arrays as NumPy arrays."""
     return X if sp.issparse(X) else to_numpy(X)
+
+
+def check_sparse(X: Any, name: str = "X") -> None:
+    """Raise ValueError if a sparse matrix has invalid indices, which compiled code does not check. X does not change.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from spmld._arrays import check_sparse
+    >>> check_sparse(sp.csr_array(([1.0], [7], [0, 1]), shape=(1, 2)))
+    Traceback (most recent call last):
+    ValueError: X is a sparse matrix with invalid indices: indices must be < 2
+    """
+    try:
+        if X.format == "coo":
+            type(X)((X.data, X.coords), shape=X.shape)  # the constructor validates the coordinates
+        elif hasattr(X, "check_format"):
+            copy.copy(X).check_format(full_check=True)  # it may replace the arrays of the matrix
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} is a sparse matrix with invalid indices: {error}") from None
+
+
+def to_dense(values: Any, name: str) -> Any:
+    """Return a valid sparse matrix as a NumPy array, and anything else unchanged."""
+    if not sp.issparse(values):
+        return values
+    check_sparse(values, name)
+    return values.toarray()
 
 
 def move(values: Any, X: Any) -> Any:

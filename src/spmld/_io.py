@@ -18,6 +18,21 @@ def need(module: str, extra: str = "data") -> Any:
         raise ImportError(f'{module} is not installed; install it with: pip install "spmld[{extra}]"') from error
 
 
+def shorten(message: str, length: int = 2000) -> str:
+    """Return an error message with at most `length` characters; the middle of longer ones is left out.
+
+    Examples
+    --------
+    >>> from spmld._io import shorten
+    >>> shorten("0123456789 " * 10, length=33)
+    '0123456789 01 [...] 9 0123456789 '
+    """
+    if len(message) <= length:
+        return message
+    half = (length - 7) // 2
+    return f"{message[:half]} [...] {message[-half:]}"
+
+
 @contextmanager
 def reading(path: StrPath, kind: str) -> Iterator[Path]:
     """Yield the path of an existing, non-empty file. Errors in the block are raised as ValueError with its name."""
@@ -37,7 +52,7 @@ def reading(path: StrPath, kind: str) -> Iterator[Path]:
         hint = "save it as UTF-8, or pass its encoding, such as latin-1"
         raise ValueError(f"{file} is not {error.encoding} text ({byte}): {hint}") from error
     except Exception as error:  # libraries raise many types of errors, from KeyError to zlib.error
-        raise ValueError(f"{file} cannot be read as {kind}: {error}") from error
+        raise ValueError(shorten(f"{file} cannot be read as {kind}: {error}")) from error
 
 
 @contextmanager

@@ -9,11 +9,15 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+import scipy.sparse as sp
 from sklearn.utils import _param_validation
+from sklearn.utils import indexable as make_indexable
 from sklearn.utils._param_validation import Interval as Interval
 from sklearn.utils._param_validation import RealNotInt as RealNotInt
 from sklearn.utils._param_validation import StrOptions as StrOptions
 from sklearn.utils._param_validation import validate_params as validate_params
+
+from spmld._arrays import check_sparse
 
 
 class HasMethods(_param_validation.HasMethods):
@@ -49,6 +53,21 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "verbose": ["verbose"],
 }
 """Constraints of the parameters that several estimators have."""
+
+
+def indexable(*arrays: Any) -> list[Any]:
+    """Return arrays whose rows can be selected, as scikit-learn's `indexable`; sparse matrices are checked.
+
+    Examples
+    --------
+    >>> from spmld._validation import indexable
+    >>> indexable([[1], [2]], None)
+    [[[1], [2]], None]
+    """
+    for array in arrays:
+        if sp.issparse(array):
+            check_sparse(array)
+    return make_indexable(*arrays)
 
 
 def check_scalar_integer(name: str, value: Any, *, minimum: int) -> int:

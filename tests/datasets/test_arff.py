@@ -1,10 +1,14 @@
 """ARFF files: names of labels, omitted values of sparse rows, and nominal values."""
 
+import arff
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from spmld.datasets import read_arff
+from spmld.datasets.arff_text import parse_arff, quote
 
 DENSE = """% a comment
 @relation 'songs: -C -2'
@@ -124,3 +128,91 @@ def test_invalid_xml_files_raise(xml, message, tmp_path):
     write(tmp_path, xml, "file.xml")
     with pytest.raises(ValueError, match=message):
         read_arff(write(tmp_path, DENSE))
+
+
+NUMBER = st.floats(allow_nan=False, allow_infinity=False).map(repr)
+WORD = st.text("ab é_'\"\\,{}%\t", min_size=1, max_size=5)
+
+
+@st.composite
+def sparse_or_dense(draw):
+    """The text of a valid file, and whether it is sparse."""
+    values = draw(
+        st.lists(st.sampled_from(["0", "1", "red", "very good", "it's", "a,b", "{c}"]), min_size=1, unique=True)
+    )
+    kinds = draw(st.lists(st.sampled_from(["numeric", "REAL", "nominal"]), min_size=1, max_size=4))
+    nominal = "{" + ", ".join(quote(value) for value in values) + "}"
+    head = [f"@attribute a{i} {nominal if kind == 'nominal' else kind}" for i, kind in enumerate(kinds)]
+    cells = [st.sampled_from([quote(v) for v in values]) if kind == "nominal" else NUMBER for kind in kinds]
+    sparse, rows = draw(st.booleans()), []
+    for _ in range(draw(st.integers(1, 4))):
+        row = [draw(st.one_of(st.just("?"), cell)) for cell in cells]
+        kept = draw(st.lists(st.booleans(), min_size=len(row), max_size=len(row)))
+        pairs = ",".join(f"{i} {value}" for i, value in enumerate(row) if kept[i])
+        rows.append("{" + pairs + "}" if sparse else draw(st.sampled_from([",", ", "])).join(row))
+        rows += draw(st.sampled_from([[], [""], ["% ' a comment"]]))
+    return "\n".join(["@relation 'a b'", *head, "@data", *rows]), sparse
+
+
+@settings(max_examples=150, deadline=None)
+@given(sparse_or_dense())
+def test_values_agree_with_another_parser(case):
+    text, sparse = case
+    content = parse_arff(text)
+    expected = arff.loads(text, return_type=arff.LOD if sparse else arff.DENSE)
+    assert content.sparse == sparse
+    assert content.attributes == expected["attributes"]
+
+    def converted(i, value):
+        return value if value is None or not isinstance(content.attributes[i][1], str) else float(value)
+
+    if sparse:
+        assert [{i: converted(i, value) for i, value in row.items()} for row in content.rows] == expected["data"]
+    else:
+        assert [[converted(i, value) for i, value in enumerate(row)] for row in content.rows] == expected["data"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(WORD)
+def test_quoted_names_are_read_back(name):
+    text = f"@relation {quote(name)}\n@attribute\t{quote(name)}\t{{{quote(name)},b c}}\n@data\n{{0 {quote(name)}}}"
+    content = parse_arff(text)
+    assert (content.relation, content.attributes) == (name, [(name, [name, "b c"])])
+    assert content.rows == [{0: name}]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("% another", "% \n" * 100_000, None),  # a regular expression could need exponential time
+        ("% another", "%" + " % '\"" * 100_000, None),
+        ("{no,yes}", "{no,yes" + "," * 100_000, "line 4 must have values in braces"),
+        ("{no,yes}", "{no yes" + " ," * 100_000 + "}", "line 4 must have values in braces"),
+        ("{no,yes}", "{'no'" + ",'" * 99_999 + "}", "line 4"),
+        ("{no,yes}", "'" * 100_000, "line 4"),
+        ("?,no,?,1", "'" + "\\" * 100_000 + "x", "line 10 cannot be split at commas"),
+        ("?,no,?,1", "{" + "'," * 100_000, "line 10"),
+        ("0.5,yes,1,0", "5%,yes,1,0", "line 9: 'pitch' must be a number, got '5%'"),
+        ("0.5,yes,1,0", "5,%d,1,0", "line 9: 'loud' must be one of no, yes, got '%d'"),
+        ("0.5,yes,1,0", "5,yes%,1", "line 9 has 3 values, expected 4, one for each attribute"),
+        ("0.5,yes,1,0", "{0 1,9 1}", "line 9 has the index 9, expected 0 to 3"),
+        ("?,no,?,1", "{0 1}", "line 10 is sparse, unlike the first sample"),
+        ("loud {no,yes}", "loud date", "line 4 has an attribute of type 'date', accepted: numeric"),
+        ("loud {no,yes}", "pitch {no,yes}", "line 4 declares the attribute 'pitch' a second time"),
+        ("@data", "data", "line 7 is neither a declaration nor a comment: 'data'"),
+    ],
+)
+def test_hostile_files_are_read_in_linear_time(old, new, message, tmp_path):
+    assert old in DENSE
+    file = write(tmp_path, DENSE.replace(old, new))
+    if message is None:
+        assert len(read_arff(file).Y) == 2
+    else:
+        with pytest.raises(ValueError, match=rf"file\.arff .*{message}"):
+            read_arff(file)
+
+
+def test_tabs_ranges_and_escaped_names_are_accepted(tmp_path):
+    text = DENSE.replace("pitch numeric", "pitch\tREAL [0, 1]").replace("'calm or so'", r"'it\'s'")
+    write(tmp_path, XML.format(r'<label name="sad"/><label name="it\'s"/>'), "file.xml")
+    assert read_arff(write(tmp_path, text)).label_names == ["sad", "it's"]

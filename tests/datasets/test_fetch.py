@@ -145,10 +145,10 @@ def test_a_file_has_priority_over_a_name(tmp_path, monkeypatch):
 
 
 def test_a_missing_dependency_names_the_extra(tmp_path, monkeypatch):
-    (tmp_path / "file.arff").write_text(FILES["songs-train.arff"])
-    monkeypatch.setitem(sys.modules, "arff", None)
-    with pytest.raises(ImportError, match=r'arff is not installed; install it with: pip install "spmld\[data\]"'):
-        load_dataset(tmp_path / "file.arff")
+    (tmp_path / "file.csv").write_text("x,y\n1,1\n")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r'pandas is not installed; install it with: pip install "spmld\[data\]"'):
+        load_dataset(tmp_path / "file.csv")
 
 
 def test_the_registry_is_complete():

@@ -1,5 +1,7 @@
 """Files of LIBSVM and of the extreme-classification repository."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,25 @@ def test_data_that_libsvm_cannot_store_raise(data, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         write_libsvm(data, tmp_path / "file.svm")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("1 1000000000 1\n0 0:1\n", "1000000000 features are too many for a file of 6 bytes, expected at most 1000006"),
+        ("1 1 1000000000\n0 0:1\n", "1000000000 labels are too many"),
+        ("1000000 1 1000000\n0 0:1\n", "1000000000000 entries of Y are too many"),
+        ("1 1000000000:1\n", "1000000000 features are too many"),
+        ("1 99999999999999999999:1\n", "cannot be read as a LIBSVM file"),
+        ("\n".join(f"{i} 1:1" for i in range(20_000)), "400000000 entries of Y are too many"),
+    ],
+)
+def test_sizes_that_do_not_fit_the_file_raise_before_memory_is_used(content, message, tmp_path):
+    file = tmp_path / "file.txt"
+    file.write_text(content)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=message):
+        read_libsvm(file)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3e7

@@ -1,11 +1,14 @@
 """MATLAB files: the layouts of the paper's authors, and errors for others."""
 
+import struct
+import sys
+
 import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from spmld.datasets import read_dataset, read_mat
+from spmld.datasets import mat_process, read_dataset, read_mat
 
 
 def cell(features, labels):
@@ -88,3 +91,48 @@ def test_sparse_features_and_missing_labels_are_kept(tmp_path):
     data = read_mat(file)
     np.testing.assert_array_equal(data.X_train.toarray(), X.T)
     np.testing.assert_array_equal(data.Y_test, [[1], [np.nan], [0]])
+
+
+def test_files_that_crash_the_reader_of_scipy_raise(tmp_path):
+    file = tmp_path / "file.mat"
+    scipy.io.savemat(file, {"train": cell(X, Y), "test": cell(X, Y)})
+    content = file.read_bytes()
+    for position, value in ((144, 14), (201, 255), (232, 0), (233, 255)):
+        file.write_bytes(content[:position] + bytes([value]) + content[position + 1 :])
+        with pytest.raises(ValueError, match=r"file\.mat cannot be read as a MATLAB file: "):
+            read_mat(file)
+
+
+def test_deeply_nested_cells_raise(tmp_path):
+    nested = b""
+    for _ in range(20_000):  # flags of a cell, shape (1, 1) and an empty name
+        fields = struct.pack("<IIIIIIiiII", 6, 8, 1, 0, 5, 8, 1, 1, 1, 0) + nested
+        nested = struct.pack("<II", 14, len(fields)) + fields
+    fields = struct.pack("<IIIIIIiiII8s", 6, 8, 1, 0, 5, 8, 1, 1, 1, 5, b"train") + nested
+    head = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<HH", 0x0100, 0x4D49)
+    file = tmp_path / "file.mat"
+    file.write_bytes(head + struct.pack("<II", 14, len(fields)) + fields)
+    with pytest.raises(ValueError, match=r"file\.mat cannot be read as a MATLAB file: "):
+        read_mat(file)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other platforms do not limit memory")
+def test_memory_and_time_are_limited(tmp_path, monkeypatch):
+    file = tmp_path / "file.mat"
+    large = cell(np.zeros((4000, 1000)), np.ones((1, 1000)))
+    scipy.io.savemat(file, {"train": large, "test": large}, do_compression=True)
+    assert file.stat().st_size < 100_000
+    monkeypatch.setattr(mat_process, "_MEMORY", 1)
+    with pytest.raises(ValueError, match=r"damaged or too large: it needs more than 0\.0 GiB of memory"):
+        read_mat(file)
+    monkeypatch.setattr(mat_process, "_SECONDS", 0)
+    with pytest.raises(ValueError, match="reading it takes longer than 0 s"):
+        read_mat(file)
+
+
+def test_frozen_programs_read_in_their_own_process(tmp_path, monkeypatch):
+    file = tmp_path / "file.mat"
+    scipy.io.savemat(file, {"train": cell(X, Y), "test": cell(X, Y)})
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", "absent")
+    np.testing.assert_array_equal(read_mat(file).X_train, X.T)

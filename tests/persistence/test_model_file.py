@@ -1,5 +1,6 @@
 """Model files: loaded models predict like the saved ones; invalid files and untrusted types raise errors."""
 
+import copy
 import io
 import json
 import os
@@ -18,6 +19,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Bunch
 
 import spmld
 import spmld.estimators
@@ -261,6 +263,24 @@ def test_invalid_sparse_indices_raise(tmp_path, monkeypatch):
     spmld.save(model, tmp_path / "model.skops")
     with pytest.raises(ModelFileError, match="cannot be read as a model file"):
         spmld.load(tmp_path / "model.skops")
+
+
+def test_sparse_arrays_of_every_part_are_checked(tmp_path):
+    path = tmp_path / "model.skops"
+    invalid = sp.csr_array(X)
+    invalid.indices[3] = 10**6
+    kernel = spmld.estimators.LandmarkFeatures(5, random_state=0).fit(sp.csr_array(X))
+    kernel.kernel_.components_ = invalid
+    schedule = spmld.pacing.QuantileSchedule()  # no estimator
+    schedule.start = invalid
+    nested = np.array([None, {"a": (1, invalid)}], dtype=object)
+    model = fitted("MaskedLogistic")
+    for part in (kernel, schedule, nested, Bunch(a=[invalid])):
+        forged = copy.copy(model)
+        forged.part_ = part
+        spmld.save(forged, path)
+        with pytest.raises(ModelFileError, match=r"cannot be read as a model file.*indices must be"):
+            spmld.load(path)
 
 
 def test_models_that_are_not_fitted_and_missing_folders_raise(tmp_path):

@@ -78,6 +78,65 @@ def test_a_file_has_one_writer(tmp_path):
     write(path, TINY)
 
 
+@pytest.mark.parametrize("name", ["results.jsonl", "results.jsonl.xz"])
+def test_a_file_replaced_between_opening_and_locking_is_opened_again(tmp_path, name, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    path, flock, writers = tmp_path / name, fcntl.flock, []
+
+    def late(file, flags):
+        """Lock after another process has written the records in order and ended."""
+        monkeypatch.setattr(fcntl, "flock", flock)
+        with RecordWriter(path) as writer:
+            writers.append(writer)
+            writer.append(OTHER)
+            writer.put_in_order()
+        return flock(file, flags)
+
+    write(path, TINY)
+    monkeypatch.setattr(fcntl, "flock", late)
+    with RecordWriter(path) as file:
+        assert set(file.records.data) == {"tiny", "other"}
+        file.append({**TINY, "labels": 7})
+    assert read_records(path).data["tiny"]["labels"] == 7
+    with pytest.raises(ValueError, match="closed file"):
+        writers[0].append(TINY)
+
+
+TRIAL = {"kind": "test", "data": "tiny", "observed": 0.5, "seed": 0, "method": "GLOCAL", "estimator": "spmld.GLOCAL"}
+TRIAL |= {"params": {}, "corruption": {}}
+RESULT = {"kind": "trial", "key": "a", "trial": TRIAL, "status": "ok", "metrics": {"coverage": 1.0, "macro_f1": None}}
+
+
+@pytest.mark.parametrize(
+    ("record", "problem"),
+    [
+        ({"kind": []}, "its kind is unknown"),
+        ({**TINY, "name": ["a"]}, r"'name' must be str, got \['a'\]"),
+        ({"kind": "study", "name": "a", "study": 3}, "'study' must be dict, got 3"),
+        ({**RESULT, "key": {}}, "'key' must be str"),
+        ({**RESULT, "status": None}, "'status' must be str"),
+        ({**RESULT, "trial": "x"}, "'trial' must be dict"),
+        ({**RESULT, "trial": {}}, "'kind' is missing"),
+        ({**RESULT, "trial": {**TRIAL, "seed": "one"}}, "'seed' must be int, got 'one'"),
+        ({**RESULT, "metrics": [1]}, "'metrics' must be dict"),
+        ({**RESULT, "metrics": {"coverage": "high"}}, "'coverage' must be int or float or NoneType, got 'high'"),
+        ({**RESULT, "cpu_seconds": "long"}, "'cpu_seconds' must be int or float or NoneType"),
+    ],
+)
+def test_records_with_values_of_other_types_raise(tmp_path, record, problem):
+    path = tmp_path / "results.jsonl"
+    path.write_text(json.dumps(RESULT) + "\n" + json.dumps(record) + "\n")
+    with pytest.raises(RecordError, match=rf"results.jsonl line 2 is not a record: {problem}"):
+        read_records(path)
+
+
+def test_deeply_nested_records_raise(tmp_path):
+    path = tmp_path / "results.jsonl"
+    path.write_text('{"kind": ' + "[" * 100_000 + "\n")
+    with pytest.raises(RecordError, match="line 1 is not a record: it is not valid JSON"):
+        read_records(path)
+
+
 def test_put_in_order_does_not_depend_on_the_order_of_writing(tmp_path):
     for name, records in {"a": (TINY, OTHER), "b": (OTHER, TINY, TINY)}.items():
         with RecordWriter(tmp_path / name) as file:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state, indexable
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from spmld._arrays import features_to_numpy
 from spmld._response import label_scores
-from spmld._validation import check_scalar_integer
+from spmld._validation import check_scalar_integer, indexable
 from spmld.audit.issues import LabelIssues
 from spmld.core.losses import LOSSES
 from spmld.estimators import PerLabelClassifier

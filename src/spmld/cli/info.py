@@ -15,7 +15,7 @@ from spmld.cli import options
 from spmld.cli.printing import print_result
 
 _LIBRARIES = (
-    *("numpy", "scipy", "scikit-learn", "array-api-compat", "torch", "pandas", "pyarrow", "openpyxl", "liac-arff"),
+    *("numpy", "scipy", "scikit-learn", "array-api-compat", "torch", "pandas", "pyarrow", "openpyxl"),
     *("pooch", "matplotlib", "jinja2", "optuna", "skops", "onnx", "click", "rich"),
 )
 

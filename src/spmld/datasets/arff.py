@@ -3,6 +3,7 @@
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._io import StrPath, need, reading, writing
+from spmld._io import StrPath, reading, writing
+from spmld.datasets.arff_text import ArffText, parse_arff, quote, unquote
 from spmld.datasets.dataset import Dataset
+from spmld.datasets.sizes import check_sizes
 from spmld.labels.words import to_number
 
 
@@ -54,18 +57,17 @@ def read_arff(
     array([[ 1.,  0.],
            [ 0., nan]])
     """
-    arff = need("arff")
     with reading(path, "an ARFF file") as file:
         text = file.read_text(encoding=encoding).lstrip("\ufeff")
-        sparse = re.search(r"(?im)^\s*@data\b.*\s(?:\s*%.*\s)*\s*\{", text) is not None
-        content = arff.loads(text, return_type=arff.LOD if sparse else arff.DENSE)
-        if not content["data"]:
+        content = parse_arff(text)
+        if not content.rows:
             raise ValueError("the file has no samples after @data")
-        names = [name for name, _ in content["attributes"]]
-        label_columns = _find_labels(names, content["relation"], labels, xml or _find_xml(file))
-        feature_columns = [i for i in range(len(names)) if i not in set(label_columns)]
-        to_array: Any = _to_sparse if sparse else _to_dense
-        X, Y = (to_array(content["data"], content["attributes"], part) for part in (feature_columns, label_columns))
+        names = [name for name, _ in content.attributes]
+        label_columns = _find_labels(names, content.relation, labels, xml or _find_xml(file))
+        feature_columns = sorted(set(range(len(names))) - set(label_columns))
+        check_sizes(len(content.rows), len(names), len(label_columns), len(text))
+        to_array = _to_sparse if content.sparse else _to_dense
+        X, Y = (to_array(content, part) for part in (feature_columns, label_columns))
         features, labels = ([names[i] for i in part] for part in (feature_columns, label_columns))
         return Dataset(X, Y.toarray() if sp.issparse(Y) else Y, features, labels, file.stem)
 
@@ -81,12 +83,15 @@ def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list
         with reading(xml, "MULAN's XML file of labels") as file:
             labels = [node.get("name") for node in ET.parse(file).iter() if node.tag.rpartition("}")[2] == "label"]
     if labels is not None:
-        absent = [name for name in labels if name not in set(names)]
+        known = set(names)
+        # Some XML files have names with the escapes of the ARFF file.
+        chosen = {name if name in known else unquote(f"'{name}'") for name in labels}
+        absent = sorted(chosen - known)
         if absent or not len(labels):
             source = f" in {xml}" if xml else ""
             problem = f"{absent[0]!r} is not among its {len(names)} attributes" if absent else "the list is empty"
             raise ValueError(f"{len(labels)} labels are named{source}, but {problem}")
-        return [i for i, name in enumerate(names) if name in set(labels)]
+        return [i for i, name in enumerate(names) if name in chosen]
     header = re.search(r"-C\s+(-?\d+)", relation)
     if header is None:
         raise ValueError(
@@ -102,38 +107,65 @@ def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list
     return list(range(count)) if count > 0 else list(range(len(names) + count, len(names)))
 
 
-def _codes(name: str, kind: Any) -> dict[Any, float]:
-    """Return the numeric code of each value of a nominal attribute."""
-    if isinstance(kind, str):
-        if kind == "STRING":
-            raise ValueError(f"attribute {name!r} is a string; features and labels must be numbers")
-        return {}
+@dataclass(frozen=True)
+class _Attribute:
+    """Conversion of the values of an attribute to numbers; nominal attributes have a code for each value."""
+
+    name: str
+    codes: dict[str, float] | None
+
+    def to_numbers(self, values: list[str | None], lines: list[int]) -> list[float]:
+        convert = float if self.codes is None else self.codes.__getitem__
+        numbers: list[float] = []
+        try:
+            for value in values:
+                numbers.append(np.nan if value is None else convert(value))  # noqa: PERF401, to know where it failed
+        except (KeyError, ValueError):
+            kind = "a number" if self.codes is None else f"one of {', '.join(self.codes)[:80]}"
+            value = values[len(numbers)] or ""
+            raise ValueError(f"line {lines[len(numbers)]}: {self.name!r} must be {kind}, got {value[:80]!r}") from None
+        return numbers
+
+
+def _make_attribute(name: str, kind: Any) -> _Attribute:
+    if kind == "STRING":
+        raise ValueError(f"attribute {name!r} is a string; features and labels must be numbers")
     try:
-        return {value: to_number(value) for value in kind}
+        return _Attribute(name, None if isinstance(kind, str) else {value: to_number(value) for value in kind})
     except ValueError:
         raise ValueError(
-            f"attribute {name!r} has the values {', '.join(kind)}, which are not numbers: encode it as one attribute "
-            "of 0 and 1 for each value"
+            f"attribute {name!r} has the values {', '.join(kind)[:200]}, which are not numbers: encode it as one "
+            "attribute of 0 and 1 for each value"
         ) from None
 
 
-def _to_dense(rows: list[list[Any]], attributes: list[tuple[str, Any]], columns: list[int]) -> NDArray[np.float64]:
-    values = np.empty((len(rows), len(columns)))
+def _to_dense(content: ArffText, columns: list[int]) -> NDArray[np.float64]:
+    values = np.empty((len(content.rows), len(columns)))
     for i, column in enumerate(columns):
-        codes = _codes(*attributes[column])
-        values[:, i] = [np.nan if row[column] is None else codes.get(row[column], row[column]) for row in rows]
+        attribute = _make_attribute(*content.attributes[column])
+        values[:, i] = attribute.to_numbers([row[column] for row in content.rows], content.lines)
     return values
 
 
-def _to_sparse(rows: list[dict[int, Any]], attributes: list[tuple[str, Any]], columns: list[int]) -> Any:
-    codes = [_codes(*attributes[column]) for column in columns]
+def _to_sparse(content: ArffText, columns: list[int]) -> Any:
+    attributes = [_make_attribute(*content.attributes[column]) for column in columns]
     place = {column: i for i, column in enumerate(columns)}
     # Values that a sparse row omits are 0 for numeric attributes, and the first value for nominal ones.
-    default = np.array([next(iter(code.values()), 0.0) for code in codes])
-    entries = [(i, place[j], value) for i, row in enumerate(rows) for j, value in row.items() if j in place]
-    at_row, at_column = (np.array([entry[k] for entry in entries], dtype=np.intp) for k in (0, 1))
-    stored = np.array([np.nan if value is None else codes[j].get(value, value) for _, j, value in entries], dtype=float)
-    shape = (len(rows), len(columns))
+    default = np.array([next(iter((attribute.codes or {0: 0.0}).values())) for attribute in attributes])
+    entries: list[list[int]] = [[] for _ in columns]  # the rows with a stored value
+    for i, row in enumerate(content.rows):
+        for j in row:
+            if j in place:
+                entries[place[j]].append(i)
+    at_row = np.concatenate([np.array(rows, dtype=np.intp) for rows in entries])
+    at_column = np.repeat(np.arange(len(columns)), [len(rows) for rows in entries])
+    stored = np.concatenate(
+        [
+            attribute.to_numbers([content.rows[i][column] for i in rows], [content.lines[i] for i in rows])
+            for attribute, column, rows in zip(attributes, columns, entries, strict=True)
+        ]
+    ).astype(float)
+    shape = (len(content.rows), len(columns))
     values = sp.csr_array((stored - default[at_column], (at_row, at_column)), shape=shape)
     values.eliminate_zeros()
     return values.toarray() + default if default.any() else values
@@ -146,34 +178,26 @@ def write_arff(data: Dataset, path: StrPath) -> None:
     --------
     See `write_dataset`.
     """
-    arff = need("arff")
     d, l = data.X.shape[1], data.Y.shape[1]
     both = sorted(set(data.feature_names) & set(data.label_names))
     if both:
         raise ValueError(f"ARFF needs different names for features and labels, but {both[0]!r} is the name of both")
-    # liac-arff strips quotes from names, and cannot read names with tabs or line breaks.
-    invalid = [name for name in (*data.feature_names, *data.label_names) if re.search(r"^['\"]|['\"]$|[\t\r\n]", name)]
-    if invalid:
-        raise ValueError(
-            f"ARFF cannot store the name {invalid[0]!r}, because it starts or ends with a quote or contains a tab"
-        )
-    attributes: list[tuple[str, Any]] = [(name, "NUMERIC") for name in data.feature_names]
-    attributes += [(name, ["0", "1"]) for name in data.label_names]
-    words = {0.0: "0", 1.0: "1"}
-    rows: list[Any] = []
-    for i in range(len(data.Y)):
-        labels = [words.get(float(value)) for value in data.Y[i]]
-        if sp.issparse(data.X):
-            row = data.X[[i]]
-            order = np.argsort(row.indices)
-            features = zip(row.indices[order].tolist(), _or_none(row.data[order]), strict=True)
-            rows.append(dict(features) | {d + j: value for j, value in enumerate(labels) if value != "0"})
-        else:
-            rows.append(_or_none(data.X[i]) + labels)
-    relation = f"{data.name or 'data'}: -C {-l}"
-    with writing(path) as part, part.open("w", encoding="utf-8") as file:
-        arff.dump({"relation": relation, "attributes": attributes, "data": rows}, file)
+    with writing(path) as part, part.open("w", encoding="utf-8", newline="\n") as file:
+        print("@RELATION", quote(f"{data.name or 'data'}: -C {-l}"), file=file)
+        for names, kind in ((data.feature_names, "NUMERIC"), (data.label_names, "{0,1}")):
+            file.writelines(f"@ATTRIBUTE {quote(name)} {kind}\n" for name in names)
+        print("@DATA", file=file)
+        for i, y in enumerate(data.Y):
+            labels = ["?" if np.isnan(value) else f"{value:.0f}" for value in y]
+            if sp.issparse(data.X):
+                row = data.X[[i]]
+                order = np.argsort(row.indices)
+                pairs = [f"{j} {_text(x)}" for j, x in zip(row.indices[order], row.data[order].tolist(), strict=True)]
+                pairs += [f"{d + j} {value}" for j, value in enumerate(labels) if value != "0"]
+                print("{" + ",".join(pairs) + "}", file=file)
+            else:
+                print(*map(_text, data.X[i].tolist()), *labels, sep=",", file=file)
 
 
-def _or_none(values: Any) -> list[float | None]:
-    return [None if np.isnan(value) else value for value in values.tolist()]
+def _text(value: float) -> str:
+    return "?" if np.isnan(value) else repr(value)

@@ -1,5 +1,6 @@
 """The class Dataset: features, labels with missing entries, names, and the official split."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -8,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from spmld._arrays import check_sparse
 from spmld.labels import read_labels
 
 
@@ -68,6 +70,8 @@ class Dataset:
     roles: Any = None
 
     def __post_init__(self) -> None:
+        if sp.issparse(self.X):
+            check_sparse(self.X)
         X = self.X.tocsr() if sp.issparse(self.X) else np.asarray(self.X)
         if X.ndim != 2:
             raise ValueError(f"X must have shape (n_samples, n_features), got {X.shape}")
@@ -176,7 +180,7 @@ def _check_names(names: Sequence[str], count: int, letter: str, kind: str) -> li
     if len(names) != count:
         raise ValueError(f"{kind}_names must have {count} names, one for each {kind}, got {len(names)}")
     if len(set(names)) < count:
-        repeated = next(name for name in names if names.count(name) > 1)
+        repeated = next(name for name, times in Counter(names).items() if times > 1)
         raise ValueError(f"{kind}_names must be unique, got {repeated!r} more than once")
     return names
 

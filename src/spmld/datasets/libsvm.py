@@ -10,6 +10,7 @@ from sklearn.datasets import load_svmlight_file
 
 from spmld._io import StrPath, reading, writing
 from spmld.datasets.dataset import Dataset
+from spmld.datasets.sizes import check_sizes
 
 
 def read_libsvm(path: StrPath) -> Dataset:
@@ -43,11 +44,13 @@ def read_libsvm(path: StrPath) -> Dataset:
         labels = np.unique([label for line in lines for label in line])
         if not len(labels):
             raise ValueError("the file has no labels")
+        check_sizes(len(lines), X.shape[1], len(labels), len(content))
         Y = _matrix([np.searchsorted(labels, line) for line in lines], len(labels))
         return Dataset(X, Y, label_names=[f"{label:g}" for label in labels], name=file.stem)
 
 
 def _with_sizes(content: bytes, n: int, d: int, l: int, name: str) -> Dataset:
+    check_sizes(n, d, l, len(content))
     # An empty line is a sample without labels and features, which load_svmlight_file would skip.
     filled = b"\n".join(line if line.strip() else b" 0:0" for line in content.removesuffix(b"\n").split(b"\n"))
     X, lines = load_svmlight_file(BytesIO(filled), n_features=d, multilabel=True, zero_based=True)

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from spmld._io import StrPath, reading, writing
 from spmld.datasets.dataset import Dataset
+from spmld.datasets.sizes import check_sizes
 
 _SPARSE = ("data", "indices", "indptr", "shape")
 
@@ -30,6 +31,7 @@ def read_npz(path: StrPath) -> Dataset:
             content = dict(arrays)
         if all(f"X_{part}" in content for part in _SPARSE):
             data, indices, indptr, shape = (content[f"X_{part}"] for part in _SPARSE)
+            check_sizes(0, int(shape[-1]), 0, file.stat().st_size)
             content["X"] = sp.csr_array((data, indices, indptr), shape=tuple(shape))
         absent = [part for part in ("X", "Y") if part not in content]
         if absent:

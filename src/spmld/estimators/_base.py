@@ -103,7 +103,7 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
         mask : array-like of bool of shape (n_samples, n_labels), optional
             True where a label is observed. Other entries of y are ignored.
         entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
-            Non-negative weights of the entries or of the samples. An entry of weight 0 is treated as missing.
+            Weights of the entries or of the samples, from 0 to 1e15. An entry of weight 0 is treated as missing.
         trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
             True for entries, or samples, whose labels are verified to be correct. Estimators that model wrong labels
             use it: `SelfPacedEnsemble`, and `MaskedLogistic` with noise rates. Others fit all observed labels alike.

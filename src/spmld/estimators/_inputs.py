@@ -13,12 +13,14 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, on_accelerator, to_numpy
+from spmld._arrays import check_sparse, features_to_numpy, move, namespace, numpy_dtype, on_accelerator, to_numpy
 from spmld.core.k_means import k_means
 from spmld.labels import Labels, read_labels
 
 MANY = 100_000
 """Number of samples above which clusters are found from batches."""
+MAX_WEIGHT = 1e15
+"""Maximum entry weight, with which sums of squares are finite in float32."""
 
 
 def move_weights(weights: np.ndarray, X: Any) -> Any:
@@ -27,9 +29,16 @@ def move_weights(weights: np.ndarray, X: Any) -> Any:
 
 
 def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """Return X as a matrix of finite float32 or float64 numbers; sparse matrices as CSR, torch tensors unchanged."""
+    """Return X as a matrix of finite float32 or float64 numbers; sparse matrices as CSR, torch tensors unchanged.
+
+    Values whose squares overflow raise an error.
+    """
+    if sp.issparse(X):
+        check_sparse(X)
     if not array_api_compat.is_torch_array(X):
-        return validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
+        X = validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
+        check_overflow(X)
+        return X
     xp = namespace(X)
     if "strided" not in str(X.layout):
         raise ValueError(f"a torch tensor X must be dense, got layout {X.layout}; use a SciPy sparse matrix instead")
@@ -42,6 +51,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         X = xp.astype(X, xp.float32 if X.dtype.itemsize == 2 and X.dtype.is_floating_point else xp.float64)
     if not bool(xp.all(xp.isfinite(X))):
         raise ValueError("X contains NaN or infinity; impute these values or remove the samples first")
+    check_overflow(X)
     if reset:
         estimator.n_features_in_ = int(X.shape[1])
         if hasattr(estimator, "feature_names_in_"):
@@ -98,9 +108,9 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
     if weights.shape not in ((n, l), (n, 1), (n,)):
         raise ValueError(f"entry_weight must have shape {(n, l)} or {(n,)}, got {weights.shape}")
     weights = np.where(labels.observed, weights.reshape(n, -1), 0.0)
-    if not ((weights >= 0) & (weights <= 1e100)).all():
+    if not ((weights >= 0) & (weights <= MAX_WEIGHT)).all():
         raise ValueError(
-            "entry_weight must be in [0, 1e100] for observed labels, "
+            f"entry_weight must be in [0, {MAX_WEIGHT:g}] for observed labels, "
             f"got values from {weights.min():.3g} to {weights.max():.3g}"
         )
     if not weights.any():
@@ -110,11 +120,24 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
 
 def check_overflow(X: Any) -> None:
     """Raise ValueError if sums of squares of the features may overflow."""
+    largest = largest_value(X)
+    if largest > (float(namespace(X).finfo(X.dtype).max) / (X.shape[0] * X.shape[1])) ** 0.5 / 1e3:
+        raise ValueError(f"X contains values too large for {X.dtype}, got {largest:.3g}; scale the features first")
+
+
+def check_underflow(X: Any) -> None:
+    """Raise ValueError if the squares of all features vanish."""
+    largest = largest_value(X)
+    if 0 < largest < 1e3 * float(namespace(X).finfo(X.dtype).smallest_normal) ** 0.5:
+        small = f"X contains only values too small for {X.dtype}, up to {largest:.3g}"
+        raise ValueError(f"{small}; scale the features first")
+
+
+def largest_value(X: Any) -> float:
+    """Return the largest absolute value of X."""
     values = X.data if sp.issparse(X) else X
     xp = namespace(values)
-    largest = float(xp.max(xp.abs(values))) if values.shape[0] else 0.0
-    if largest > (float(xp.finfo(values.dtype).max) / (X.shape[0] * X.shape[1])) ** 0.5 / 1e3:
-        raise ValueError(f"X contains values too large for {X.dtype}, got {largest:.3g}; scale the features first")
+    return float(xp.max(xp.abs(values))) if values.shape[0] else 0.0
 
 
 def sparse_if_mostly_zero(X: Any) -> Any:

@@ -20,7 +20,7 @@ from spmld.core.losses import LOSSES
 from spmld.core.problem import Problem, Rows, State, make_problem
 from spmld.core.steps import BlockUpdate, UpdateV
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
-from spmld.estimators._inputs import check_overflow, cluster_samples, move_weights, sparse_if_mostly_zero
+from spmld.estimators._inputs import cluster_samples, move_weights, sparse_if_mostly_zero
 from spmld.estimators._linear import FactoredModel, align_arrays
 from spmld.estimators.progress import report_progress, set_history
 from spmld.estimators.scaling import FeatureScaler
@@ -49,9 +49,9 @@ class LatentLabelModel(FactoredModel):
     }
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        check_overflow(X)
         scaler = FeatureScaler(center=self.fit_intercept).fit(X) if self.standardize else None
         X = sparse_if_mostly_zero(scaler.transform(X) if scaler else X)
+        weights = self._normalize(weights)
         rng = check_random_state(self.random_state)
         problem = self._problem(X, labels, weights, rng)
         k = min(self.n_components, labels.signs.shape[1])
@@ -64,9 +64,14 @@ class LatentLabelModel(FactoredModel):
         try:
             with report_progress(self) as report:
                 result = self._solve(problem, objective, state, report)
-        except FloatingPointError as error:
-            raise ValueError(f"{error}; scale the values of X") from error
+        except (FloatingPointError, np.linalg.LinAlgError) as error:
+            raise ValueError(f"{error}; scale the values of X or entry_weight") from error
         self._set_result(problem, objective, result, scaler)
+
+    def _normalize(self, weights: Any) -> Any:
+        """Divide huge or tiny entry weights by their mean. With `rescale`, only their ratios matter."""
+        mean = float(weights.sum() / np.count_nonzero(weights))
+        return weights if not self.rescale or 1e-3 <= mean <= 1e3 else weights / mean
 
     def _problem(self, X: Any, labels: Labels, weights: Any, rng: np.random.RandomState) -> Problem:
         n_groups = min(self.n_groups, X.shape[0]) if self.local_correlation > 0 else 1

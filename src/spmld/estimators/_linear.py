@@ -8,7 +8,7 @@ import numpy as np
 from spmld._arrays import move, namespace, to_numpy
 from spmld.core.problem import Problem, make_problem
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_overflow, move_weights, sparse_if_mostly_zero
+from spmld.estimators._inputs import move_weights, sparse_if_mostly_zero
 from spmld.estimators.progress import CallbackSupportMixin
 from spmld.labels import Labels
 
@@ -21,7 +21,6 @@ def make_linear_problem(
     Only the observed entries are stored if ``few(X, J)`` is true.
     """
     X = sparse_if_mostly_zero(X)
-    check_overflow(X)
     group, J = move(np.zeros(X.shape[0], dtype=np.int8), X), move_weights(weights, X)
     options = {"fit_intercept": fit_intercept, "observed_only": few is not None and few(X, J)}
     return make_problem(X, move(labels.signs, X), J, group, 1, **options)

@@ -12,6 +12,7 @@ from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE, POSITI
 from spmld.core.entries import few_for_factors
 from spmld.core.leml import Factors, solve
 from spmld.core.losses import LOSSES
+from spmld.estimators._inputs import largest_value
 from spmld.estimators._linear import FactoredModel, make_linear_problem
 from spmld.estimators.progress import report_progress, set_history
 from spmld.labels import Labels
@@ -48,7 +49,8 @@ class LEML(FactoredModel):
         Relative decrease of the objective below which the iteration stops. None runs `max_iter` iterations, as in the
         published method.
     random_state : int, RandomState or None, default=None
-        Seed for the initial values of W and H, uniform on [0, 1).
+        Seed for the initial values of W and H, uniform on [0, 1). W is divided by the largest absolute
+        value of X if this is above 1e6.
     callback, verbose
         As in `GLOCAL`.
 
@@ -117,6 +119,8 @@ class LEML(FactoredModel):
         d, l, k = X.shape[1], labels.signs.shape[1], self.n_components
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))
+        # Huge features would make the first scores huge, from which few iterations do not recover.
+        W = W / largest if (largest := largest_value(X)) > 1e6 else W
         loss, factors = LOSSES[self.loss], Factors(W, H, 0 * H[:, 0])
         with report_progress(self) as report:
             result = solve(problem, loss, self.alpha, factors, max_iter=self.max_iter, tol=self.tol, callback=report)

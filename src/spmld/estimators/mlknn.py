@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from spmld._arrays import MEMORY, features_to_numpy, move, row_slices
 from spmld._validation import COMMON_CONSTRAINTS, POSITIVE, POSITIVE_INT
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_overflow
+from spmld.estimators._inputs import check_underflow
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
@@ -107,7 +107,7 @@ class MLkNN(MultiLabelEstimator):
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         X = features_to_numpy(X)
-        check_overflow(X)
+        check_underflow(X)
         self._search = NearestNeighbors(metric=self.metric, n_jobs=self.n_jobs).fit(X)
         self._sparse = sp.issparse(X)
         self._weighted_signs = labels.signs if weights.dtype == bool else labels.signs * _relative(weights)
@@ -135,7 +135,6 @@ class MLkNN(MultiLabelEstimator):
 
     def _scores(self, X: Any) -> Any:
         samples = features_to_numpy(X)
-        check_overflow(samples)
         k = self.likelihood_.shape[2] - 1
         n_neighbors = np.minimum(k, np.count_nonzero(self._weighted_signs, axis=0))
         count = self._positive_neighbors(samples, k, np.tile(n_neighbors, (X.shape[0], 1)))

@@ -27,7 +27,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils.validation import _num_samples
 
 from spmld._arrays import features_to_numpy, to_numpy
-from spmld.estimators._inputs import check_overflow, check_weights
+from spmld.estimators._inputs import check_weights
 from spmld.estimators.progress import warn_caller
 from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels, LabelWarning, read_labels
@@ -208,7 +208,6 @@ def _out_of_fold_scores(X: Any, observed: NDArray[np.bool_], v: Matrix) -> Matri
     """
     from spmld.estimators.masked_linear import MaskedLogistic  # it is a subclass of the class that uses this module
 
-    check_overflow(X)
     X = FeatureScaler().fit_transform(X)
     folds = list(KFold(min(N_FOLDS, len(observed)), shuffle=True, random_state=0).split(observed))
     weights = np.broadcast_to(v / v.mean(), observed.shape)

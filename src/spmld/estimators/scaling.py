@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
@@ -13,9 +14,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import features_to_numpy, move, namespace, to_numpy
+from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, to_numpy
 from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT
-from spmld.estimators._inputs import check_features
+from spmld.estimators._inputs import check_features, largest_value
 
 
 class _FeatureTransformer(TransformerMixin, BaseEstimator):
@@ -99,17 +100,20 @@ class FeatureScaler(_FeatureTransformer):
         self._one_factor = n_nonzero < 0.5 * n * d
         self.mean_: Any = 0.0
         if self._one_factor:
-            values = X.data if sp.issparse(X) else X
-            self.factor_: Any = _inverse_root(float(xp.sum(values * values)) / n)
+            unit = float(_unit(largest_value(X), X))
+            values = (X.data if sp.issparse(X) else X) / unit
+            self.factor_: Any = _inverse_root(float(xp.sum(values * values)) / n) / unit
             return
         X = _dense(X)
         mean = xp.mean(X, axis=0)
         if self.center:
             self.mean_ = mean
-        squares = to_numpy(xp.mean((X - self.mean_) ** 2, axis=0))
+        X = X - self.mean_
+        unit = _unit(to_numpy(xp.max(xp.abs(X), axis=0)), X)
+        squares = to_numpy(xp.mean((X / move(unit, X)) ** 2, axis=0))
         # Because of rounding errors, the variance of a constant feature may be above 0.
-        rounding = (n * np.finfo(squares.dtype).eps * to_numpy(mean)) ** 2
-        factor = _inverse_root(np.where(squares > rounding, squares, 0.0)) / np.sqrt(d)
+        rounding = (n * np.finfo(squares.dtype).eps * to_numpy(mean) / unit) ** 2
+        factor = _inverse_root(np.where(squares > rounding, squares, 0.0)) / np.sqrt(d) / unit
         self.factor_ = move(factor.astype(squares.dtype), X)
 
     def _transform(self, X: Any) -> Any:
@@ -182,12 +186,16 @@ class LandmarkFeatures(_FeatureTransformer):
         X = features_to_numpy(X)
         rng = check_random_state(self.random_state)
         if sp.issparse(X):
-            means = np.asarray(X.mean(axis=0)).ravel()
-            variances = np.asarray(X.multiply(X).mean(axis=0)).ravel() - means**2
+            unit = _unit(abs(X).max(axis=0).toarray().ravel(), X)
+            scaled = X.multiply(1 / unit).tocsr()
+            means = np.asarray(scaled.mean(axis=0)).ravel()
+            variances = np.asarray(scaled.multiply(scaled).mean(axis=0)).ravel() - means**2
             self.mean_: Any = 0.0
         else:
-            variances, self.mean_ = X.var(axis=0), X.mean(axis=0)
-        self.factor_ = _inverse_root(np.maximum(variances, 0))
+            self.mean_ = X.mean(axis=0)
+            unit = _unit(np.abs(X - self.mean_).max(axis=0), X)
+            variances = np.mean(((X - self.mean_) / unit) ** 2, axis=0)
+        self.factor_ = _inverse_root(np.maximum(variances, 0)) / unit
         directions = self._directions(X)
         drawn = directions[rng.permutation(X.shape[0])[:500]]
         cosines = _dense(drawn @ drawn.T)
@@ -210,6 +218,16 @@ class LandmarkFeatures(_FeatureTransformer):
     def _directions(self, X: Any) -> Any:
         X = X.multiply(self.factor_).tocsr() if sp.issparse(X) else (X - self.mean_) * self.factor_
         return normalize(X)
+
+
+def _unit(largest: Any, X: Any) -> NDArray[Any]:
+    """Return powers of two close to the largest values, in the precision of X, so that squares of quotients are exact.
+
+    Values that are 0, or whose inverse would overflow, have the unit 1.
+    """
+    dtype = numpy_dtype(X)
+    usable = largest > 2.0**20 * np.finfo(dtype).smallest_normal
+    return np.where(usable, np.ldexp(1.0, np.frexp(largest)[1]), 1.0).astype(dtype)
 
 
 def _inverse_root(squares: Any) -> Any:

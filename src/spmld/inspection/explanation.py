@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
-from spmld._arrays import features_to_numpy
+from spmld._arrays import check_sparse, features_to_numpy
 from spmld._io import need
 from spmld._table import TextTable
 from spmld.inspection.contributions import label_contributions, model_arrays
@@ -192,6 +192,8 @@ def read_model(model: Any, X: Any, feature_names: Sequence[str] | None = None) -
     arrays = model_arrays(model)
     l, d = len(arrays.own), arrays.views[0].mean.shape[0]
     names = check_names(feature_names, d, "feature") or feature_names_of(model) or names or [f"x{j}" for j in range(d)]
+    if sp.issparse(X):
+        check_sparse(X)
     X = features_to_numpy(X) if not sp.issparse(X) else sp.csr_array(X)
     if X.ndim != 2 or X.shape[1] != d:
         raise ValueError(f"X must have shape (n_samples, {d}), as in fit, got {X.shape}")

@@ -1,13 +1,13 @@
 """Reading labels in any accepted form, and writing them in the same form."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import to_numpy
+from spmld._arrays import to_dense, to_numpy
 from spmld.labels.tensors import read_tensor
 from spmld.labels.words import order_words, read_words
 
@@ -153,36 +153,6 @@ def observed(Y: Any, mask: Any = None) -> NDArray[np.bool_]:
     return read_labels(Y, mask).observed
 
 
-def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
-    """Convert labels in {-1, 0, 1}, one of which means missing, to labels with NaN.
-
-    Parameters
-    ----------
-    Y : array-like, DataFrame or sparse matrix
-        Labels in {-1, 0, 1}.
-    missing : {0, -1}, default=0
-        The value that means missing. With 0 the classes are -1 and +1, with -1 they are 0 and 1.
-
-    Returns
-    -------
-    ndarray or DataFrame of float
-        Labels as 0 and 1, NaN where missing.
-
-    Examples
-    --------
-    >>> from spmld.labels import decode_missing
-    >>> decode_missing([[1, 0], [-1, 1]], missing=0)
-    array([[ 1., nan],
-           [ 0.,  1.]])
-    """
-    if missing not in (0, -1):
-        raise ValueError(f"missing must be 0 or -1, got {missing!r}")
-    values = np.asarray(Y.toarray() if sp.issparse(Y) else Y, dtype=float)
-    if not np.isin(values, (-1.0, 0.0, 1.0)).all():
-        raise ValueError("Y must contain only -1, 0 and 1")
-    return like(Y, np.where(values == missing, np.nan, (values == 1).astype(float)))
-
-
 def _to_array(Y: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the values, and which of them are not NaN, None, pd.NA or masked."""
     masked = np.ma.getmaskarray(Y) if isinstance(Y, np.ma.MaskedArray) else None
@@ -228,7 +198,7 @@ def _objects_to_floats(values: NDArray[Any], observed: NDArray[np.bool_]) -> NDA
 
 
 def _read_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    values = np.asarray(mask.toarray() if sp.issparse(mask) else mask)
+    values = np.asarray(to_dense(mask, "mask"))
     if values.dtype.kind != "b" and not (values.dtype.kind in "iu" and np.isin(values, (0, 1)).all()):
         raise ValueError(f"mask must be boolean, True where a label is observed, got dtype {values.dtype}")
     if values.shape != shape:
@@ -278,9 +248,9 @@ def _check_two_classes(unique: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _read_sparse(Y: Any, mask: Any, classes: Any, name: str) -> Labels:
-    if Y.dtype.kind in "iuf" and np.isin(Y.data, (-1, 0, 1)).all():
+    if Y.dtype.kind in "iuf" and Y.format in ("csr", "csc", "coo") and np.isin(Y.data, (-1, 0, 1)).all():
         Y = Y.astype(np.int8)  # an eighth of the memory
-    dense = np.asarray(Y.toarray())
+    dense = np.asarray(to_dense(Y, name))
     if mask is None and (dense < 0).any() and not _stored(Y).all():
         raise ValueError(
             f"{name} is sparse with stored -1, which is ambiguous: entries not stored may mean negative or missing. "

@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import to_numpy
+from spmld._arrays import to_dense, to_numpy
 from spmld.labels import Labels, read_labels
 
 Floats = NDArray[np.float64]
@@ -74,7 +73,7 @@ def _read_values(values: Any, labels: Labels, name: str) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(f"{name} must not contain missing entries, got a masked array")
     try:
-        values = to_numpy(values.toarray() if sp.issparse(values) else values)
+        values = to_numpy(to_dense(values, name))
     except ValueError as error:
         raise ValueError(f"{name} must have the same number of labels in each row: {error}") from None
     shape = labels.signs.shape

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._response import label_scores
-from spmld._validation import COMMON_CONSTRAINTS
+from spmld._validation import COMMON_CONSTRAINTS, indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.output import PredictionOutputMixin
 from spmld.labels.single_class import list_labels

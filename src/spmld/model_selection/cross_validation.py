@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 from sklearn import model_selection
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
 from spmld._arrays import to_numpy
 from spmld._io import need
 from spmld._response import select_positive
+from spmld._validation import indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
 from spmld.metrics import METRICS, scorer

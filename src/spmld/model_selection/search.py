@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
-from spmld._validation import POSITIVE_INT, StrOptions, validate_params
+from spmld._validation import POSITIVE_INT, StrOptions, indexable, validate_params
 from spmld.labels import read_labels
 from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
 from spmld.metrics import scorer

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator, check_cv
-from sklearn.utils import check_random_state, indexable
+from sklearn.utils import check_random_state
 
-from spmld._validation import check_scalar_integer
+from spmld._validation import check_scalar_integer, indexable
 from spmld.labels import read_labels
 from spmld.model_selection._allocation import allocate
 from spmld.model_selection._split_sizes import (

@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing, check_random_state, indexable
+from sklearn.utils import _safe_indexing, check_random_state
 
+from spmld._validation import indexable
 from spmld.labels import read_labels
 from spmld.model_selection._allocation import allocate
 from spmld.model_selection._split_sizes import check_n_subsets, read_groups, train_validation_test_sizes, with_remainder

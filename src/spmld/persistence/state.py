@@ -1,7 +1,9 @@
 """The state of a model: removing tensors and callbacks before writing, validating arrays after reading."""
 
 import copy
+import gc
 from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ from scipy.interpolate import BSpline
 from sklearn.base import BaseEstimator
 
 from spmld._arrays import to_numpy
+
+_CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)
 
 
 def without_tensors(model: Any) -> Any:
@@ -73,14 +77,18 @@ def _replace(part: Any, function: Callable[[Any], Any]) -> Any:
     return part
 
 
-def _compiled_parts(part: Any) -> Iterator[Any]:
-    if sp.issparse(part) or isinstance(part, BSpline):
-        yield part
-        return
-    if isinstance(part, BaseEstimator):
-        part = vars(part)
-    if isinstance(part, np.ndarray) and part.dtype == object:
-        part = part.ravel().tolist()
-    if isinstance(part, (dict, list, tuple)):
-        for item in part.values() if isinstance(part, dict) else part:
-            yield from _compiled_parts(item)
+def _compiled_parts(model: Any) -> Iterator[Any]:
+    """Yield the sparse matrices and splines of a model, whatever objects contain them."""
+    seen: dict[int, Any] = {}
+    remaining = [model]
+    while remaining:
+        part = remaining.pop()
+        if id(part) in seen or isinstance(part, _CODE):
+            continue
+        seen[id(part)] = part
+        if sp.issparse(part) or isinstance(part, BSpline):
+            yield part
+        elif isinstance(part, np.ndarray):
+            remaining += part.ravel().tolist() if part.dtype.hasobject else []
+        else:
+            remaining += gc.get_referents(part)  # attributes, slots, items, and the object of a bound method

@@ -22,11 +22,10 @@ from typing import Any, Self
 
 from spmld.studies.config import Study
 from spmld.studies.loading import parse_study
+from spmld.studies.record_types import record_problem
 from spmld.studies.trial import Trial
 
 Record = dict[str, Any]
-
-_KEYS = {"study": {"name", "study"}, "data": {"name"}, "trial": {"key", "trial", "status", "metrics"}}
 
 
 class RecordError(ValueError):
@@ -162,26 +161,33 @@ class RecordWriter:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = journal.open("a+b")
+            while not self._lock(journal):
+                self._file.close()
+                self._file = journal.open("a+b")
         except OSError as error:
             raise RecordError(f"{path} cannot be written: {error.strerror}") from None
         try:
-            self._lock()
             self.records, end = _records(self.path, journal)
             self._file.truncate(end)
         except BaseException:
             self._file.close()
             raise
 
-    def _lock(self) -> None:
-        """Lock the file; the system releases the lock when the process ends."""
+    def _lock(self, journal: Path) -> bool:
+        """Lock the file, and return whether it still has its name; the lock is released when the process ends.
+
+        Between opening and locking, another process may have replaced the file by one with the records in order.
+        """
         try:
             import fcntl
         except ImportError:  # Windows
-            return
+            return True
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
+            self._file.close()
             raise RecordError(f"{self.path} is being written by another process") from None
+        return journal.exists() and os.path.samestat(os.fstat(self._file.fileno()), journal.stat())
 
     def append(self, record: Record) -> None:
         """Write a record to the disk."""
@@ -191,7 +197,7 @@ class RecordWriter:
         self.records.add(record)
 
     def put_in_order(self) -> None:
-        """Replace the file by one with the records in order, atomically."""
+        """Replace the file by one with the records in order, atomically. It is then closed."""
         content = b"".join(map(_line, self.records.in_order()))
         part = self.path.with_name(self.path.name + ".part")
         with part.open("wb") as file:
@@ -201,6 +207,7 @@ class RecordWriter:
         os.replace(part, self.path)
         if (journal := _journal(self.path)) != self.path:
             journal.unlink()
+        self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -259,10 +266,9 @@ def _parse(content: bytes, path: Path) -> list[Record]:
     for number, line in enumerate(content.splitlines(), 1):
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise RecordError(f"{path} line {number} is not a record: it is not valid JSON") from None
-        kind = record.get("kind") if isinstance(record, dict) else None
-        if kind not in _KEYS or not _KEYS[kind] <= set(record):
-            raise RecordError(f"{path} line {number} is not a record: its kind is unknown, or keys are missing")
+        if problem := record_problem(record):
+            raise RecordError(f"{path} line {number} is not a record: {problem}")
         records.append(record)
     return records

@@ -1,0 +1,101 @@
+"""Features and entry weights of any size: the same fit as at scale 1, or an error that says what to do."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.exceptions import ConvergenceWarning
+
+from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
+from spmld.estimators import FeatureScaler, LandmarkFeatures
+from spmld.metrics import macro_auc
+
+from .cases import ESTIMATORS, make
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 4))
+Y = (X[:, :3] + 0.1 * RNG.normal(size=(60, 3)) > 0).astype(float)
+SPARSE = sp.csr_array(np.where(RNG.random((60, 4)) < 0.3, X, 0))
+TINY, HUGE = 2.0**-980, 2.0**490  # powers of two, so that products are exact
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("features", [1e160 * X, sp.csr_array(1e200 * X), (1e19 * X).astype(np.float32)])
+def test_features_whose_squares_overflow_raise_in_fit_and_predict(cls, features):
+    message = "X contains values too large for float.*scale the features first"
+    with pytest.raises(ValueError, match=message):
+        cls().fit(features, Y)
+    if cls is not SelfPacedEnsemble:  # a fit takes long, and the same function checks its features
+        with pytest.raises(ValueError, match=message):
+            make(cls).fit(X, Y).predict_proba(features)
+
+
+@pytest.mark.parametrize("scale", [TINY, HUGE])
+@pytest.mark.parametrize("features", [X, SPARSE, torch.asarray(X)], ids=["dense", "sparse", "torch"])
+def test_scaled_features_do_not_depend_on_the_scale(features, scale):
+    for transformer in (FeatureScaler(), FeatureScaler(center=False), LandmarkFeatures(10, random_state=0)):
+        expected, got = (transformer.fit_transform(factor * features) for factor in (1.0, scale))
+        expected, got = (part.toarray() if sp.issparse(part) else np.asarray(part) for part in (expected, got))
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tiny_columns_count_as_much_as_others(dtype):
+    tiny = 2.0**-90 if dtype == np.float32 else TINY
+    columns = np.array([1, tiny, 1, tiny], dtype=dtype)
+    expected, got = (FeatureScaler().fit_transform(part) for part in (X.astype(dtype), X.astype(dtype) * columns))
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [TINY, HUGE])
+@pytest.mark.parametrize("model", [GLOCAL(random_state=0), SPMLD(random_state=0), SelfPacedEnsemble(random_state=0)])
+def test_models_that_standardize_do_not_depend_on_the_scale(model, scale):
+    expected = model.fit(X, Y).decision_function(X)
+    np.testing.assert_allclose(model.fit(scale * X, Y).decision_function(scale * X), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "squared_hinge"])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_leml_learns_from_huge_features(loss, fit_intercept):
+    for scale in (1e8, 1e50, 1e100, 1e148):
+        model = LEML(loss=loss, fit_intercept=fit_intercept, random_state=0).fit(scale * X, Y)
+        assert macro_auc(Y, model.decision_function(scale * X)) > 0.95
+
+
+def test_neighbors_at_distances_that_vanish_raise():
+    assert macro_auc(Y, MLkNN().fit(1e-148 * X, Y).decision_function(1e-148 * X)) > 0.8
+    with pytest.raises(ValueError, match=r"X contains only values too small for float64, up to .*e-200; scale"):
+        MLkNN().fit(1e-200 * X, Y)
+    MLkNN().fit(0 * X, Y)
+
+
+@pytest.mark.parametrize("cls", [GLOCAL, SPMLD])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_only_ratios_of_entry_weights_matter_to_latent_models(cls, dtype):
+    weights = RNG.uniform(0.5, 1.5, size=Y.shape)
+    weights /= weights.mean()
+    expected = cls(random_state=0).fit(X.astype(dtype), Y, entry_weight=weights).decision_function(X.astype(dtype))
+    for scale in (1e-100, 1e-6, 1e6, 1e14):
+        model = cls(random_state=0).fit(X.astype(dtype), Y, entry_weight=scale * weights)
+        np.testing.assert_allclose(model.decision_function(X.astype(dtype)), expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_scores_are_finite_with_entry_weights_of_mixed_magnitude(cls, dtype):
+    if cls is SelfPacedEnsemble and dtype == np.float64:
+        pytest.skip("a fit takes long; single precision is the harder case")
+    weights = np.where(np.random.default_rng(1).random(Y.shape) < 0.5, 1e15, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = make(cls).fit(X.astype(dtype), Y, entry_weight=weights)
+    assert np.isfinite(model.decision_function(X.astype(dtype))).all()
+    assert np.isfinite(model.predict_proba(X.astype(dtype))).all()
+
+
+@pytest.mark.parametrize("cls", [GLOCAL, MaskedLogistic, MaskedRidge, SelfPacedClassifier])
+def test_larger_entry_weights_raise(cls):
+    with pytest.raises(ValueError, match=r"entry_weight must be in \[0, 1e\+15\] .*got values from 0 to 1e\+50"):
+        cls().fit(X, Y, entry_weight=np.where(Y > 0, 1e50, 0))
