@@ -1,7 +1,7 @@
 """Fits on a GPU: time, share of the time in GPU kernels, memory bandwidth of the W step, and agreement with the CPU.
 
-``python -m benchmarks.accelerator [n_samples] [--flagship]`` requires torch with CUDA. The data are generated on the
-device: 1,024 features, 200 labels, 30 % of the entries observed, float32.
+``python -m benchmarks.accelerator [n_samples]`` requires torch with CUDA. The data are generated on the device: 1,024
+features, 200 labels, 30 % of the entries observed, float32.
 """
 
 import sys
@@ -10,9 +10,12 @@ import time
 import numpy as np
 
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
+from spmld.core.problem import set_W
+from spmld.core.steps import UpdateW
 from spmld.metrics import ranking_loss
 
 D, L, K, OBSERVED = 1024, 200, 32, 0.3
+MODELS = (SPMLD(n_components=K, random_state=0), MaskedLogistic())
 
 
 def make_data(torch, n):
@@ -24,7 +27,7 @@ def make_data(torch, n):
     X = normal(n, D)
     scores = (X @ normal(D, K) / D**0.5) @ normal(K, L) / K**0.5 - 1
     Y = (scores + 0.3 * normal(n, L) > 0).float()
-    truth = Y[:1000].clone()
+    truth = Y[:1000].cpu().numpy()
     Y[torch.rand(n, L, device="cuda", generator=generator) > OBSERVED] = torch.nan
     return X, Y, truth
 
@@ -46,51 +49,64 @@ def copy_bandwidth(torch):
     return 10 * 2 * A.nbytes / seconds
 
 
-class Profiled:
-    """A block update inside a named range of the profiler."""
+def in_range(torch, name, function):
+    """Return the function with its calls in a named range of the profiler."""
 
-    def __init__(self, torch, step):
-        self.torch, self.step, self.models_fit = torch, step, step.models_fit
-
-    def __call__(self, *args):
-        with self.torch.profiler.record_function(f"step {type(self.step).__name__[-1]}"):
-            result = self.step(*args)
-            self.torch.cuda.synchronize()
-        return result
-
-
-def profile(torch, X, Y):
-    """Print the time of each step of a fit and the share of it that GPU kernels take."""
-    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
-
-    class ProfiledSPMLD(SPMLD):
-        def _steps(self):
-            return tuple(Profiled(torch, step) for step in super()._steps())
-
-        def _pacing(self, problem):
-            return Profiled.pacing(torch, super()._pacing(problem))
-
-    with torch.profiler.profile(activities=activities) as profiler:
-        ProfiledSPMLD(n_components=K, random_state=0, max_iter=6, tol=None).fit(X, Y)
-    for event in profiler.key_averages():
-        if event.key.startswith("step ") and event.cpu_time_total:
-            share = event.device_time_total / event.cpu_time_total
-            print(
-                f"  {event.key}: {event.cpu_time_total / 1e6:.3f} s, {share:.0%} in GPU kernels ({event.count} calls)"
-            )
-
-
-def _pacing(torch, update):
-    def profiled(*args):
-        with torch.profiler.record_function("step P"):
-            result = update(*args)
+    def call(*args):
+        with torch.profiler.record_function(f"step {name}"):
+            result = function(*args)
             torch.cuda.synchronize()
         return result
 
-    return profiled
+    call.models_fit = getattr(function, "models_fit", False)
+    return call
 
 
-Profiled.pacing = staticmethod(_pacing)
+def profile(torch, X, Y):
+    """Print the time of each step of a fit, the share of it in GPU kernels, and the bandwidth of the W step."""
+
+    class Profiled(SPMLD):
+        def _steps(self):
+            return tuple(in_range(torch, type(step).__name__[-1], step) for step in super()._steps())
+
+        def _pacing(self, problem):
+            return in_range(torch, "P", super()._pacing(problem))
+
+        def _solve(self, problem, objective, state, report):
+            result = super()._solve(problem, objective, state, report)
+            start, seconds = set_W(problem, result.state, 0 * result.state.W), []
+            for count in (2, 2, 7):
+                step = UpdateW(tol=0.0, max_iter=count)
+                seconds.append(timed(torch, lambda step=step: step(problem, objective, start))[1])
+            rate = 5 * 2 * X.nbytes / (seconds[-1] - seconds[-2])
+            print(f"  W reads X at {rate / 1e12:.2f} TB/s", flush=True)
+            return result
+
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities) as profiler:
+        Profiled(n_components=K, random_state=0, max_iter=6, tol=None).fit(X, Y)
+    for event in profiler.key_averages():
+        if event.key.startswith("step ") and event.cpu_time_total:
+            share, seconds = event.device_time_total / event.cpu_time_total, event.cpu_time_total / 1e6
+            print(f"  {event.key}: {seconds / event.count:.4f} s a call, {share:.0%} in GPU kernels", flush=True)
+
+
+def compare_devices(torch, X, Y):
+    """Print how far scores are from those of float64 on the CPU."""
+    for model in (SPMLD(n_components=K, random_state=0, local_correlation=0.0), MaskedLogistic(tol=1e-5)):
+        on_gpu = model.fit(X, Y).decision_function(X).cpu().numpy()
+        on_cpu = model.fit(X.double().cpu(), Y.double().cpu()).decision_function(X.double().cpu()).numpy()
+        difference = np.abs(on_gpu - on_cpu).max() / np.abs(on_cpu).max()
+        print(f"{model}: differs from float64 on the CPU by {difference:.1e} of the largest score", flush=True)
+
+
+def time_flagship(torch, X, Y):
+    model = SelfPacedEnsemble(random_state=0)
+    _, on_gpu = timed(torch, lambda: model.fit(X, Y))
+    print(f"SelfPacedEnsemble, {len(X):,} samples: {on_gpu:.1f} s on the GPU", flush=True)
+    X, Y = X.cpu().numpy(), Y.cpu().numpy()
+    _, on_cpu = timed(torch, lambda: model.fit(X, Y))
+    print(f"  {on_cpu:.1f} s on the CPU, {on_cpu / on_gpu:.1f} times as long", flush=True)
 
 
 def main(*arguments):
@@ -100,38 +116,23 @@ def main(*arguments):
         return print("skipped: torch is not installed")
     if not torch.cuda.is_available():
         return print("skipped: no CUDA device")
-    n = int(next((a for a in arguments if a.isdigit()), 1_000_000))
-    print(torch.cuda.get_device_name(), f"{n:,} x {D}, {L} labels, {OBSERVED:.0%} observed")
+    n = int(arguments[0]) if arguments else 1_000_000
+    print(f"{torch.cuda.get_device_name()}: {n:,} x {D}, {L} labels, {OBSERVED:.0%} observed")
     X, Y, truth = make_data(torch, n)
-    SPMLD(n_components=K, random_state=0).fit(X[:5000], Y[:5000])  # compiles and loads kernels
-    print(f"copy bandwidth {copy_bandwidth(torch) / 1e12:.2f} TB/s", flush=True)
-    for model in (SPMLD(n_components=K, random_state=0), MaskedLogistic()):
-        fitted, seconds = timed(torch, lambda model=model: model.fit(X, Y))
-        loss = ranking_loss(truth.cpu().numpy(), fitted.decision_function(X[:1000]).cpu().numpy())
-        print(
-            f"{type(model).__name__}: {seconds:.2f} s, {fitted.n_iter_} iterations, ranking loss {loss:.4f}", flush=True
-        )
-        if isinstance(fitted, SPMLD):
-            for stage in ("warm-up", "main"):
-                print(f"  {stage}: {sum(r['seconds'] for r in fitted.history_ if r['stage'] == stage):.2f} s")
-    profile(torch, X, Y)
-    small = slice(0, 20_000)
-    for model in (SPMLD(n_components=K, random_state=0, local_correlation=0.0), MaskedLogistic()):
-        on_gpu = model.fit(X[small], Y[small]).decision_function(X[:1000]).cpu().numpy()
-        on_cpu = model.fit(X[small].double().cpu(), Y[small].double().cpu()).decision_function(X[:1000].double().cpu())
-        difference = np.abs(on_gpu - on_cpu.numpy()).max() / np.abs(on_cpu.numpy()).max()
-        print(
-            f"{type(model).__name__}: scores differ from float64 on the CPU by {difference:.1e} of their maximum",
-            flush=True,
-        )
-    if "--flagship" in arguments:
-        rows = slice(0, min(n, 100_000))
-        model = SelfPacedEnsemble(random_state=0)
-        _, on_gpu = timed(torch, lambda: model.fit(X[rows], Y[rows]))
-        print(f"SelfPacedEnsemble, {rows.stop:,} samples: {on_gpu:.1f} s on the GPU", flush=True)
-        X_cpu, Y_cpu = X[rows].cpu().numpy(), Y[rows].cpu().numpy()
-        _, on_cpu = timed(torch, lambda: model.fit(X_cpu, Y_cpu))
-        print(f"  {on_cpu:.1f} s on the CPU, {on_cpu / on_gpu:.1f} times as long", flush=True)
+    for model in MODELS:
+        model.fit(X[:5000], Y[:5000])  # loads the kernels
+    print(f"a copy reads and writes {copy_bandwidth(torch) / 1e12:.2f} TB/s", flush=True)
+    for tf32 in (False, True):
+        torch.backends.cuda.matmul.allow_tf32 = tf32
+        print("matrix products in TF32" if tf32 else "matrix products in float32")
+        for model in MODELS:
+            _, seconds = timed(torch, lambda model=model: model.fit(X, Y))
+            loss = ranking_loss(truth, model.decision_function(X[:1000]).cpu().numpy())
+            print(f"{model}: {seconds:.2f} s, {model.n_iter_} iterations, ranking loss {loss:.4f}", flush=True)
+        profile(torch, X, Y)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    compare_devices(torch, X[:20_000], Y[:20_000])
+    time_flagship(torch, X[: min(n, 30_000)], Y[: min(n, 30_000)])
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ class OtherLabels:
     def scores(self, block: Block, B: Array) -> Array:
         Z, S = self._parts(block)
         W = B[:-1, :]
-        return Z @ W + (S - Z[:, self.label]) * W[self.label, self._columns(B)] + B[-1, :]
+        return Z @ W + (S - Z[:, self._label_slice()]) * W[self.label, self._columns(B)] + B[-1, :]
 
     def pull(self, block: Block, D: Array) -> Array:
         Z, S = self._parts(block)
@@ -109,7 +109,12 @@ class OtherLabels:
 
     def _parts(self, block: Block) -> tuple[Array, Array]:
         l = block.X.shape[1] // 2
-        return block.X[:, :l], block.X[:, l:][:, self.label]
+        return block.X[:, :l], block.X[:, l:][:, self._label_slice()]
+
+    def _label_slice(self) -> Array | slice:
+        """Return the index of the labels, as a slice if they are consecutive, which needs no copies."""
+        first, last = int(self.label[0]), int(self.label[-1])
+        return slice(first, last + 1) if last - first + 1 == self.label.shape[0] else self.label
 
     def _columns(self, B: Array) -> Array:
         return array_namespace(B).arange(B.shape[1], device=B.device)

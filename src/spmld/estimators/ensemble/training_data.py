@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import has_fit_parameter
 
+from spmld._arrays import features_to_numpy, on_accelerator, to_numpy
 from spmld.core.losses import LOSSES
 from spmld.metrics import get_metric
 from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit
@@ -106,3 +107,22 @@ class TrainingData:
         """Return the verified entries if the ``fit`` of the estimator, or of each of a list, accepts them."""
         first = estimator[0] if isinstance(estimator, list) else estimator
         return self.trusted if has_fit_parameter(first, "trusted") else None
+
+
+def with_numpy(estimator: Any) -> Any:
+    """Return a fitted estimator with tensors as NumPy arrays, so that it does not depend on a device."""
+    for name, value in vars(estimator).items():
+        if hasattr(value, "detach"):
+            setattr(estimator, name, to_numpy(value))
+    return estimator
+
+
+def contiguous(X: Any) -> Any:
+    """Return X in row-major order, so that rounding errors are the same for all input formats.
+
+    Arrays on an accelerator stay there; other arrays become those of NumPy.
+    """
+    if on_accelerator(X):
+        return X.contiguous()
+    X = features_to_numpy(X)
+    return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
