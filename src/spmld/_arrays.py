@@ -33,6 +33,11 @@ def namespace(X: Any) -> Any:
     return numpy_namespace if sp.issparse(X) else array_api_compat.array_namespace(X)
 
 
+def n_values(X: Any) -> int:
+    """Return the number of stored values of a matrix: those of a product with a vector."""
+    return int(X.nnz) if sp.issparse(X) else int(X.shape[0] * X.shape[1])
+
+
 def to_numpy(values: Any) -> np.ndarray:
     """Return an array of any library as a NumPy array."""
     return values.detach().cpu().numpy() if hasattr(values, "detach") else np.asarray(values)

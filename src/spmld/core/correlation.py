@@ -77,9 +77,9 @@ class UpdateZ:
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         if not objective.correlation.active:
             return state
-        arrays = objective.correlation.moments(problem, state), state.U, state.Z
-        if not on_accelerator(state.U):
-            return replace(state, Z=mix(*arrays, sweeps=self.sweeps, rounding=self.rounding))
+        H, U, Z = objective.correlation.moments(problem, state), state.U, state.Z
+        if not on_accelerator(U):
+            return replace(state, Z=mix(H, U, Z, sweeps=self.sweeps, rounding=self.rounding))
         # Thousands of operations on small arrays are faster on the CPU.
-        Z = mix(*(to_numpy(A) for A in arrays), sweeps=self.sweeps, rounding=self.rounding)
-        return replace(state, Z=move(Z, state.U))
+        H, U, Z = to_numpy(H), to_numpy(U), to_numpy(Z)
+        return replace(state, Z=move(mix(H, U, Z, sweeps=self.sweeps, rounding=self.rounding), state.U))

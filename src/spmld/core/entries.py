@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from array_api_compat import array_namespace
 
-from spmld._arrays import CACHE, row_slices
+from spmld._arrays import CACHE, n_values, row_slices
 
 Array = Any
 
@@ -136,6 +136,6 @@ def few_for_single_labels(X: Any, J: Array) -> bool:
     """
     if not isinstance(J, np.ndarray):
         return False
-    (n, d), size = X.shape, X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1]
+    (n, d), size = X.shape, n_values(X)
     fraction = np.count_nonzero(J) / max(1, J.size)
     return fraction * (3 * size + 10 * n) + 5 * d + 300_000 < 0.8 * size + 20 * d + 10 * n

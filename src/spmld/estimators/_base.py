@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import move, namespace, to_numpy
+from spmld._arrays import move, n_values, namespace, to_numpy
+from spmld._threads import limit_threads
 from spmld.estimators._inputs import check_features, check_labels, check_weights
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels
@@ -125,7 +126,7 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
         labels, weights, self.class_prior_ = complete_labels(
             X, mark_trusted(labels, trusted), weights, entry_weight, self._accepts_entry_weight()
         )
-        with ignore_label_warnings():
+        with ignore_label_warnings(), limit_threads(n_values(X) * labels.signs.shape[1]):
             self._fit(X, labels, weights)
         self._set_labels(labels)
         return self

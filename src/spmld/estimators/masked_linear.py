@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
+from spmld._threads import limit_threads
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.designs import Features, Penalty, label_laplacian
 from spmld.core.entries import few_for_single_labels
@@ -83,7 +85,10 @@ class _MaskedLinear(LinearModel):
 
     def _map_in_threads(self, function: Callable[..., Any], groups: Iterable[Any]) -> Iterable[Any]:
         """Map a function over groups of labels. Threads help because matrix products release the GIL."""
-        return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
+        if effective_n_jobs(self.n_jobs) == 1:
+            return map(function, groups)
+        with limit_threads():
+            return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
 
 
 def check_rate(name: str, rate: Any, n_labels: int) -> np.ndarray:

@@ -103,7 +103,7 @@ class FeatureScaler(_FeatureTransformer):
         self._one_factor = n_nonzero < 0.5 * n * d
         self.mean_: Any = 0.0
         if self._one_factor:
-            unit = float(_unit(largest_value(X), X))
+            unit: Any = float(_unit(largest_value(X), X))
             values = (X.data if sp.issparse(X) else X) / unit
             self.factor_: Any = _inverse_root(float(xp.sum(values * values)) / n) / unit
             return
