@@ -81,6 +81,9 @@ class LatentLabelModel(FactoredModel):
         options = {"fit_intercept": self.fit_intercept, "observed_only": few_for_factors(X, J)}
         return make_problem(X, signs, J, group, n_groups, **options)
 
+    def _n_numbers(self, n: int, d: int, l: int) -> int:
+        return 8 * (n + d + l) * min(self.n_components, l)
+
     def _objective(self, problem: Problem, observed: float, k: int) -> Objective:
         """Return the terms with their weights, multiplied by size factors if `rescale`."""
         n, (d, l) = problem.n, (self.n_features_in_, problem.n_labels)

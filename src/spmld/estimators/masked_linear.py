@@ -70,6 +70,9 @@ class _MaskedLinear(LinearModel):
         if not result.converged:
             warn_not_converged(self, f"max_iter={self.max_iter} Newton steps were not enough to reach tol={self.tol}")
 
+    def _n_numbers(self, n: int, d: int, l: int) -> int:
+        return 3 * d * l if self.label_graph_penalty == 0 else 12 * d * l + 6 * n * l
+
     def _initialize(self, X: Any, problem: Problem) -> Any:
         """Return the coefficients of the last fit if `warm_start`, else zeros with the intercepts of label means."""
         d, l = X.shape[1], problem.n_labels
