@@ -7,6 +7,7 @@ the blocks (`Engine.sum`); a distributed engine would replace these two operatio
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -42,6 +43,13 @@ class Block:
     def width(self) -> int:
         """Mean number of stored entries of a row, rounded up."""
         return -(-int(math.prod(self.Y.shape)) // max(1, self.n))
+
+    @cached_property
+    def members(self) -> tuple[Array, ...]:
+        """Rows of each group, up to the last group that has rows in the block."""
+        xp = array_namespace(self.group)
+        count = int(xp.max(self.group)) + 1 if self.n else 0
+        return tuple(xp.nonzero(self.group == m)[0] for m in range(count))
 
     def part(self, s: slice) -> "Block":
         """Return the labels of some rows, without their features."""

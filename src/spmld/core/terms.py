@@ -88,8 +88,11 @@ class Correlation:
         xp = array_namespace(state.U)
 
         def block_moments(block: Block, rows: Rows) -> Array:
-            masks = [xp.astype(block.group == m, rows.T.dtype)[:, None] for m in range(problem.sizes.shape[0])]
-            return xp.stack([(rows.T * mask).T @ rows.T for mask in masks])
+            S = xp.zeros((problem.sizes.shape[0], *state.U.shape[1:] * 2), dtype=state.U.dtype, device=state.U.device)
+            for m, members in enumerate(block.members):
+                T = rows.T[members, :] if len(block.members) > 1 else rows.T
+                S[m, :, :] = T.T @ T
+            return S
 
         S = problem.sum(block_moments, state.rows)
         return self.b1 * self.fractions(problem) * xp.sum(S, axis=0) + self.b2 * S
@@ -120,9 +123,11 @@ class Correlation:
     def gradient_T(self, block: Block, rows: Rows, N: Array) -> Array:
         """Return the gradient in the rows of T; X^T times it is the gradient in W."""
         T = rows.T
-        D = T @ N[0, :, :]
-        for m in range(1, N.shape[0]):
-            D = array_namespace(T).where((block.group == m)[:, None], T @ N[m, :, :], D)
+        if len(block.members) == 1:
+            return T @ N[0, :, :]
+        D = array_namespace(T).empty_like(T)
+        for m, members in enumerate(block.members):
+            D[members, :] = T[members, :] @ N[m, :, :]
         return D
 
 
