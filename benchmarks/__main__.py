@@ -14,7 +14,9 @@ SLOW = (
     "error_counts",
     "flagship",
     "label_errors",
+    "refit",
     "review",
+    "review_page",
     "wrong_labels",
 )
 
