@@ -15,7 +15,7 @@ from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.answers import AnswerModel
 from spmld.estimators.ensemble.noise_estimate import estimate_rates
 from spmld.estimators.ensemble.path_search import PathResult, search_path
-from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, contiguous, with_numpy
+from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, contiguous, evenly_spaced
 from spmld.estimators.ensemble.views import ALPHAS, CS, VIEWS, View, check_path, check_views, make_views, with_params
 from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
@@ -195,8 +195,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             refitted = {name: data[name].cross_fit(results[name].estimators, entry_weight=kept) for name in views}
             scores = self._mix({name: result.scores for name, result in refitted.items()}, labels, weights)
         self.estimators_ = {
-            name: with_numpy(data[name].fit(clone(result.estimators[0]), entry_weight=kept))
-            for name, result in results.items()
+            name: data[name].fit(clone(result.estimators[0]), entry_weight=kept) for name, result in results.items()
         }
         self.answers_ = AnswerModel(
             dependency_weight=self.dependency_weight, completion_weight=self.completion_weight, decision=self.decision
@@ -250,7 +249,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         fraction = self.keep_fraction
         if isinstance(fraction, str):
             explained = trusted is None and self.false_positive_rate_.any()
-            fraction = MAX_FRACTION if explained else estimate_keep_fraction(scores, Y)
+            fraction = MAX_FRACTION if explained else estimate_keep_fraction(*evenly_spaced(scores, Y))
             # With trusted entries, the rates explain wrong positives, unless there is evidence of more.
             fraction = 1.0 if trusted is not None and fraction == MAX_FRACTION else fraction
         self.keep_fraction_, weights = float(fraction), trim(scores, Y, float(fraction))

@@ -16,6 +16,23 @@ from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit
 Scores = NDArray[np.float64]
 
 
+MAX_SAMPLES = 10_000
+"""Maximum number of samples from which calibrations and noise rates are estimated."""
+
+
+def evenly_spaced(*arrays: Any) -> tuple[Any, ...]:
+    """Return every n-th row of each array, so that there are at most `MAX_SAMPLES` rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.estimators.ensemble.training_data import evenly_spaced
+    >>> len(evenly_spaced(np.zeros((25_000, 3)))[0])
+    8334
+    """
+    return tuple(array[:: -(-len(array) // MAX_SAMPLES)] for array in arrays)
+
+
 class HeldOutLoss:
     """Loss of out-of-fold scores by a metric of `spmld.metrics`.
 
@@ -98,10 +115,10 @@ class TrainingData:
         return cross_fit(estimator, self.X, self.Y, self.folds, **options)
 
     def fit(self, estimator: Any, *, entry_weight: Scores) -> Any:
-        """Fit an estimator on all samples."""
+        """Fit an estimator on all samples; its fitted arrays are those of NumPy, so that it depends on no device."""
         trusted = self._trusted(estimator)
         options = {} if trusted is None else {"trusted": trusted}
-        return estimator.fit(self.X, self.Y, entry_weight=entry_weight, **options)
+        return _with_numpy(estimator.fit(self.X, self.Y, entry_weight=entry_weight, **options))
 
     def _trusted(self, estimator: Any) -> NDArray[np.bool_] | None:
         """Return the verified entries if the ``fit`` of the estimator, or of each of a list, accepts them."""
@@ -109,8 +126,8 @@ class TrainingData:
         return self.trusted if has_fit_parameter(first, "trusted") else None
 
 
-def with_numpy(estimator: Any) -> Any:
-    """Return a fitted estimator with tensors as NumPy arrays, so that it does not depend on a device."""
+def _with_numpy(estimator: Any) -> Any:
+    """Return a fitted estimator with NumPy arrays in place of tensors."""
     for name, value in vars(estimator).items():
         if hasattr(value, "detach"):
             setattr(estimator, name, to_numpy(value))
