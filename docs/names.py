@@ -41,8 +41,8 @@ PUBLIC = {
     "spmld.audit": ("Detection of label errors", "find_label_issues LabelIssues"),
     "spmld.datasets": (
         "Data sets",
-        "make_planted Dataset read_dataset write_dataset load_dataset read_table read_columns from_frame TableRoles "
-        "TableError TableProblem TableWarning describe Description "
+        "make_songs make_planted Dataset read_dataset write_dataset load_dataset read_table read_columns from_frame "
+        "TableRoles TableError TableProblem TableWarning describe Description "
         "list_datasets dataset_info DatasetInfo RemoteFile fetch_dataset fetch_files find_file join_split "
         "read_csv write_csv read_parquet write_parquet read_excel read_jsonl read_folder "
         "read_arff write_arff read_libsvm write_libsvm write_xc "

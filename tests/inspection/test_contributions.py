@@ -101,9 +101,20 @@ def test_permuted_features_permute_the_contributions_and_unused_features_contrib
 
 def test_coefficients_of_linear_models_are_their_coefficients():
     model = fitted("MaskedLogistic")
-    for samples in (X, sp.csr_array(SPARSE)):
-        np.testing.assert_allclose(top_features(model, samples).coefficients, model.coef_, atol=1e-9)
-    np.testing.assert_allclose(top_features(model, X).importances, np.abs(model.coef_) * np.abs(X).mean(axis=0))
+    for samples, dense in ((X, X), (sp.csr_array(SPARSE), SPARSE)):
+        top = top_features(model, samples)
+        np.testing.assert_allclose(top.coefficients, model.coef_, atol=1e-9)
+        deviation = np.abs(dense - dense.mean(axis=0)).mean(axis=0)
+        np.testing.assert_allclose(top.importances, np.abs(model.coef_) * deviation, atol=1e-12)
+
+
+def test_a_word_in_all_texts_is_not_important():
+    texts, tags = ["the rain", "the sun"] * 20, [[1], [1], [1], [0]] * 10
+    model = make_pipeline(TfidfVectorizer(), MaskedLogistic(fit_intercept=False)).fit(texts, tags)
+    top = top_features(model, texts)
+    the = top.feature_names.index("the")
+    assert top.coefficients[0, the] > 0.1
+    assert top.importances[0, the] < 1e-9 < top.importances.max()
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])

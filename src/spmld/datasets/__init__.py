@@ -15,6 +15,7 @@ from spmld.datasets.problems import TableError, TableProblem, TableWarning
 from spmld.datasets.raw_tables import read_table
 from spmld.datasets.registry import DatasetInfo, RemoteFile, dataset_info, list_datasets
 from spmld.datasets.roles import TableRoles
+from spmld.datasets.songs import make_songs
 from spmld.datasets.tables import (
     read_columns,
     read_csv,
@@ -45,6 +46,7 @@ __all__ = [
     "list_datasets",
     "load_dataset",
     "make_planted",
+    "make_songs",
     "read_arff",
     "read_columns",
     "read_csv",

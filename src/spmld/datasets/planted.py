@@ -69,7 +69,7 @@ def make_planted(
     >>> make_planted(n_samples=200, n_labels=3, frequencies=[0.5, 0.2, 0.05], random_state=0).Y.mean(axis=0)
     array([0.5 , 0.2 , 0.05])
     """
-    frequencies = _check_frequencies(frequencies, n_labels)
+    frequencies = check_frequencies(frequencies, n_labels, default=(0.4, 0.03))
     rng = check_random_state(random_state)
     groups = np.sort(rng.randint(n_groups, size=n_samples))
     centers = 2 * rng.normal(size=(n_groups, n_features)) / np.sqrt(n_features)
@@ -107,9 +107,10 @@ def _label_samples(X: Any, W: Any, U: Any, groups: Any, frequencies: Any, noise:
     )
 
 
-def _check_frequencies(frequencies: Any, n_labels: int) -> Any:
+def check_frequencies(frequencies: Any, n_labels: int, default: tuple[float, float]) -> Any:
+    """Return the frequencies of the labels; by default, a long tail between two numbers."""
     if frequencies is None:
-        return np.geomspace(0.4, 0.03, n_labels)
+        return np.geomspace(*default, n_labels)
     values = np.asarray(frequencies, dtype=float)
     if values.shape != (n_labels,) or (values <= 0).any() or (values >= 1).any():
         raise ValueError(f"frequencies must be {n_labels} numbers between 0 and 1, got {frequencies!r}")

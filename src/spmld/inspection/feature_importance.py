@@ -1,4 +1,4 @@
-"""Top features: those with the largest contributions to the scores of each label."""
+"""Top features: those whose contributions to the scores of each label vary most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,8 @@ class TopFeatures:
     feature_names : list of str
         Names of the features.
     importances : ndarray of shape (n_labels, n_features)
-        Mean absolute contribution of each feature to the score of the label.
+        Mean absolute deviation of the contribution of each feature to the score of the label from its mean over the
+        samples. It is 0 for a feature that contributes the same to all samples.
     coefficients : ndarray of shape (n_labels, n_features)
         Least-squares slope of the contribution by the value of the feature; the coefficient, for a linear model. It is
         positive where larger values of the feature raise the score.
@@ -92,7 +93,10 @@ class TopFeatures:
 def top_features(
     model: Any, X: Any, *, labels: Sequence[Any] | None = None, feature_names: Sequence[str] | None = None
 ) -> TopFeatures:
-    """Return the importance of the features for each label: their mean absolute contribution to the scores.
+    """Return the importance of the features for each label: how much their contributions to the scores vary.
+
+    The importance is the mean absolute deviation of the contribution from its mean over the samples. A word that occurs
+    in all texts in the same way is not important, even if its coefficient is large.
 
     Parameters
     ----------
@@ -136,11 +140,15 @@ def summarize_contributions(target: ModelInput, labels: Sequence[int], samples: 
 
 
 def _summarize(contributions: Any, X: Any) -> tuple[_Floats, _Floats]:
-    """Return the mean absolute contributions, and the slopes of the contributions by the values of the features."""
-    importance = np.asarray(abs(contributions).mean(axis=0)).ravel()
+    """Return the mean absolute deviations and the slopes of the contributions by the values of the features."""
+    mean = np.asarray(contributions.mean(axis=0)).ravel()
     if sp.issparse(contributions):  # contributions of zeros are zeros
+        n, indices = contributions.shape[0], contributions.indices
+        sums = np.bincount(indices, np.abs(contributions.data - mean[indices]), minlength=len(mean))
+        importance = (sums + (n - np.bincount(indices, minlength=len(mean))) * np.abs(mean)) / n
         products, squares = contributions.multiply(X).sum(axis=0), X.multiply(X).sum(axis=0)
     else:
+        importance = np.abs(contributions - mean).mean(axis=0)
         X = X.toarray() if sp.issparse(X) else X
         deviations = X - X.mean(axis=0)
         products, squares = (contributions * deviations).sum(axis=0), (deviations**2).sum(axis=0)

@@ -20,14 +20,14 @@ def features(data: ReportData) -> Section | None:
     step = -(-_num_samples(X) // MAX_SAMPLES)
     X = as_frame(data.model, _safe_indexing(X, list(range(0, _num_samples(X), step))))
     try:
-        table = top_features(data.model, X).table()
+        table = top_features(data.model, X, feature_names=data.feature_names).table()
     except ValueError:  # neither an ensemble nor a linear predictor
         return None
     if all(set(row[1:]) == {"-"} for row in table.rows):
         return None
     rows = [[name, *row[1:]] for name, row in zip(data.label_names, table.rows, strict=True)]
     text = (
-        f"Features with the largest mean contribution to the scores of each label, on {data.audited_samples}. Of two "
+        f"Features whose contributions to the scores of each label vary most, on {data.audited_samples}. Of two "
         "correlated features, either may get the contribution."
     )
     return Section("features", "Top features", text, [type(table)(table.columns, rows, "Features of each label")])
