@@ -7,6 +7,7 @@ import sys
 import benchmarks
 
 SLOW = (
+    "accelerator",
     "audit",
     "competitors",
     "defaults",

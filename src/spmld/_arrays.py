@@ -14,10 +14,28 @@ CACHE = 200_000
 MEMORY = 2**22
 """Maximum size of a slice whose temporary arrays should fit into memory."""
 
+ACCELERATOR = 2**28
+"""Maximum size of a slice on an accelerator, where many small operations take longer than a large one."""
+
+
+def budget(values: Any, size: int) -> int:
+    """Return the maximum size of a slice of an array: `size` on the CPU, and more on an accelerator."""
+    return max(size, ACCELERATOR) if on_accelerator(values) else size
+
+
+def on_accelerator(values: Any) -> bool:
+    """Return whether an array is on another device than the CPU."""
+    return array_api_compat.is_torch_array(values) and values.device.type != "cpu"
+
 
 def namespace(X: Any) -> Any:
     """Return the array-API namespace of X; NumPy's for sparse matrices of SciPy."""
     return numpy_namespace if sp.issparse(X) else array_api_compat.array_namespace(X)
+
+
+def n_values(X: Any) -> int:
+    """Return the number of stored values of a matrix: those of a product with a vector."""
+    return int(X.nnz) if sp.issparse(X) else int(X.shape[0] * X.shape[1])
 
 
 def to_numpy(values: Any) -> np.ndarray:

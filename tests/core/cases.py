@@ -13,7 +13,16 @@ from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
 SIZES = {"n": 23, "d": 5, "l": 6, "k": 3, "r": 4, "g": 2}
 
 
-def make_case(seed=0, loss="squared", block_rows=10, sparse=False, weighted=False, fit_intercept=True, **changes):
+def make_case(
+    seed=0,
+    loss="squared",
+    block_rows=10,
+    sparse=False,
+    weighted=False,
+    fit_intercept=True,
+    observed_only=False,
+    **changes,
+):
     """A problem in several row blocks, an objective with every term, and a random state."""
     rng = np.random.default_rng(seed)
     n, d, l, k, r, g = (SIZES[name] for name in "ndlkrg")
@@ -25,7 +34,9 @@ def make_case(seed=0, loss="squared", block_rows=10, sparse=False, weighted=Fals
     Y[J == 0] = np.nan
     group = rng.integers(g, size=n)
     X = sp.csr_array(X) if sparse else X
-    problem = make_problem(X, Y, J, group, g, fit_intercept=fit_intercept, block_rows=block_rows)
+    problem = make_problem(
+        X, Y, J, group, g, fit_intercept=fit_intercept, block_rows=block_rows, observed_only=observed_only
+    )
     rows = tuple(
         Rows(V=rng.normal(size=(b.n, k)), T=np.zeros((b.n, k)), P=rng.random((b.n, k))) for b in problem.blocks
     )

@@ -37,10 +37,16 @@ def test_a_sweep_is_the_row_by_row_rule():
     for i in range(7):
         pull = sum(A[i, j] * z[j] for j in range(7) if j != i)
         z[i] = -pull / np.linalg.norm(pull)
-    G = U @ H[0]
-    np.testing.assert_allclose(_sweep(G, list(np.diag(A)), U, Z[0], U.T @ Z[0]), z, atol=1e-12)
+    np.testing.assert_allclose(_sweep(U @ H, np.diag(A)[None], U, Z, U.T @ Z)[0], z, atol=1e-12)
     # If the extrapolation does not help, both are equal up to rounding errors.
     assert trace(H, U, mix(H, U, Z, sweeps=1)) <= trace(H, U, z[None]) * (1 + 1e-12)
+
+
+def test_groups_are_independent():
+    (H, U, Z), (other, _, _) = random_case(7, 3, 4), random_case(7, 3, 4)
+    first, second = (mix(h, U, Z, sweeps=3, tol=0) for h in (H, 2 * other + H))
+    both = mix(np.concatenate([H, 2 * other + H]), U, np.concatenate([Z, Z]), sweeps=3, tol=0)
+    np.testing.assert_allclose(both, np.concatenate([first, second]), atol=1e-9)
 
 
 def test_input_is_not_modified_and_rows_without_gradient_stay():

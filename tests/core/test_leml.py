@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from spmld.core.designs import Factored, Features, Penalty
 from spmld.core.iteration import Status
 from spmld.core.leml import Factors, latent, solve, update_H, update_W, value
+from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import LOSSES
-from spmld.core.newton import _Fit
 from spmld.core.problem import make_problem
 
 from .cases import difference, make_case
@@ -69,13 +69,12 @@ def test_gradients_are_those_of_the_objective(name):
     problem, factors = make_factors()
     loss = LOSSES[name]
     losses = problem.map(lambda block: loss)
-    fit = _Fit(problem, losses, Factored(factors.H), Penalty(RIDGE), problem.map(lambda block: factors.b), False)
+    fit = LinearObjective(problem, losses, Factored(factors.H), Penalty(RIDGE), problem.map(lambda block: factors.b))
     gradient = fit.derivatives(factors.W, fit.scores(factors.W))[0]
     expected = difference(lambda W: objective(problem, loss, replace(factors, W=W)), factors.W)
     np.testing.assert_allclose(gradient, expected, atol=1e-5)
-    fit = _Fit(
-        latent(problem, factors.W), losses, Features(True), Penalty(RIDGE, True), problem.map(lambda block: 0.0), True
-    )
+    offsets = problem.map(lambda block: 0.0)
+    fit = LinearObjective(latent(problem, factors.W), losses, Features(True), Penalty(RIDGE, True), offsets)
     B = np.vstack([factors.H.T, factors.b])
     gradient = fit.derivatives(B, fit.scores(B))[0]
     expected_H = difference(lambda H: objective(problem, loss, replace(factors, H=H)), factors.H)

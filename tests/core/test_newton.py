@@ -7,8 +7,9 @@ import torch
 from scipy.optimize import minimize
 
 from spmld.core.designs import Factored, Features, OtherLabels, Penalty, label_laplacian
+from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import LOSSES, NoisyLogistic
-from spmld.core.newton import _Fit, newton_minimize
+from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem
 
 RNG = np.random.default_rng(0)
@@ -56,9 +57,9 @@ def test_value_and_gradient_are_those_of_the_formula(loss, design, penalty, shap
     B, offset = RNG.normal(size=shape), RNG.normal(size=(n, l))
     for blocks in (100_000, 7):
         data = problem(block_rows=blocks)
-        fit = _Fit(data, data.map(lambda block: loss), design, penalty, data.split(offset), False)
+        fit = LinearObjective(data, data.map(lambda block: loss), design, penalty, data.split(offset))
         S = fit.scores(B)
-        assert float(fit.value(B, S)) == pytest.approx(objective(loss, design, penalty, B, offset))
+        assert float(np.sum(fit.value(B, S))) == pytest.approx(objective(loss, design, penalty, B, offset))
         (G, _), h = fit.derivatives(B, S), 1e-6
         for at in [(0, 0), (shape[0] - 1, 1), (2, shape[1] - 1)]:
             D = np.zeros(shape)

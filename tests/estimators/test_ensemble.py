@@ -11,6 +11,7 @@ from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, LandmarkFeatures, View
 from spmld.estimators.ensemble import HeldOutLoss, TrainingData, linear_view, ridge_view, search_path, view_weights
+from spmld.estimators.ensemble import training_data as training_data_module
 from spmld.estimators.ensemble.views import TOL
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import evaluate, ranking_loss
@@ -273,3 +274,14 @@ TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(
 def test_invalid_parameters_are_named(changes, message):
     with pytest.raises(ValueError, match=message):
         model(**changes).fit(DATA.X, Y)
+
+
+def test_calibrations_use_a_part_of_many_samples(monkeypatch):
+    """With every second sample, the parameters are almost those of all samples."""
+    expected = model().fit(DATA.X, Y)
+    monkeypatch.setattr(training_data_module, "MAX_SAMPLES", 120)
+    fitted = model().fit(DATA.X, Y)
+    for name, calibration in expected.mixture_.calibrations_.items():
+        assert fitted.mixture_.calibrations_[name].slope_ != calibration.slope_
+        assert fitted.mixture_.calibrations_[name].slope_ == pytest.approx(calibration.slope_, rel=0.2)
+    assert len(training_data_module.evenly_spaced(DATA.X)[0]) == 120

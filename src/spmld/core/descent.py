@@ -86,7 +86,7 @@ class DescendV(Descent):
 
         def gradient(V: Point) -> Point:
             def gradient_block(block: Block, rows: Rows, V: Array) -> Array:
-                return fit.slope(block, V, U, b) @ U + coupling.slope(V, rows.T, rows.P) + tV * V
+                return block.entries.times(fit.slope(block, V, U, b), U) + coupling.slope(V, rows.T, rows.P) + tV * V
 
             return problem.map(gradient_block, state.rows, V)
 
@@ -98,7 +98,6 @@ class DescendU(Descent):
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         fit, correlation, tU = objective.fit, objective.correlation, objective.ridge.tU
-        xp = array_namespace(state.U)
         H = correlation.moments(problem, state) if correlation.active else None
 
         def value(x: Point) -> float:
@@ -111,7 +110,7 @@ class DescendU(Descent):
 
             def gradient_block(block: Block, rows: Rows) -> tuple[Array, Array]:
                 D = fit.slope(block, rows.V, U, b)
-                return D.T @ rows.V, xp.sum(D, axis=0)
+                return block.entries.transposed_times(D, rows.V), block.entries.column_sums(D)
 
             gU, gb = problem.sum(gradient_block, state.rows)
             gU = gU + tU * U

@@ -7,12 +7,14 @@ Their objective
 is minimized in `newton.py`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from array_api_compat import array_namespace
 
-from spmld._arrays import row_slices
+from spmld._arrays import MEMORY, budget, row_slices
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem
 
@@ -41,6 +43,18 @@ class Features:
         """Return the map of some columns, if it is separable."""
         return self
 
+    def occurring(self, blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], Any]:
+        """Return the blocks without the features that are always 0, and which rows of B are left."""
+        if not all(sp.issparse(block.X) for block in blocks):
+            return blocks, slice(None)
+        d = blocks[0].X.shape[1]
+        occurs = np.zeros(d + int(self.intercept), dtype=bool)
+        occurs[d:] = True
+        for block in blocks:
+            occurs[block.X.indices] = True
+        features = np.flatnonzero(occurs[:d])
+        return tuple(replace(block, X=block.X[:, features]) for block in blocks), np.flatnonzero(occurs)
+
     def _stack(self, W: Array, D: Array) -> Array:
         xp = array_namespace(W)
         return xp.concat([W, xp.sum(D, axis=0, keepdims=True)]) if self.intercept else W
@@ -54,13 +68,13 @@ class Factored:
     separable = False
 
     def scores(self, block: Block, B: Array) -> Array:
-        return (block.X @ B) @ self.H.T
+        return block.entries.scores(block.X @ B, self.H)
 
     def pull(self, block: Block, D: Array) -> Array:
-        return block.X.T @ (D @ self.H)
+        return block.X.T @ block.entries.times(D, self.H)
 
     def squares(self, block: Block, C: Array) -> Array:
-        return column_squares(block.X, C @ (self.H * self.H))
+        return column_squares(block.X, block.entries.times(C, self.H * self.H))
 
     def columns(self, keep: Array | slice) -> "Factored":
         raise TypeError("a factored model is not separable, because each score depends on all parameters")
@@ -80,7 +94,7 @@ class OtherLabels:
     def scores(self, block: Block, B: Array) -> Array:
         Z, S = self._parts(block)
         W = B[:-1, :]
-        return Z @ W + (S - Z[:, self.label]) * W[self.label, self._columns(B)] + B[-1, :]
+        return Z @ W + (S - Z[:, self._label_slice()]) * W[self.label, self._columns(B)] + B[-1, :]
 
     def pull(self, block: Block, D: Array) -> Array:
         Z, S = self._parts(block)
@@ -95,7 +109,12 @@ class OtherLabels:
 
     def _parts(self, block: Block) -> tuple[Array, Array]:
         l = block.X.shape[1] // 2
-        return block.X[:, :l], block.X[:, l:][:, self.label]
+        return block.X[:, :l], block.X[:, l:][:, self._label_slice()]
+
+    def _label_slice(self) -> Array | slice:
+        """Return the index of the labels, as a slice if they are consecutive, which needs no copies."""
+        first, last = int(self.label[0]), int(self.label[-1])
+        return slice(first, last + 1) if last - first + 1 == self.label.shape[0] else self.label
 
     def _columns(self, B: Array) -> Array:
         return array_namespace(B).arange(B.shape[1], device=B.device)
@@ -146,7 +165,8 @@ def column_squares(X: Any, C: Array) -> Array:
     """Return (X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared in slices."""
     if hasattr(X, "power"):
         return X.power(2).T @ C
-    return sum((X[s, :] * X[s, :]).T @ C[s, :] for s in row_slices(X.shape[0], X.shape[1]))
+    slices = row_slices(max(1, X.shape[0]), X.shape[1], budget(X, MEMORY))
+    return sum((X[s, :] * X[s, :]).T @ C[s, :] for s in slices)
 
 
 def label_laplacian(problem: Problem, like: Array) -> Array:

@@ -40,7 +40,7 @@ def value(inner: Problem, loss: Loss, t: float, factors: Factors) -> float:
     W, H, b = factors.W, factors.H, factors.b
 
     def fit(block: Block) -> Array:
-        return array_namespace(H).sum(block.J * loss.value(block.Y, block.X @ H.T + b))
+        return array_namespace(H).sum(block.J * loss.value(block.Y, block.entries.scores(block.X, H, b)))
 
     return float(inner.sum(fit) + t / 2 * (square(W) + square(H)))
 

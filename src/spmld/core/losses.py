@@ -32,6 +32,10 @@ class Loss(Protocol):
         """Return the loss of some labels."""
         ...
 
+    def rows(self, keep: Array) -> "Loss":
+        """Return the loss of some rows."""
+        ...
+
     def value(self, y: Array, f: Array) -> Array:
         """Return the loss of each entry."""
         ...
@@ -54,9 +58,12 @@ class Loss(Protocol):
 
 
 class SameLoss:
-    """A loss that is the same for all labels."""
+    """A loss that is the same for all entries."""
 
     def columns(self, keep: Array | slice) -> Self:
+        return self
+
+    def rows(self, keep: Array) -> Self:
         return self
 
 
@@ -130,6 +137,9 @@ class NoisyLogistic:
 
     def columns(self, keep: Array | slice) -> "NoisyLogistic":
         return NoisyLogistic(self.alpha[..., keep], self.beta[..., keep])
+
+    def rows(self, keep: Array) -> "NoisyLogistic":
+        return NoisyLogistic(*(rate[keep, :] if rate.ndim == 2 else rate for rate in (self.alpha, self.beta)))
 
     def value(self, y: Array, f: Array) -> Array:
         return -array_namespace(f).log(self._likelihood(y, f) + TINY)

@@ -4,14 +4,18 @@ All arrays with n rows are stored in blocks. Algorithms apply a function to each
 the blocks (`Engine.sum`); a distributed engine would replace these two operations.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace
 
-from spmld._arrays import row_slices
+from spmld._arrays import MEMORY, budget, row_slices
+from spmld.core.entries import ALL_ENTRIES, Entries, ObservedEntries
 from spmld.core.losses import Array
 
 
@@ -22,19 +26,35 @@ class Block:
     X: Any
     """(n, d) features, dense or scipy sparse."""
     Y: Array
-    """(n, l) labels in {-1, +1}; 0 where missing."""
+    """Labels in {-1, +1}; 0 where missing. Arrays of entries have the shape (n, l) or, if only the observed entries
+    are stored, (number of entries,)."""
     J: Array
-    """(n, l) weight of each entry in the fit: 0 where missing, 1 or the given weight where observed."""
+    """Weight of each entry in the fit: 0 where missing, 1 or the given weight where observed."""
     group: Array
     """(n,) index of the group of each row."""
+    entries: Entries = ALL_ENTRIES
+    """Position of the entries."""
 
     @property
     def n(self) -> int:
-        return int(self.Y.shape[0])
+        return int(self.group.shape[0])
+
+    @property
+    def width(self) -> int:
+        """Mean number of stored entries of a row, rounded up."""
+        return -(-int(math.prod(self.Y.shape)) // max(1, self.n))
+
+    @cached_property
+    def members(self) -> tuple[Array, ...]:
+        """Rows of each group, up to the last group that has rows in the block."""
+        xp = array_namespace(self.group)
+        count = int(xp.max(self.group)) + 1 if self.n else 0
+        return tuple(xp.nonzero(self.group == m)[0] for m in range(count))
 
     def part(self, s: slice) -> "Block":
         """Return the labels of some rows, without their features."""
-        return Block(None, self.Y[s, :], self.J[s, :], self.group[s])
+        entries, inside = self.entries.part(s)
+        return Block(None, self.Y[inside], self.J[inside], self.group[s], entries)
 
 
 @dataclass(frozen=True)
@@ -92,6 +112,7 @@ class Problem:
     blocks: tuple[Block, ...]
     sizes: Array
     """(g,) number of rows in each group."""
+    n_labels: int
     fit_intercept: bool = True
     engine: Engine = field(default_factory=Engine)
 
@@ -122,19 +143,30 @@ def make_problem(
     dtype: Any = None,
     fit_intercept: bool = True,
     block_rows: int | None = None,
+    observed_only: bool = False,
 ) -> Problem:
     """Split the data into blocks of at most `block_rows` rows, by default as many as the memory budget allows.
 
     Missing entries of Y are ignored. Y and J may have small integer and boolean types; `dtype` is the type of the
-    variables, by default that of X.
+    variables, by default that of X. With `observed_only` only the observed entries are stored, in arrays of NumPy.
     """
-    xp = array_namespace(Y)
-    Y = xp.where(J != 0, Y, xp.zeros_like(Y))
-    n, l = Y.shape
-    slices = list(row_slices(n, l) if block_rows is None else row_slices(n, 1, block_rows))
-    blocks = tuple(Block(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices)
-    counts = [xp.sum(xp.astype(group == m, dtype or X.dtype)) for m in range(n_groups)]
-    return Problem(blocks, xp.stack(counts), fit_intercept)
+    xp, (n, l) = array_namespace(Y), Y.shape
+    counts = xp.stack([xp.sum(xp.astype(group == m, dtype or X.dtype)) for m in range(n_groups)])
+    if observed_only:
+        width = int(np.count_nonzero(J)) // n + 1
+        slices = list(row_slices(n, width) if block_rows is None else row_slices(n, 1, block_rows))
+        blocks = [_observed_block(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices]
+    else:
+        Y = xp.where(J != 0, Y, xp.zeros_like(Y))
+        slices = list(row_slices(n, l, budget(Y, MEMORY)) if block_rows is None else row_slices(n, 1, block_rows))
+        blocks = [Block(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices]
+    return Problem(tuple(blocks), counts, l, fit_intercept)
+
+
+def _observed_block(X: Any, Y: Array, J: Array, group: Array) -> Block:
+    """Return a block that stores the observed entries only."""
+    rows, columns = np.nonzero(J)
+    return Block(X, Y[rows, columns], J[rows, columns], group, ObservedEntries.at(rows, columns, J.shape))
 
 
 def split_rows(A: Array, sizes: Sequence[int]) -> tuple[Array, ...]:

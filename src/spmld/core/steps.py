@@ -7,9 +7,10 @@ from typing import ClassVar, Protocol
 
 from array_api_compat import array_namespace
 
-from spmld._arrays import row_slices
+from spmld._arrays import MEMORY, budget, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import column_squares
+from spmld.core.entries import Entries
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State, set_rows, set_W
 from spmld.core.terms import Objective
@@ -59,16 +60,18 @@ class UpdateV:
 
         def solve_rows(block: Block, rows: Rows) -> Array:
             parts = []
-            for s in row_slices(block.n, U.shape[0] + U.shape[1]):
+            for s in row_slices(block.n, block.width + U.shape[1], budget(U, MEMORY)):
                 V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
-                C, R = objective.fit.quadratic(block.part(s), V, U, b, safe)
+                part = block.part(s)
+                C, R = objective.fit.quadratic(part, V, U, b, safe)
                 w = objective.coupling.weights(P)
                 D = w + objective.ridge.tV
-                scale = 1 / (C @ (U * U) + D)
-                target = (C * (R - b)) @ U + w * T
+                entries = part.entries
+                scale = 1 / (entries.times(C, U * U) + D)
+                target = entries.times(C * (R - entries.spread(b)), U) + w * T
 
-                def apply(A: Array, C: Array = C, D: Array = D) -> Array:
-                    return (C * (A @ U.T)) @ U + D * A
+                def apply(A: Array, C: Array = C, D: Array = D, entries: Entries = entries) -> Array:
+                    return entries.times(C * entries.scores(A, U), U) + D * A
 
                 solve = partial(conjugate_gradient, apply, partial(mul, scale), target, V, self.tol, self.max_iter)
                 parts.append(solve(axis=1, reorthogonalize=self.reorthogonalize))
@@ -121,12 +124,13 @@ class UpdateU:
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
             A, B = 0.0, 0.0
-            for s in row_slices(block.n, max(q * q, l)):
-                V = rows.V[s, :]
-                C, R = objective.fit.quadratic(block.part(s), V, U, b, safe)
+            for s in row_slices(block.n, max(q * q, block.width), budget(U, MEMORY)):
+                V, part = rows.V[s, :], block.part(s)
+                C, R = objective.fit.quadratic(part, V, U, b, safe)
                 V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]
-                R = R if problem.fit_intercept else R - b
-                A, B = A + C.T @ outer(V1), B + (C * R).T @ V1
+                R = R if problem.fit_intercept else R - part.entries.spread(b)
+                A = A + part.entries.transposed_times(C, outer(V1))
+                B = B + part.entries.transposed_times(C * R, V1)
             return A, B
 
         A, B = problem.sum(sum_block, state.rows)

@@ -32,18 +32,18 @@ class Fit:
         return isinstance(self.loss, Squared)
 
     def value(self, block: Block, V: Array, U: Array, b: Array) -> Array:
-        return array_namespace(U).sum(block.J * self.loss.value(block.Y, V @ U.T + b))
+        return array_namespace(U).sum(block.J * self.loss.value(block.Y, block.entries.scores(V, U, b)))
 
     def slope(self, block: Block, V: Array, U: Array, b: Array) -> Array:
         """Return D, the derivative in the scores. The gradients are D U in V, D^T V in U and D^T 1 in b."""
-        return block.J * self.loss.slope(block.Y, V @ U.T + b)
+        return block.J * self.loss.slope(block.Y, block.entries.scores(V, U, b))
 
     def quadratic(self, block: Block, V: Array, U: Array, b: Array, safe: bool) -> tuple[Array, Array]:
         """Return C and R such that 1/2 sum C (R - scores)^2 models the term around the current scores.
 
         With `safe` it lies above the term, so that its minimizer never raises the objective.
         """
-        c, R = (self.loss.majorizer if safe else self.loss.model)(block.Y, V @ U.T + b)
+        c, R = (self.loss.majorizer if safe else self.loss.model)(block.Y, block.entries.scores(V, U, b))
         return block.J * c, R
 
 
@@ -88,8 +88,11 @@ class Correlation:
         xp = array_namespace(state.U)
 
         def block_moments(block: Block, rows: Rows) -> Array:
-            masks = [xp.astype(block.group == m, rows.T.dtype)[:, None] for m in range(problem.sizes.shape[0])]
-            return xp.stack([(rows.T * mask).T @ rows.T for mask in masks])
+            S = xp.zeros((problem.sizes.shape[0], *state.U.shape[1:] * 2), dtype=state.U.dtype, device=state.U.device)
+            for m, members in enumerate(block.members):
+                T = rows.T[members, :] if len(block.members) > 1 else rows.T
+                S[m, :, :] = T.T @ T
+            return S
 
         S = problem.sum(block_moments, state.rows)
         return self.b1 * self.fractions(problem) * xp.sum(S, axis=0) + self.b2 * S
@@ -120,9 +123,11 @@ class Correlation:
     def gradient_T(self, block: Block, rows: Rows, N: Array) -> Array:
         """Return the gradient in the rows of T; X^T times it is the gradient in W."""
         T = rows.T
-        D = T @ N[0, :, :]
-        for m in range(1, N.shape[0]):
-            D = array_namespace(T).where((block.group == m)[:, None], T @ N[m, :, :], D)
+        if len(block.members) == 1:
+            return T @ N[0, :, :]
+        D = array_namespace(T).empty_like(T)
+        for m, members in enumerate(block.members):
+            D[members, :] = T[members, :] @ N[m, :, :]
         return D
 
 

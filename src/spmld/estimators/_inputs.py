@@ -2,20 +2,24 @@
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import array_api_compat
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from spmld._arrays import check_sparse, features_to_numpy, move, namespace, numpy_dtype, to_numpy
+from spmld._arrays import check_sparse, features_to_numpy, move, namespace, numpy_dtype, on_accelerator, to_numpy
 from spmld._io import shorten
+from spmld.core.k_means import k_means
 from spmld.labels import Labels, read_labels
 
+MANY = 100_000
+"""Number of samples above which clusters are found from batches."""
 MAX_WEIGHT = 1e15
 """Maximum entry weight, with which sums of squares are finite in float32."""
 
@@ -78,16 +82,19 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
     return labels
 
 
-def cluster_samples(X: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
-    """Return the index of the k-means cluster of each sample."""
-    X = features_to_numpy(X)
+def cluster_samples(features: Any, count: int, rng: np.random.RandomState) -> Any:
+    """Return the index of the k-means cluster of each sample, computed on the device of the features."""
+    if on_accelerator(features):
+        return k_means(features, count, rng)
+    X = features_to_numpy(features)
     if sp.issparse(X) and X.nnz < 2**31:  # k-means accepts only 32-bit indices
         X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     with warnings.catch_warnings():
         # With fewer distinct samples than clusters some clusters are empty, which is harmless.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1))
-        return means.fit_predict(X).astype(np.int64)
+        algorithm = KMeans if X.shape[0] <= MANY else partial(MiniBatchKMeans, batch_size=4096)
+        means = algorithm(count, n_init=1, random_state=rng.randint(2**31 - 1))
+        return move(means.fit_predict(X).astype(np.int64), features)
 
 
 def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray]:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, NON_NEGATIVE_INT, POSITIVE, POSITIVE_INT, StrOptions
 from spmld.core.descent import DESCENT
+from spmld.core.entries import few_for_factors
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
 from spmld.core.latent_solver import Pacing, exact_steps, solve
@@ -74,13 +75,18 @@ class LatentLabelModel(FactoredModel):
 
     def _problem(self, X: Any, labels: Labels, weights: Any, rng: np.random.RandomState) -> Problem:
         n_groups = min(self.n_groups, X.shape[0]) if self.local_correlation > 0 else 1
-        group = cluster_samples(X, n_groups, rng) if n_groups > 1 else np.zeros(X.shape[0], dtype=np.int64)
+        one_group = move(np.zeros(X.shape[0], dtype=np.int64), X)
+        group = cluster_samples(X, n_groups, rng) if n_groups > 1 else one_group
         signs, J = move(labels.signs, X), move_weights(weights, X)
-        return make_problem(X, signs, J, move(group, X), n_groups, fit_intercept=self.fit_intercept)
+        options = {"fit_intercept": self.fit_intercept, "observed_only": few_for_factors(X, J)}
+        return make_problem(X, signs, J, group, n_groups, **options)
+
+    def _n_numbers(self, n: int, d: int, l: int) -> int:
+        return 8 * (n + d + l) * min(self.n_components, l)
 
     def _objective(self, problem: Problem, observed: float, k: int) -> Objective:
         """Return the terms with their weights, multiplied by size factors if `rescale`."""
-        n, (d, l) = problem.n, (self.n_features_in_, problem.blocks[0].Y.shape[1])
+        n, (d, l) = problem.n, (self.n_features_in_, problem.n_labels)
         g = problem.sizes.shape[0]
 
         def scaled(value: float, size: float) -> float:

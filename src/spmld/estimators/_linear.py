@@ -1,5 +1,6 @@
 """Linear models: the problem to solve, and scores from coefficients or from two factors."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,17 @@ from spmld.estimators.progress import CallbackSupportMixin
 from spmld.labels import Labels
 
 
-def make_linear_problem(X: Any, labels: Labels, weights: Any, fit_intercept: bool) -> Problem:
-    """Return validated data as a problem with one group of samples."""
+def make_linear_problem(
+    X: Any, labels: Labels, weights: Any, fit_intercept: bool, few: Callable[[Any, Any], bool] | None = None
+) -> Problem:
+    """Return validated data as a problem with one group of samples.
+
+    Only the observed entries are stored if ``few(X, J)`` is true.
+    """
     X = sparse_if_mostly_zero(X)
-    group = move(np.zeros(X.shape[0], dtype=np.int8), X)
-    return make_problem(X, move(labels.signs, X), move_weights(weights, X), group, 1, fit_intercept=fit_intercept)
+    group, J = move(np.zeros(X.shape[0], dtype=np.int8), X), move_weights(weights, X)
+    options = {"fit_intercept": fit_intercept, "observed_only": few is not None and few(X, J)}
+    return make_problem(X, move(labels.signs, X), J, group, 1, **options)
 
 
 def align_arrays(X: Any, *arrays: Any) -> tuple[Any, ...]:

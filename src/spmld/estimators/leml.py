@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from spmld._arrays import move, numpy_dtype
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions
+from spmld.core.entries import few_for_factors
 from spmld.core.leml import Factors, solve
 from spmld.core.losses import LOSSES
 from spmld.estimators._inputs import largest_value
@@ -113,7 +114,7 @@ class LEML(FactoredModel):
     verbose: bool | int = False
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept))
+        problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept), few_for_factors)
         rng = check_random_state(self.random_state)
         d, l, k = X.shape[1], labels.signs.shape[1], self.n_components
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
+from spmld._threads import limit_threads
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.designs import Features, Penalty, label_laplacian
+from spmld.core.entries import few_for_single_labels
 from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss, NoisyLogistic
 from spmld.core.newton import newton_minimize
@@ -46,7 +49,8 @@ class _MaskedLinear(LinearModel):
         """Return the scores of a model without features, from the mean sign of each label."""
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept))
+        few = few_for_single_labels if self.label_graph_penalty == 0 else None
+        problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept), few)
         B = self._initialize(X, problem)
         laplacian = label_laplacian(problem, B) if self.label_graph_penalty > 0 else None
         t = self._ridge()
@@ -66,13 +70,16 @@ class _MaskedLinear(LinearModel):
         if not result.converged:
             warn_not_converged(self, f"max_iter={self.max_iter} Newton steps were not enough to reach tol={self.tol}")
 
+    def _n_numbers(self, n: int, d: int, l: int) -> int:
+        return 3 * d * l if self.label_graph_penalty == 0 else 12 * d * l + 6 * n * l
+
     def _initialize(self, X: Any, problem: Problem) -> Any:
         """Return the coefficients of the last fit if `warm_start`, else zeros with the intercepts of label means."""
-        d, l = X.shape[1], problem.blocks[0].Y.shape[1]
+        d, l = X.shape[1], problem.n_labels
         xp, n_rows = namespace(X), d + int(self.fit_intercept)
         if self.warm_start and hasattr(self, "coef_") and tuple(self.coef_.shape) == (l, d):
             last = np.column_stack([to_numpy(self.coef_), to_numpy(self.intercept_)]).T[:n_rows]
-            observed = problem.sum(lambda block: namespace(block.J).any(block.J != 0, axis=0))
+            observed = problem.sum(lambda block: block.entries.column_sums(1.0 * (block.J != 0)))
             return move((last * (to_numpy(observed) > 0)).astype(numpy_dtype(X)), X)
         B = move(np.zeros((n_rows, l), dtype=numpy_dtype(X)), X)
         if self.fit_intercept:
@@ -81,7 +88,10 @@ class _MaskedLinear(LinearModel):
 
     def _map_in_threads(self, function: Callable[..., Any], groups: Iterable[Any]) -> Iterable[Any]:
         """Map a function over groups of labels. Threads help because matrix products release the GIL."""
-        return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
+        if effective_n_jobs(self.n_jobs) == 1:
+            return map(function, groups)
+        with limit_threads():
+            return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
 
 
 def check_rate(name: str, rate: Any, n_labels: int) -> np.ndarray:

@@ -14,9 +14,12 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, to_numpy
+from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, on_accelerator, to_numpy
 from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT
 from spmld.estimators._inputs import check_features, largest_value
+
+MAX_SAMPLES = 20_000
+"""Maximum number of samples from which landmarks and their kernel are computed."""
 
 
 class _FeatureTransformer(TransformerMixin, BaseEstimator):
@@ -74,9 +77,9 @@ class FeatureScaler(_FeatureTransformer):
 
     Attributes
     ----------
-    mean_ : array of shape (n_features,) or 0.0
+    mean_ : ndarray of shape (n_features,) or 0.0
         Means that are subtracted.
-    factor_ : array of shape (n_features,) or float
+    factor_ : ndarray of shape (n_features,) or float
         Factors of the features; one number if most entries of X are zero.
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -107,19 +110,19 @@ class FeatureScaler(_FeatureTransformer):
         X = _dense(X)
         mean = xp.mean(X, axis=0)
         if self.center:
-            self.mean_ = mean
-        X = X - self.mean_
+            self.mean_ = to_numpy(mean)
+        X = X - (mean if self.center else 0.0)
         unit = _unit(_largest(X), X)
         X /= move(unit, X)
         squares = to_numpy(xp.mean(X**2, axis=0))
         # Because of rounding errors, the variance of a constant feature may be above 0.
         rounding = (n * np.finfo(squares.dtype).eps * to_numpy(mean) / unit) ** 2
         factor = _inverse_root(np.where(squares > rounding, squares, 0.0)) / np.sqrt(d) / unit
-        self.factor_ = move(factor.astype(squares.dtype), X)
+        self.factor_ = factor.astype(squares.dtype)
 
     def _transform(self, X: Any) -> Any:
         if not self._one_factor:
-            return (_dense(X) - self.mean_) * self.factor_
+            return (_dense(X) - _on_device(self.mean_, X)) * _on_device(self.factor_, X)
         if sp.issparse(X):
             return sp.csr_array((X.data * self.factor_, X.indices, X.indptr), shape=X.shape)
         return X * float(self.factor_)
@@ -140,8 +143,9 @@ class FeatureScaler(_FeatureTransformer):
             ``transform(X) @ W`` equals ``X @ weights - offsets``.
         """
         xp = namespace(W)
-        weights = W * (float(self.factor_) if self._one_factor else self.factor_[:, None])
-        return weights, xp.sum(weights * xp.reshape(self.mean_ + xp.zeros_like(W[:, 0]), (-1, 1)), axis=0)
+        weights = W * (float(self.factor_) if self._one_factor else _on_device(self.factor_, W)[:, None])
+        means = _on_device(self.mean_, W) + xp.zeros_like(W[:, 0])
+        return weights, xp.sum(weights * xp.reshape(means, (-1, 1)), axis=0)
 
 
 @dataclass(eq=False, repr=False)
@@ -149,8 +153,8 @@ class LandmarkFeatures(_FeatureTransformer):
     """Nystroem features of a Gaussian kernel: similarities to landmarks, which are training samples.
 
     The kernel compares directions: features get equal variances and samples unit length. Samples near the same
-    landmarks form overlapping local groups, and a linear model has separate weights for each group. The features are
-    NumPy arrays.
+    landmarks form overlapping local groups, and a linear model has separate weights for each group. At most 20,000
+    samples are used to fit the transformer.
 
     Parameters
     ----------
@@ -184,8 +188,10 @@ class LandmarkFeatures(_FeatureTransformer):
     random_state: Any = None
 
     def _fit(self, X: Any) -> None:
-        X = features_to_numpy(X)
         rng = check_random_state(self.random_state)
+        if X.shape[0] > MAX_SAMPLES:
+            X = X[np.sort(rng.permutation(X.shape[0])[:MAX_SAMPLES])]
+        X = features_to_numpy(X)
         if sp.issparse(X):
             unit = _unit(abs(X).max(axis=0).toarray().ravel(), X)
             scaled = X.multiply(1 / unit).tocsr()
@@ -216,7 +222,15 @@ class LandmarkFeatures(_FeatureTransformer):
         self.kernel_.normalization_ = np.linalg.eigh(features.T @ features)[1].T @ self.kernel_.normalization_
 
     def _transform(self, X: Any) -> Any:
-        return self.kernel_.transform(self._directions(features_to_numpy(X)))
+        if not on_accelerator(X):
+            return self.kernel_.transform(self._directions(features_to_numpy(X)))
+        xp, kernel = namespace(X), self.kernel_
+        X = (X - _on_device(self.mean_, X)) * _on_device(self.factor_, X)
+        norm = xp.sqrt(xp.sum(X * X, axis=1, keepdims=True))
+        X = X / xp.where(norm > 0, norm, xp.ones_like(norm))
+        landmarks, mixing = (_on_device(A, X) for A in (kernel.components_, kernel.normalization_.T))
+        squares = xp.sum(landmarks * landmarks, axis=1) - 2 * (X @ landmarks.T) + xp.astype(norm > 0, X.dtype)
+        return xp.exp(-kernel.gamma * squares) @ mixing
 
     def _directions(self, X: Any) -> Any:
         X = X.multiply(self.factor_).tocsr() if sp.issparse(X) else (X - self.mean_) * self.factor_
@@ -243,6 +257,11 @@ def _inverse_root(squares: Any) -> Any:
     """Return 1 / sqrt(squares), and 0 where there is nothing to scale."""
     squares = np.asarray(squares, dtype=float)
     return np.where(squares > 1e-300, 1 / np.sqrt(np.maximum(squares, 1e-300)), 0.0)
+
+
+def _on_device(values: Any, X: Any) -> Any:
+    """Return a fitted array in the library, on the device and in the precision of X; numbers are unchanged."""
+    return values if isinstance(values, float) else move(values.astype(numpy_dtype(X), copy=False), X)
 
 
 def _dense(X: Any) -> Any:

@@ -1,13 +1,14 @@
 """Reading labels in any accepted form, and writing them in the same form."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import to_dense, to_numpy
+from spmld.labels.tensors import read_tensor
 from spmld.labels.words import order_words, read_words
 
 _ACCEPTED = "0/1, -1/+1, bool or yes/no; NaN, None, pd.NA, a masked array or mask= for missing entries"
@@ -111,6 +112,9 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     """
     if sp.issparse(Y):
         return _read_sparse(Y, mask, classes, name)
+    tensor = read_tensor(Y) if mask is None and classes is None else None
+    if tensor is not None:
+        return Labels(*tensor)
     names = list(Y.columns) if hasattr(Y, "columns") else None
     values, observed = _to_array(Y, name)
     if values.ndim not in (1, 2):
@@ -147,36 +151,6 @@ def observed(Y: Any, mask: Any = None) -> NDArray[np.bool_]:
            [ True,  True]])
     """
     return read_labels(Y, mask).observed
-
-
-def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
-    """Convert labels in {-1, 0, 1}, one of which means missing, to labels with NaN.
-
-    Parameters
-    ----------
-    Y : array-like, DataFrame or sparse matrix
-        Labels in {-1, 0, 1}.
-    missing : {0, -1}, default=0
-        The value that means missing. With 0 the classes are -1 and +1, with -1 they are 0 and 1.
-
-    Returns
-    -------
-    ndarray or DataFrame of float
-        Labels as 0 and 1, NaN where missing.
-
-    Examples
-    --------
-    >>> from spmld.labels import decode_missing
-    >>> decode_missing([[1, 0], [-1, 1]], missing=0)
-    array([[ 1., nan],
-           [ 0.,  1.]])
-    """
-    if missing not in (0, -1):
-        raise ValueError(f"missing must be 0 or -1, got {missing!r}")
-    values = np.asarray(to_dense(Y, "Y"), dtype=float)
-    if not np.isin(values, (-1.0, 0.0, 1.0)).all():
-        raise ValueError("Y must contain only -1, 0 and 1")
-    return like(Y, np.where(values == missing, np.nan, (values == 1).astype(float)))
 
 
 def _to_array(Y: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -274,6 +248,8 @@ def _check_two_classes(unique: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _read_sparse(Y: Any, mask: Any, classes: Any, name: str) -> Labels:
+    if Y.dtype.kind in "iuf" and Y.format in ("csr", "csc", "coo") and np.isin(Y.data, (-1, 0, 1)).all():
+        Y = Y.astype(np.int8)  # an eighth of the memory
     dense = np.asarray(to_dense(Y, name))
     if mask is None and (dense < 0).any() and not _stored(Y).all():
         raise ValueError(

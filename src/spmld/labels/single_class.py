@@ -69,14 +69,15 @@ def find_single_class(signs: NDArray[Any]) -> SingleClassLabels:
     >>> find_single_class(np.array([[1, 1, 1, -1, 0], [1, 0, -1, 0, 0]])).positive_only
     array([False,  True, False, False, False])
     """
-    n_positive, n_negative = (np.count_nonzero(signs == sign, axis=0) for sign in (1, -1))
-    n_missing = len(signs) - n_positive - n_negative
-    positive = np.logical_and(n_positive > 0, n_negative == 0)
+    has_positive, has_negative = signs.max(axis=0, initial=0) > 0, signs.min(axis=0, initial=0) < 0
+    positive = has_positive & ~has_negative
+    complete = np.zeros_like(positive)
+    complete[positive] = (signs[:, positive] != 0).all(axis=0)
     return SingleClassLabels(
-        unobserved=np.logical_and(n_positive == 0, n_negative == 0),
-        negative=np.logical_and(n_positive == 0, n_negative > 0),
-        positive=np.logical_and(positive, n_missing == 0),
-        positive_only=np.logical_and(positive, n_missing > 0),
+        unobserved=~has_positive & ~has_negative,
+        negative=~has_positive & has_negative,
+        positive=complete,
+        positive_only=positive & ~complete,
     )
 
 

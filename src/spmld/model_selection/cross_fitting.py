@@ -62,7 +62,7 @@ class CrossFitResult:
 def decision_scores(estimator: Any, X: Any) -> NDArray[Any]:
     """Return ``estimator.decision_function(X)`` as an array."""
     scores = estimator.decision_function(X)
-    return to_numpy(scores) if hasattr(scores, "iloc") else scores
+    return to_numpy(scores)
 
 
 def cross_fit(

@@ -12,7 +12,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from spmld._arrays import CACHE, row_slices
+from spmld._arrays import CACHE, budget, row_slices
 from spmld.core.losses import Array
 from spmld.core.problem import Engine, split_rows
 
@@ -42,7 +42,7 @@ class ColumnGroups:
 
         def map_block(L: Array) -> Array:
             xp, P = array_namespace(L), array_namespace(L).empty_like(L)
-            for s in row_slices(L.shape[0], L.shape[1], CACHE):
+            for s in row_slices(L.shape[0], L.shape[1], budget(L, CACHE)):
                 P[s, :] = xp.astype(function(L[s, :], *values), L.dtype, copy=False)
             return P
 
@@ -53,7 +53,7 @@ class ColumnGroups:
 
         def sum_block(L: Array) -> tuple[Array, ...]:
             xp, totals = array_namespace(L), None
-            for s in row_slices(L.shape[0], L.shape[1], CACHE):
+            for s in row_slices(L.shape[0], L.shape[1], budget(L, CACHE)):
                 ones = xp.ones_like(L[s, 0])
                 parts = tuple(ones @ xp.astype(A, L.dtype, copy=False) for A in function(L[s, :], *values))
                 totals = parts if totals is None else tuple(a + b for a, b in zip(totals, parts, strict=True))

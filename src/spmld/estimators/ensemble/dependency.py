@@ -39,7 +39,7 @@ class DependencyCorrection(BaseEstimator):
         Inverse regularization strength.
     tol : float, default=1e-2
         Stop when the norm of the gradient of a label is this fraction of its norm at zero.
-    max_samples : int, default=50_000
+    max_samples : int, default=10_000
         Maximum number of samples to fit on. If there are more, every second, third, ... sample is used.
 
     Attributes
@@ -71,7 +71,7 @@ class DependencyCorrection(BaseEstimator):
 
     C: float = 1.0
     tol: float = 1e-2
-    max_samples: int = 50_000
+    max_samples: int = 10_000
 
     def fit(self, scores: Matrix, Y: Any, entry_weight: Matrix | None = None, known: Any = None) -> Self:
         """Learn the dependencies.

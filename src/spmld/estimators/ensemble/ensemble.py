@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from spmld._arrays import features_to_numpy, move, to_numpy
+from spmld._arrays import move, to_numpy
 from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.answers import AnswerModel
 from spmld.estimators.ensemble.noise_estimate import estimate_rates
 from spmld.estimators.ensemble.path_search import PathResult, search_path
-from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData
+from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, contiguous, evenly_spaced
 from spmld.estimators.ensemble.views import ALPHAS, CS, VIEWS, View, check_path, check_views, make_views, with_params
 from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
@@ -179,7 +179,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         return sum(len(view.path) for view in self._make_views().values())
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        rng, X = check_random_state(self.random_state), _contiguous(X)
+        rng, X = check_random_state(self.random_state), contiguous(X)
         views = self._fit_transformers(X, rng)
         Y, weights = np.where(labels.observed, labels.signs, np.nan), weights.astype(float)
         folds = make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
@@ -249,7 +249,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         fraction = self.keep_fraction
         if isinstance(fraction, str):
             explained = trusted is None and self.false_positive_rate_.any()
-            fraction = MAX_FRACTION if explained else estimate_keep_fraction(scores, Y)
+            fraction = MAX_FRACTION if explained else estimate_keep_fraction(*evenly_spaced(scores, Y))
             # With trusted entries, the rates explain wrong positives, unless there is evidence of more.
             fraction = 1.0 if trusted is not None and fraction == MAX_FRACTION else fraction
         self.keep_fraction_, weights = float(fraction), trim(scores, Y, float(fraction))
@@ -285,16 +285,10 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     def _view_scores(self, X: Any) -> Scores:
         """Return the weighted mean of the calibrated scores of the views."""
-        X = _contiguous(X)
+        X = contiguous(X)
         return self.mixture_.combine(
             {
-                name: estimator.decision_function(self.transformers_[name].transform(X))
+                name: to_numpy(estimator.decision_function(self.transformers_[name].transform(X)))
                 for name, estimator in self.estimators_.items()
             }
         )
-
-
-def _contiguous(X: Any) -> Any:
-    """Return X as a NumPy array in row-major order, so that rounding errors are the same for all input formats."""
-    X = features_to_numpy(X)
-    return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X

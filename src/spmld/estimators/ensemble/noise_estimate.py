@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.estimators.ensemble.training_data import Scores
+from spmld.estimators.ensemble.training_data import Scores, evenly_spaced
 from spmld.model_selection.calibration import PooledCalibration, has_both_classes
 from spmld.pacing.noise import MIN_RATE, NoiseRates, correct_probability, false_positive_rate, label_rates
 
@@ -58,6 +58,8 @@ def estimate_rates(
     array([0. , 0.1, 0.2, 0.3])
     """
     n_labels = signs.shape[1]
+    if trusted is None:
+        scores, signs = evenly_spaced(scores, signs)
     unverified = signs if trusted is None else np.where(trusted, 0, signs)
     if trusted is None or not has_both_classes(np.where(trusted, signs, 0).reshape(-1, 1)).all():
         return _shared_rate(scores, unverified), np.zeros(n_labels)
@@ -113,7 +115,9 @@ def fit_calibration(
     PooledCalibration
         The fitted calibration.
     """
-    if trusted is not None:
+    if trusted is None:
+        scores, signs, entry_weight = evenly_spaced(scores, signs, entry_weight)
+    else:
         n_others, n_trusted = (float((entry_weight * chosen).sum()) for chosen in ((signs != 0) & ~trusted, trusted))
         ratio = n_others / n_trusted if n_trusted > 0 else 1.0
         entry_weight = np.where(trusted, max(ratio, 1.0) * entry_weight, entry_weight)

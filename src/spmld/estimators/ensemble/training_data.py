@@ -8,11 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import has_fit_parameter
 
+from spmld._arrays import features_to_numpy, on_accelerator, to_numpy
 from spmld.core.losses import LOSSES
 from spmld.metrics import get_metric
 from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit
 
 Scores = NDArray[np.float64]
+
+
+MAX_SAMPLES = 10_000
+"""Maximum number of samples from which calibrations and noise rates are estimated."""
+
+
+def evenly_spaced(*arrays: Any) -> tuple[Any, ...]:
+    """Return every n-th row of each array, so that there are at most `MAX_SAMPLES` rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.estimators.ensemble.training_data import evenly_spaced
+    >>> len(evenly_spaced(np.zeros((25_000, 3)))[0])
+    8334
+    """
+    return tuple(array[:: -(-len(array) // MAX_SAMPLES)] for array in arrays)
 
 
 class HeldOutLoss:
@@ -97,12 +115,31 @@ class TrainingData:
         return cross_fit(estimator, self.X, self.Y, self.folds, **options)
 
     def fit(self, estimator: Any, *, entry_weight: Scores) -> Any:
-        """Fit an estimator on all samples."""
+        """Fit an estimator on all samples; its fitted arrays are those of NumPy, so that it depends on no device."""
         trusted = self._trusted(estimator)
         options = {} if trusted is None else {"trusted": trusted}
-        return estimator.fit(self.X, self.Y, entry_weight=entry_weight, **options)
+        return _with_numpy(estimator.fit(self.X, self.Y, entry_weight=entry_weight, **options))
 
     def _trusted(self, estimator: Any) -> NDArray[np.bool_] | None:
         """Return the verified entries if the ``fit`` of the estimator, or of each of a list, accepts them."""
         first = estimator[0] if isinstance(estimator, list) else estimator
         return self.trusted if has_fit_parameter(first, "trusted") else None
+
+
+def _with_numpy(estimator: Any) -> Any:
+    """Return a fitted estimator with NumPy arrays in place of tensors."""
+    for name, value in vars(estimator).items():
+        if hasattr(value, "detach"):
+            setattr(estimator, name, to_numpy(value))
+    return estimator
+
+
+def contiguous(X: Any) -> Any:
+    """Return X in row-major order, so that rounding errors are the same for all input formats.
+
+    Arrays on an accelerator stay there; other arrays become those of NumPy.
+    """
+    if on_accelerator(X):
+        return X.contiguous()
+    X = features_to_numpy(X)
+    return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X

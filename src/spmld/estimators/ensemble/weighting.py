@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from spmld.estimators.ensemble.training_data import Scores
+from spmld.estimators.ensemble.training_data import Scores, evenly_spaced
 from spmld.model_selection.calibration import PooledCalibration
 
 POWER = 8
@@ -86,10 +86,10 @@ class ViewMixture(BaseEstimator):
         -------
         self
         """
-        entries = signs.reshape(-1, 1), entry_weight.reshape(-1, 1)
-        self.calibrations_ = {
-            name: PooledCalibration().fit(values.reshape(-1, 1), *entries) for name, values in scores.items()
-        }
+        self.calibrations_ = {}
+        for name, values in scores.items():
+            columns = (A.reshape(-1, 1) for A in evenly_spaced(values, signs, entry_weight))
+            self.calibrations_[name] = PooledCalibration().fit(*columns)
         return self
 
     def combine(self, scores: Mapping[str, Scores]) -> Scores:

@@ -1,0 +1,113 @@
+"""Linear models by fraction of observed entries, compared with loops of scikit-learn's LogisticRegression.
+
+``python -m benchmarks.observed`` prints for generated sparse data, wide and narrow, the time of MaskedLogistic with one
+and two threads and of the fastest loop over the labels, each on the rows where a label is observed. Loops are timed on
+every tenth label. It then prints how the time of MaskedLogistic and SPMLD grows with the numbers of samples and of
+observed entries: exponents of a power law, and the peak memory.
+"""
+
+import resource
+import time
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
+
+from spmld import SPMLD, MaskedLogistic
+
+SOLVERS = ("lbfgs", "newton-cg", "liblinear")
+PER_ROW = 50
+
+
+def make_data(n, d, l, observed, seed=0):
+    """Return sparse features with Zipf frequencies, 0/1 labels and a mask, both sparse, with planted coefficients."""
+    rng = np.random.default_rng(seed)
+    frequency = np.cumsum(np.arange(1, d + 1) ** -0.7)
+    features = np.searchsorted(frequency, frequency[-1] * rng.random(n * PER_ROW)).astype(np.int32)
+    X = sp.csr_array((rng.random(n * PER_ROW) + 0.5, features, np.arange(0, n * PER_ROW + 1, PER_ROW)), shape=(n, d))
+    X.sum_duplicates()
+    X = sp.csr_array(X.multiply(1 / np.sqrt(X.multiply(X).sum(axis=1))[:, None]))
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # required by liblinear
+    T, U = X @ rng.normal(size=(d, 30)), rng.normal(size=(l, 30)) / 30**0.5
+    count = max(1, round(observed * l))
+    rows = np.repeat(np.arange(n), count)
+    first = rng.integers(l, size=n)
+    columns = ((first[:, None] + rng.permutation(l)[:count]) % l).ravel()
+    scores = np.concatenate([np.einsum("ek,ek->e", T[r], U[c]) for r, c in batches(rows, columns)])
+    positive = scores - 1 + 0.3 * rng.logistic(size=len(scores)) > 0
+    mask = sp.csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=(n, l))
+    return X, sp.csr_array((positive.astype(np.int8), (rows, columns)), shape=(n, l)), mask
+
+
+def batches(*arrays, size=10**6):
+    return (tuple(a[start : start + size] for a in arrays) for start in range(0, len(arrays[0]), size))
+
+
+def seconds(function, *args, **options):
+    start = time.perf_counter()
+    function(*args, **options)
+    return time.perf_counter() - start
+
+
+def loop(X, Y, mask, solver, step=10):
+    """Return the seconds of a loop over all labels, from those of every tenth label."""
+    Y, mask = Y.tocsc(), mask.tocsc()
+    labels = range(0, Y.shape[1], step)
+
+    def fit():
+        for j in labels:
+            rows = mask[:, [j]].nonzero()[0]
+            y = Y[:, [j]].toarray()[rows, 0]
+            if y.min() < y.max():
+                LogisticRegression(solver=solver).fit(X[rows], y)
+
+    return seconds(fit) * Y.shape[1] / len(labels)
+
+
+def compare(n, d, l):
+    print(f"{n:,} x {d:,}, {PER_ROW} values in a row, {l} labels")
+    for observed in (0.01, 0.05, 0.3, 1.0):
+        X, Y, mask = make_data(n, d, l, observed)
+        loops = {}
+        for threads in (1, 2):
+            with threadpool_limits(threads):
+                loops |= {f"{solver}, {threads} threads": loop(X, Y, mask, solver) for solver in SOLVERS}
+        name = min(loops, key=loops.get)
+        ours = {jobs: seconds(MaskedLogistic(n_jobs=jobs).fit, X, Y, mask=mask) for jobs in (1, 2)}
+        print(
+            f"  {observed:4.0%} observed: MaskedLogistic {ours[1]:6.2f} s, n_jobs=2 {ours[2]:6.2f} s; "
+            f"fastest loop ({name}) {loops[name]:6.2f} s, {loops[name] / min(ours.values()):.1f} times as long; "
+            f"lbfgs {loops['lbfgs, 1 threads']:6.2f} s",
+            flush=True,
+        )
+
+
+def growth():
+    """Print exponents in the number of samples, at 10 observed labels a row, and in the number of observed entries."""
+    for model in (MaskedLogistic(), SPMLD(random_state=0, tol=None, max_iter=5)):
+        name, times = type(model).__name__, {}
+        for n, observed in ((10_000, 0.02), (40_000, 0.02), (40_000, 0.08)):
+            X, Y, mask = make_data(n, 20_000, 500, observed)
+            times[n, observed] = min(seconds(model.fit, X, Y, mask=mask) for _ in range(2))
+        exponents = [
+            np.log(times[40_000, 0.02] / times[10_000, 0.02]) / np.log(4),
+            np.log(times[40_000, 0.08] / times[40_000, 0.02]) / np.log(4),
+        ]
+        print(f"{name}: exponent {exponents[0]:.2f} in samples, {exponents[1]:.2f} in observed entries", flush=True)
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+
+
+def main():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", FutureWarning)
+        compare(10_000, 50_000, 100)
+        compare(10_000, 1_000, 100)
+        growth()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Refusal of fits that do not fit into memory."""
+
+import os
+from math import inf
+from pathlib import Path
+
+GIB = 2**30
+
+
+def available_memory() -> float:
+    """Return the bytes that this process can still allocate, as far as the system tells; infinity if it does not."""
+    return min(_free_memory(), _below_limit())
+
+
+def _free_memory() -> float:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        return inf
+
+
+def _below_limit() -> float:
+    """Return the bytes below the limit of the address space that is set for the process."""
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return inf
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, OSError, ValueError, IndexError):
+        return inf
+    return max(0.0, float(limit - used))
+
+
+def check_memory(name: str, shape: tuple[int, int, int], n_bytes: float) -> None:
+    """Raise MemoryError if a fit needs more memory than there is.
+
+    Parameters
+    ----------
+    name : str
+        Name of the estimator.
+    shape : tuple of int
+        Numbers of samples, features and labels.
+    n_bytes : float
+        Estimated memory of the fit.
+    """
+    available = available_memory()
+    if n_bytes > available:
+        n, d, l = shape
+        raise MemoryError(
+            f"{name} needs about {n_bytes / GIB:.1f} GiB for {n} samples, {d} features and {l} labels, and "
+            f"{available / GIB:.1f} GiB are available; select features, use fewer labels, or convert X to float32"
+        )

@@ -1,0 +1,47 @@
+"""A fit that needs more memory than there is raises before it starts."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from spmld import SPMLD, MaskedLogistic
+from spmld.estimators import _memory
+from spmld.estimators._memory import available_memory, check_memory
+
+CHILD = """
+import resource, numpy as np
+from spmld.estimators._memory import available_memory
+before = available_memory()
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, resource.RLIM_INFINITY))
+assert abs(available_memory() - 2**30) < 2**26, available_memory()
+assert before >= available_memory()
+"""
+
+
+def test_the_limit_of_the_process_counts():
+    if sys.platform != "linux":
+        pytest.skip("the limit is read from /proc")
+    subprocess.run([sys.executable, "-c", CHILD], check=True)
+
+
+def test_the_message_has_the_need_and_what_to_do(monkeypatch):
+    monkeypatch.setattr(_memory, "available_memory", lambda: 2.0 * 2**30)
+    check_memory("MaskedLogistic", (10, 20, 30), 2.0 * 2**30)
+    with pytest.raises(MemoryError, match=r"needs about 3\.0 GiB for 10 samples, 20 features and 30 labels, and 2\.0"):
+        check_memory("MaskedLogistic", (10, 20, 30), 3.0 * 2**30)
+
+
+@pytest.mark.parametrize("estimator", [MaskedLogistic(), SPMLD(n_components=1000)])
+def test_huge_coefficients_are_refused(estimator, monkeypatch):
+    """The coefficients of 10 million features, of a matrix with one value, would take gigabytes."""
+    monkeypatch.setattr(_memory, "available_memory", lambda: 8.0 * 2**30)
+    X = sp.csr_array(([1.0], ([0], [0])), shape=(50, 10_000_000))
+    Y = (np.random.default_rng(0).random((50, 1000)) < 0.5).astype(float)
+    with pytest.raises(MemoryError, match=r"10000000 features and 1000 labels.*select features"):
+        estimator.fit(X, Y)
+    estimator.fit(X[:, :10], Y[:, :3])
+    assert available_memory() > 0
