@@ -6,7 +6,18 @@ import sys
 
 import benchmarks
 
-SLOW = ("audit", "competitors", "defaults", "error_counts", "flagship", "label_errors", "review", "wrong_labels")
+SLOW = (
+    "audit",
+    "competitors",
+    "defaults",
+    "error_counts",
+    "flagship",
+    "label_errors",
+    "refit",
+    "review",
+    "review_page",
+    "wrong_labels",
+)
 
 names = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name != "__main__"]
 for name in sys.argv[1:] or [name for name in names if name not in SLOW]:

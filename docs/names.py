@@ -60,9 +60,9 @@ PUBLIC = {
     "spmld.review": (
         "Review of labels by people",
         "make_queue ReviewQueue ReviewEntry expected_gain true_probability rank_samples update_issues "
-        "Decision DecisionStore resolve read_decisions apply_decisions Applied label_columns trusted_csv "
-        "ReviewServer ReviewSession Evidence TableSamples ArraySamples sample_keys TableFile ParquetTable open_table "
-        "entry_records write_jsonl write_tasks label_config",
+        "Decision DecisionStore resolve read_decisions apply_decisions Applied label_columns LabelFields TagColumn "
+        "trusted_csv ReviewServer ReviewSession Evidence TableSamples ArraySamples sample_keys open_table TableFile "
+        "JsonLines ExcelTable ParquetTable entry_records write_jsonl write_tasks label_config",
     ),
 }
 """Title and names of each module, in the order of the page."""

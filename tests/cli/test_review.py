@@ -98,14 +98,14 @@ def test_from_a_file_to_reviewed_labels_and_a_new_model(songs):
     assert corrected > 15
     assert review.stop() == 0
     assert "60 of" in "".join(review.lines)
-    assert "spmld apply songs.csv journey.sqlite -o FILE" in "".join(review.lines)
+    assert "spmld apply songs.csv journey.sqlite -o FILE --drop title --drop lyrics" in "".join(review.lines)
 
     arguments = ["journey.sqlite", "-o", "reviewed.csv", "--refit", "reviewed.skops", "--method", "MaskedLogistic"]
     status, out, err = run(songs, "apply", "songs.csv", *arguments, *DROP)
     assert (status, out) == (0, "")
     changed, added, confirmed = map(int, re.search(r"(\d+) labels changed, (\d+) added, (\d+) confirmed", err).groups())
     assert (changed, changed + added + confirmed) == (corrected, 60)
-    assert "60 trusted entries; pass it with --trusted" in err
+    assert "60 trusted entries; with spmld review --trusted they are not shown again" in err
 
     # Only fields of decided labels differ, and they are correct now.
     old, new = ((songs / name).read_bytes().split(b"\r\n") for name in ("songs.csv", "reviewed.csv"))
@@ -120,9 +120,12 @@ def test_from_a_file_to_reviewed_labels_and_a_new_model(songs):
             else:
                 assert after[column] == ("yes" if TRUTH[i, name] else "no")
 
-    status, _, err = run(songs, "fit", "reviewed.csv", *DROP, "--trusted", "reviewed.trusted.csv", "-o", "t.skops")
+    arguments = ["--trusted", "reviewed.trusted.csv", "--db", "again.sqlite", "--export", "again.jsonl"]
+    status, _, err = run(songs, "review", "reviewed.csv", *DROP, *arguments)
     assert status == 0, err
-    assert "trusted entries: 60" in err
+    again = [json.loads(line) for line in (songs / "again.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert again
+    assert not any(trusted[record["sample"]][record["label"]] == "1" for record in again)
     status, out, err = run(songs, "evaluate", "reviewed.skops", "reviewed.csv", "--metric", "ranking_loss", "--json")
     assert status == 0, err
 
@@ -235,6 +238,8 @@ def test_a_model_predicts_the_missing_labels(songs):
         (["review", "songs.csv", *DROP, "--db", "songs.csv"], "songs.csv is not a SQLite file; pass the name of a"),
         (["review", "songs.csv", *DROP, "--image", "cover", "--no-browser"], "must be among the columns of the table"),
         (["apply", "songs.csv", "absent.sqlite", "-o", "y.csv", *DROP], "file absent.sqlite does not exist"),
+        (["apply", "songs.csv", "x.jsonl", "-o", "y.xlsx", *DROP], "the format of songs.csv, to a file .csv or .tsv, got"),
+        (["apply", "emotions", "x.jsonl", "-o", "y.csv"], "decisions can be written into a table (.csv, .tsv, .csv.gz,"),
         (["apply", "songs.csv", "songs.csv", "-o", "y.csv", *DROP], 'unknown file extension ".csv" of songs.csv'),
         (["apply", "songs.csv", "x.jsonl", "-o", "songs.csv", *DROP], "songs.csv already exists; use --force"),
         (["apply", "songs.csv", "gone.jsonl", "-o", "y.csv", *DROP], "none of the 1 decided entries is in songs.csv"),

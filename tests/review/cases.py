@@ -13,7 +13,10 @@ from spmld.review import DecisionStore, Evidence, ReviewServer, ReviewSession, T
 EVIL = "<script>document.title = 'taken'</script><img src=https://example.org/x onerror=\"document.title='taken'\">"
 
 
-def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", **options):
+FEATURES = ("loud", "fast", "long")
+
+
+def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", features=FEATURES, ids=None, **options):
     """Return a session for a table with random labels, a third of them missing."""
     rng = np.random.default_rng(0)
     names = names or [f"label {j}" for j in range(l)]
@@ -25,9 +28,13 @@ def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", **opt
     issues = LabelIssues(signs, np.array([0, 1]), scores, errors, rates, rates, list(names), list(range(n)))
     X = rng.normal(size=(n, 3))
     quoted = ['"' + text.replace('"', '""') + '"' for text in texts]
-    lines = [f"{text},{x[0]:.3f},{x[1]:.3f},{x[2]:.3f}" for text, x in zip(quoted, X, strict=True)]
-    samples = TableSamples(TableFile("\n".join(["words,loud,fast,long", *lines])), [])
-    evidence = Evidence(X, signs, ["loud", "fast", "long"])
+    lines = [[text, *(f"{value:.3f}" for value in x)] for text, x in zip(quoted, X, strict=True)]
+    header = ["words", *('"' + name.replace('"', '""') + '"' for name in features)]
+    if ids is not None:
+        header, lines = ["id", *header], [[f'"{i} {ids}"'.replace("'", "’"), *line] for i, line in enumerate(lines)]
+    table = TableFile("\n".join(map(",".join, [header, *lines])))
+    samples = TableSamples(table, [], id=None if ids is None else "id")
+    evidence = Evidence(X, signs, list(features))
     return ReviewSession(
         make_queue(issues, min_gain=0), store, samples, evidence, reviewer=reviewer, title="songs.csv", **options
     )

@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spmld.review import Decision, TableFile, TableSamples, apply_decisions, label_columns, open_table, sample_keys
-from spmld.review.table_file import ParquetTable
+from spmld.review import (
+    Decision,
+    ParquetTable,
+    TableFile,
+    TableSamples,
+    apply_decisions,
+    label_columns,
+    open_table,
+    sample_keys,
+)
 
 FIELDS = st.text(alphabet="ab1 \",;\n\té'", max_size=6)
 ROWS = st.integers(2, 4).flatmap(lambda n: st.lists(st.lists(FIELDS, min_size=n, max_size=n), min_size=1, max_size=6))

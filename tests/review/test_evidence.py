@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from spmld import MaskedLogistic, SelfPacedEnsemble
 from spmld.estimators import FeatureScaler
+from spmld.inspection import explain, top_features
 from spmld.review import Evidence
 
 
@@ -14,12 +16,13 @@ def case(request):
     X = rng.normal(size=(60, 8)) * (rng.random((60, 8)) < 0.4)
     X[:, 0] += 0.1
     signs = rng.integers(-1, 2, size=(60, 3))
-    return (X if request.param == "dense" else sp.csr_array(X)), X, signs, rng.normal(size=(3, 8))
+    return (X if request.param == "dense" else sp.csr_array(X)), X, signs
 
 
 def test_influences_add_up_to_the_difference_from_the_score_of_the_median(case):
-    X, dense, signs, coef = case
-    evidence = Evidence(X, signs, list("abcdefgh"), coef=coef)
+    X, dense, signs = case
+    model = MaskedLogistic(C=1.0).fit(X, np.where(signs != 0, signs, np.nan))
+    coef, evidence = model.coef_, Evidence(X, signs, list("abcdefgh"), model)
     for sample in range(5):
         influences = evidence.influences(sample, 1, top=8)
         median = 0 if sp.issparse(X) else np.median(dense, axis=0)
@@ -30,11 +33,11 @@ def test_influences_add_up_to_the_difference_from_the_score_of_the_median(case):
 
 
 def test_neighbors_equal_a_search_over_all_samples(case):
-    X, _, signs, coef = case
+    X, _, signs = case
     scaled = FeatureScaler().fit(X).transform(X)
     scaled = scaled.toarray() if sp.issparse(scaled) else scaled
     unit = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
-    neighbors = Evidence(X, signs, list("abcdefgh"), coef=coef).neighbors(7, 2, top=4, n_nearest=9)
+    neighbors = Evidence(X, signs, list("abcdefgh")).neighbors(7, 2, top=4, n_nearest=9)
     order = sorted((i for i in range(60) if i != 7 and signs[i, 2] != 0), key=lambda i: -unit[i] @ unit[7])
     assert [i for i, _ in neighbors.positives] == [i for i in order if signs[i, 2] > 0][:4]
     assert neighbors.n_positive == sum(signs[i, 2] > 0 for i in order[:9])
@@ -52,3 +55,26 @@ def test_the_default_model_finds_the_planted_feature_and_ignores_entries_of_weig
         top = [evidence.influences(i, 0)[0] for i in np.argsort(-np.abs(X[:, 3]))[:20]]
         assert {influence.feature for influence in top} == {"d"}
         assert all((influence.influence > 0) == (influence.value > 0) for influence in top)
+
+
+def test_evidence_of_a_model_is_its_explanation_with_labels_and_features_of_the_model(case):
+    X, _, signs = case
+    Y = np.where(signs != 0, signs, np.nan)
+    model = SelfPacedEnsemble(random_state=0).fit(X, Y[:, [2, 0, 1]])  # labels in another order
+    evidence = Evidence(X[:, :2], signs, ["a", "b"], model, X, [1, 2, 0])
+    for label, j in enumerate((1, 2, 0)):
+        explanation = explain(model, X, j)
+        contributions = explanation.contributions
+        typical = 0 if sp.issparse(contributions) else np.median(contributions, axis=0)
+        dense = contributions.toarray() if sp.issparse(contributions) else contributions
+        influences = {i.feature: i.influence for i in evidence.influences(5, label, top=8)}
+        expected = dict(zip(explanation.feature_names, dense[5] - typical, strict=True))
+        assert influences == pytest.approx({name: value for name, value in expected.items() if value != 0})
+        table = top_features(model, X, labels=[j]).table()
+        assert [", ".join(part) or "-" for part in evidence.label_features(label)] == table.rows[0][1:]
+
+
+def test_a_model_that_cannot_be_explained_is_replaced(case):
+    X, _, signs = case
+    evidence = Evidence(X, signs, list("abcdefgh"), model=object())
+    assert evidence.influences(3, 1) == Evidence(X, signs, list("abcdefgh")).influences(3, 1)

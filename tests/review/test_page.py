@@ -96,10 +96,13 @@ def test_the_last_entry_ends_the_review(browser, tmp_path):
 
 def test_hostile_labels_and_texts_are_shown_as_text(browser, tmp_path):
     hostile = [EVIL, "'\"><svg onload=document.title='taken'>", "javascript:document.title='taken'"]
-    with serve(tmp_path / "store.sqlite", names=hostile, texts=hostile * 10, n=30, reviewer=EVIL) as server:
+    content = {"names": hostile, "texts": hostile * 10, "features": hostile, "ids": "<svg onload=document.title=1>"}
+    with serve(tmp_path / "store.sqlite", n=30, reviewer=EVIL, **content) as server:
         open_page(browser, server)
         for _ in range(12):
             assert question(browser)[len("Does this sample have the label ") : -1] in hostile
+            assert "<svg" in browser.value("document.getElementById('sample-title').textContent")
+            assert browser.value("document.getElementById('label-features').children.length") > 0
             press(browser, "y")
         assert browser.value("document.title") == "Review of songs.csv"
         assert browser.value("document.querySelectorAll('script').length") == 1

@@ -1,6 +1,6 @@
 """``spmld apply``: write the decisions of a review into a copy of the file, and fit a model on it."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,12 @@ from spmld._io import writing
 from spmld.cli import options
 from spmld.cli.fitting import fit_model, save_model
 from spmld.cli.loading import Source
-from spmld.cli.methods import build, parse_params, uses_trusted
+from spmld.cli.methods import build, parse_params
 from spmld.cli.printing import check_output_path, print_json, print_message
-from spmld.review import apply_decisions, label_columns, open_table, read_decisions, trusted_csv
+from spmld.cli.review_data import FOLDER_SEPARATOR, label_form, open_editable
+from spmld.datasets import Dataset
+from spmld.review import Applied, TagColumn, apply_decisions, read_decisions, trusted_csv
+from spmld.review.tables import check_extension, without_gz
 
 
 @click.command()
@@ -35,77 +38,115 @@ def apply(
     as_json: bool,
     force: bool,
 ) -> None:
-    """Write DECISIONS into a copy of DATA, a CSV or Parquet file.
+    """Write DECISIONS into a copy of DATA, a table.
 
-    DECISIONS is the SQLite file of `spmld review`, a file of JSON lines, or an export of Label Studio. If reviewers
-    disagree, the majority decides, and a tie changes nothing. Only the fields of decided labels change; all other bytes
-    of a CSV file stay the same. The decided entries are written to a second file, FILE with .trusted.csv, for the
-    option --trusted of other commands. If DATA has trusted entries already, pass them with --trusted to keep them.
+    DECISIONS is the SQLite file of `spmld review`, a file of JSON lines, or an export of Label Studio. Pass the options
+    of the review. If reviewers disagree, the majority decides, and a tie changes nothing. Only the fields of decided
+    labels change: a label column, or the list of --tags, to which a tag is added or from which it is removed. All other
+    bytes of a CSV file or of JSON lines stay the same. Excel and Parquet files are written again, and a folder of text
+    files is written as a CSV file.
+
+    The decided entries are written to a second file, FILE with .trusted.csv. Pass it to `spmld review` with --trusted,
+    so that they are not shown again. If DATA has trusted entries already, pass them with --trusted to keep them.
 
     \b
     Examples:
-      spmld apply songs.csv songs.review.sqlite -o reviewed.csv
+      spmld apply songs.csv songs.review.sqlite -o reviewed.csv --tags tags --id song_id --text review
       spmld apply songs.csv songs.review.sqlite -o reviewed.csv --refit reviewed.skops
     """
-    trusted_path = str(Path(out).with_suffix(".trusted.csv"))
+    check_extension(out, data.path, data.table_kind or "other")
+    trusted_path = str(without_gz(out).with_suffix(".trusted.csv"))
     for path in (out, trusted_path, refit):
         check_output_path(path, force)
     dataset = data.load()
-    encoding, format = data.options.get("encoding", "utf-8"), data.options.get("format")
-    table = open_table(data.path, encoding=encoding, format=format)
-    if table is None:
-        raise ValueError(f"DATA must be a CSV or Parquet file, got {data.path}; convert it with spmld data convert")
-    columns = label_columns(table.columns, dataset.label_names, data.options.get("prefix") or "label_")
-    applied = apply_decisions(table, read_decisions(decisions), columns)
-    counts = {
-        name: getattr(applied, name) for name in ("changed", "confirmed", "added", "unsure", "conflicts", "unmatched")
-    }
+    table = open_editable(data, dataset)
+    assert table is not None  # check_extension raises an error for other formats
+    form, id = label_form(data, dataset, table), None if dataset.roles is None else dataset.roles.id
+    applied = apply_decisions(table, read_decisions(decisions), form, id)
     if applied.unmatched and not applied.trusted.any():
         raise ValueError(
-            f"none of the {applied.unmatched} decided entries is in {data.path}: pass the file and the label options "
-            "of the review; columns that are not labels must not have changed"
+            f"none of the {applied.unmatched} decided entries is in {data.path}: pass the file and the options of the "
+            "review; without --id, columns that are not labels must not have changed"
         )
     mask = applied.trusted if dataset.trusted is None else applied.trusted | np.asarray(dataset.trusted)
     with writing(out) as part:
         part.write_bytes(applied.content)
     with writing(trusted_path) as part:
-        part.write_text(trusted_csv(mask, columns), encoding="utf-8", newline="")
+        content = trusted_csv(mask, form.names, dataset.sample_names, id or "")
+        part.write_text(content, encoding="utf-8", newline="")
+    counts = {item.name: getattr(applied, item.name) for item in fields(Applied) if item.type is int}
     summary: dict[str, Any] = {"file": out, "trusted": trusted_path, "trusted_entries": int(mask.sum()), **counts}
     if refit is not None:
-        summary["model"] = _refit(replace(data, path=out), mask, method, parse_params(params), seed, refit)
+        model = build(method, _keep_rate(parse_params(params), dataset, method, seed), seed)
+        summary["model"] = _refit(model, _new_source(data, dataset, out), method, refit)
     if as_json:
         print_json(summary)
     else:
-        print_message("\n".join(_describe(summary)))
+        print_message("\n".join(_describe(summary, _tag_reasons(form) if isinstance(form, TagColumn) else {})))
 
 
-def _refit(source: Source, mask: Any, method: str, params: dict[str, Any], seed: int, path: str) -> dict[str, Any]:
-    """Fit a method on the new labels; methods that model wrong labels use the trusted entries."""
+def _new_source(data: Source, dataset: Dataset, out: str) -> Source:
+    """Return the source of the new file. Its labels are not trusted, since reviewed entries are not a random selection.
+
+    A column that marks trusted entries is left out of the features.
+    """
+    options = {name: value for name, value in data.options.items() if name != "format" or value != "folder"}
+    if dataset.roles is not None and data.table_kind == "folder":
+        tags = {"tag_sep": FOLDER_SEPARATOR} if dataset.roles.tags is not None else {}
+        options = {**dataset.roles.to_dict(), **tags, **options}
+    if data.trusted is not None and not Path(data.trusted).is_file():
+        options["drop"] = [*options.get("drop", []), data.trusted]
+    return replace(data, path=out, options=options, trusted=None)
+
+
+def _keep_rate(params: dict[str, Any], before: Dataset, method: str, seed: int) -> dict[str, Any]:
+    """Return the parameters with the false-positive rate of the labels before the review.
+
+    A review removes the most visible errors, so that a rate that is estimated from the labels after it is too low for
+    the entries that have not been reviewed.
+    """
+    if method != "SelfPacedEnsemble" or "false_positive_rate" in params:
+        return params
     model = build(method, params, seed)
-    source_without = replace(source, trusted=None) if _is_file(source.trusted) else source
-    data = source_without.load_part()
-    data = replace(data, trusted=mask if uses_trusted(model) else None)
+    fit_model(model, replace(before, trusted=None), f"{method} on the labels before the review")
+    rate = float(np.max(model.false_positive_rate_))
+    return {**params, "false_positive_rate": rate} if rate else params
+
+
+def _refit(model: Any, source: Source, method: str, path: str) -> dict[str, Any]:
+    """Fit a model on the new labels and save it."""
+    data = source.load_part()
     seconds = fit_model(model, data, method)
     return {"path": path, **save_model(model, path, source, data, method, seconds)}
 
 
-def _is_file(trusted: str | None) -> bool:
-    return trusted is not None and Path(trusted).is_file()
+def _tag_reasons(tags: TagColumn) -> dict[str, str]:
+    """Return why decisions are not in a column of tags, and why other entries have changed."""
+    if tags.untagged == "negative":
+        unwritten = (
+            f"absent, but not written, because the field {tags.column!r} is empty, which means missing labels; decide "
+            "all tags of these samples, or pass --empty-is negative"
+        )
+    else:
+        unwritten = f"absent, which cannot be written, since tags that are not in {tags.column!r} count as missing"
+    implied = f"negative instead of missing, because the field {tags.column!r} was empty and has a tag now"
+    return {"unwritten": unwritten, "implied": implied}
 
 
-def _describe(summary: dict[str, Any]) -> list[str]:
+def _describe(summary: dict[str, Any], tag_reasons: dict[str, str]) -> list[str]:
     lines = [
         f"{summary['file']}: {summary['changed']} labels changed, {summary['added']} added, "
         f"{summary['confirmed']} confirmed",
-        f"{summary['trusted']}: {summary['trusted_entries']} trusted entries; pass it with --trusted",
+        f"{summary['trusted']}: {summary['trusted_entries']} trusted entries; with spmld review --trusted they are not "
+        "shown again",
     ]
-    for name, reason in (
-        ("unsure", "left as they are, reviewers are unsure"),
-        ("conflicts", "left as they are, reviewers disagree; another decision resolves them"),
-        ("unmatched", "not in the file"),
-    ):
-        if summary[name]:
-            lines.append(f"{summary[name]} entries: {reason}")
+    reasons = {
+        "unsure": "left as they are, reviewers are unsure",
+        "conflicts": "left as they are, reviewers disagree; another decision resolves them",
+        "unmatched": "not in the file",
+        **tag_reasons,
+    }
+    lines += [f"{summary[name]} entries: {reason}" for name, reason in reasons.items() if summary[name]]
     if "model" in summary:
         model = summary["model"]
         lines.append(f"{model['path']}: {model['method']} fitted in {model['seconds']:.1f} s")

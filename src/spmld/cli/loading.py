@@ -58,10 +58,10 @@ class Source:
         """Name of the file without its folders."""
         return Path(self.path).name
 
-    def command(self) -> str:
-        """Return the path and the options as they are written on the command line."""
+    def command(self, *arguments: str) -> str:
+        """Return the path, other arguments, and the options as they are written on the command line."""
         names = {"format": "from", "labels": "label"}
-        words = [self.path]
+        words = [self.path, *arguments]
         for name, value in self.options.items():
             for item in value if isinstance(value, list) else [value]:
                 words += [f"--{names.get(name, name).replace('_', '-')}", str(item)]

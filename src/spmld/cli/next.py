@@ -22,7 +22,7 @@ def next(data: Source, model: str | None, trusted: tuple[str, ...], top: int, se
     """List the samples of DATA that are most valuable to label next.
 
     The expected gain of a sample is the expected number of its missing labels that would be predicted wrongly, the sum
-    of min(p, 1 - p). The output has the sample (counted from 0), the number of its missing labels, the expected gain,
+    of min(p, 1 - p). The output has the sample (the identifier of --id, or its number from 0), the number of its missing labels, the expected gain,
     the label that is most uncertain, and the start of the sample's content.
 
     \b
@@ -31,17 +31,19 @@ def next(data: Source, model: str | None, trusted: tuple[str, ...], top: int, se
       spmld next songs.csv --model songs.skops -o next.csv
     """
     loaded = load_review(data, model, trusted, seed, evidence=False)
-    samples, names = open_samples(data, loaded.data), list(loaded.data.label_names)
+    samples, names = open_samples(loaded.source, loaded.data), list(loaded.data.label_names)
+    ids, roles = loaded.data.sample_names, loaded.data.roles
     probability = true_probability(loaded.issues, loaded.probabilities)
     Y = loaded.data.Y
     ranked = rank_samples(probability, Y)
     distance = np.where(np.isnan(np.asarray(Y, dtype=float)), np.abs(probability - 0.5), np.inf)
     uncertain = distance.argmin(axis=1)
     rows = [
-        [sample, missing, round(gain, 4), names[uncertain[sample]], samples.title(sample)]
+        [sample if ids is None else ids[sample], missing, round(gain, 4), names[uncertain[sample]], samples.title(sample)]
         for sample, gain, missing in ranked[:top]
     ]
-    output.write(TextTable(["sample", "missing", "gain", "most uncertain", "content"], rows))
+    id = "sample" if ids is None or roles is None else roles.id
+    output.write(TextTable([id, "missing", "gain", "most uncertain", "content"], rows))
     total = sum(gain for _, gain, _ in ranked)
     print_message(
         f"listed {len(rows)} of {len(ranked)} samples with missing labels; expected gain {sum(r[2] for r in rows):.1f} "

@@ -29,7 +29,12 @@ from spmld.review import (
 from spmld.review.decisions import add_keys
 from spmld.review.queue import KINDS
 from spmld.review.store import check_store
+from spmld.review.tables import without_gz
 
+NO_TABLE = (
+    "decisions can be written into tables only, such as .csv; to apply them later, convert DATA with spmld data convert, "
+    "and review the converted file"
+)
 _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}
 
 
@@ -71,12 +76,14 @@ def review(
     Entries are ordered by expected gain, the probability that the decision corrects a label: suspicious labels, missing
     labels, and samples to label next. The keys are y (yes), n (no), u (unsure), s (skip) and z (undo). Each decision is
     stored in a SQLite file before the next entry is shown. The order is updated after every 50 decisions. The page is
-    served on 127.0.0.1 only. Stop with Ctrl-C, and run the same command to continue.
+    served on 127.0.0.1 only. Stop with Ctrl-C, and run the same command to continue. With --model, the roles of the
+    columns are those of the model, and the features that it uses are shown as evidence.
 
     \b
     Examples:
       spmld review songs.csv
-      spmld review songs.csv --model songs.skops --reviewer ann --drop lyrics
+      spmld review songs.csv --text review --tags tags --id song_id
+      spmld review songs.csv --model songs.skops --reviewer ann
       spmld review songs.csv --export tasks.json
     """
     if export is not None and Path(export).suffix.lower() not in (".jsonl", ".json"):
@@ -85,7 +92,9 @@ def review(
     check_store(file := db or default_store(data.path))
     decisions = [] if imported is None else read_decisions(imported)
     loaded = load_review(data, model, trusted, seed, evidence=export is None)
-    samples = open_samples(data, loaded.data, image)
+    samples = open_samples(loaded.source, loaded.data, image)
+    if isinstance(samples, ArraySamples):
+        print_message(f"spmld: note: {NO_TABLE}")
     with DecisionStore(file) as store:
         arrange = partial(make_queue, probabilities=loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
         queue = arrange(loaded.issues)
@@ -98,7 +107,7 @@ def review(
         labels = {"reviewer": name, "title": data.name}
         session = ReviewSession(queue, store, samples, loaded.evidence, overlap=overlap, **labels)
         session.on_update(lambda outcomes: arrange(audit_again(loaded, outcomes, samples.keys, seed)))
-        _serve(session, port, no_browser, data.path)
+        _serve(session, port, no_browser, loaded.source)
 
 
 def default_store(path: str) -> str:
@@ -110,7 +119,7 @@ def default_store(path: str) -> str:
     >>> default_store("music/songs.csv")
     'music/songs.review.sqlite'
     """
-    return str(Path(path).with_suffix(".review.sqlite"))
+    return str(without_gz(path).with_suffix(".review.sqlite"))
 
 
 def _summary(queue: ReviewQueue, store: DecisionStore, n_imported: int, imported: str | None) -> str:
@@ -120,7 +129,7 @@ def _summary(queue: ReviewQueue, store: DecisionStore, n_imported: int, imported
     return "\n".join([*lines, f"{len(queue)} entries to review ({kinds}), about {gain} expected corrections"])
 
 
-def _serve(session: ReviewSession, port: int, no_browser: bool, path: str) -> None:
+def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) -> None:
     server = ReviewServer(session, port)
     progress = session.progress()
     if progress["decided"]:
@@ -143,7 +152,7 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, path: str) -> No
     print_message(
         f"{progress['decided']} of {progress['entries']} entries decided, {progress['corrected']} labels corrected, "
         f"about {progress['remaining']:.0f} expected corrections remain\n"
-        f"Write them into a copy of the file: spmld apply {path} {session.store.path} -o FILE"
+        f"Write them into a copy of the file: spmld apply {source.command(str(session.store.path), '-o', 'FILE')}"
     )
 
 

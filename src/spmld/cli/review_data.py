@@ -1,53 +1,104 @@
-"""Data of the commands ``review``, ``apply`` and ``next``: audit, probabilities, and content of the samples.
+"""Data of the commands ``review``, ``apply`` and ``next``: audit, probabilities, tables and content of the samples."""
 
-Tables are opened by `open_samples` only, so this is the place to change when the readers of tables change.
-"""
-
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spmld._response import as_frame, predict_all
 from spmld.audit import LabelIssues, find_label_issues
-from spmld.cli.loading import MatchedData, Source, open_model
+from spmld.cli.loading import MatchedData, Source, open_model, split_encoder
+from spmld.cli.printing import print_message
 from spmld.cli.progress import progress_bar
-from spmld.datasets import Dataset
-from spmld.persistence import linear_predictor
-from spmld.review import ArraySamples, Evidence, TableSamples, label_columns, open_table, update_issues
+from spmld.datasets import Dataset, TableWarning
+from spmld.datasets.roles import PREFIX, first
+from spmld.review import (
+    ArraySamples,
+    Evidence,
+    LabelFields,
+    TableSamples,
+    TagColumn,
+    label_columns,
+    open_table,
+    update_issues,
+)
 from spmld.review.decisions import Place
+from spmld.review.tables import EditableTable
+
+if TYPE_CHECKING:
+    from spmld.persistence import ModelInfo
 
 FOLDS = 5
 """Number of folds of the audit."""
+FOLDER_SEPARATOR = ";"
+"""Separator of the tags in the table of a folder of text files."""
+_LABEL_ROLES = ("labels", "prefix", "tags")
 
 
 @dataclass(frozen=True)
 class ReviewData:
-    """Data set, its audit, probabilities of missing labels if there is a model, and the evidence."""
+    """Source with all options, data set, its audit, probabilities of missing labels if there is a model, evidence."""
 
+    source: Source
     data: Dataset
     issues: LabelIssues
     probabilities: NDArray[np.float64] | None
     evidence: Evidence | None
 
 
+@dataclass(frozen=True)
+class _Fitted:
+    """Model, its file, the data in its order, and its probabilities."""
+
+    estimator: Any
+    path: str
+    matched: MatchedData
+    probabilities: NDArray[np.float64]
+
+    def label_order(self, names: list[str]) -> list[int]:
+        """Return the index of each label in the model."""
+        absent = [name for name in names if name not in self.matched.label_names]
+        if absent:
+            raise ValueError(f"--model {self.path} has no label {absent[0]!r}; pass the labels of the model with --label")
+        return [self.matched.label_names.index(name) for name in names]
+
+
 def load_review(source: Source, model: str | None, trust: tuple[str, ...], seed: int, *, evidence: bool) -> ReviewData:
-    """Load a data set, audit its labels, and predict the missing ones with a model if there is one."""
+    """Load a data set, audit its labels, and predict the missing ones with a model if there is one.
+
+    Roles of columns that are not set by options are those of the model.
+    """
     source = replace(source, part=source.part or "all")
-    data = source.load_part(FOLDS)
-    fitted = None if model is None else _predict(source, model, trust)
+    fitted = None
+    if model is not None:
+        estimator, info = open_model(model, trust)
+        source = _with_roles(source, info)
+        fitted = _predict(source, model, estimator, info)
+    with warnings.catch_warnings():
+        if fitted is not None:  # the notes about the labels have been printed
+            warnings.simplefilter("ignore", TableWarning)
+        data = source.load_part(FOLDS)
+    if fitted is not None:
+        data = _known_tags(data, fitted.matched.label_names)
     with progress_bar(None, "auditing labels"):
-        verified = {"trusted": data.trusted, "label_names": list(data.label_names)}
-        issues = find_label_issues(None, data.X, data.Y, cv=FOLDS, random_state=seed, **verified)
-    if fitted is None:
-        return ReviewData(data, issues, None, _evidence(data, issues, None) if evidence else None)
-    estimator, matched, probabilities = fitted
-    order = _label_order(matched.label_names, list(data.label_names), str(model))
-    coef = _coefficients(estimator, matched, data, order) if evidence else None
-    return ReviewData(data, issues, probabilities[:, order], _evidence(data, issues, coef) if evidence else None)
+        issues = _audit(data, seed)
+    order = None if fitted is None else fitted.label_order(list(data.label_names))
+    probabilities = None if fitted is None or order is None else fitted.probabilities[:, order]
+    shown = _evidence(data, issues, fitted, order) if evidence else None
+    return ReviewData(source, data, issues, probabilities, shown)
+
+
+def _audit(data: Dataset, seed: int) -> LabelIssues:
+    """Audit the labels. Noise rates are not estimated from verified entries, which an earlier review has selected."""
+    names = list(data.label_names)
+    issues = find_label_issues(None, data.X, data.Y, cv=FOLDS, random_state=seed, label_names=names)
+    if data.trusted is None:
+        return issues
+    return replace(issues, error_log_odds=np.where(data.trusted, -np.inf, issues.error_log_odds))
 
 
 def audit_again(loaded: ReviewData, outcomes: Mapping[Place, str], keys: list[str], seed: int) -> LabelIssues:
@@ -61,55 +112,78 @@ def audit_again(loaded: ReviewData, outcomes: Mapping[Place, str], keys: list[st
     return update_issues(loaded.issues, loaded.data.X, decisions, cv=FOLDS, random_state=seed)
 
 
+def open_editable(source: Source, data: Dataset) -> EditableTable | None:
+    """Return the table of a source, whose fields can be changed; None for other formats."""
+    kind = source.table_kind
+    if kind is None:
+        return None
+    encoding, sep = source.options.get("encoding", "utf-8"), source.options.get("sep")
+    table = open_table(source.path, encoding=encoding, sep=sep, format=kind)
+    if table is not None and len(table) != data.X.shape[0]:
+        raise ValueError(f"{source.path} has {len(table)} records, but {data.X.shape[0]} samples were read")
+    return table
+
+
+def label_form(source: Source, data: Dataset, table: EditableTable) -> LabelFields | TagColumn:
+    """Return where the table has its labels."""
+    roles, names = data.roles, list(data.label_names)
+    if roles is not None and roles.tags is not None:
+        sep = roles.tag_sep or (FOLDER_SEPARATOR if source.table_kind == "folder" else None)
+        return TagColumn(roles.tags, names, sep, roles.untagged, roles.empty_is)
+    prefix = PREFIX if roles is None else "" if roles.labels else roles.prefix
+    return LabelFields(label_columns(table.columns, names, prefix), "missing" if roles is None else roles.empty_is)
+
+
 def open_samples(source: Source, data: Dataset, image: str | None = None) -> TableSamples | ArraySamples:
     """Return the content of the samples: rows of a table, or features in other formats."""
-    format, encoding = source.options.get("format"), source.options.get("encoding", "utf-8")
-    table = open_table(source.path, encoding=encoding, format=format)
+    table = open_editable(source, data)
     if table is None:
         if image is not None:
             raise ValueError(f"--image needs a table, got {source.path}; convert it to .csv or .parquet")
         return ArraySamples(data)
-    if len(table) != data.X.shape[0]:
-        raise ValueError(f"{source.path} has {len(table)} records, but {data.X.shape[0]} samples were read")
-    columns = label_columns(table.columns, data.label_names, source.options.get("prefix") or "label_")
-    return TableSamples(table, list(columns.values()), image, Path(source.path).parent)
+    id = None if data.roles is None else data.roles.id
+    return TableSamples(table, label_form(source, data, table).columns, image, Path(source.path).parent, id)
 
 
-def _predict(source: Source, path: str, trust: tuple[str, ...]) -> tuple[Any, MatchedData, NDArray[np.float64]]:
+def _with_roles(source: Source, info: "ModelInfo") -> Source:
+    """Return the source with the roles of the columns in the fit, where they are not set by options."""
+    roles = {name: list(value) if isinstance(value, (list, tuple)) else value for name, value in _table_roles(info)}
+    if any(name in source.options for name in _LABEL_ROLES):
+        roles = {name: value for name, value in roles.items() if name not in _LABEL_ROLES}
+    return replace(source, options={**roles, **source.options}) if source.table_kind is not None else source
+
+
+def _table_roles(info: "ModelInfo") -> Any:
+    return info.summary.get("table", {}).items()
+
+
+def _predict(source: Source, path: str, estimator: Any, info: "ModelInfo") -> _Fitted:
     """Return the model, the data in its order, and the probabilities that labels are positive."""
-    estimator, info = open_model(path, trust)
-    matched = source.match(path, info, labels=True)
+    matched = source.match(path, info, labels=True, completing=True)
+    inner, X = split_encoder(estimator, matched.X)
     with progress_bar(None, "predicting missing labels"):
-        if hasattr(estimator, "complete"):
-            labels, confidences = estimator.complete(as_frame(estimator, matched.X), matched.Y)
+        if hasattr(inner, "complete"):
+            labels, confidences = inner.complete(as_frame(inner, X), matched.Y)
             confidences = np.asarray(confidences, dtype=float)
-            return estimator, matched, np.where(np.asarray(labels) == 1, confidences, 1 - confidences)
-        probabilities = predict_all(estimator, matched.X).probabilities
+            return _Fitted(estimator, path, matched, np.where(np.asarray(labels) == 1, confidences, 1 - confidences))
+        probabilities = predict_all(inner, X).probabilities
     if probabilities is None:
         raise ValueError(f"--model must predict probabilities, but {path} contains {info.estimator}, which does not")
-    return estimator, matched, probabilities
+    return _Fitted(estimator, path, matched, probabilities)
 
 
-def _label_order(names: list[str], wanted: list[str], path: str) -> list[int]:
-    absent = [name for name in wanted if name not in names]
-    if absent:
-        raise ValueError(f"--model {path} has no label {absent[0]!r}; pass the labels of the model with --label")
-    return [names.index(name) for name in wanted]
+def _known_tags(data: Dataset, names: list[str]) -> Dataset:
+    """Return the data with the tags that the model has; other labels are unchanged."""
+    unknown = [name for name in data.label_names if name not in names]
+    if not unknown or data.roles is None or data.roles.tags is None:
+        return data
+    print_message(f"spmld: note: {len(unknown)} tags are not labels of the model and are not reviewed: {first(unknown)}")
+    kept = [j for j, name in enumerate(data.label_names) if name in names]
+    trusted = data.trusted if data.trusted is None or data.trusted.ndim == 1 else data.trusted[:, kept]
+    return replace(data, Y=data.Y[:, kept], label_names=[data.label_names[j] for j in kept], trusted=trusted)
 
 
-def _coefficients(estimator: Any, matched: MatchedData, data: Dataset, order: list[int]) -> Any:
-    """Return the coefficients of a linear model of the features of the data, or None."""
-    try:
-        linear = linear_predictor(estimator)
-    except ValueError:
-        return None
-    return linear.coef[order] if np.array_equal(_dense(matched.X), _dense(data.X)) else None
-
-
-def _dense(X: Any) -> Any:
-    return X.toarray() if hasattr(X, "toarray") else X
-
-
-def _evidence(data: Dataset, issues: LabelIssues, coef: Any) -> Evidence:
+def _evidence(data: Dataset, issues: LabelIssues, fitted: _Fitted | None, order: list[int] | None) -> Evidence:
     correct = 1 - np.nan_to_num(issues.error_probability, nan=1.0)
-    return Evidence(data.X, issues.signs, list(data.feature_names), coef, correct)
+    model = {} if fitted is None else {"model": fitted.estimator, "model_X": fitted.matched.X, "model_labels": order}
+    return Evidence(data.X, issues.signs, list(data.feature_names), entry_weight=correct, **model)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._io import reading
-from spmld.datasets import Dataset, read_columns
+from spmld.datasets import Dataset, read_columns, read_table
 from spmld.datasets.files import table_kind
 
 ACCEPTED = "a column of DATA with 1 for each verified sample, or a file with 1 for each verified label"
@@ -51,6 +51,7 @@ def _read_mask(file: str, data: Dataset, path: str, reader_options: dict[str, An
     if kind is not None:
         options = {name: value for name, value in reader_options.items() if name in ("prefix", "encoding")}
         _, mask = read_columns(file, [], list(data.label_names), kind=kind, **options)
+        mask = _match_samples(file, kind, np.asarray(mask, dtype=float), data)
     elif Path(file).suffix.lower() == ".npz":
         with reading(file, "a NumPy archive") as archive, np.load(archive, allow_pickle=False) as arrays:
             if "trusted" not in arrays:
@@ -67,6 +68,34 @@ def _read_mask(file: str, data: Dataset, path: str, reader_options: dict[str, An
             "write one row for each sample and one column for each label"
         )
     return values == 1
+
+
+def _match_samples(file: str, kind: str, mask: NDArray[np.float64], data: Dataset) -> NDArray[np.float64]:
+    """Return the rows in the order of the samples, matched by the identifier if the file has its column.
+
+    Samples that are not in the file are not verified.
+    """
+    id = None if data.roles is None else data.roles.id
+    frame = read_table(file, format=kind) if id is not None else None
+    if frame is None or id not in frame.columns or data.sample_names is None:
+        return mask
+    names, rows = _identifiers(frame[id]), _identifiers(data.sample_names)
+    places = {name: i for i, name in enumerate(names)}
+    if len(places) < len(names) or len(set(rows)) < len(rows):
+        return mask
+    if not places.keys() & set(rows):
+        raise ValueError(f"--trusted {file} has no sample of the data: the values of {id!r} are {', '.join(names[:3])}")
+    matched = np.zeros((len(rows), mask.shape[1]))
+    for i, name in enumerate(rows):
+        if name in places:
+            matched[i] = mask[places[name]]
+    return matched
+
+
+def _identifiers(values: Any) -> list[str]:
+    """Return identifiers as text; 7, 7.0 and 007 are equal, since formats store numbers in different ways."""
+    texts = [str(value).strip() for value in values]
+    return [str(int(text.removesuffix(".0"))) if text.removesuffix(".0").isdecimal() else text for text in texts]
 
 
 def _check_values(values: NDArray[np.float64], where: str) -> None:

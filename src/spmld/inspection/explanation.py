@@ -150,8 +150,7 @@ def explain(model: Any, X: Any, label: Any, *, feature_names: Sequence[str] | No
     """
     target = read_model(model, X, feature_names)
     j = target.find(label)
-    s = target.arrays.view_scores(target.X)
-    contributions, base_value = label_contributions(target.arrays, target.X, j, s)
+    contributions, base_value = target.contributions(j)
     return Explanation(target.label_names[j], target.feature_names, contributions, base_value, target.X, target.samples)
 
 
@@ -164,6 +163,11 @@ class ModelInput:
     label_names: list[str]
     feature_names: list[str]
     samples: Sequence[Any]
+
+    def contributions(self, label: int, samples: Any = slice(None)) -> tuple[Any, float]:
+        """Return the contributions of the features to the scores of a label, for some samples, and the base value."""
+        X = self.X[samples]
+        return label_contributions(self.arrays, X, label, self.arrays.view_scores(X))
 
     def find(self, label: Any) -> int:
         """Return the index of a label."""

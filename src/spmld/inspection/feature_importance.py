@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spmld._io import need
 from spmld._table import TextTable
 from spmld.inspection.contributions import label_contributions
-from spmld.inspection.explanation import read_model
+from spmld.inspection.explanation import ModelInput, read_model
 
 _Floats = NDArray[np.float64]
 MIN_FRACTION = 0.1
@@ -67,13 +67,21 @@ class TopFeatures:
 
         Features with less than a tenth of the largest importance of the label are left out.
         """
-        rows = []
-        for label, importance, coefficient in zip(self.labels, self.importances, self.coefficients, strict=True):
-            least = MIN_FRACTION * importance.max()
-            order = [j for j in np.argsort(-importance, kind="stable") if importance[j] >= least]
-            names = ([self.feature_names[j] for j in order if sign * coefficient[j] > 0][:n] for sign in (1, -1))
-            rows.append([label, *(", ".join(part) or "-" for part in names)])
+        rows = [
+            [label, *(", ".join(part) or "-" for part in self.raising_and_lowering(i, n))]
+            for i, label in enumerate(self.labels)
+        ]
         return TextTable(["label", "raise the score", "lower the score"], rows)
+
+    def raising_and_lowering(self, label: int, n: int = 5) -> tuple[list[str], list[str]]:
+        """Return the names of the features in the table of a label, given by its position in `labels`."""
+        importance, coefficient = self.importances[label], self.coefficients[label]
+        least = MIN_FRACTION * importance.max()
+        order = [j for j in np.argsort(-importance, kind="stable") if importance[j] >= least]
+        raising, lowering = (
+            [self.feature_names[j] for j in order if sign * coefficient[j] > 0][:n] for sign in (1, -1)
+        )
+        return raising, lowering
 
     def __str__(self) -> str:
         return self.table().to_text()
@@ -114,11 +122,17 @@ def top_features(
     label 1  fast, dance      slow, night
     """
     target = read_model(model, X, feature_names)
-    chosen = range(len(target.label_names)) if labels is None else [target.find(label) for label in labels]
-    s = target.arrays.view_scores(target.X)
-    summaries = [_summarize(label_contributions(target.arrays, target.X, j, s)[0], target.X) for j in chosen]
+    chosen = list(range(len(target.label_names))) if labels is None else [target.find(label) for label in labels]
+    return summarize_contributions(target, chosen)
+
+
+def summarize_contributions(target: ModelInput, labels: Sequence[int], samples: Any = slice(None)) -> TopFeatures:
+    """Return the top features of the labels with the given indices, from the contributions of some samples."""
+    X = target.X[samples]
+    s = target.arrays.view_scores(X)
+    summaries = [_summarize(label_contributions(target.arrays, X, j, s)[0], X) for j in labels]
     importances, coefficients = (np.array(part) for part in zip(*summaries, strict=True))
-    return TopFeatures([target.label_names[j] for j in chosen], target.feature_names, importances, coefficients)
+    return TopFeatures([target.label_names[j] for j in labels], target.feature_names, importances, coefficients)
 
 
 def _summarize(contributions: Any, X: Any) -> tuple[_Floats, _Floats]:

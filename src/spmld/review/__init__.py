@@ -1,16 +1,19 @@
 """Review of labels by people: queue, decisions, a page in the browser, and exchange with other programs."""
 
-from spmld.review.applying import Applied, apply_decisions, label_columns, trusted_csv
+from spmld.review.applying import Applied, apply_decisions, trusted_csv
 from spmld.review.decisions import Decision, resolve
 from spmld.review.evidence import Evidence
 from spmld.review.exchange import entry_records, label_config, read_decisions, write_jsonl, write_tasks
 from spmld.review.gain import expected_gain, rank_samples, true_probability
+from spmld.review.label_forms import LabelFields, TagColumn, label_columns
 from spmld.review.queue import ReviewEntry, ReviewQueue, make_queue
 from spmld.review.samples import ArraySamples, TableSamples, sample_keys
 from spmld.review.server import ReviewServer
 from spmld.review.session import ReviewSession
 from spmld.review.store import DecisionStore
-from spmld.review.table_file import ParquetTable, TableFile, open_table
+from spmld.review.table_file import TableFile
+from spmld.review.tables import open_table
+from spmld.review.typed_tables import ExcelTable, JsonLines, ParquetTable
 from spmld.review.updating import update_issues
 
 __all__ = [
@@ -19,6 +22,9 @@ __all__ = [
     "Decision",
     "DecisionStore",
     "Evidence",
+    "ExcelTable",
+    "JsonLines",
+    "LabelFields",
     "ParquetTable",
     "ReviewEntry",
     "ReviewQueue",
@@ -26,6 +32,7 @@ __all__ = [
     "ReviewSession",
     "TableFile",
     "TableSamples",
+    "TagColumn",
     "apply_decisions",
     "entry_records",
     "expected_gain",

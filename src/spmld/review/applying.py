@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.labels.words import to_number
 from spmld.review.decisions import Decision, add_keys, resolve
+from spmld.review.label_forms import LabelFields, TagColumn
 from spmld.review.samples import TableSamples
-from spmld.review.table_file import ParquetTable, TableFile
+from spmld.review.tables import EditableTable
 
-_WORDS = {1: "1", 0: "0"}
 _VALUES = {"present": 1, "absent": 0}
 
 
@@ -28,10 +26,16 @@ class Applied:
     content : bytes
         Content of the new file.
     trusted : ndarray of bool of shape (n_samples, n_labels)
-        Entries that reviewers have decided.
-    changed, confirmed, added, unsure, conflicts, unmatched : int
-        Number of observed labels that were changed and confirmed, of missing labels that were added, of entries that
-        were left as they are because reviewers are unsure or disagree, and of entries that are not in the file.
+        Entries that reviewers have decided and that the new file contains.
+    changed, confirmed, added : int
+        Number of observed labels that were changed and confirmed, and of missing labels that were added.
+    unsure, conflicts, unmatched : int
+        Number of entries that were left as they are because reviewers are unsure or disagree, and of entries that are
+        not in the file.
+    unwritten, implied : int
+        Number of decisions that a column of tags cannot express, such as an absent tag of a sample whose labels are
+        missing, and of entries without a decision that were missing and are negative now, because their sample has
+        its first tag.
 
     Examples
     --------
@@ -46,39 +50,30 @@ class Applied:
     unsure: int
     conflicts: int
     unmatched: int
-
-
-def label_columns(columns: Sequence[str], label_names: Iterable[str], prefix: str = "label_") -> dict[str, str]:
-    """Return the column of each label, whose name may have a prefix.
-
-    Examples
-    --------
-    >>> from spmld.review import label_columns
-    >>> label_columns(["pitch", "label_sad", "calm"], ["sad", "calm"])
-    {'sad': 'label_sad', 'calm': 'calm'}
-    """
-    chosen = {name: next((c for c in (prefix + name, name) if c in columns), None) for name in label_names}
-    absent = [name for name, column in chosen.items() if column is None]
-    if absent:
-        raise ValueError(f"the table has no column for the label {absent[0]!r}; its columns: {', '.join(columns[:10])}")
-    return {name: str(column) for name, column in chosen.items()}
+    unwritten: int
+    implied: int
 
 
 def apply_decisions(
-    table: TableFile | ParquetTable, decisions: Iterable[Decision], columns: Mapping[str, str]
+    table: EditableTable,
+    decisions: Iterable[Decision],
+    labels: Mapping[str, str] | LabelFields | TagColumn,
+    id: str | None = None,
 ) -> Applied:
     r"""Write decisions into a table, whose other fields do not change.
 
-    Labels are written in the form that their column uses, such as 1 and 0, or yes and no.
+    Labels are written in the form that the table uses, such as 1 and 0, yes and no, or a list of tags.
 
     Parameters
     ----------
-    table : TableFile or ParquetTable
-        Table.
+    table : TableFile, JsonLines, ExcelTable or ParquetTable
+        Table, see `open_table`.
     decisions : iterable of Decision
         Decisions of one or several reviewers, see `resolve`.
-    columns : mapping
-        Column of each label, see `label_columns`.
+    labels : mapping, LabelFields or TagColumn
+        Column of each label, see `label_columns`, or the column of tags.
+    id : str, optional
+        Column that identifies the samples, see `TableSamples`.
 
     Returns
     -------
@@ -86,7 +81,7 @@ def apply_decisions(
 
     Examples
     --------
-    >>> from spmld.review import Decision, TableFile, apply_decisions
+    >>> from spmld.review import Decision, TableFile, TagColumn, apply_decisions
     >>> table = TableFile("words,label_sad,label_calm\nThe rain,no,\nThe sun,yes,no\n")
     >>> decisions = [Decision("", "sad", "present", sample=0), Decision("", "calm", "absent", sample=0)]
     >>> applied = apply_decisions(table, decisions, {"sad": "label_sad", "calm": "label_calm"})
@@ -96,63 +91,69 @@ def apply_decisions(
     The sun,yes,no
     >>> applied.changed, applied.added, applied.trusted[0]
     (1, 1, array([ True,  True]))
+    >>> table = TableFile("words,tags\nThe rain,calm | slow\nThe sun,calm\n")
+    >>> print(apply_decisions(table, decisions, TagColumn("tags", ["calm", "sad", "slow"])).content.decode(), end="")
+    words,tags
+    The rain,slow | sad
+    The sun,calm
     """
-    samples, names = TableSamples(table, list(columns.values())), list(columns)
-    trusted = np.zeros((len(table), len(names)), dtype=bool)
-    words = _label_words(table, columns)
-    counts: Counter[str] = Counter()
-    changes: dict[tuple[int, str], Any] = {}
-    for (key, label), outcome in resolve(add_keys(decisions, samples.keys)).items():
-        row = samples.index.get(key)
-        if row is None or label not in columns:
-            counts["unmatched"] += 1
-        elif outcome in ("unsure", "conflict"):
-            counts["unsure" if outcome == "unsure" else "conflicts"] += 1
-        else:
-            column, value = columns[label], _VALUES[outcome]
-            old = to_number(dict(zip(table.columns, table.row(row), strict=False)).get(column, ""))
-            trusted[row, names.index(label)] = True
-            counts["confirmed" if old == value else "added" if np.isnan(old) else "changed"] += 1
-            if old != value:
-                changes[row, column] = words[column][value]
-    kinds = ("changed", "confirmed", "added", "unsure", "conflicts", "unmatched")
-    return Applied(table.replace(changes), trusted, *(counts[kind] for kind in kinds))
+    form = LabelFields(labels) if isinstance(labels, Mapping) else labels
+    samples, places = TableSamples(table, form.columns, id=id), {name: j for j, name in enumerate(form.names)}
+    outcomes = resolve(add_keys(decisions, samples.keys))
+    matched = {
+        (samples.index[key], label): outcome
+        for (key, label), outcome in outcomes.items()
+        if key in samples.index and label in places
+    }
+    decided = {place: _VALUES[outcome] for place, outcome in matched.items() if outcome in _VALUES}
+    values = np.full((len(table), len(places)), np.nan)
+    for (row, label), value in decided.items():
+        values[row, places[label]] = value
+    changes = form.changes(table, decided)
+    old, new = form.read(table, {}), form.read(table, changes)
+    written = new == values
+    given = list(matched.values())
+    return Applied(
+        content=table.replace(changes),
+        trusted=written,
+        changed=int((written & ~np.isnan(old) & (old != values)).sum()),
+        confirmed=int((written & (old == values)).sum()),
+        added=int((written & np.isnan(old)).sum()),
+        unsure=given.count("unsure"),
+        conflicts=given.count("conflict"),
+        unmatched=len(outcomes) - len(matched),
+        unwritten=int((~np.isnan(values) & ~written).sum()),
+        implied=int((np.isnan(values) & np.isnan(old) & ~np.isnan(new)).sum()),
+    )
 
 
-def trusted_csv(trusted: NDArray[np.bool_], label_names: Iterable[str]) -> str:
+def trusted_csv(
+    trusted: NDArray[np.bool_], label_names: Iterable[str], sample_names: Sequence[Any] | None = None, id: str = "id"
+) -> str:
     """Return the trusted entries as a CSV file for the option ``--trusted`` of the commands.
+
+    Parameters
+    ----------
+    trusted : ndarray of bool of shape (n_samples, n_labels)
+        Trusted entries.
+    label_names : iterable of str
+        Names of the labels.
+    sample_names : sequence, optional
+        Identifiers of the samples for a first column, whose name is `id`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from spmld.review import trusted_csv
-    >>> print(trusted_csv(np.array([[True, False]]), ["sad", "calm"]), end="")
-    sad,calm
-    1,0
+    >>> print(trusted_csv(np.array([[True, False]]), ["sad", "calm"], ["S1"], "song"), end="")
+    song,sad,calm
+    S1,1,0
     """
+    names, rows = list(label_names), trusted.astype(int).tolist()
+    if sample_names is not None and id not in names:
+        names, rows = [id, *names], [[sample, *row] for sample, row in zip(sample_names, rows, strict=True)]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(label_names)
-    writer.writerows(trusted.astype(int).tolist())
+    writer.writerow(names)
+    writer.writerows(rows)
     return buffer.getvalue()
-
-
-def _label_words(table: TableFile | ParquetTable, columns: Mapping[str, str]) -> dict[str, dict[int, str]]:
-    """Return the text of a positive and of a negative in each label column, or in the other label columns."""
-    used: dict[str, dict[int, Counter[str]]] = {}
-    total: dict[int, Counter[str]] = {1: Counter(), 0: Counter()}
-    for column in columns.values():
-        used[column] = {1: Counter(), 0: Counter()}
-        for text, count in Counter(table.column(column)).items():
-            value = to_number(text)
-            if value in (0, 1):
-                used[column][int(value)][text] += count
-                total[int(value)][text] += count
-    return {
-        column: {value: _most_common(counts[value], total[value], _WORDS[value]) for value in (1, 0)}
-        for column, counts in used.items()
-    }
-
-
-def _most_common(first: Counter[str], second: Counter[str], default: str) -> str:
-    return next((counts.most_common(1)[0][0] for counts in (first, second) if counts), default)

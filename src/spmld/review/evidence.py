@@ -9,13 +9,17 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from spmld.estimators import FeatureScaler, MaskedLogistic
+from spmld.inspection.explanation import ModelInput, read_model
+from spmld.inspection.feature_importance import summarize_contributions
 
+MAX_BACKGROUND = 500
+"""Maximum number of samples for median contributions and top features."""
 _Signs = NDArray[np.int8]
 
 
 @dataclass(frozen=True)
 class Influence:
-    """Influence of a feature on the score of a label: coefficient times the difference from the median."""
+    """Influence of a feature on the score of a label: difference of its contribution from the median contribution."""
 
     feature: str
     value: float
@@ -42,8 +46,13 @@ class Evidence:
         Labels: 1, -1, and 0 where missing.
     feature_names : sequence of str
         Names of the features.
-    coef : array of shape (n_labels, n_features), optional
-        Coefficients of a linear model. By default, those of `MaskedLogistic` on scaled features.
+    model : fitted estimator, optional
+        Model that `spmld.inspection.explain` accepts. By default, and for other models, `MaskedLogistic` is fitted on
+        scaled features.
+    model_X : array-like, sparse matrix or DataFrame, optional
+        The samples in the form that the model accepts. By default, X.
+    model_labels : sequence of int, optional
+        Index of each label in the model. By default, the labels have the same order.
     entry_weight : array of shape (n_samples, n_labels), optional
         Weights of the entries in the default model, such as the probabilities that they are correct.
 
@@ -51,32 +60,62 @@ class Evidence:
     --------
     >>> import numpy as np
     >>> from spmld.review import Evidence
-    >>> X, signs = np.array([[0.0, 1.0], [0.1, 1.0], [1.0, 0.0], [0.9, 0.0]]), np.array([[1], [1], [-1], [-1]])
-    >>> evidence = Evidence(X, signs, ["rain", "sun"], coef=np.array([[-1.0, 2.0]]))
+    >>> X, signs = np.array([[0.1, 2.0], [0.0, 2.1], [0.2, 0.0], [0.0, 0.1]]), np.array([[1], [1], [-1], [-1]])
+    >>> evidence = Evidence(X, signs, ["rain", "sun"])
     >>> evidence.influences(0, 0)[0].feature, evidence.neighbors(0, 0).positives[0][0]
     ('sun', 1)
+    >>> evidence.label_features(0)[0]
+    ['sun']
     """
 
-    def __init__(self, X: Any, signs: _Signs, feature_names: Any, coef: Any = None, entry_weight: Any = None):
-        self._X = X.tocsr() if sp.issparse(X) else np.asarray(X, dtype=float)
-        self._signs, self._names = signs, [str(name) for name in feature_names]
-        scaler = FeatureScaler().fit(self._X)
-        scaled = scaler.transform(self._X)
-        self._unit = normalize(scaled)
-        self._scaled = self._X
-        if coef is None:
+    def __init__(
+        self,
+        X: Any,
+        signs: _Signs,
+        feature_names: Any,
+        model: Any = None,
+        model_X: Any = None,
+        model_labels: Any = None,
+        entry_weight: Any = None,
+    ):
+        X = X.tocsr() if sp.issparse(X) else np.asarray(X, dtype=float)
+        scaled = FeatureScaler().fit(X).transform(X)
+        self._signs, self._unit = signs, normalize(scaled)
+        target = None if model is None else _read_model(model, X if model_X is None else model_X)
+        if target is not None:
+            self._target, self._values = target, target.X
+            self._labels = list(range(signs.shape[1]) if model_labels is None else model_labels)
+        else:
             Y = np.where(signs != 0, signs, np.nan)
-            self._scaled, coef = scaled, MaskedLogistic(C=1.0).fit(scaled, Y, entry_weight=entry_weight).coef_
-        self._coef = np.asarray(coef)
-        # Most entries of a sparse column are 0.
-        self._median = np.zeros(X.shape[1]) if sp.issparse(self._scaled) else np.median(self._scaled, axis=0)
+            linear = MaskedLogistic(C=1.0).fit(scaled, Y, entry_weight=entry_weight)
+            self._target, self._values = read_model(linear, scaled, [str(name) for name in feature_names]), X
+            self._labels = list(range(signs.shape[1]))
+        n = X.shape[0]
+        self._background = np.unique(np.linspace(0, n - 1, min(n, MAX_BACKGROUND)).astype(int))
+        self._typical: dict[int, Any] = {}
+        self._features: dict[int, tuple[list[str], list[str]]] = {}
 
     def influences(self, sample: int, label: int, top: int = 6) -> list[Influence]:
         """Return the features with the largest influence on the score of a label, in descending order."""
-        products = self._coef[label] * (_row(self._scaled, sample) - self._median)
-        order = np.argsort(-np.abs(products), kind="stable")[:top]
-        values = _row(self._X, sample)
-        return [Influence(self._names[i], float(values[i]), float(products[i])) for i in order if products[i] != 0]
+        contributions, _ = self._target.contributions(self._labels[label], [sample])
+        influence = _row(contributions, 0) - self._typical_contribution(label)
+        order = np.argsort(-np.abs(influence), kind="stable")[:top]
+        values, names = _row(self._values, sample), self._target.feature_names
+        return [Influence(names[i], float(values[i]), float(influence[i])) for i in order if influence[i] != 0]
+
+    def label_features(self, label: int, top: int = 5) -> tuple[list[str], list[str]]:
+        """Return the features that raise and those that lower the score of a label most, see `top_features`."""
+        if label not in self._features:
+            features = summarize_contributions(self._target, [self._labels[label]], self._background)
+            self._features[label] = features.raising_and_lowering(0, top)
+        return self._features[label]
+
+    def _typical_contribution(self, label: int) -> Any:
+        """Return the median contribution of each feature; most entries of a sparse column are 0."""
+        if label not in self._typical:
+            contributions, _ = self._target.contributions(self._labels[label], self._background)
+            self._typical[label] = 0.0 if sp.issparse(contributions) else np.median(contributions, axis=0)
+        return self._typical[label]
 
     def neighbors(self, sample: int, label: int, top: int = 3, n_nearest: int = 10) -> Neighbors:
         """Return the nearest positives by cosine similarity, and the number of positives among the nearest samples."""
@@ -99,3 +138,11 @@ class Evidence:
 def _row(X: Any, sample: int) -> NDArray[np.float64]:
     row = X[[sample]]
     return np.ravel(row.toarray() if sp.issparse(row) else row).astype(float)
+
+
+def _read_model(model: Any, X: Any) -> ModelInput | None:
+    """Return a model with the features that reach it, None if it cannot be explained."""
+    try:
+        return read_model(model, X)
+    except (TypeError, ValueError):
+        return None

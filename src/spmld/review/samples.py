@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from spmld.datasets import Dataset
-from spmld.review.table_file import ParquetTable, TableFile
+from spmld.review.tables import EditableTable
+from spmld.review.typed_tables import to_text
 
 IMAGE_TYPES = {
     ".png": "image/png",
@@ -65,14 +66,17 @@ class TableSamples:
 
     Parameters
     ----------
-    table : TableFile or ParquetTable
-        Table.
+    table : TableFile, JsonLines, ExcelTable or ParquetTable
+        Table, see `open_table`.
     labels : collection of str
         Columns of labels, which are neither shown nor part of the keys.
     image : str, optional
         Column with paths of images, relative to `folder`. Files outside of `folder` are not shown.
     folder : Path, optional
         Folder of the table.
+    id : str, optional
+        Column that identifies the samples. If its values are unique, keys depend on them only, so that other columns
+        may change. By default, keys depend on all columns that are not labels.
 
     Examples
     --------
@@ -83,7 +87,12 @@ class TableSamples:
     """
 
     def __init__(
-        self, table: TableFile | ParquetTable, labels: Collection[str], image: str | None = None, folder: Any = "."
+        self,
+        table: EditableTable,
+        labels: Collection[str],
+        image: str | None = None,
+        folder: Any = ".",
+        id: str | None = None,
     ):
         if image is not None and image not in table.columns:
             columns = ", ".join(table.columns[:10])
@@ -93,6 +102,14 @@ class TableSamples:
         self._names = [table.columns[i] for i in self._shown]
         self.keys = sample_keys([value for _, value in self.fields(i)] for i in range(len(table)))
         self.index = {key: i for i, key in enumerate(self.keys)}
+        self._ids = None if id is None else [to_text(value) for value in table.column(id)]
+        if self._ids is not None and len(set(self._ids)) == len(self._ids):
+            self.keys = sample_keys({"id": name} for name in self._ids)
+            self.index |= {key: i for i, key in enumerate(self.keys)}
+
+    def name(self, sample: int) -> str:
+        """Return the identifier of a sample, or its number."""
+        return str(sample) if self._ids is None else self._ids[sample]
 
     def fields(self, sample: int) -> list[tuple[str, str]]:
         """Return names and values of the columns that are not labels."""
@@ -134,6 +151,10 @@ class ArraySamples:
         self._X, self._names = data.X, list(data.feature_names)
         self.keys = sample_keys(self._values(i) for i in range(data.X.shape[0]))
         self.index = {key: i for i, key in enumerate(self.keys)}
+
+    def name(self, sample: int) -> str:
+        """Return the number of a sample."""
+        return str(sample)
 
     def fields(self, sample: int) -> list[tuple[str, str]]:
         """Return names and values of the features that are not 0."""

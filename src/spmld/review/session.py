@@ -129,13 +129,17 @@ class ReviewSession:
         sample, label = entry.sample, entry.label
         influences = [] if self.evidence is None else self.evidence.influences(sample, label)
         neighbors = None if self.evidence is None else self.evidence.neighbors(sample, label)
+        raising, lowering = ([], []) if self.evidence is None else self.evidence.label_features(label)
         view = SampleView.make(self.samples, sample, [influence.feature for influence in influences])
         return {
             **asdict(entry),
             "position": position,
+            "sample_name": self.samples.name(sample),
             "name": self.queue.label_names[label],
             "view": asdict(view),
             "influences": [asdict(influence) for influence in influences],
+            "raising": raising,
+            "lowering": lowering,
             "neighbors": None if neighbors is None else self._describe_neighbors(neighbors),
         }
 
@@ -144,6 +148,7 @@ class ReviewSession:
         rows = [
             {
                 "sample": i,
+                "sample_name": self.samples.name(i),
                 "similarity": similarity,
                 "title": self.samples.title(i),
                 "image": self.samples.image(i) is not None,

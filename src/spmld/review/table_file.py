@@ -1,19 +1,13 @@
 """TableFile: fields of a CSV file that can be changed while all other bytes stay the same."""
 
+import gzip
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from spmld._io import StrPath, need, reading
-from spmld.datasets.files import table_kind
-from spmld.labels.words import to_number
-
 _BOM = "\ufeff"
-_SEPARATORS = ",;\t|"
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +20,8 @@ class TableFile:
         Content of the file.
     encoding, separator : str
         Encoding of the file, and separator of the fields.
+    compressed : bool
+        Whether the file is compressed by gzip.
 
     Examples
     --------
@@ -40,6 +36,7 @@ class TableFile:
     text: str
     encoding: str = "utf-8"
     separator: str = ","
+    compressed: bool = False
     _field: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -63,8 +60,9 @@ class TableFile:
 
     @cached_property
     def columns(self) -> list[str]:
-        """Names of the columns."""
-        return [self._value(*span) for span in self._fields(self.spans[0])]
+        """Names of the columns, as in `spmld.datasets.read_table`."""
+        names = [self._value(*span).strip() for span in self._fields(self.spans[0])]
+        return [name or f"Unnamed: {i}" for i, name in enumerate(names)]
 
     def __len__(self) -> int:
         return len(self.spans) - 1
@@ -93,7 +91,8 @@ class TableFile:
                 start, stop = fields[place]
                 parts += [self.text[end:start], self._quote(by_row[row][place], self.text[start:stop])]
                 end = stop
-        return "".join([*parts, self.text[end:]]).encode(self.encoding)
+        content = "".join([*parts, self.text[end:]]).encode(self.encoding)
+        return gzip.compress(content, mtime=0) if self.compressed else content
 
     def _fields(self, span: tuple[int, int]) -> list[tuple[int, int]]:
         place, end = span
@@ -112,86 +111,3 @@ class TableFile:
     def _quote(self, value: str, old: str) -> str:
         special = any(sign in value for sign in (self.separator, '"', "\r", "\n"))
         return '"' + value.replace('"', '""') + '"' if special or old.startswith('"') else value
-
-
-@dataclass(frozen=True, eq=False)
-class ParquetTable:
-    """A Parquet file with the interface of `TableFile`. It is written again as a whole.
-
-    Examples
-    --------
-    See `TableFile`.
-    """
-
-    frame: Any
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns."""
-        return [str(name) for name in self.frame.columns]
-
-    def __len__(self) -> int:
-        return len(self.frame)
-
-    def row(self, index: int) -> list[str]:
-        """Return the values of a row as text, empty where missing."""
-        return [_text(value) for value in self.frame.iloc[index]]
-
-    def column(self, name: str) -> list[str]:
-        """Return the values of a column as text."""
-        return [_text(value) for value in self.frame.iloc[:, self.columns.index(name)]]
-
-    def replace(self, changes: Mapping[tuple[int, str], Any]) -> bytes:
-        """Return the file with other values in some fields, in the type of their column."""
-        frame = self.frame.copy()
-        for name in {name for _, name in changes}:
-            place = self.columns.index(name)
-            values = frame.iloc[:, place].astype(object).tolist()
-            kinds = Counter(type(value) for value in values if _text(value))
-            kind = kinds.most_common(1)[0][0] if kinds else float
-            for (row, changed), value in changes.items():
-                if changed == name:
-                    values[row] = None if value == "" else value if kind is str else kind(to_number(value))
-            frame.isetitem(place, need("pandas").Series(values, index=frame.index, dtype=frame.dtypes.iloc[place]))
-        return frame.to_parquet(index=None)
-
-
-def _text(value: Any) -> str:
-    return "" if value is None or need("pandas").isna(value) is True else str(value)
-
-
-def open_table(path: StrPath, *, encoding: str = "utf-8", format: str | None = None) -> TableFile | ParquetTable | None:
-    """Read a table whose fields can be changed; None if the file has another format.
-
-    Parameters
-    ----------
-    path : str or path-like
-        CSV or Parquet file. The separator of a CSV file is the most frequent of comma, semicolon, tab and bar in its
-        header.
-    encoding : str, default="utf-8"
-        Encoding of a CSV file.
-    format : {"csv", "parquet"}, optional
-        Format. By default, it is chosen by the file extension.
-
-    Returns
-    -------
-    TableFile, ParquetTable or None
-
-    Examples
-    --------
-    See `apply_decisions`.
-    """
-    kind = table_kind(path, format)
-    if kind is None or not Path(path).is_file():
-        return None
-    if kind == "parquet":
-        with reading(path, "a Parquet file") as file:
-            need("pyarrow")
-            return ParquetTable(need("pandas").read_parquet(file))
-    with reading(path, "a CSV file") as file:
-        text = file.read_bytes().decode(encoding)
-        header = re.sub(r'"[^"]*"', "", text[: text.find("\n") if "\n" in text else None])
-        separator = "\t" if file.suffix.lower() == ".tsv" else max(_SEPARATORS, key=header.count)
-        table = TableFile(text, encoding, separator)
-        table.columns  # noqa: B018, errors of the format are raised here
-        return table

@@ -69,7 +69,7 @@ function showFacts(entry) {
 }
 
 function showSample(entry) {
-  $("sample-title").textContent = `Sample ${entry.sample}`;
+  $("sample-title").textContent = `Sample ${entry.sample_name}`;
   $("texts").replaceChildren(...entry.view.texts.flatMap(([name, text]) => [
     element("h4", name), element("p", text, text.includes(" ") ? "text" : ""),
   ]));
@@ -97,11 +97,11 @@ function showEvidence(entry) {
   $("neighbors").replaceChildren(...(near ? near.positives : []).map((sample) => {
     const item = element("li", sample.title);
     if (sample.image) {
-      const image = Object.assign(new Image(), { alt: `Image of sample ${sample.sample}`, className: "thumbnail" });
+      const image = Object.assign(new Image(), { alt: `Image of sample ${sample.sample_name}`, className: "thumbnail" });
       loadImage(sample.sample).then((address) => { image.src = address; }, () => {});
       item.prepend(image);
     }
-    item.append(" ", element("small", `sample ${sample.sample}, similarity ${sample.similarity.toFixed(2)}`));
+    item.append(" ", element("small", `sample ${sample.sample_name}, similarity ${sample.similarity.toFixed(2)}`));
     return item;
   }));
   const largest = Math.max(...entry.influences.map((i) => Math.abs(i.influence)), 1e-12);
@@ -115,6 +115,13 @@ function showEvidence(entry) {
     row.append(element("th", i.feature), element("td", String(Number(i.value.toPrecision(3)))), cell);
     return row;
   }));
+  const features = [
+    ["Top features for the label in all samples", entry.raising],
+    ["Top features against it", entry.lowering],
+  ].filter(([, names]) => names.length);
+  $("label-features").replaceChildren(
+    ...features.flatMap(([title, names]) => [element("dt", title), element("dd", names.join(", "))]),
+  );
 }
 
 function show(state) {

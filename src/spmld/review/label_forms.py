@@ -1,0 +1,251 @@
+"""Where a table has its labels, and how decisions change it: label columns, or one column of tags."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spmld.labels.tags import EmptyIs, Untagged, guess_separator, read_tags, split_tags
+from spmld.labels.words import to_number
+from spmld.review.tables import EditableTable
+
+Changes: TypeAlias = dict[tuple[int, str], Any]
+"""New values of the fields of a table by row and column."""
+_Floats = NDArray[np.float64]
+_DEFAULTS = {1: "1", 0: "0"}
+_SEPARATOR = ";"  # of tags, if no sample has two of them
+
+
+def label_columns(columns: Sequence[str], label_names: Iterable[str], prefix: str = "label_") -> dict[str, str]:
+    """Return the column of each label, whose name may have a prefix.
+
+    Examples
+    --------
+    >>> from spmld.review import label_columns
+    >>> label_columns(["pitch", "label_sad", "calm"], ["sad", "calm"])
+    {'sad': 'label_sad', 'calm': 'calm'}
+    """
+    chosen = {name: next((c for c in (prefix + name, name) if c in columns), None) for name in label_names}
+    absent = [name for name, column in chosen.items() if column is None]
+    if absent:
+        raise ValueError(f"the table has no column for the label {absent[0]!r}; its columns: {', '.join(columns[:10])}")
+    return {name: str(column) for name, column in chosen.items()}
+
+
+@dataclass(frozen=True)
+class LabelFields:
+    r"""Labels in columns of their own. Decisions are written in the form that a column uses, such as yes and no.
+
+    Attributes
+    ----------
+    by_name : mapping
+        Column of each label, see `label_columns`.
+    empty_is : {"missing", "negative"}
+        Meaning of an empty field.
+
+    Examples
+    --------
+    >>> from spmld.review import LabelFields, TableFile
+    >>> table = TableFile("words,label_sad\nThe rain,no\nThe sun,yes\n")
+    >>> LabelFields({"sad": "label_sad"}).changes(table, {(0, "sad"): 1})
+    {(0, 'label_sad'): 'yes'}
+    """
+
+    by_name: Mapping[str, str]
+    empty_is: EmptyIs = "missing"
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the labels."""
+        return list(self.by_name)
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns that contain labels."""
+        return list(self.by_name.values())
+
+    def read(self, table: EditableTable, changes: Mapping[tuple[int, str], Any]) -> _Floats:
+        """Return the labels after changes, as 1 and 0, NaN where missing."""
+        Y = np.array([[self._number(value) for value in table.column(c)] for c in self.columns], dtype=float).T
+        for (row, column), value in changes.items():
+            Y[row, self.columns.index(column)] = self._number(value)
+        return Y
+
+    def changes(self, table: EditableTable, decided: Mapping[tuple[int, str], int]) -> Changes:
+        """Return the new values of the fields for decisions, 1 or 0, given by row and name of the label."""
+        forms, old = self._forms(table), self.read(table, {})
+        places = {name: j for j, name in enumerate(self.by_name)}
+        return {
+            (row, self.by_name[name]): forms[self.by_name[name]][value]
+            for (row, name), value in decided.items()
+            if old[row, places[name]] != value
+        }
+
+    def _number(self, value: Any) -> float:
+        number = to_number(value)
+        if np.isnan(number):
+            return 0.0 if self.empty_is == "negative" else np.nan
+        return float(number > 0)
+
+    def _forms(self, table: EditableTable) -> dict[str, dict[int, Any]]:
+        """Return the value of a positive and of a negative in each label column, or in the other label columns."""
+        used: dict[str, dict[int, Counter[Any]]] = {}
+        total: dict[int, Counter[Any]] = {1: Counter(), 0: Counter()}
+        for column in self.columns:
+            used[column] = {1: Counter(), 0: Counter()}
+            for value, count in Counter(table.column(column)).items():
+                if not np.isnan(number := self._number(value)):
+                    used[column][int(number)][value] += count
+                    total[int(number)][value] += count
+        return {
+            column: {value: _most_common(counts[value], counts[1 - value], total[value], value) for value in (1, 0)}
+            for column, counts in used.items()
+        }
+
+
+def _most_common(same: Counter[Any], opposite: Counter[Any], others: Counter[Any], default: int) -> Any:
+    """Return the most frequent form of a value: in its column, else in other columns, of the same type."""
+    if same:
+        return same.most_common(1)[0][0]
+    kinds = {type(value) for value in opposite} - {type(None)}
+    form = next((value for value, _ in others.most_common() if not kinds or type(value) in kinds), None)
+    if form is not None:
+        return form
+    kind = next(iter(kinds), str)
+    return _DEFAULTS[default] if kind is str else kind(default)
+
+
+@dataclass(frozen=True)
+class TagColumn:
+    r"""Labels in one column with a list of tags. A decision adds a tag at the end of a list, or removes it.
+
+    Other tags, their order and the separator stay the same. A list without tags is ``[]``, since an empty field means
+    missing labels, unless `empty_is` is "negative".
+
+    Attributes
+    ----------
+    column : str
+        Name of the column.
+    names : list of str
+        Names of the labels.
+    sep : str or None
+        Separator of the tags. By default, it is guessed.
+    untagged, empty_is : str
+        Meaning of a tag that is not in a list and of an empty field, see `spmld.labels.read_tags`.
+
+    Examples
+    --------
+    >>> from spmld.review import TableFile, TagColumn
+    >>> table = TableFile("words,tags\nThe rain,calm; sad\nThe sun,calm\n")
+    >>> tags = TagColumn("tags", ["calm", "sad"])
+    >>> tags.changes(table, {(0, "calm"): 0, (1, "sad"): 1, (1, "calm"): 1})
+    {(0, 'tags'): 'sad', (1, 'tags'): 'calm; sad'}
+    """
+
+    column: str
+    names: list[str]
+    sep: str | None = None
+    untagged: Untagged = "negative"
+    empty_is: EmptyIs = "missing"
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns that contain labels."""
+        return [self.column]
+
+    def read(self, table: EditableTable, changes: Mapping[tuple[int, str], Any]) -> _Floats:
+        """Return the labels after changes, as 1 and 0, NaN where missing."""
+        values = table.column(self.column)
+        sep = self._separator(values)
+        for (row, _), value in changes.items():
+            values[row] = value
+        options: Any = {"untagged": self.untagged, "empty_is": self.empty_is, "names": self.names}
+        return read_tags(values, sep=sep, **options).Y
+
+    def changes(self, table: EditableTable, decided: Mapping[tuple[int, str], int]) -> Changes:
+        """Return the new values of the fields for decisions, 1 or 0, given by row and name of the label.
+
+        An empty field that means missing labels does not change, unless a tag is added or all labels are decided.
+        """
+        values = table.column(self.column)
+        sep = self._separator(values)
+        style = _TagStyle.of(values, sep)
+        by_row: dict[int, dict[str, int]] = {}
+        for (row, name), value in decided.items():
+            by_row.setdefault(row, {})[name] = value
+        changes = {}
+        for row, answers in by_row.items():
+            old = split_tags(values[row], sep)
+            add = [name for name, value in answers.items() if value and name not in (old or ())]
+            remove = {name for name, value in answers.items() if not value and name in (old or ())}
+            complete = old is None and self.empty_is == "missing" and len(answers) == len(self.names)
+            if add or remove or complete:
+                changes[row, self.column] = style.edit(values[row], add, remove, self._none())
+        return changes
+
+    def _separator(self, values: Iterable[Any]) -> str | None:
+        return self.sep or guess_separator([value for value in values if isinstance(value, str)])
+
+    def _none(self) -> str:
+        """Return the text of a list without tags."""
+        return "[]" if self.untagged == "negative" and self.empty_is == "missing" else ""
+
+
+@dataclass(frozen=True)
+class _TagStyle:
+    """Form of the lists of a column: separator with its spaces, quotes of a tag, brackets, or real lists."""
+
+    sep: str
+    glue: str
+    quote: str
+    brackets: bool
+    lists: bool
+
+    @classmethod
+    def of(cls, values: Sequence[Any], sep: str | None) -> "_TagStyle":
+        """Return the most common form."""
+        texts = [value.strip() for value in values if isinstance(value, str) and value.strip()]
+        parts = [_split(_inside(text), sep or _SEPARATOR) for text in texts]
+        glue = Counter(part for row in parts for part in row[1::2])
+        quotes = Counter(part[:1] if part[:1] in ("'", '"') else "" for row in parts for part in row[::2])
+        brackets = sum(_inside(text) != text for text in texts) * 2 > len(texts)
+        lists = not texts and any(value is not None and not isinstance(value, str) for value in values)
+        common, quote = (counts.most_common(1)[0][0] if counts else "" for counts in (glue, quotes))
+        return cls(sep or _SEPARATOR, common or f"{_SEPARATOR} ", quote, brackets, lists)
+
+    def edit(self, value: Any, add: Sequence[str], remove: set[str], none: str) -> Any:
+        """Return a list with other tags, in the type of the value; `none` is the text of a list without tags."""
+        if hasattr(value, "tolist") or isinstance(value, (list, tuple)) or (value is None and self.lists):
+            items = [] if value is None else list(value)
+            return [item for item in items if str(item).strip() not in remove] + list(add)
+        text = "" if value is None else str(value)
+        inside = text.strip()
+        brackets = _inside(inside) != inside if inside else self.brackets
+        inside = _inside(inside)
+        parts = _split(inside, self.sep) if inside.strip() else []
+        kept: list[str] = []
+        for i in range(0, len(parts), 2):
+            if parts[i].strip("'\"").strip() not in remove:
+                kept += [*(parts[i - 1 : i] if kept else []), parts[i]]
+        glue = parts[1] if len(parts) > 1 else self.glue
+        for tag in add:
+            kept += [*([glue] if kept else []), self.quote + tag + self.quote]
+        joined = "".join(kept)
+        if not joined.strip():
+            return none
+        joined = f"[{joined}]" if brackets else joined
+        return text.replace(text.strip(), joined) if text.strip() else joined
+
+
+def _inside(text: str) -> str:
+    """Return a text without the brackets of a list."""
+    return text[1:-1].strip() if text.startswith("[") and text.endswith("]") else text
+
+
+def _split(text: str, sep: str) -> list[str]:
+    """Return tags and the separators between them, with the spaces around them, in turn."""
+    return re.split(rf"(\s*{re.escape(sep)}\s*)", text)

@@ -1,0 +1,142 @@
+"""Tables whose fields can be changed, chosen by the format of the file."""
+
+import gzip
+import io
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+from spmld._io import StrPath, need, reading
+from spmld.datasets import read_table
+from spmld.datasets.files import table_kind
+from spmld.datasets.raw_tables import HEAD, guess_separator
+from spmld.review.table_file import TableFile
+from spmld.review.typed_tables import ExcelTable, JsonLines, ParquetTable
+
+EXTENSIONS = {
+    "csv": (".csv", ".tsv", ".csv.gz", ".tsv.gz"),
+    "jsonl": (".jsonl", ".ndjson", ".jsonl.gz"),
+    "excel": (".xlsx",),
+    "parquet": (".parquet", ".pq"),
+}
+"""File extensions of the tables that decisions can be written into."""
+
+
+class EditableTable(Protocol):
+    """Table with a row for each sample.
+
+    `column` returns the values of a column, None or empty text where missing, and `row` those of a row as text.
+    `replace` returns the content of the file after changes, given by row and column.
+    """
+
+    @property
+    def columns(self) -> list[str]: ...
+
+    def __len__(self) -> int: ...
+
+    def row(self, index: int) -> list[str]: ...
+
+    def column(self, name: str) -> list[Any]: ...
+
+    def replace(self, changes: Mapping[tuple[int, str], Any]) -> bytes: ...
+
+
+def open_table(
+    path: StrPath, *, encoding: str = "utf-8", sep: str | None = None, format: str | None = None
+) -> EditableTable | None:
+    """Read a table whose fields can be changed; None if the file has another format.
+
+    Parameters
+    ----------
+    path : str or path-like
+        CSV file, which may be compressed, JSON lines, Excel or Parquet file, or folder of text files. A folder is
+        converted to a CSV file with the columns file, text and tags.
+    encoding : str, default="utf-8"
+        Encoding of a text file.
+    sep : str, optional
+        Separator of a CSV file. By default, it is guessed.
+    format : {"csv", "jsonl", "excel", "parquet", "folder"}, optional
+        Format. By default, it is chosen by the file extension.
+
+    Returns
+    -------
+    TableFile, JsonLines, ExcelTable, ParquetTable or None
+
+    Examples
+    --------
+    See `apply_decisions`.
+    """
+    kind = table_kind(path, format)
+    if kind is None or not Path(path).exists():
+        return None
+    if kind == "folder":
+        return TableFile(_folder_to_csv(path, encoding))
+    with reading(path, "a table") as file:
+        if kind == "parquet":
+            need("pyarrow")
+            return ParquetTable(need("pandas").read_parquet(file))
+        if kind == "excel":
+            return ExcelTable(read_table(file, format=kind), file.read_bytes())
+        content, compressed = file.read_bytes(), file.suffix.lower() == ".gz"
+        text = (gzip.decompress(content) if compressed else content).decode("utf-8" if kind == "jsonl" else encoding)
+        if kind == "jsonl":
+            return JsonLines(text, compressed)
+        table = TableFile(text, encoding, _separator(text, file, sep), compressed)
+        table.columns  # noqa: B018, errors of the format are raised here
+        return table
+
+
+def check_extension(out: StrPath, path: StrPath, format: str | None = None) -> None:
+    """Raise ValueError if a table cannot be written to the file `out`, because its extension is of another format.
+
+    Examples
+    --------
+    >>> from spmld.review.tables import check_extension
+    >>> check_extension("reviewed.xlsx", "songs.csv")
+    Traceback (most recent call last):
+    ...
+    ValueError: decisions are written in the format of songs.csv, to a file .csv or .tsv, got reviewed.xlsx
+    """
+    kind = table_kind(path, format)
+    kind = "csv" if kind == "folder" else kind
+    if kind is None:
+        supported = ", ".join(extension for names in EXTENSIONS.values() for extension in names)
+        raise ValueError(
+            f"decisions can be written into a table ({supported}) or a folder of text files, got {path}; convert it "
+            "with spmld data convert, and review the converted file"
+        )
+    compressed = Path(path).suffix.lower() == ".gz"
+    accepted = [name for name in EXTENSIONS[kind] if name.endswith(".gz") == compressed]
+    if not str(out).lower().endswith(tuple(accepted)):
+        folder = Path(path).is_dir()
+        what = "a folder is written as a table" if folder else f"decisions are written in the format of {path}"
+        raise ValueError(f"{what}, to a file {' or '.join(accepted)}, got {out}")
+
+
+def without_gz(path: StrPath) -> Path:
+    """Return a path without the extension .gz.
+
+    Examples
+    --------
+    >>> from spmld.review.tables import without_gz
+    >>> without_gz("songs.csv.gz").name
+    'songs.csv'
+    """
+    file = Path(path)
+    return file.with_suffix("") if file.suffix.lower() == ".gz" else file
+
+
+def _separator(text: str, file: Path, sep: str | None) -> str:
+    if sep is not None:
+        return sep.replace("\\t", "\t")
+    lines = islice(io.StringIO(text.removeprefix("\ufeff"), newline=""), HEAD)
+    return guess_separator(list(lines), "\t" if ".tsv" in file.suffixes else ",")
+
+
+def _folder_to_csv(path: StrPath, encoding: str) -> str:
+    """Return the table of a folder of text files as CSV, with its tags separated by semicolons."""
+    frame = read_table(path, format="folder", encoding=encoding)
+    if "tags" in frame.columns and frame["tags"].map(lambda tags: isinstance(tags, list)).all():
+        frame["tags"] = frame["tags"].map("; ".join)
+    return str(frame.to_csv(index=False, lineterminator="\n"))

@@ -1,0 +1,179 @@
+"""From a raw file to reviewed labels: tags, text and identifiers in every format, in processes of their own."""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spmld.datasets import read_dataset
+from spmld.labels import read_tags
+from tests.journeys.songs import TAGS, make_songs, spmld, succeed, tag_lists
+from tests.review.cases import send
+
+FRAME, TRUTH = make_songs(120)
+IDS = FRAME["song_id"].tolist()
+ROLES = ["--text", "review", "--tags", "tags", "--id", "song_id"]
+
+
+def make_tags(sep="; "):
+    """Return tags with 5 % wrong entries and some empty fields; the first song has all tags."""
+    wrong = np.random.default_rng(1).random(TRUTH.shape) < 0.05
+    wrong[0] = ~TRUTH.to_numpy()[0]
+    tags = tag_lists(TRUTH ^ wrong, sep)
+    return ["" if i % 20 == 7 else text for i, text in enumerate(tags)]
+
+
+def is_true(entry):
+    return bool(TRUTH[entry["label"]][entry["sample"]])
+
+
+class Review:
+    """A running review."""
+
+    def __init__(self, folder, *args):
+        command = [sys.executable, "-m", "spmld.cli", "review", *args, "--no-browser"]
+        self.process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+        self.lines = []
+        for line in self.process.stderr:
+            self.lines.append(line)
+            if match := re.match(r"Open http://127\.0\.0\.1:(\d+)/#(\S+)", line):
+                self.port, self.token = int(match[1]), match[2]
+                return
+        raise AssertionError("".join(self.lines))
+
+    def ask(self, method="GET", path="/api/entries", body=None):
+        status, _, content = send(self.port, method, path, self.token, body)
+        assert status == 200, content
+        return json.loads(content)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        self.lines += self.process.stderr.readlines()
+        return self.process.wait(60)
+
+
+def test_text_tags_and_identifiers_with_the_roles_of_the_model(tmp_path):
+    FRAME.assign(tags=make_tags()).to_csv(tmp_path / "songs.csv", index=False, lineterminator="\r\n")
+    succeed(tmp_path, "fit", "songs.csv", *ROLES, "-o", "songs.skops", "--no-held-out")
+    review = Review(tmp_path, "songs.csv", "--model", "songs.skops", "--reviewer", "ann")
+    state, seen = review.ask(), {}
+    for _ in range(40):
+        entry = state["entries"][0]
+        entry["label"] = entry["name"]
+        assert entry["sample_name"] == IDS[entry["sample"]]
+        assert FRAME["review"][entry["sample"]] in [text for _, text in entry["view"]["texts"]]
+        assert "tags" not in dict(entry["view"]["fields"])
+        # Words of the model are the evidence, not columns of the table.
+        assert any(influence["feature"].startswith("review: ") for influence in entry["influences"])
+        assert any(word.startswith("review: ") for word in entry["raising"])
+        answer = "present" if is_true(entry) else "absent"
+        seen[entry["sample"], entry["name"]] = is_true(entry)
+        state = review.ask("POST", "/api/decision", {"position": entry["position"], "answer": answer})
+    assert review.stop() == 0
+    command = re.search(r"spmld (apply .*)$", review.lines[-1])[1].replace("FILE", "reviewed.csv")
+    assert "--tags tags --tag-sep ';' --id song_id --text review" in command
+    arguments = [word.strip("'") for word in command.split()]
+    _, err = succeed(tmp_path, *arguments, "--refit", "reviewed.skops")
+    assert re.search(r"reviewed\.csv: \d+ labels changed, \d+ added, \d+ confirmed", err)
+
+    # Only tags of decided songs differ, and all bytes around them are the same.
+    old, new = ((tmp_path / name).read_bytes().decode() for name in ("songs.csv", "reviewed.csv"))
+    assert new.count("\r\n") == old.count("\r\n")
+    before, after = (list(csv.DictReader(io.StringIO(text))) for text in (old, new))
+    decided = {sample for sample, _ in seen}
+    for i, (a, b) in enumerate(zip(before, after, strict=True)):
+        assert {**a, "tags": ""} == {**b, "tags": ""}
+        assert i in decided or a["tags"] == b["tags"]
+    Y = read_tags([row["tags"] for row in after], sep=";", names=TAGS).Y
+    trusted = pd.read_csv(tmp_path / "reviewed.trusted.csv", index_col="song_id")
+    assert list(trusted.index) == IDS
+    for (sample, label), truth in seen.items():
+        if trusted.loc[IDS[sample], label]:
+            assert Y[sample, TAGS.index(label)] == truth
+        else:
+            assert (before[sample]["tags"], truth) == ("", False)  # [] would mean that all tags are absent
+    missing = 40 - trusted.to_numpy().sum()
+    assert f"{missing} entries: absent, but not written, because the field 'tags' is empty" in err
+    arguments = [word.replace("reviewed.csv", "negative.csv") for word in arguments]
+    out, _ = succeed(tmp_path, *arguments, "--empty-is", "negative", "--json")
+    assert (json.loads(out)["trusted_entries"], json.loads(out)["unwritten"]) == (40, 0)
+
+    # The trusted entries are matched by identifier, and are not shown again.
+    pd.read_csv(tmp_path / "reviewed.csv")[::-1].to_csv(tmp_path / "reversed.csv", index=False)
+    options = [*ROLES, "--trusted", "reviewed.trusted.csv", "--export", "again.jsonl", "--db", "again.sqlite"]
+    succeed(tmp_path, "review", "reversed.csv", *options)
+    again = [json.loads(line) for line in (tmp_path / "again.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert again
+    assert not any(trusted.loc[record["fields"]["song_id"], record["label"]] for record in again)
+    out, _ = succeed(tmp_path, "next", "reviewed.csv", "--model", "reviewed.skops", "--json")
+    assert all(row["song_id"] in IDS for row in json.loads(out))
+
+
+def write_folder(path, tags):
+    for name, review, text in zip(IDS, FRAME["review"], tags, strict=True):
+        for tag in text.split("; ") if text else ["other"]:
+            (path / tag).mkdir(parents=True, exist_ok=True)
+            (path / tag / f"{name}.txt").write_text(review, encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("ignore::spmld.datasets.TableWarning")
+@pytest.mark.parametrize("name", ["songs.csv.gz", "songs.tsv", "songs.xlsx", "songs.jsonl", "songs.parquet", "songs"])
+def test_decisions_are_written_in_the_format_of_the_file(tmp_path, name):
+    pytest.importorskip("openpyxl")
+    pytest.importorskip("pyarrow")
+    tags = make_tags()
+    songs = FRAME.assign(tags=[text or None for text in tags])
+    lists = songs.assign(tags=[text.split("; ") if text else None for text in tags])
+    write = {
+        "songs.csv.gz": lambda path: songs.to_csv(path, index=False),
+        "songs.tsv": lambda path: songs.to_csv(path, index=False, sep="\t"),
+        "songs.xlsx": lambda path: songs.to_excel(path, index=False),
+        "songs.jsonl": lambda path: lists.to_json(path, orient="records", lines=True),
+        "songs.parquet": lists.to_parquet,
+        "songs": lambda path: write_folder(path, tags),
+    }
+    write[name](tmp_path / name)
+    roles = [] if name == "songs" else ROLES
+    succeed(tmp_path, "review", name, *roles, "--export", "entries.jsonl")
+    records = [json.loads(line) for line in (tmp_path / "entries.jsonl").read_text(encoding="utf-8").splitlines()]
+    names = [record["fields"].get("song_id") or record["fields"]["file"].rpartition("/")[2][:4] for record in records]
+    chosen = []
+    for record, song in zip(records, names, strict=True):
+        if record["kind"] == "suspicious" and record["label"] in TAGS and len(chosen) < 25:
+            record["answer"] = "present" if TRUTH[record["label"]][IDS.index(song)] else "absent"
+            chosen.append((song, record["label"], record["answer"] == "present"))
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    out = "reviewed.csv" if name == "songs" else f"reviewed.{name.partition('.')[2]}"
+    refit = ["--refit", "m.skops", "--method", "MaskedLogistic"]
+    text, _ = succeed(tmp_path, "apply", name, *roles, "answers.jsonl", "-o", out, "--json", *refit)
+    summary = json.loads(text)
+    assert summary["changed"] + summary["confirmed"] == len(chosen) == 25
+    assert summary["changed"] > 5
+    # Read back: all decided entries are correct.
+    options = {"text": "text", "id": "file"} if name == "songs" else {"text": "review", "id": "song_id"}
+    data = read_dataset(tmp_path / out, tags="tags", **options)
+    rows = [str(sample).rpartition("/")[2][:4] for sample in data.sample_names]
+    for song, label, present in chosen:
+        assert data.Y[rows.index(song), data.label_names.index(label)] == present
+    assert len(rows) >= len(IDS)
+
+
+def test_formats_that_cannot_be_written_are_named_before_the_work(tmp_path):
+    FRAME.assign(tags=make_tags()).to_csv(tmp_path / "songs.csv", index=False)
+    for args, message in (
+        (["songs.csv", *ROLES, "-o", "y.parquet"], "in the format of songs.csv, to a file .csv or .tsv, got y.parquet"),
+        (["songs.arff", "-o", "y.arff"], "a table (.csv, .tsv, .csv.gz, .tsv.gz, .jsonl, .ndjson, .jsonl.gz, .xlsx, "),
+        (["songs.csv", "-o", "y.csv"], "--tags tags"),
+    ):
+        status, out, err = spmld(tmp_path, "apply", *args[:1], "x.jsonl", *args[1:])
+        assert (status, out) == (2, "")
+        assert message in err
+        assert "Traceback" not in err

@@ -1,0 +1,178 @@
+"""Decisions in a column of tags: only decided tags change, in the form of the column."""
+
+import gzip
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spmld.labels import read_tags
+from spmld.review import Decision, JsonLines, TableFile, TableSamples, TagColumn, apply_decisions, open_table
+
+TAGS = ["calm", "folk song", "rock", "sad"]
+LISTS = st.lists(st.lists(st.sampled_from(TAGS), unique=True), min_size=2, max_size=12)
+ANSWERS = st.dictionaries(st.tuples(st.integers(0, 11), st.sampled_from(TAGS)), st.sampled_from(["present", "absent"]))
+
+
+def csv_table(texts):
+    return TableFile(pd.DataFrame({"x": range(len(texts)), "tags": texts, "z": 1}).to_csv(index=False))
+
+
+def decisions(answers, n):
+    return [Decision("", label, answer, sample=i) for (i, label), answer in answers.items() if i < n]
+
+
+@settings(max_examples=150, deadline=None)
+@given(lists=LISTS, answers=ANSWERS, glue=st.sampled_from([";", "; ", "|", " | ", ", "]), quoted=st.booleans())
+def test_decided_tags_change_and_others_keep_their_order(lists, answers, glue, quoted):
+    lists = [["rock", "sad"], *lists]
+    texts = [glue.join(f"'{tag}'" if quoted else tag for tag in tags) for tags in lists]
+    texts = [f"[{text}]" if quoted else text for text in texts]
+    table, form = csv_table(texts), TagColumn("tags", TAGS)
+    applied = apply_decisions(table, decisions(answers, len(lists)), form)
+    new = TableFile(applied.content.decode())
+    before, after = (read_tags(t.column("tags"), sep=glue.strip(), names=TAGS).Y for t in (table, new))
+    for i, (old_tags, text) in enumerate(zip(lists, new.column("tags"), strict=True)):
+        mine = {label: answer for (row, label), answer in answers.items() if row == i}
+        kept = [tag for tag in old_tags if mine.get(tag) != "absent"]
+        added = [tag for tag in mine if mine[tag] == "present" and tag not in old_tags]
+        if text:
+            inside = text[1:-1] if quoted or text == "[]" else text
+            parts = [part.strip("'") for part in inside.split(glue)] if inside else []
+            assert parts == kept + added  # the separator and its spaces, too
+        else:
+            assert not old_tags  # an empty field stays, unless a tag is added or all are decided
+            assert not added
+        for j, tag in enumerate(TAGS):
+            if applied.trusted[i, j]:
+                assert after[i, j] == (mine[tag] == "present")
+            elif tag not in mine and not np.isnan(before[i, j]):
+                assert after[i, j] == before[i, j]
+    counted = applied.changed + applied.confirmed + applied.added + applied.unwritten
+    assert counted == sum(i < len(lists) for i, _ in answers)
+    assert applied.trusted.sum() == counted - applied.unwritten
+
+
+def test_all_other_bytes_stay():
+    text = 'id;words;tags\r\n\r\n1;"a; ""b""";sad|calm\n2; c ;"calm | rock"\n3;d;sad\r\n'
+    answers = [Decision("", "calm", "absent", sample=0), Decision("", "sad", "present", sample=1)]
+    answers += [Decision("", "sad", "unsure", sample=2)]
+    applied = apply_decisions(TableFile(text, separator=";"), answers, TagColumn("tags", ["calm", "rock", "sad"]))
+    assert applied.content.decode() == text.replace("sad|calm", "sad").replace("calm | rock", "calm | rock | sad")
+    assert applied.unsure == 1
+
+
+@pytest.mark.parametrize(
+    ("empty_is", "untagged", "text"), [("missing", "negative", "[]"), ("negative", "negative", ""), ("missing", "weak", "")]
+)
+def test_a_list_without_tags_does_not_become_missing_labels(empty_is, untagged, text):
+    table = csv_table(["sad", "calm; sad"])
+    form = TagColumn("tags", ["calm", "sad"], untagged=untagged, empty_is=empty_is)
+    applied = apply_decisions(table, [Decision("", "sad", "absent", sample=0)], form)
+    assert TableFile(applied.content.decode()).column("tags") == [text, "calm; sad"]
+    assert applied.trusted[0, 1] == (untagged == "negative")
+    assert applied.unwritten == (untagged == "weak")
+
+
+def test_missing_labels_stay_missing_until_a_tag_is_added_or_all_are_decided():
+    form = TagColumn("tags", ["calm", "sad"])
+    for answers, text, counts in (
+        ({"sad": "absent"}, "", (0, 1, 0)),
+        ({"sad": "present"}, "sad", (1, 0, 1)),
+        ({"sad": "absent", "calm": "absent"}, "[]", (2, 0, 0)),
+    ):
+        applied = apply_decisions(
+            csv_table(["", "calm; sad"]), [Decision("", label, a, sample=0) for label, a in answers.items()], form
+        )
+        assert TableFile(applied.content.decode()).column("tags")[0] == text
+        assert (applied.added, applied.unwritten, applied.implied) == counts
+
+
+def test_json_lines_keep_all_other_bytes(tmp_path):
+    text = (
+        '{"id":1,  "tags":["sad","calm"], "é": "x\\u00e9"}\n\n {"tags" : "calm, sad", "n": {"tags": [1]}}\r\n'
+        '{"n": null}\n{"tags":null,"n":2}'
+    )
+    (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    table = open_table(tmp_path / "t.jsonl.gz")
+    answers = [Decision("", "calm", "absent", sample=i) for i in range(2)]
+    answers += [Decision("", "sad", "present", sample=i) for i in range(2, 4)]
+    applied = apply_decisions(table, answers, TagColumn("tags", ["calm", "sad"]))
+    expected = text.replace('["sad","calm"]', '["sad"]').replace('"calm, sad"', '"sad"')
+    expected = expected.replace('{"n": null}', '{"n": null, "tags": "sad"}').replace('{"tags":null', '{"tags":"sad"')
+    assert gzip.decompress(applied.content).decode() == expected
+    assert [json.loads(line) for line in expected.split("\n") if line.strip()]
+
+
+def test_json_lines_with_lists_get_lists():
+    table = JsonLines('{"x": 1, "tags": []}\n{"x": 2}\n{"x": 3, "tags": ["sad"]}\n')
+    answers = [Decision("", "sad", "present", sample=i) for i in range(2)] + [Decision("", "sad", "absent", sample=2)]
+    applied = apply_decisions(table, answers, TagColumn("tags", ["calm", "sad"]))
+    assert [json.loads(line)["tags"] for line in applied.content.splitlines()] == [["sad"], ["sad"], []]
+
+
+@pytest.mark.parametrize("lists", [True, False])
+def test_parquet_files_keep_lists_and_texts(tmp_path, lists):
+    pytest.importorskip("pyarrow")
+    tags = [["sad", "calm"], ["calm"], None] if lists else ["sad, calm", "calm", None]
+    frame = pd.DataFrame({"x": [0.5, 1.5, 2.5], "tags": tags})
+    frame.to_parquet(tmp_path / "t.parquet")
+    answers = [Decision("", "calm", "absent", sample=0), Decision("", "sad", "present", sample=1)]
+    answers += [Decision("", "sad", "present", sample=2)]
+    table = open_table(tmp_path / "t.parquet")
+    applied = apply_decisions(table, answers, TagColumn("tags", ["calm", "sad"]))
+    read = pd.read_parquet(io.BytesIO(applied.content))
+    expected = [["sad"], ["calm", "sad"], ["sad"]] if lists else ["sad", "calm, sad", "sad"]
+    assert [list(value) if lists else value for value in read["tags"]] == expected
+    assert read["x"].tolist() == [0.5, 1.5, 2.5]
+
+
+def test_excel_files_keep_formats_and_other_sheets(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (["id", "words", "tags", "sad"], [1, "rain", "calm; slow", "x"], [2, "sun", None, None], [3, "sea", "slow", "x"]):
+        sheet.append(row)
+    sheet["B2"].font = openpyxl.styles.Font(bold=True)
+    book.create_sheet("notes")["A1"] = "=1+1"
+    book.save(tmp_path / "t.xlsx")
+    answers = [Decision("", "calm", "absent", sample=0), Decision("", "slow", "present", sample=1)]
+    table = open_table(tmp_path / "t.xlsx")
+    applied = apply_decisions(table, answers, TagColumn("tags", ["calm", "slow"]), "id")
+    new = openpyxl.load_workbook(io.BytesIO(applied.content))
+    assert [cell.value for cell in new.worksheets[0]["C"]] == ["tags", "slow", "slow", "slow"]
+    assert new.worksheets[0]["B2"].font.bold
+    assert new["notes"]["A1"].value == "=1+1"
+    # Crosses, with empty fields as negatives.
+    from spmld.review import LabelFields
+
+    answers = [Decision("", "sad", "absent", sample=0), Decision("", "sad", "present", sample=1)]
+    applied = apply_decisions(table, answers, LabelFields({"sad": "sad"}, "negative"))
+    new = openpyxl.load_workbook(io.BytesIO(applied.content))
+    assert [cell.value for cell in new.worksheets[0]["D"]] == ["sad", None, "x", "x"]
+    sheet["B3"] = "=A2"
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(ValueError, match="cell B3 of sheet 'Sheet' has a formula, whose value would be lost; save a copy"):
+        apply_decisions(open_table(tmp_path / "t.xlsx"), [], {"sad": "sad"})
+
+
+def test_labels_of_minus_one_and_one_stay_so():
+    table = TableFile("x,label_a,label_b\n1,1,-1\n2,-1,1\n3,1,1\n")
+    answers = [Decision("", "a", "absent", sample=0), Decision("", "b", "absent", sample=2)]
+    applied = apply_decisions(table, answers, {"a": "label_a", "b": "label_b"})
+    assert applied.content == b"x,label_a,label_b\n1,-1,-1\n2,-1,1\n3,1,-1\n"
+    assert applied.changed == 2
+
+
+def test_keys_of_identified_samples_depend_on_the_identifier_only():
+    one, two = TableFile("id,words,tags\n7,a,sad\n8,b,\n"), TableFile("id,words,tags\n8,B,\n7,A,sad\n")
+    first, second = (TableSamples(table, ["tags"], id="id") for table in (one, two))
+    assert first.keys == second.keys[::-1]
+    assert first.name(1) == "8"
+    assert [first.index[key] for key in TableSamples(one, ["tags"]).keys] == [0, 1]  # decisions of a review without --id
+    same = TableFile("id,words\n7,a\n7,b\n")
+    assert TableSamples(same, [], id="id").keys == TableSamples(same, []).keys  # identifiers that are not unique
