@@ -9,8 +9,8 @@ KERNEL_TESTS ?= tests/core tests/pacing tests/metrics tests/model_selection test
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
-demo: .venv/demo ## fit GLOCAL and SPMLD on generated data with missing labels; table and figure
-	$(BIN)/python -m spmld.demo
+demo: .venv/demo ## fit a model to song reviews with missing and wrong tags; tables, figure and report in demo/
+	$(BIN)/spmld demo --force
 
 test: .venv/test ## run the tests (set SPMLD_DATA to a folder with the real data sets to test on them too)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest $(PYTEST_FLAGS)
@@ -35,14 +35,14 @@ reproduce: .venv/test ## the paper's tables and figures, into docs/results (hour
 	$(BIN)/spmld reproduce report records/results.jsonl.xz --out docs/results
 
 clean: ## remove the environment and what was written
-	rm -rf .venv docs/_build docs/gallery docs/api docs/api.rst demo.png .pytest_cache .ruff_cache .mypy_cache .import_linter_cache dist
+	rm -rf .venv docs/_build docs/gallery docs/api docs/api.rst demo .pytest_cache .ruff_cache .mypy_cache .import_linter_cache dist
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 .venv/demo: .venv/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[plot]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cli,data,files,report]'
 	touch $@
 
 .venv/test: .venv/bin/python pyproject.toml constraints.txt

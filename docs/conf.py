@@ -19,7 +19,7 @@ version = release = spmld.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "mathml",
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
@@ -51,6 +51,7 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "spmld"
+html_math_renderer = "mathml"  # see mathml.py
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
@@ -74,6 +75,12 @@ def link_to_pages(app, docname, source):
     source[0] = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](gallery/\1.rst)", source[0])
 
 
+def inherited_references(app, what, name, obj, options, lines):
+    """Replace references to scikit-learn's documentation in inherited docstrings by their text."""
+    lines[:] = [re.sub(r":(?:term|ref):`~?([^`<]*?)(?: *<[^>]*>)?`", r"\1", line) for line in lines]
+
+
 def setup(app):
-    """Register the handler of links."""
+    """Register the handlers of links and docstrings."""
     app.connect("source-read", link_to_pages)
+    app.connect("autodoc-process-docstring", inherited_references)

@@ -1,84 +1,252 @@
-"""Demo on generated data: ``python -m spmld.demo [figure.png]``.
+"""Demo on generated song reviews: ``python -m spmld.demo [folder]``.
 
-GLOCAL and SPMLD are fitted on data with most labels missing and evaluated on test samples. The baseline predicts the
-frequency of the labels.
+Half of the songs have no tags, and some tags are wrong. A model is fitted to these tags and compared with a loop over
+scikit-learn's LogisticRegression, wrong tags are found, and missing tags are filled in. All of this is evaluated on the
+true tags, which no method has seen.
 """
 
+import os
+import shutil
 import sys
+import textwrap
 import time
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import Bunch
 
-from spmld import GLOCAL, SPMLD
-from spmld._io import writing
-from spmld._table import TextTable
-from spmld.datasets import make_planted
-from spmld.labels import hide_labels
-from spmld.metrics import evaluate, get_metric
-from spmld.plotting import ObjectiveDisplay, PacingDisplay
-from spmld.plotting.style import metric_label
+from spmld import SelfPacedEnsemble
+from spmld._io import need, writing
+from spmld._table import TableCell, TextTable
+from spmld.audit import LabelIssues, find_label_issues
+from spmld.datasets import TableWarning, make_songs, read_dataset
+from spmld.metrics import evaluate, get_metric, macro_f1
+from spmld.plotting.style import COLOURS, HIGHLIGHT, metric_label
 
 SEED = 0
-OBSERVED = 0.3
-RANKING = ("ranking_loss", "coverage", "sample_auc", "macro_auc", "label_ranking_average_precision")
-METRICS = (*RANKING, "sample_f1", "macro_f1", "micro_f1")
+N_TRAIN, N_TEST = 2000, 1200
+OBSERVED, WRONG = 0.5, 0.2
+METRICS = ("ranking_loss", "label_ranking_average_precision", "micro_f1", "macro_f1", "sample_f1", "hamming_loss")
+NAMES = {"label_ranking_average_precision": "average precision"}
+CHECKED = 100
+FILES = ("songs.csv", "test.csv", "demo.png", "report.html")
+ROLES = "--text review --tags tags --id song_id"
+INDENT = " " * 3
+METHODS = {"loop": "scikit-learn loop", "model": "SelfPacedEnsemble", "oracle": "loop, true tags"}
 
 
-def main(figure: str = "demo.png") -> None:
-    """Fit both methods, print a table and draw a figure."""
-    data = make_planted(n_samples=3000, n_features=60, n_labels=20, n_components=6, random_state=SEED)
-    train, test = np.arange(0, 3000, 2), np.arange(1, 3000, 2)
-    Y = hide_labels(data.Y[train], observed_fraction=OBSERVED, random_state=SEED)
-    print(
-        f"{len(train)} training and {len(test)} test samples, {data.X.shape[1]} features, {data.Y.shape[1]} labels "
-        f"with {data.frequencies.max():.0%} to {data.frequencies.min():.0%} positives; "
-        f"{1 - OBSERVED:.0%} of the training labels are missing.\n"
+def main(folder: str = "demo") -> None:
+    """Write the data, fit, print results, draw a figure and write a report."""
+    path = Path(folder)
+    path.mkdir(exist_ok=True)
+    data = _make_data(path)
+    model, results = _compare(data)
+    issues = _audit(data)
+    _complete(model, data)
+    files = ["songs.csv", "test.csv", *_draw(data, results, issues, path), *_report(model, data, path)]
+    _print(f"Files in {path}/: {', '.join(files)}\n")
+    print("Continue with these files:", *_next_commands(path), sep="\n  ")
+
+
+def _make_data(folder: Path) -> Bunch:
+    """Write songs.csv and test.csv, read them again, and return features, labels and true labels."""
+    size: dict[str, Any] = {"n_samples": N_TRAIN + N_TEST, "as_frame": True, "random_state": SEED}
+    songs, truth = make_songs(**size, observed_fraction=OBSERVED, wrong_fraction=WRONG), make_songs(**size)
+    # Songs without any tag cannot be written to a column of tags: an empty field is a missing one.
+    test = [i for i in range(N_TRAIN, N_TRAIN + N_TEST) if truth.Y[i].any()]
+    for name, frame in (("songs.csv", songs.frame[:N_TRAIN]), ("test.csv", truth.frame.iloc[test])):
+        with writing(folder / name) as part:
+            frame.to_csv(part, index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)
+        train = read_dataset(folder / "songs.csv", text="review", tags="tags", id="song_id")
+    order = [truth.label_names.index(name) for name in train.label_names]
+    Y_true = truth.Y[:, order]
+    missing, listed = np.isnan(train.Y), train.Y == 1
+    wrong = ~missing & (listed != Y_true[:N_TRAIN])
+    example = int(listed.any(axis=1).argmax())
+    _print(f"{N_TRAIN:,} reviews of songs with {len(order)} tags (songs.csv), such as:\n")
+    _print(songs.texts[example], "  ")
+    _print(f"Tags: {songs.frame['tags'][example]}\n", "  ")
+    _print(
+        f"{missing.all(axis=1).mean():.0%} of the songs have no tags. Of the {listed.sum():,} tags of the others, "
+        f"{wrong[listed].mean():.0%} are wrong, and {wrong[~listed].sum():,} tags are not listed.\n"
     )
-    prior = np.broadcast_to(np.nanmean(Y, axis=0), data.Y[test].shape)
-    results = {"label frequency": (evaluate(data.Y[test], prior, (prior > 0.5).astype(int)), 0.0)}
-    for model in (GLOCAL(random_state=SEED), SPMLD(random_state=SEED)):
-        started = time.perf_counter()
-        model.fit(data.X[train], Y)
-        seconds = time.perf_counter() - started
-        evaluation = evaluate(data.Y[test], model.decision_function(data.X[test]), model.predict(data.X[test]))
-        results[type(model).__name__] = (evaluation, seconds)
-    signs = {name: "+" if get_metric(name)[0].greater_is_better else "-" for name in METRICS}
-    rows = [[f"{metric_label(name)} {signs[name]}", *(e[name] for e, _ in results.values())] for name in METRICS]
-    rows.append(["seconds", *(seconds for _, seconds in results.values())])
-    print(TextTable(["lower (-) or higher (+) is better", *results], rows))
-    completion, missing = model.complete(data.X[train], Y), np.isnan(Y)
-    correct = (completion.labels == data.Y[train])[missing]
-    confident = completion.confidences[missing] > 0.9
-    print(
-        f"\nSPMLD recovers {correct.mean():.1%} of the missing training labels, and {correct[confident].mean():.1%} of "
-        f"the {confident.mean():.0%} with a confidence above 90 %."
+    return Bunch(
+        X=train.X,
+        Y=train.Y,
+        Y_true=Y_true[:N_TRAIN],
+        wrong=wrong,
+        X_test=train.encoder.transform(truth.frame.iloc[test]),
+        Y_test=Y_true[test],
+        test_names=truth.frame["song_id"].iloc[test],
+        train=train,
     )
-    if _draw(model, data, figure):
-        print(f"Figure: {figure}")
 
 
-def _draw(model: Any, data: Any, path: str) -> bool:
-    """Plot the fit, and the label correlations of the learned and of the planted scores."""
+def _compare(data: Bunch) -> tuple[SelfPacedEnsemble, dict[str, NDArray[np.int64]]]:
+    """Print metrics of the model and of the loops; return the model and the predictions of all methods."""
+    times, scores, labels = {}, {}, {}
+    model = SelfPacedEnsemble(random_state=SEED)
+    for method, Y in (("loop", data.Y), ("model", data.Y), ("oracle", data.Y_true)):
+        start = time.perf_counter()
+        if method == "model":
+            scores[method] = model.fit(data.X, Y).decision_function(data.X_test)
+            labels[method] = model.predict(data.X_test)
+        else:
+            scores[method] = _fit_loop(data.X, Y, data.X_test)
+            labels[method] = (scores[method] > 0).astype(int)
+        times[method] = time.perf_counter() - start
+    evaluations = [evaluate(data.Y_test, scores[method], labels[method]) for method in METHODS]
+    rows = [[_metric_name(name), *(_cell(evaluation[name], 3) for evaluation in evaluations)] for name in METRICS]
+    rows.append(["seconds -", *(_cell(times[method], 1) for method in METHODS)])
+    _print(
+        f"1. Predict the tags of {len(data.Y_test):,} other songs (test.csv). Metrics by their true tags; lower (-) or "
+        "higher (+) is better:\n"
+    )
+    _print_table(["metric", *METHODS.values()], rows)
+    _print(
+        "The loop fits LogisticRegression() for each tag to the songs with tags. "
+        f'"{METHODS["oracle"]}" is the same loop, fitted to the true tags of all songs.\n',
+        INDENT,
+    )
+    return model, labels
+
+
+def _fit_loop(X: Any, Y: Any, X_test: Any) -> NDArray[np.float64]:
+    """Return the scores of a logistic regression for each label, fitted where it is observed."""
+    columns = []
+    for y in Y.T:
+        observed = ~np.isnan(y)
+        columns.append(LogisticRegression().fit(X[observed], y[observed]).decision_function(X_test))
+    return np.column_stack(columns)
+
+
+def _metric_name(name: str) -> str:
+    return f"{NAMES.get(name, metric_label(name))} {'+' if get_metric(name)[0].greater_is_better else '-'}"
+
+
+def _audit(data: Bunch) -> LabelIssues:
+    """Print how many of the entries with the highest error probabilities are wrong."""
+    issues = find_label_issues(None, data.X, data.Y, label_names=data.train.label_names, random_state=SEED)
+    order = issues.order()
+    found, expected = data.wrong.flat[order[:CHECKED]].sum(), CHECKED * data.wrong.flat[order].mean()
+    _print(
+        f"2. Find errors. Of the {CHECKED} entries with the highest error probability, {found} are wrong; of {CHECKED} "
+        f"random entries, {expected:.0f} are. The first ones:\n"
+    )
+    rows = []
+    for i, j in zip(*np.unravel_index(order[:5], data.Y.shape), strict=True):
+        listed, truth = "listed" if data.Y[i, j] else "not listed", "wrong" if data.wrong[i, j] else "correct"
+        entry = f"{data.train.label_names[j]} {listed}"
+        rows.append([data.train.sample_names[i], entry, _cell(issues.error_probability[i, j], 2), truth])
+    _print_table(["song", "entry", "error probability", "truth"], rows)
+    return issues
+
+
+def _complete(model: SelfPacedEnsemble, data: Bunch) -> None:
+    """Print how many of the missing tags are filled in correctly."""
+    missing = np.isnan(data.Y)
+    completion = model.complete(data.X, data.Y)
+    labels, truth = completion.labels[missing], data.Y_true[missing]
+    correct, confident = labels == truth, completion.confidences[missing] >= 0.9
+    _print(
+        f"3. Complete. {correct.mean():.0%} of the {missing.sum():,} missing entries are filled in correctly; negative "
+        f"for all would be {(truth == 0).mean():.0%}. {confident.mean():.0%} have a confidence of at least 0.9, and "
+        f"{correct[confident].mean():.0%} of these are correct. Of the {int(labels.sum()):,} added tags, "
+        f"{truth[labels == 1].mean():.0%} are correct.\n"
+    )
+
+
+def _print(text: str, indent: str = "") -> None:
+    """Print text in lines of at most 80 characters; the lines of a numbered step are indented."""
+    hanging = INDENT if text[:1].isdigit() and text[1:2] == "." else indent
+    lines = textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=hanging)
+    print(lines + "\n" * (len(text) - len(text.rstrip("\n"))), flush=True)
+
+
+def _print_table(columns: list[str], rows: list[Any]) -> None:
+    print(textwrap.indent(TextTable(columns, rows).to_text(), INDENT) + "\n", flush=True)
+
+
+def _cell(value: float, digits: int) -> TableCell:
+    return TableCell(f"{value:.{digits}f}", float(value))
+
+
+def _draw(data: Bunch, labels: dict[str, Any], issues: LabelIssues, folder: Path) -> list[str]:
+    """Plot F1 of each tag and the errors found by the audit; return the name of the file."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         print('No figure: matplotlib is not installed; install it with: pip install "spmld[plot]"')
-        return False
-    figure = Figure(figsize=(17, 4.2), layout="constrained")
-    pacing, objective, learned, planted = figure.subplots(1, 4)
-    PacingDisplay.from_estimator(model, ax=pacing)
-    ObjectiveDisplay.from_estimator(model, ax=objective)
-    # The same order of the labels in both heat maps, which CorrelationDisplay would order separately.
-    order = np.argsort(np.linalg.svd(np.corrcoef(data.scores.T))[0][:, 0])
-    for ax, name, scores in ((learned, "learned", data.X @ model.coef_.T), (planted, "planted", data.scores)):
-        correlation = np.corrcoef(scores.T)[np.ix_(order, order)]
-        image = ax.imshow(correlation, cmap="RdBu_r", vmin=-1, vmax=1)
-        ax.set(title=f"Correlation of the {name} scores", xlabel="label (ordered)", ylabel="label (ordered)")
-    figure.colorbar(image, ax=(learned, planted), shrink=0.85)
-    with writing(path) as part:
-        figure.savefig(part, dpi=110)
-    return True
+        return []
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    order = np.argsort(data.Y_test.mean(axis=0))
+    styles = {"oracle": ("|", COLOURS[7], 12), "loop": ("o", COLOURS[0], 7), "model": ("o", HIGHLIGHT, 7)}
+    for method, (marker, color, size) in styles.items():
+        f1 = macro_f1(data.Y_test, labels[method], average=None)[order]
+        left.plot(f1, range(len(order)), marker, color=color, markersize=size, label=METHODS[method])
+    left.set_yticks(range(len(order)), [data.train.label_names[j] for j in order])
+    left.set(title="Predicted tags of new songs", xlabel="F1 of each tag", xlim=(0, 1))
+    flagged = data.wrong.flat[issues.order()]
+    right.plot(np.cumsum(flagged), color=HIGHLIGHT, label="order of the audit")
+    right.plot([0, len(flagged)], [0, flagged.sum()], "--", color=COLOURS[5], label="random order")
+    right.set(
+        title="Wrong labels found", xlabel="checked entries", ylabel="wrong entries", xlim=(0, None), ylim=(0, None)
+    )
+    for ax, place in ((left, "upper left"), (right, "lower right")):
+        ax.legend(loc=place, fontsize=8)
+        ax.grid(alpha=0.3)
+        ax.spines[["top", "right"]].set_visible(False)
+    with writing(folder / "demo.png") as part:
+        figure.savefig(part, dpi=130)
+    return ["demo.png"]
+
+
+def _report(model: SelfPacedEnsemble, data: Bunch, folder: Path) -> list[str]:
+    """Write the HTML report; return the name of the file."""
+    try:
+        from spmld.reports import model_report
+
+        frame = need("pandas").DataFrame
+        names = data.train.label_names
+        html = model_report(
+            model,
+            data.X_test,
+            frame(data.Y_test, columns=names, index=data.test_names),
+            X_train=data.X,
+            Y_train=frame(data.Y, columns=names, index=data.train.sample_names),
+            feature_names=data.train.feature_names,
+            title="SelfPacedEnsemble on songs.csv",
+            random_state=SEED,
+        )
+    except ImportError:
+        print('No report: jinja2 is not installed; install it with: pip install "spmld[report]"')
+        return []
+    with writing(folder / "report.html") as part:
+        part.write_text(html, encoding="utf-8")
+    return ["report.html"]
+
+
+def _next_commands(folder: Path) -> list[str]:
+    """Return the commands that continue with the files of the demo."""
+    commands = [
+        f"cd {folder}",
+        f"spmld fit songs.csv {ROLES} -o songs.skops",
+        "spmld evaluate songs.skops test.csv",
+        f"spmld audit songs.csv {ROLES} --out issues.csv",
+        "spmld complete songs.csv --model songs.skops --top 2000 --out missing.csv",
+        f"spmld review songs.csv {ROLES}",
+    ]
+    if shutil.which("spmld") is None and sys.prefix != sys.base_prefix:
+        path = os.path.relpath(sys.prefix)
+        commands.insert(0, f". {sys.prefix if path.startswith('..') else path}/bin/activate")
+    return commands
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""``spmld compare``, ``tune``, ``info`` and ``demo``."""
+"""``spmld compare``, ``tune`` and ``info``."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from spmld.cli import main, progress
 from spmld.datasets import read_csv
 from spmld.metrics import ranking_loss
 from spmld.model_selection import MultilabelStratifiedKFold
-from tests.cli.songs import run, write_songs
+from tests.cli.songs import write_songs
 
 
 @pytest.fixture
@@ -126,13 +126,6 @@ def test_info_prints_the_content_of_a_model_file(cli):
     output = json.loads(cli("info", "m.skops", "--json")[1])
     assert (output["estimator"], output["label_names"]) == ("LabelPrior", data.label_names)
     assert "label_names\tsad, calm, loud, fast" in cli("info", "m.skops")[1].splitlines()
-
-
-def test_demo_runs_the_demo(tmp_path):
-    status, out, err = run(tmp_path, "demo", "--figure", "songs.png")
-    assert (status, err) == (0, "")
-    assert "ranking loss -" in out
-    assert os.listdir(tmp_path) == ["songs.png"]
 
 
 def test_progress_bars_are_shown_on_terminals_only(monkeypatch, capsys):

@@ -310,7 +310,7 @@ def test_the_official_split_is_used(cli):
             "PerLabelClassifier has no default search space; pass --choices or --range",
         ),
         (["tune", "train.csv", "-o", "absent/m.skops"], "folder absent does not exist"),
-        (["demo", "--figure", "absent/demo.png"], "folder absent does not exist"),
+        (["demo", "-o", "absent/demo"], "folder absent does not exist"),
     ],
 )
 def test_errors_are_one_line_and_write_no_file(args, message, cli):

@@ -21,7 +21,7 @@ _COMMANDS = {
     "report": "Write an HTML report on a model or a comparison.",
     "data": "List, fetch, describe and convert data sets.",
     "reproduce": "Run studies and print their tables and figures.",
-    "demo": "Fit on generated data, print a table and draw a figure.",
+    "demo": "Predict, audit and complete tags of generated song reviews.",
     "info": "Print versions and devices, or the content of a model file.",
 }
 

@@ -100,10 +100,11 @@ def _model_page(
     facts = {"data": source.name, "file": Path(path).name, "written": info.created}
     facts |= {"trained on": info.summary["data"]} if info.summary.get("data") else {}
     title = title or f"{info.summary.get('method', info.estimator)} on {source.name}"
-    model, X = split_encoder(model, data.X)
+    estimator, X = split_encoder(model, data.X)
+    names = None if estimator is model else list(model[0].get_feature_names_out())
     Y = need("pandas").DataFrame(data.Y, columns=data.label_names, index=data.sample_names)
     with progress_bar(None, "evaluating"):
-        return model_report(model, X, Y, title=title, facts=facts, **arguments)
+        return model_report(estimator, X, Y, feature_names=names, title=title, facts=facts, **arguments)
 
 
 def _fitted_page(
@@ -119,9 +120,9 @@ def _fitted_page(
     (X, Y), (X_train, Y_train) = frames(test), frames(train)
     facts = {"data": source.name, "evaluated on": description, "seconds to fit": f"{seconds:.1f}"}
     facts |= {} if train.trusted is None else {"trusted entries": str(train.trusted.sum())}
-    title = title or f"{method} on {source.name}"
+    arguments |= {"feature_names": data.feature_names, "title": title or f"{method} on {source.name}", "facts": facts}
     with progress_bar(None, "evaluating"):
-        return model_report(model, X, Y, X_train=X_train, Y_train=Y_train, title=title, facts=facts, **arguments)
+        return model_report(model, X, Y, X_train=X_train, Y_train=Y_train, **arguments)
 
 
 def _split(data: Dataset, seed: int) -> tuple[Dataset, Dataset, str]:

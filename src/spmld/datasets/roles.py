@@ -24,7 +24,7 @@ class TableRoles:
     ----------
     labels : sequence of str, optional
         Label columns. By default, the columns whose names start with `prefix`, unless there are tags.
-    prefix : str, default="label_"
+    prefix : str, default=``"label_"``
         Prefix of the names of label columns. It is not part of the names of the labels.
     tags : str, optional
         Column with a list of tags for each sample.

@@ -75,7 +75,7 @@ def cross_validate(
     Returns
     -------
     dict
-        "test_score", or "test_" and the name of each metric, with one value for each fold; "fit_time" and
+        "test_score", or ``"test_"`` and the name of each metric, with one value for each fold; "fit_time" and
         "score_time" in seconds; and what else was requested.
 
     See Also

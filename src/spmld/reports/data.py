@@ -37,6 +37,8 @@ class ReportData:
         Samples whose labels are audited and completed: the training samples, if they are available.
     label_names, sample_names, audited_names : list of str
         Names of labels, evaluated samples and audited samples.
+    feature_names : sequence of str or None
+        Names of the features, if X has none.
     training : bool
         Whether the audited samples are the training samples.
     top : int
@@ -55,6 +57,7 @@ class ReportData:
     label_names: list[str]
     sample_names: list[str]
     audited_names: list[str]
+    feature_names: Sequence[str] | None
     training: bool
     top: int
     audit: bool
@@ -114,6 +117,7 @@ def collect_data(
     X_train: Any,
     Y_train: Any,
     label_names: Sequence[Any] | None,
+    feature_names: Sequence[str] | None,
     top: int,
     audit: bool,
     random_state: int,
@@ -143,6 +147,7 @@ def collect_data(
         label_names=names,
         sample_names=samples,
         audited_names=audited_names,
+        feature_names=feature_names,
         training=training,
         top=top,
         audit=bool(audit),

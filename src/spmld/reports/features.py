@@ -20,7 +20,7 @@ def features(data: ReportData) -> Section | None:
     step = -(-_num_samples(X) // MAX_SAMPLES)
     X = as_frame(data.model, _safe_indexing(X, list(range(0, _num_samples(X), step))))
     try:
-        table = top_features(data.model, X).table()
+        table = top_features(data.model, X, feature_names=data.feature_names).table()
     except ValueError:  # neither an ensemble nor a linear predictor
         return None
     if all(set(row[1:]) == {"-"} for row in table.rows):

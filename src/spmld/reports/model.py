@@ -37,6 +37,7 @@ def model_report(
     X_train: Any = None,
     Y_train: Any = None,
     label_names: Sequence[Any] | None = None,
+    feature_names: Sequence[str] | None = None,
     title: str | None = None,
     facts: Mapping[str, Any] | None = None,
     audit: bool = True,
@@ -57,6 +58,8 @@ def model_report(
         Training samples, whose labels are audited and completed. By default, the labels Y are audited and completed.
     label_names : sequence, optional
         Names of the labels, if neither the model nor Y has them.
+    feature_names : sequence of str, optional
+        Names of the features, if X has none.
     title : str, optional
         Title of the page. By default, the name of the model.
     facts : mapping, optional
@@ -79,6 +82,6 @@ def model_report(
     >>> html.startswith("<!doctype html>"), "calm" in html
     (True, True)
     """
-    data = collect_data(model, X, Y, X_train, Y_train, label_names, top, audit, random_state)
+    data = collect_data(model, X, Y, X_train, Y_train, label_names, feature_names, top, audit, random_state)
     sections = [summary(data, facts or {}), *(section(data) for section in _SECTIONS)]
     return page(title or type(model).__name__, "Metrics, learned structure and likely label errors.", sections)
