@@ -134,7 +134,7 @@ def songs():
     """Write a table of song reviews, with the tags of each song in one column."""
     from spmld.datasets import make_songs
 
-    songs = make_songs(1300, 8, n_phrases=5, noise=0.2, wrong_fraction=0.1, random_state=0)
+    songs = make_songs(1300, 8, n_phrases=6, noise=0.2, wrong_fraction=0.15, random_state=0)
     tags = [["; ".join(np.array(songs.label_names)[row == 1]) for row in Y] for Y in (songs.Y, songs.Y_true)]
     columns = {"song_id": songs.sample_names, "review": songs.texts}
     for name, rows, labels in (("songs", slice(0, 900), tags[0]), ("test", slice(900, 1250), tags[1])):

@@ -177,10 +177,9 @@ def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None)
         result.problems.append(TableProblem(f"column {column!r}: {error}", (("tags", "COLUMN"),)))
         return result
     result.Y, result.names, result.tag_sep = tags.Y, tags.names, tags.sep
-    if tags.n_empty:
-        other = "negative" if roles.empty_is == "missing" else "missing"
-        text = f"{tags.n_empty} of {len(values)} samples have an empty field {column!r}: their labels are"
-        result.notes.append(TableProblem(f"{text} {roles.empty_is}", (("empty_is", other),)))
+    if tags.n_empty and roles.empty_is == "missing":
+        text = f"{tags.n_empty} of {len(values)} samples have an empty field {column!r}: their labels are missing"
+        result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
     if tags.unknown:
         text = f"{len(tags.unknown)} tags of {column!r} are not labels of the model and are ignored"
         result.notes.append(TableProblem(f"{text}: {first(list(tags.unknown))}"))
