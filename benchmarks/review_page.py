@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from tests.reports.browser import CHROMIUM, Browser
 
 from spmld._table import TextTable
 from spmld.audit import find_label_issues
@@ -28,7 +29,6 @@ from spmld.review import (
     make_queue,
     update_issues,
 )
-from tests.reports.browser import CHROMIUM, Browser
 
 N_SAMPLES, N_FEATURES, N_LABELS, N_ENTRIES, N_KEYS = 2500, 200, 8, 10_000, 500
 CLOCK = """
@@ -51,7 +51,9 @@ def main():
         rows = [["fixed order", *measure(session, folder)]]
         session.on_update(update)
         rows.append(["order updated every 50 decisions", *measure(session, folder)])
-        print(TextTable(["review", "entries", "keys", "median in ms", "99 % in ms", "maximum in ms"], rows).to_markdown())
+        print(
+            TextTable(["review", "entries", "keys", "median in ms", "99 % in ms", "maximum in ms"], rows).to_markdown()
+        )
 
 
 def make_session(store):
@@ -104,6 +106,7 @@ class Address(str):
     """Address of a page for `Browser.open`."""
 
     def as_uri(self):
+        """Return the address."""
         return str(self)
 
 

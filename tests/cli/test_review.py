@@ -10,12 +10,16 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from http.client import HTTPException
 
 import numpy as np
 import pytest
 
+from spmld import SelfPacedEnsemble
 from spmld.cli import main
+from spmld.cli.apply import _keep_rate
+from spmld.datasets import Dataset, make_planted
 from spmld.review import DecisionStore
 from tests.cli.songs import run
 from tests.review.cases import send
@@ -230,6 +234,28 @@ def test_a_model_predicts_the_missing_labels(songs):
     assert np.mean(right) > 0.7
 
 
+def test_a_refit_keeps_the_rate_of_the_labels_before_the_review():
+    planted = make_planted(600, noise=0.1, random_state=0)
+    noisy = np.where(np.random.default_rng(0).random(planted.Y.shape) < 0.25, 1, planted.Y)
+    data = Dataset(planted.X, noisy, trusted=np.ones(noisy.shape, dtype=bool))
+    rate = _keep_rate({}, data, "SelfPacedEnsemble", 0)["false_positive_rate"]
+    assert rate == pytest.approx(0.25, abs=0.1)
+    assert rate == SelfPacedEnsemble(random_state=0).fit(planted.X, noisy).false_positive_rate_.max()
+    assert _keep_rate({}, replace(data, Y=planted.Y), "SelfPacedEnsemble", 0) == {}
+    assert _keep_rate({"false_positive_rate": 0.1}, data, "SelfPacedEnsemble", 0) == {"false_positive_rate": 0.1}
+    assert _keep_rate({}, data, "MaskedLogistic", 0) == {}
+
+
+def test_a_refit_does_not_take_reviewed_entries_for_a_random_selection(songs, monkeypatch, capsys):
+    lines = [{"sample": i, "label": "sad", "answer": "present" if TRUTH[i, "sad"] else "absent"} for i in range(30)]
+    (songs / "thirty.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    monkeypatch.chdir(songs)
+    main(["apply", "songs.csv", "thirty.jsonl", "-o", "thirty.csv", "--refit", "thirty.skops", "--json", *DROP])
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["trusted_entries"] == 30
+    assert "trusted_entries" not in summary["model"]
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -238,8 +264,14 @@ def test_a_model_predicts_the_missing_labels(songs):
         (["review", "songs.csv", *DROP, "--db", "songs.csv"], "songs.csv is not a SQLite file; pass the name of a"),
         (["review", "songs.csv", *DROP, "--image", "cover", "--no-browser"], "must be among the columns of the table"),
         (["apply", "songs.csv", "absent.sqlite", "-o", "y.csv", *DROP], "file absent.sqlite does not exist"),
-        (["apply", "songs.csv", "x.jsonl", "-o", "y.xlsx", *DROP], "the format of songs.csv, to a file .csv or .tsv, got"),
-        (["apply", "emotions", "x.jsonl", "-o", "y.csv"], "decisions can be written into a table (.csv, .tsv, .csv.gz,"),
+        (
+            ["apply", "songs.csv", "x.jsonl", "-o", "y.xlsx", *DROP],
+            "the format of songs.csv, to a file .csv or .tsv, got",
+        ),
+        (
+            ["apply", "emotions", "x.jsonl", "-o", "y.csv"],
+            "decisions can be written into a table (.csv, .tsv, .csv.gz,",
+        ),
         (["apply", "songs.csv", "songs.csv", "-o", "y.csv", *DROP], 'unknown file extension ".csv" of songs.csv'),
         (["apply", "songs.csv", "x.jsonl", "-o", "songs.csv", *DROP], "songs.csv already exists; use --force"),
         (["apply", "songs.csv", "gone.jsonl", "-o", "y.csv", *DROP], "none of the 1 decided entries is in songs.csv"),

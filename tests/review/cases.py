@@ -31,7 +31,7 @@ def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", featu
     lines = [[text, *(f"{value:.3f}" for value in x)] for text, x in zip(quoted, X, strict=True)]
     header = ["words", *('"' + name.replace('"', '""') + '"' for name in features)]
     if ids is not None:
-        header, lines = ["id", *header], [[f'"{i} {ids}"'.replace("'", "’"), *line] for i, line in enumerate(lines)]
+        header, lines = ["id", *header], [[f'"{i} {ids}"', *line] for i, line in enumerate(lines)]
     table = TableFile("\n".join(map(",".join, [header, *lines])))
     samples = TableSamples(table, [], id=None if ids is None else "id")
     evidence = Evidence(X, signs, list(features))

@@ -39,9 +39,7 @@ def test_confirmed_decisions_survive_a_kill_at_any_moment(tmp_path):
         port, token = server.stdout.readline().split()
         confirmed, stop = [], threading.Event()
         arguments = (int(port), token)
-        threads = [
-            threading.Thread(target=post, args=(*arguments, first + part, stop, confirmed)) for part in (0, 1)
-        ]
+        threads = [threading.Thread(target=post, args=(*arguments, first + part, stop, confirmed)) for part in (0, 1)]
         for thread in threads:
             thread.start()
         until = time.monotonic() + 60

@@ -67,7 +67,8 @@ def test_all_other_bytes_stay():
 
 
 @pytest.mark.parametrize(
-    ("empty_is", "untagged", "text"), [("missing", "negative", "[]"), ("negative", "negative", ""), ("missing", "weak", "")]
+    ("empty_is", "untagged", "text"),
+    [("missing", "negative", "[]"), ("negative", "negative", ""), ("missing", "weak", "")],
 )
 def test_a_list_without_tags_does_not_become_missing_labels(empty_is, untagged, text):
     table = csv_table(["sad", "calm; sad"])
@@ -135,7 +136,12 @@ def test_excel_files_keep_formats_and_other_sheets(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     sheet = book.active
-    for row in (["id", "words", "tags", "sad"], [1, "rain", "calm; slow", "x"], [2, "sun", None, None], [3, "sea", "slow", "x"]):
+    for row in (
+        ["id", "words", "tags", "sad"],
+        [1, "rain", "calm; slow", "x"],
+        [2, "sun", None, None],
+        [3, "sea", "slow", "x"],
+    ):
         sheet.append(row)
     sheet["B2"].font = openpyxl.styles.Font(bold=True)
     book.create_sheet("notes")["A1"] = "=1+1"
@@ -156,7 +162,9 @@ def test_excel_files_keep_formats_and_other_sheets(tmp_path):
     assert [cell.value for cell in new.worksheets[0]["D"]] == ["sad", None, "x", "x"]
     sheet["B3"] = "=A2"
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(ValueError, match="cell B3 of sheet 'Sheet' has a formula, whose value would be lost; save a copy"):
+    with pytest.raises(
+        ValueError, match="cell B3 of sheet 'Sheet' has a formula, whose value would be lost; save a copy"
+    ):
         apply_decisions(open_table(tmp_path / "t.xlsx"), [], {"sad": "sad"})
 
 
@@ -173,6 +181,9 @@ def test_keys_of_identified_samples_depend_on_the_identifier_only():
     first, second = (TableSamples(table, ["tags"], id="id") for table in (one, two))
     assert first.keys == second.keys[::-1]
     assert first.name(1) == "8"
-    assert [first.index[key] for key in TableSamples(one, ["tags"]).keys] == [0, 1]  # decisions of a review without --id
+    assert [first.index[key] for key in TableSamples(one, ["tags"]).keys] == [
+        0,
+        1,
+    ]  # decisions of a review without --id
     same = TableFile("id,words\n7,a\n7,b\n")
     assert TableSamples(same, [], id="id").keys == TableSamples(same, []).keys  # identifiers that are not unique

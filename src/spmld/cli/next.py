@@ -22,8 +22,8 @@ def next(data: Source, model: str | None, trusted: tuple[str, ...], top: int, se
     """List the samples of DATA that are most valuable to label next.
 
     The expected gain of a sample is the expected number of its missing labels that would be predicted wrongly, the sum
-    of min(p, 1 - p). The output has the sample (the identifier of --id, or its number from 0), the number of its missing labels, the expected gain,
-    the label that is most uncertain, and the start of the sample's content.
+    of min(p, 1 - p). The output has the sample (the identifier of --id, or its number from 0), the number of its
+    missing labels, the expected gain, the label that is most uncertain, and the start of the sample's content.
 
     \b
     Examples:
@@ -39,8 +39,8 @@ def next(data: Source, model: str | None, trusted: tuple[str, ...], top: int, se
     distance = np.where(np.isnan(np.asarray(Y, dtype=float)), np.abs(probability - 0.5), np.inf)
     uncertain = distance.argmin(axis=1)
     rows = [
-        [sample if ids is None else ids[sample], missing, round(gain, 4), names[uncertain[sample]], samples.title(sample)]
-        for sample, gain, missing in ranked[:top]
+        [i if ids is None else ids[i], missing, round(gain, 4), names[uncertain[i]], samples.title(i)]
+        for i, gain, missing in ranked[:top]
     ]
     id = "sample" if ids is None or roles is None else roles.id
     output.write(TextTable([id, "missing", "gain", "most uncertain", "content"], rows))

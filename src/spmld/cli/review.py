@@ -32,8 +32,8 @@ from spmld.review.store import check_store
 from spmld.review.tables import without_gz
 
 NO_TABLE = (
-    "decisions can be written into tables only, such as .csv; to apply them later, convert DATA with spmld data convert, "
-    "and review the converted file"
+    "decisions can be written into tables only, such as .csv; to apply them later, convert DATA with spmld data "
+    "convert, and review the converted file"
 )
 _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}
 

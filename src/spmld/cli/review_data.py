@@ -63,7 +63,9 @@ class _Fitted:
         """Return the index of each label in the model."""
         absent = [name for name in names if name not in self.matched.label_names]
         if absent:
-            raise ValueError(f"--model {self.path} has no label {absent[0]!r}; pass the labels of the model with --label")
+            raise ValueError(
+                f"--model {self.path} has no label {absent[0]!r}; pass the labels of the model with --label"
+            )
         return [self.matched.label_names.index(name) for name in names]
 
 
@@ -177,7 +179,9 @@ def _known_tags(data: Dataset, names: list[str]) -> Dataset:
     unknown = [name for name in data.label_names if name not in names]
     if not unknown or data.roles is None or data.roles.tags is None:
         return data
-    print_message(f"spmld: note: {len(unknown)} tags are not labels of the model and are not reviewed: {first(unknown)}")
+    print_message(
+        f"spmld: note: {len(unknown)} tags are not labels of the model and are not reviewed: {first(unknown)}"
+    )
     kept = [j for j, name in enumerate(data.label_names) if name in names]
     trusted = data.trusted if data.trusted is None or data.trusted.ndim == 1 else data.trusted[:, kept]
     return replace(data, Y=data.Y[:, kept], label_names=[data.label_names[j] for j in kept], trusted=trusted)

@@ -24,22 +24,23 @@ EXTENSIONS = {
 
 
 class EditableTable(Protocol):
-    """Table with a row for each sample.
-
-    `column` returns the values of a column, None or empty text where missing, and `row` those of a row as text.
-    `replace` returns the content of the file after changes, given by row and column.
-    """
+    """Table with a row for each sample."""
 
     @property
-    def columns(self) -> list[str]: ...
+    def columns(self) -> list[str]:
+        """Names of the columns."""
 
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        """Return the number of samples."""
 
-    def row(self, index: int) -> list[str]: ...
+    def row(self, index: int) -> list[str]:
+        """Return the values of a row as text, empty where missing."""
 
-    def column(self, name: str) -> list[Any]: ...
+    def column(self, name: str) -> list[Any]:
+        """Return the values of a column, None or empty text where missing."""
 
-    def replace(self, changes: Mapping[tuple[int, str], Any]) -> bytes: ...
+    def replace(self, changes: Mapping[tuple[int, str], Any]) -> bytes:
+        """Return the content of the file with other values in some fields, given by row and column."""
 
 
 def open_table(

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from json.decoder import scanstring
 from typing import Any
 
 from spmld._io import need
@@ -84,7 +83,7 @@ class JsonLines:
         """Return start and end of a value in the text; the end of the last value twice if there is no such key."""
         decoder, place = json.JSONDecoder(), self._skip(self.spans[row][0]) + 1
         while True:
-            key, place = scanstring(self.text, self._skip(place) + 1)
+            key, place = decoder.raw_decode(self.text, self._skip(place))
             start = self._skip(self._skip(place) + 1)
             _, stop = decoder.raw_decode(self.text, start)
             if key.strip() == name:
