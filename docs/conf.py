@@ -58,10 +58,13 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_nav_level": 2,
     "header_links_before_dropdown": 7,
+    "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
+# Pages without pages below them need no navigation.
+html_sidebars = {page: [] for page in ("index", "start", "glossary", "changelog")}
 
 # Files outside this folder, and the pages that show them. On a code host, links lead to the files themselves.
 PAGES = {"../README.md": "index.rst", "../CHANGELOG.md": "changelog.md", "../CONTRIBUTING.md": "contributing.md"}
@@ -77,7 +80,7 @@ def link_to_pages(app, docname, source):
 
 def inherited_references(app, what, name, obj, options, lines):
     """Replace references to scikit-learn's documentation in inherited docstrings by their text."""
-    lines[:] = [re.sub(r":(?:term|ref):`~?([^`<]*?)(?: *<[^>]*>)?`", r"\1", line) for line in lines]
+    lines[:] = [re.sub(r":(?:term|ref):`~?([^`<]*?)(?: *<[^>]*>)?`", r"``\1``", line) for line in lines]
 
 
 def setup(app):

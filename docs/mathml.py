@@ -1,35 +1,33 @@
 """Sphinx extension: formulas as MathML, which browsers display without scripts and without network."""
 
+import re
+
 from docutils.nodes import SkipNode
-from docutils.utils.math import MathError
-from docutils.utils.math.latex2mathml import tex2mathml
+from latex2mathml.converter import convert
 from sphinx.util import logging
 
 
 def visit_math(translator, node):
     """Write a formula in a line of text."""
-    translator.body.append(convert(node, node.astext(), as_block=False))
+    translator.body.append(to_mathml(node, "inline"))
     raise SkipNode
 
 
 def visit_displaymath(translator, node):
     """Write a displayed formula."""
-    text = node.astext().strip()
-    formula = rf"\begin{{align*}}{text}\end{{align*}}" if r"\\" in text else text
-    translator.body.append(f'<div class="math">{convert(node, formula, as_block=True)}</div>\n')
+    translator.body.append(f'<div class="formula">{to_mathml(node, "block")}</div>\n')
     raise SkipNode
 
 
-def convert(node, formula, as_block):
-    """Return a formula as MathML; warn if it cannot be converted."""
-    try:
-        return tex2mathml(formula, as_block=as_block)
-    except MathError as error:
-        logging.getLogger(__name__).warning("formula %r: %s", formula, error, location=node)
-        return ""
+def to_mathml(node, display):
+    """Return the formula of a node as MathML; warn about commands that are not converted."""
+    formula = convert(node.astext().strip(), display=display)
+    if unknown := re.findall(r"\\\w+", formula):
+        logging.getLogger(__name__).warning("formula with unknown commands: %s", ", ".join(unknown), location=node)
+    return formula
 
 
 def setup(app):
     """Register the renderer."""
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_displaymath, None))
-    return {"parallel_read_safe": True}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -108,6 +108,7 @@ def test_printed_commands_run_and_agree_with_the_demo(demo):
     assert len(pd.read_csv(folder / "missing.csv")) == number(out, r"Of the ([\d,]+) added tags")
     done = spmld(folder, *commands["review"], "--export", "entries.jsonl")
     assert done.returncode == 0, done.stderr
+    assert json.loads((folder / "entries.jsonl").read_text().splitlines()[0])["fields"]["song_id"] in out
 
 
 def test_a_second_demo_overwrites_files_only_with_force(demo):

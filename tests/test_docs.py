@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import pkgutil
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,15 @@ def code(text):
 def test_blocks_run(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(code(TEXTS[path]), path, "exec"), {"__name__": "docs"})
+
+
+def test_example_of_the_first_page_prints_what_the_page_shows(capsys):
+    text = (ROOT / "docs" / "index.rst").read_text(encoding="utf-8")
+    blocks = re.findall(r"^\.\. code-block:: (\w+)\n\n((?:   .*\n|\n)+)", text, re.MULTILINE)
+    (kind, example), (_, output) = ((kind, textwrap.dedent(block)) for kind, block in blocks[:2])
+    assert kind == "python"
+    exec(compile(example, "index.rst", "exec"), {"__name__": "docs"})
+    assert capsys.readouterr().out.split() == output.split()
 
 
 def test_only_python_blocks_are_run():

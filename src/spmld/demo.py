@@ -184,7 +184,7 @@ def _draw(data: Bunch, labels: dict[str, Any], issues: LabelIssues, folder: Path
     except ImportError:
         print('No figure: matplotlib is not installed; install it with: pip install "spmld[plot]"')
         return []
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    figure = Figure(figsize=(7.4, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     order = np.argsort(data.Y_test.mean(axis=0))
     styles = {"oracle": ("|", COLOURS[7], 12), "loop": ("o", COLOURS[0], 7), "model": ("o", HIGHLIGHT, 7)}
@@ -204,7 +204,7 @@ def _draw(data: Bunch, labels: dict[str, Any], issues: LabelIssues, folder: Path
         ax.grid(alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
     with writing(folder / "demo.png") as part:
-        figure.savefig(part, dpi=130)
+        figure.savefig(part, dpi=150)
     return ["demo.png"]
 
 

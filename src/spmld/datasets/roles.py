@@ -24,8 +24,8 @@ class TableRoles:
     ----------
     labels : sequence of str, optional
         Label columns. By default, the columns whose names start with `prefix`, unless there are tags.
-    prefix : str, default=``"label_"``
-        Prefix of the names of label columns. It is not part of the names of the labels.
+    prefix : str, optional
+        Prefix of the names of label columns, by default ``"label_"``. It is not part of the names of the labels.
     tags : str, optional
         Column with a list of tags for each sample.
     tag_sep : str, optional

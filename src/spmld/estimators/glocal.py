@@ -15,9 +15,11 @@ class GLOCAL(LatentLabelModel):
 
     .. math::
 
-        \sum_{ij} J_{ij}\, \ell(Y_{ij}, (V U^\top + 1 b^\top)_{ij}) + \frac{\alpha}{2} \|V - X W\|^2
-        + \sum_m \frac12 \Big[\frac{\beta_1 n_m}{n} \|F Z_m\|^2 + \beta_2 \|F_m Z_m\|^2\Big]
-        + \frac12 \big(\tau_U \|U\|^2 + \tau_V \|V\|^2 + \tau_W \|W\|^2\big)
+        \begin{aligned}
+        & \sum_{ij} J_{ij}\, \ell(Y_{ij}, (V U^\top + 1 b^\top)_{ij}) + \frac{\alpha}{2} \|V - X W\|^2 \\
+        & + \sum_m \frac12 \left[\frac{\beta_1 n_m}{n} \|F Z_m\|^2 + \beta_2 \|F_m Z_m\|^2\right]
+        + \frac12 (\tau_U \|U\|^2 + \tau_V \|V\|^2 + \tau_W \|W\|^2)
+        \end{aligned}
 
     with :math:`J` the observed entries, :math:`F = X W U^\top`, :math:`F_m` its rows in group m, and rows of
     :math:`Z_m` on the unit sphere. Scores of new samples are :math:`X W U^\top + b`.

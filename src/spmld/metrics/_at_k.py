@@ -78,8 +78,7 @@ def _recall(signs: Signs, scores: Floats, k: int) -> Floats:
 def ndcg_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Any:
     r"""Compute the normalized discounted cumulative gain of the `k` highest-scored observed labels of a sample.
 
-    .. math:: \left. \sum_{r=1}^{k} \frac{[t_r \in P_i]}{\log_2(r + 1)} \middle/
-              \sum_{r=1}^{\min(k, |P_i|)} \frac{1}{\log_2(r + 1)} \right.
+    .. math:: \frac{\sum_{r=1}^{k} [t_r \in P_i] / \log_2(r + 1)}{\sum_{r=1}^{\min(k, |P_i|)} 1 / \log_2(r + 1)}
 
     :math:`t_r` is the observed label with the `r`-th highest score.
 
@@ -111,8 +110,8 @@ def propensity_scored_precision_at_k(
 ) -> Any:
     r"""Compute precision at `k` with positives weighted by inverse propensity, relative to the maximum.
 
-    .. math:: \left. \sum_i \sum_{j \in P_i \cap T_i} \frac{1}{p_j} \middle/
-              \sum_i \max_{T \subseteq P_i, |T| \le k} \sum_{j \in T} \frac{1}{p_j} \right.
+    .. math:: \frac{\sum_i \sum_{j \in P_i \cap T_i} 1 / p_j}
+              {\sum_i \max_{T \subseteq P_i, |T| \le k} \sum_{j \in T} 1 / p_j}
 
     :math:`T_i` are the `k` observed labels with the highest scores. :math:`p_j` is the propensity of label `j`, the
     probability that a true positive is recorded. Rare labels, which are recorded less often, have larger weights.
