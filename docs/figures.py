@@ -46,9 +46,9 @@ def noisy_songs():
 
 
 def audit():
-    """Return the fraction of errors among the first entries, and the error probabilities of correct and wrong labels."""
+    """Return the fraction of errors among the first entries, and the error probabilities of all labels."""
     songs, _, issues = noisy_songs()
-    wrong = songs.Y != songs.Y_true
+    wrong = np.not_equal(songs.Y, songs.Y_true)
     figure, (first, histogram) = axes(2)
     found = np.cumsum(wrong.flat[issues.order()[:600]]) / np.arange(1, 601)
     first.plot(np.arange(1, 601), found, color=BLUE, label="order of the audit")
@@ -65,13 +65,14 @@ def audit():
 def review():
     """Return the number of corrected labels in the order of the review and in a random order."""
     songs, _, issues = noisy_songs()
-    wrong = songs.Y != songs.Y_true
+    wrong = np.not_equal(songs.Y, songs.Y_true)
     entries = list(make_queue(issues))[:600]
     corrected = np.cumsum([wrong[entry.sample, entry.label] for entry in entries])
     figure, axis = axes(width=6)
     decisions = np.arange(1, len(entries) + 1)
     axis.plot(decisions, corrected, color=BLUE, label="corrected, order of the review")
-    axis.plot(decisions, np.cumsum([entry.gain for entry in entries]), color=BLUE, ls=":", label="expected by the audit")
+    expected = np.cumsum([entry.gain for entry in entries])
+    axis.plot(decisions, expected, color=BLUE, ls=":", label="expected by the audit")
     axis.plot(decisions, decisions * wrong.mean(), color=GRAY, ls="--", label="random order")
     axis.set(xlabel="number of decisions", ylabel="number of labels")
     axis.legend(frameon=False)
@@ -88,7 +89,8 @@ def ensemble():
     for view, color in zip(model.view_weights_, (BLUE, ORANGE, GREEN), strict=True):
         rows = sorted((*row["choice"].values(), row["loss"]) for row in model.cv_results_ if row["part"] == view)
         settings.plot(*zip(*rows, strict=True), "o-", color=color, label=f"{view} {model.view_weights_[view]:.0%}")
-    settings.set(xscale="log", xlabel="alpha (ridge) or C", ylabel="held-out loss", title="Settings, and weights of views")
+    settings.set(xscale="log", xlabel="alpha (ridge) or C", ylabel="held-out loss")
+    settings.set(title="Settings, and weights of views")
     settings.margins(y=0.25)
     settings.legend(frameon=False, loc="upper center", ncols=3, fontsize=9, columnspacing=1)
     ReliabilityDisplay.from_estimator(model, X[1000:], songs.Y[1000:], ax=reliability)

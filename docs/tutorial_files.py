@@ -1,7 +1,7 @@
 """Generated files of the tutorials.
 
-``python tutorial_files.py repairs``, ``pictures`` or ``songs`` writes a file with missing and wrong labels, ``test.csv``
-with correct labels, and ``new.csv`` without labels. ``truth.csv`` has the correct labels of all samples.
+``python tutorial_files.py repairs``, ``pictures`` or ``songs`` writes a file with missing and wrong labels,
+``test.csv`` with correct labels, and ``new.csv`` without labels. ``truth.csv`` has the correct labels of all samples.
 
 ``python tutorial_files.py answer entries.jsonl answers.jsonl 100`` stands in for a reviewer: it answers the first 100
 entries of an exported review by looking up ``truth.csv``.
@@ -57,8 +57,9 @@ def make_repairs(n, rng):
     electric, km, volts = kinds == "e-bike", rng.gamma(2, 1500, n), rng.normal(36, 2, n)
     days = np.datetime64("2023-01-02") + rng.integers(0, 700, n)
     winter = np.cos((days - days.min()).astype(int) / 365 * 2 * np.pi)
-    wear = [km / 2000 - 2.2, km / 1500 - 2.6, winter - 1, (kinds == "cargo") - 1.4, 1.2 * (35 - volts) - 9.0 * ~electric]
-    needs = rng.logistic(0, 0.6, (n, 5)) < np.transpose(wear)
+    weak = np.where(electric, 1.2 * (35 - volts), -9.0)
+    wear = np.transpose([km / 2000 - 2.2, km / 1500 - 2.6, winter - 1, (kinds == "cargo") - 1.4, weak])
+    needs = rng.logistic(0, 0.6, (n, 5)) < wear
     complaints = []
     for row in needs & (rng.random(needs.shape) < 0.85):
         phrases = [rng.choice(PARTS[part]) for part in np.array([*PARTS])[row]]

@@ -74,7 +74,7 @@ def print_metrics(name, predicted, probabilities, Y):
 
 def draw(grid, result, table):
     """Draw the losses of all trials, and the F1 of the three models."""
-    figure, (search, f1) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
+    _, (search, f1) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
     losses = [-trial.score for trial in result.trials]
     search.axhline(-grid.best_score_, color="#9A9A9A", ls="--", label="best setting of the grid")
     search.plot(range(1, len(losses) + 1), losses, "o", color="#0072B2", label="trial of Optuna")

@@ -163,7 +163,9 @@ def test_example_runs(path, tmp_path):
     CHECKS[path.stem](result.stdout)
 
 
-def test_every_example_starts_with_a_title():
+def test_every_example_starts_with_a_title_and_has_a_figure():
     for path in EXAMPLES:
-        first, title, underline, *_ = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
+        first, title, underline, *_ = text.splitlines()
         assert (first, underline) == ('"""', "=" * len(title)), path.name
+        assert "plt.show()" in text or "figure.savefig(" in text, path.name

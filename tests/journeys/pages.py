@@ -1,8 +1,9 @@
 """Pages with commands: run them as a user would, and compare what they print with the page.
 
-``python -m tests.journeys.pages docs/tutorial_table.md`` runs the commands of pages again and writes into the pages what
-they print, and the pictures of the pages that they open. A block ``console`` has commands after ``$``, each followed by
-its output; a line ``...`` stands for any lines. A block ``python`` runs in a process of its own, in the same folder.
+``python -m tests.journeys.pages docs/tutorial_table.md`` runs the commands of a page again, and writes into the page
+what they print. It also takes the pictures of reviews and reports, which requires Chromium. A block ``console`` has
+commands after ``$``, each followed by its output; a line ``...`` stands for any lines. A block ``python`` runs in a
+process of its own, in the same folder.
 """
 
 import os
@@ -46,8 +47,9 @@ def steps(text):
         if block[1] == "python":
             found.append(Step(block[2], None, *block.span(2)))
             continue
-        for part in re.finditer(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block[2], re.MULTILINE):
-            found.append(Step(part[1], part[2].rstrip("\n"), block.start(2) + part.start(2), block.start(2) + part.end()))
+        start = block.start(2)
+        commands = re.finditer(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block[2], re.MULTILINE)
+        found += [Step(part[1], part[2].rstrip("\n"), start + part.start(2), start + part.end()) for part in commands]
     return found
 
 

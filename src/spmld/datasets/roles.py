@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from os.path import commonprefix
 from typing import Any, Self
 
 import numpy as np
@@ -220,8 +219,8 @@ def _no_labels(frame: Any, roles: TableRoles) -> TableProblem:
     columns = [name for name in frame.columns if name not in {roles.id, *roles.drop, *roles.text}]
     labels = [name for name in columns if _looks_like_label(frame[name])]
     tags = [name for name in columns if _looks_like_tags(frame[name])]
-    prefix = commonprefix([str(name) for name in labels])
-    shared = len(labels) > 1 and prefix.endswith("_") and labels == [c for c in columns if str(c).startswith(prefix)]
+    prefix = str(labels[0]).partition("_")[0] + "_" if labels else ""
+    shared = len(labels) > 1 and labels == [name for name in columns if str(name).startswith(prefix)]
     named = [("prefix", prefix)] if shared else [("labels", name) for name in labels[:10]]
     options = [("tags", name) for name in tags[:1]] + named
     text = f"no column starts with {roles.prefix!r}, and no labels or tags are named"
