@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-WIDTH = 100
+WIDTH = 80
 TIMEOUT = 300  # seconds
 _SHELL = 'spmld() { "$PYTHON" -m spmld.cli "$@"; }; python() { "$PYTHON" "$@"; }\n'
 _FENCE = re.compile(r"^```(console|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
