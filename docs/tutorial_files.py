@@ -124,8 +124,10 @@ def pictures():
         imsave(file, draw(shapes, colors, rng))
         truth.append([*(shape in shapes for shape in SHAPES), *(color in colors for color in COLORS)])
     files, truth, names = np.array(files), np.array(truth), [f"label_{name}" for name in (*SHAPES, *COLORS)]
+    verified = np.arange(600) < 60
     given = flip_and_hide(truth[:600], 0.08, 0.3, (1, 0), rng)
-    write("pictures.csv", {"file": files[:600], **as_columns(names, given)})
+    given[verified] = truth[:60].astype(int)
+    write("pictures.csv", {"file": files[:600], "verified": verified.astype(int), **as_columns(names, given)})
     write("test.csv", {"file": files[600:850], **as_columns(names, truth[600:850].astype(int))})
     write("new.csv", {"file": files[850:]})
     write("truth.csv", {"id": files, **as_columns((*SHAPES, *COLORS), truth.astype(int))})

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import urllib.request
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -70,9 +71,10 @@ def run(step, folder, ready=None):
         while part := _read(terminal):
             printed += part
             if b"Stop with Ctrl-C" in printed and not stopped:
-                stopped = True
+                stopped, address = True, re.search(r"http://127[^#\s]+#\S+", printed.decode())[0]
+                urllib.request.urlopen(address.partition("#")[0], timeout=TIMEOUT).close()  # it is served
                 if ready is not None:
-                    ready(re.search(r"http://127\S+", printed.decode())[0])
+                    ready(address)
                 os.killpg(process.pid, signal.SIGINT)
     return process.wait(TIMEOUT), printed.decode().replace("\r\n", "\n").strip("\n")
 
@@ -149,7 +151,7 @@ def refresh(path):
             new = "".join(f"{part}\n" for line in lines for part in _wrap(line))
             text = text[: step.start] + new + text[step.end :]
             shift += len(new) - (step.end - step.start)
-    path.write_text(text, encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
 
 
 def _wrap(line):
