@@ -187,15 +187,17 @@ def tables():
         ("released", "date", "2021-05-01", "day, season,\nday of the week", "#CC79A7"),
         ("tags", "labels", "sad; folk", "sad 1, folk 1,\nrock 0, dance 0", RED),
     )
-    figure, axis = plt.subplots(figsize=(10, 2.9), layout="constrained")
-    for place, (name, role, value, result, color) in enumerate(columns):
+    figure, rows = plt.subplots(2, 1, figsize=(6, 5.2), layout="constrained")  # two rows, legible on a phone
+    for i, (name, role, value, result, color) in enumerate(columns):
+        axis, place = rows[i // 3], i % 3
         axis.add_patch(plt.Rectangle((place + 0.03, 2), 0.94, 1, color=color, alpha=0.25, lw=0))
         texts = ((2.68, name, "bold"), (2.28, value, "normal"), (1.55, role, "bold"), (0.55, result, "normal"))
         for height, text, weight in texts:
-            axis.text(place + 0.5, height, text, ha="center", va="center", weight=weight, fontsize=9)
+            axis.text(place + 0.5, height, text, ha="center", va="center", weight=weight, fontsize=11)
         axis.annotate("", (place + 0.5, 0.85), (place + 0.5, 1.35), arrowprops={"arrowstyle": "->", "color": color})
-    axis.set(xlim=(0, len(columns)), ylim=(0.1, 3.05))
-    axis.set_axis_off()
+    for axis in rows:
+        axis.set(xlim=(0, 3), ylim=(0.1, 3.05))
+        axis.set_axis_off()
     return figure
 
 
