@@ -46,7 +46,6 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,
-    "default_thumb_file": str(FOLDER / "_static" / "table.svg"),
 }
 
 html_theme = "pydata_sphinx_theme"

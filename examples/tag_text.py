@@ -7,6 +7,7 @@ annotated: 60 % of the tags were never checked, and are therefore missing instea
 """
 
 import numpy as np
+from matplotlib import pyplot as plt
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
@@ -70,13 +71,19 @@ for name, pipeline in (("prior", prior), ("MaskedLogistic", model)):
     print(f"{name:<18}{metrics['ranking_loss']:>14.3f}{metrics['macro_f1']:>10.3f}")
 
 # %%
-# The words with the largest coefficients for each tag.
-words = model[0].get_feature_names_out()
-for tag, weights in zip(TAGS, model[-1].coef_, strict=True):
-    print(f"{tag:<11}", ", ".join(words[np.argsort(weights)[::-1][:4]]))
-
-# %%
 # The most likely tags of new texts, with their probabilities.
 for text in ("Great coffee, but the walls are thin.", "Fair rates, and close to the beach."):
     probabilities = zip(TAGS, model.predict_proba([text])[0], strict=True)
     print(text, {tag: round(float(p), 2) for tag, p in probabilities if p > 0.4})
+
+# %%
+# The words with the largest coefficients of each tag.
+words = model[0].get_feature_names_out()
+figure, axes = plt.subplots(1, len(TAGS), figsize=(10, 2.6), sharex=True, layout="constrained")
+for axis, tag, coefficients in zip(axes, TAGS, model[-1].coef_, strict=True):
+    top = np.argsort(coefficients)[-6:]
+    axis.barh(words[top], coefficients[top], color="#0072B2")
+    axis.set(title=tag)
+    axis.spines[["top", "right"]].set_visible(False)
+figure.supxlabel("coefficient")
+plt.show()

@@ -11,6 +11,8 @@ Run it with ``python examples/tune_and_threshold.py``. It takes less than a minu
 import tempfile
 from pathlib import Path
 
+import numpy as np
+from matplotlib import pyplot as plt
 from sklearn.model_selection import GridSearchCV
 
 from spmld import GLOCAL
@@ -64,9 +66,31 @@ def report(name, loss, params):
 
 
 def print_metrics(name, predicted, probabilities, Y):
-    """Print a line of the table."""
+    """Print a line of the table, and return its values."""
     values = [macro_f1(Y, predicted), micro_f1(Y, predicted), log_loss(Y, probabilities), brier_score(Y, probabilities)]
     print(f"{name:<34}" + "".join(f"{value:>10.3f}" for value in values))
+    return values
+
+
+def draw(grid, result, table):
+    """Draw the losses of all trials, and the F1 of the three models."""
+    _, (search, f1) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
+    losses = [-trial.score for trial in result.trials]
+    search.axhline(-grid.best_score_, color="#9A9A9A", ls="--", label="best setting of the grid")
+    search.plot(range(1, len(losses) + 1), losses, "o", color="#0072B2", label="trial of Optuna")
+    search.step(range(1, len(losses) + 1), np.minimum.accumulate(losses), where="post", color="#0072B2", label="best")
+    search.set(title="Search", xlabel="trial", ylabel="held-out ranking loss")
+    for i, (name, color) in enumerate((("macro F1", "#0072B2"), ("micro F1", "#E69F00"))):
+        bars = f1.barh(np.arange(len(table)) + 0.4 * i - 0.2, [row[i] for row in table.values()], 0.38, color=color)
+        f1.bar_label(bars, fmt="%.2f", padding=3)
+        bars.set_label(name)
+    f1.set_yticks(range(len(table)), [name.replace(", ", ",\n") for name in table])
+    f1.set(title="Test samples", xticks=[], xlim=(0, 1))
+    f1.invert_yaxis()
+    for axis in (search, f1):
+        axis.legend(frameon=False)
+        axis.spines[["top", "right"]].set_visible(False)
+    plt.show()
 
 
 def main():
@@ -85,9 +109,15 @@ def main():
     decided = ThresholdClassifier(best, decision="f1", random_state=0).fit(X, Y)
 
     print(f"\n{'metrics on test samples':<34}{'macro F1':>10}{'micro F1':>10}{'log loss':>10}{'Brier':>10}")
-    print_metrics("GLOCAL, scores above 0", best.predict(X_test), best.predict_proba(X_test), Y_test)
-    print_metrics("calibrated", calibrated.predict(X_test), calibrated.predict_proba(X_test), Y_test)
-    print_metrics("calibrated, decisions by F1", decided.predict(X_test), decided.predict_proba(X_test), Y_test)
+    models = {"GLOCAL, scores above 0": best, "calibrated": calibrated, "calibrated, decisions by F1": decided}
+    draw(
+        grid,
+        result,
+        {
+            name: print_metrics(name, model.predict(X_test), model.predict_proba(X_test), Y_test)
+            for name, model in models.items()
+        },
+    )
 
 
 if __name__ == "__main__":

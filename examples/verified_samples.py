@@ -8,6 +8,7 @@ such labels from labels that are hard to predict, unless a person verifies some 
 """
 
 import numpy as np
+from matplotlib import pyplot as plt
 
 from spmld import SelfPacedEnsemble
 from spmld.datasets import make_planted
@@ -41,7 +42,8 @@ noisy = np.where(rng.random(truth.shape) < rates, 1, truth)
 order = rng.permutation(len(X))
 
 print(f"\n{'verified samples':<18}{'ranking loss':>13}{'log loss':>10}{'macro F1':>10}{'error of the rates':>20}")
-for count in (0, 20, 50, 200):
+counts, results = (0, 20, 50, 200), []
+for count in counts:
     verified = np.isin(np.arange(len(X)), order[:count])
     Y = np.where(verified[:, None], truth, noisy)
     model = SelfPacedEnsemble(random_state=0).fit(X, Y, trusted=verified)
@@ -49,8 +51,19 @@ for count in (0, 20, 50, 200):
     likelihood, f1 = log_loss(Y_test, model.predict_proba(X_test)), macro_f1(Y_test, model.predict(X_test))
     error = np.abs(model.false_positive_rate_ - rates).mean()
     print(f"{count:<18}{ranking:>13.3f}{likelihood:>10.3f}{f1:>10.3f}{error:>20.3f}")
+    results.append((likelihood, f1, error))
 
 # %%
 # On the command line, a column of the table marks the verified samples::
 #
 #     spmld fit songs.csv --trusted verified --decision micro_f1 -o songs.skops
+#
+# 20 verified samples already give most of the improvement.
+figure, axes = plt.subplots(1, 3, figsize=(10, 2.8), layout="constrained")
+titles = ("log loss", "macro F1", "error of the estimated rates")
+for axis, values, title in zip(axes, np.transpose(results), titles, strict=True):
+    axis.plot(range(len(counts)), values, "o-", color="#0072B2")
+    axis.set(title=title, xlabel="verified samples", ylim=(0, 1.15 * values.max()))
+    axis.set_xticks(range(len(counts)), counts)
+    axis.spines[["top", "right"]].set_visible(False)
+plt.show()

@@ -100,6 +100,8 @@ def test_all_problems_are_in_one_error():
         from_frame(SONGS)
     with pytest.raises(TableError, match=r"labels=\['rock', 'sad'\]"):
         from_frame(FRAME.assign(rock="yes", sad=1))
+    with pytest.raises(TableError, match=r"is_rock, is_sad \(prefix='is_'\)"):
+        from_frame(FRAME.assign(is_rock="yes", is_sad=1))
 
 
 def test_errors_and_warnings_of_tables_can_be_sent_to_other_processes():

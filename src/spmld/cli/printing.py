@@ -18,6 +18,7 @@ FORMATS = ("csv", "parquet", "json")
 MIN_SPACE = 1_000_000
 """Free space in bytes that every output needs."""
 _EXTENSIONS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".json": "json"}
+_MAX_UNBROKEN = 20  # characters of text that is not wrapped, such as the name of a label
 _STYLES = {"good": "green", "bad": "red", "bold": "bold", "italic": "italic"}
 
 
@@ -36,14 +37,19 @@ def print_table(table: TextTable) -> None:
     if not sys.stdout.isatty():
         click.echo(table.to_tsv())
         return
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    output = Table(title=Text(table.title) if table.title else None, title_justify="left")
+    # Without lines between the columns, tables with eight columns fit into 80 characters.
+    shape: Any = {"box": SIMPLE_HEAD, "show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
+    output = Table(title=Text(table.title) if table.title else None, title_justify="left", **shape)
     output.caption, output.caption_justify = (Text(table.note) if table.note else None), "left"
-    for column, numeric in zip(table.columns, table.numeric, strict=True):
-        output.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
+    for i, (column, numeric) in enumerate(zip(table.columns, table.numeric, strict=True)):
+        short = not numeric and max((len(row[i].text) for row in table.cells), default=0) <= _MAX_UNBROKEN
+        shape = {"justify": "right" if numeric else "left", "overflow": "fold", "no_wrap": short}
+        output.add_column(Text(column.replace("_", " ")), **shape)
     for row in table.cells:
         output.add_row(*(Text(cell.text, style=_STYLES.get(cell.mark, "")) for cell in row))
     Console().print(output)

@@ -1,5 +1,6 @@
-"""Progress bars, shown only if standard error is a terminal."""
+"""Progress bars, shown only if standard error is a terminal that can redraw lines."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ def progress_bar(total: int | None, title: str) -> Iterator[Callable[[str], None
 
     A total of None shows a spinner and the elapsed time, for work that does not report its progress.
     """
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda _: None
         return
     from rich import progress

@@ -140,9 +140,9 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) 
         f"Open {server.url}\n"
         "Stop with Ctrl-C; all decisions are stored, and the same command continues."
     )
-    if not no_browser:
-        webbrowser.open(server.url)
     try:
+        if not no_browser:
+            webbrowser.open(server.url)
         server.serve_forever()
     except KeyboardInterrupt:
         pass

@@ -185,10 +185,9 @@ def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None)
         result.problems.append(TableProblem(f"column {column!r}: {error}", (("tags", "COLUMN"),)))
         return result
     result.Y, result.names, result.tag_sep = tags.Y, tags.names, tags.sep
-    if tags.n_empty:
-        other = "negative" if roles.empty_is == "missing" else "missing"
-        text = f"{tags.n_empty} of {len(values)} samples have an empty field {column!r}: their labels are"
-        result.notes.append(TableProblem(f"{text} {roles.empty_is}", (("empty_is", other),)))
+    if tags.n_empty and roles.empty_is == "missing":
+        text = f"{tags.n_empty} of {len(values)} samples have an empty field {column!r}: their labels are missing"
+        result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
     if tags.unknown:
         text = f"{len(tags.unknown)} tags of {column!r} are not labels of the model and are ignored"
         result.notes.append(TableProblem(f"{text}: {first(list(tags.unknown))}"))
@@ -228,7 +227,10 @@ def _no_labels(frame: Any, roles: TableRoles) -> TableProblem:
     columns = [name for name in frame.columns if name not in {roles.id, *roles.drop, *roles.text}]
     labels = [name for name in columns if _looks_like_label(frame[name])]
     tags = [name for name in columns if _looks_like_tags(frame[name])]
-    options = [("tags", name) for name in tags[:1]] + [("labels", name) for name in labels[:10]]
+    prefix = str(labels[0]).partition("_")[0] + "_" if labels else ""
+    shared = len(labels) > 1 and labels == [name for name in columns if str(name).startswith(prefix)]
+    named = [("prefix", prefix)] if shared else [("labels", name) for name in labels[:10]]
+    options = [("tags", name) for name in tags[:1]] + named
     text = f"no column starts with {roles.prefix!r}, and no labels or tags are named"
     if labels or tags:
         text += f". Columns that look like labels or tags: {first(labels + tags)}"

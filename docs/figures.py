@@ -1,0 +1,254 @@
+"""Figures of the user guide: ``python docs/figures.py [name ...]`` writes them to docs/_static/figures.
+
+Each figure is a function without arguments. The data are generated, and no figure takes more than a few seconds.
+"""
+
+import sys
+from functools import cache
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import numpy as np
+import tutorial_files
+from matplotlib import pyplot as plt
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
+from spmld.audit import find_label_issues
+from spmld.datasets import Dataset, describe, make_planted, make_songs
+from spmld.inspection import top_features
+from spmld.labels import hide_labels
+from spmld.model_selection import CalibratedClassifier
+from spmld.pacing import ColumnGroups, HardPacing, LinearPacing, LogarithmicPacing, PacingParameters
+from spmld.plotting import CorrelationDisplay, ObjectiveDisplay, PacingDisplay, ReliabilityDisplay
+from spmld.review import make_queue
+
+FOLDER = Path(__file__).parent / "_static" / "figures"
+BLUE, RED, GREEN, GRAY, ORANGE = "#0072B2", "#D55E00", "#009E73", "#9A9A9A", "#E69F00"
+
+
+def axes(columns=1, width=8.0, height=3.0, **options):
+    """Return a figure and its axes, without the lines at the top and on the right."""
+    figure, made = plt.subplots(1, columns, figsize=(width, height), layout="constrained", **options)
+    for axis in np.atleast_1d(made):
+        axis.spines[["top", "right"]].set_visible(False)
+    return figure, made
+
+
+@cache
+def noisy_songs():
+    """Return song reviews as features, with wrong tags, and their audit."""
+    songs = make_songs(1500, 8, wrong_fraction=0.15, random_state=0)
+    X = TfidfVectorizer(min_df=3, stop_words="english").fit_transform(songs.texts)
+    return songs, X, find_label_issues(None, X, songs.Y, label_names=songs.label_names, random_state=0)
+
+
+def audit():
+    """Return the fraction of errors among the first entries, and the error probabilities of all labels."""
+    songs, _, issues = noisy_songs()
+    wrong = np.not_equal(songs.Y, songs.Y_true)
+    figure, (first, histogram) = axes(2)
+    found = np.cumsum(wrong.flat[issues.order()[:600]]) / np.arange(1, 601)
+    first.plot(np.arange(1, 601), found, color=BLUE, label="order of the audit")
+    first.axhline(wrong.mean(), color=GRAY, ls="--", label="random order")
+    first.set(xlabel="number of reviewed labels", ylabel="fraction of wrong labels", ylim=(0, 1.03))
+    for kind, entries, color in (("correct", ~wrong, BLUE), ("wrong", wrong, RED)):
+        histogram.hist(issues.error_probability[entries], np.linspace(0, 1, 21), color=color, alpha=0.7, label=kind)
+    histogram.set(xlabel="error probability", ylabel="number of labels", yscale="log")
+    for axis in (first, histogram):
+        axis.legend(frameon=False)
+    return figure
+
+
+def review():
+    """Return the number of corrected labels in the order of the review and in a random order."""
+    songs, _, issues = noisy_songs()
+    wrong = np.not_equal(songs.Y, songs.Y_true)
+    entries = list(make_queue(issues))[:600]
+    corrected = np.cumsum([wrong[entry.sample, entry.label] for entry in entries])
+    figure, axis = axes(width=6)
+    decisions = np.arange(1, len(entries) + 1)
+    axis.plot(decisions, corrected, color=BLUE, label="corrected, order of the review")
+    expected = np.cumsum([entry.gain for entry in entries])
+    axis.plot(decisions, expected, color=BLUE, ls=":", label="expected by the audit")
+    axis.plot(decisions, decisions * wrong.mean(), color=GRAY, ls="--", label="random order")
+    axis.set(xlabel="number of decisions", ylabel="number of labels")
+    axis.legend(frameon=False)
+    return figure
+
+
+def ensemble():
+    """Return the held-out loss of all settings, and a reliability diagram."""
+    songs = make_songs(1500, 8, random_state=0)
+    X = TfidfVectorizer(min_df=3, stop_words="english").fit_transform(songs.texts)
+    Y = hide_labels(songs.Y[:1000], observed_fraction=0.5, random_state=0)
+    model = SelfPacedEnsemble(random_state=0).fit(X[:1000], Y)
+    figure, (settings, reliability) = axes(2)
+    for view, color in zip(model.view_weights_, (BLUE, ORANGE, GREEN), strict=True):
+        rows = sorted((*row["choice"].values(), row["loss"]) for row in model.cv_results_ if row["part"] == view)
+        settings.plot(*zip(*rows, strict=True), "o-", color=color, label=f"{view} {model.view_weights_[view]:.0%}")
+    settings.set(xscale="log", xlabel="alpha (ridge) or C", ylabel="held-out loss")
+    settings.set(title="Settings, and weights of views")
+    settings.margins(y=0.25)
+    settings.legend(frameon=False, loc="upper center", ncols=3, fontsize=9, columnspacing=1)
+    ReliabilityDisplay.from_estimator(model, X[1000:], songs.Y[1000:], ax=reliability)
+    return figure
+
+
+def missing():
+    """Return the mean probability of models that ignore missing labels, and that treat them as negative."""
+    data = make_planted(n_samples=2000, random_state=0)
+    fractions = (0.1, 0.2, 0.3, 0.5, 0.7, 0.85, 0.99)
+    means = {"missing ignored": [], "missing as negative": []}
+    for fraction in fractions:
+        Y = hide_labels(data.Y[::2], observed_fraction=fraction, random_state=0)
+        for name, labels in zip(means, (Y, np.nan_to_num(Y, nan=0.0)), strict=True):
+            means[name].append(MaskedLogistic().fit(data.X[::2], labels).predict_proba(data.X[1::2]).mean())
+    figure, axis = axes(width=6)
+    axis.axhline(data.Y[1::2].mean(), color=GRAY, ls="--", label="fraction of positives")
+    for (name, values), color in zip(means.items(), (BLUE, RED), strict=True):
+        axis.plot(fractions, values, "o-", color=color, label=name)
+    axis.set(xlabel="observed fraction of the training labels", ylabel="mean predicted probability", ylim=(0, None))
+    axis.legend(frameon=False)
+    return figure
+
+
+def pacing():
+    """Return the weights of three pacing rules."""
+    losses = np.linspace(0, 1.6, 321)[:, None]
+    figure, axis = axes(width=6)
+    for rule, color in ((HardPacing(), BLUE), (LinearPacing(), ORANGE), (LogarithmicPacing(), GREEN)):
+        (weights,) = rule.weights([losses], PacingParameters(0.9), ColumnGroups())
+        axis.plot(losses / 0.9, weights, color=color, label=type(rule).__name__)
+    axis.set(xlabel="loss / threshold", ylabel="weight", xlim=(0, 1.6))
+    axis.legend(frameon=False)
+    return figure
+
+
+def evaluation():
+    """Return reliability diagrams before and after calibration."""
+    data = make_planted(12_000, 60, 10, noise=0.6, frequencies=[0.2] * 10, random_state=0)
+    X, Y = data.X[:2000], hide_labels(data.Y[:2000], observed_fraction=0.3, random_state=0)
+    plain = MaskedLogistic(C=100)
+    figure, made = axes(2, sharey=True)
+    models = {"MaskedLogistic(C=100)": plain, "calibrated": CalibratedClassifier(plain, random_state=0)}
+    for axis, (name, model) in zip(made, models.items(), strict=True):
+        ReliabilityDisplay.from_estimator(model.fit(X, Y), data.X[2000:], data.Y[2000:], ax=axis)
+        axis.set(title=name)
+    return figure
+
+
+def metrics():
+    """Return the labels of one sample in the order of their scores, and five metrics."""
+    names = ("rock", "dance", "happy", "live", "sad", "jazz", "folk")
+    scores, positive = np.array([2.1, 1.2, 0.7, 0.1, -0.4, -1.0, -1.6]), np.array([1, 0, 1, 0, 1, 0, 0], dtype=bool)
+    figure, (axis, text) = axes(2, width=9, height=3.2, width_ratios=(1, 1.25))
+    colors = np.where(positive, BLUE, GRAY)
+    axis.barh(names, scores, color=colors)
+    axis.axvline(0, color="black", lw=0.8)
+    axis.invert_yaxis()
+    axis.set(xlabel="score", title="one sample (blue: positive labels)")
+    lines = (
+        "ranking loss: 3/12, dance is above happy, dance and live are above sad",
+        "coverage: 4, the lowest positive, sad, is in place 5",
+        "one-error: 0, the label in place 1 is positive",
+        "precision at 3: 2/3, rock and happy are among the first three",
+        "average precision: (1/1 + 2/3 + 3/5) / 3 = 0.76",
+        "F1, if scores above 0 are predicted: 2 * 2 / (3 + 4) = 0.57",
+    )
+    text.set_axis_off()
+    for place, line in enumerate(lines):
+        text.text(0, 0.92 - 0.16 * place, line, transform=text.transAxes, fontsize=9)
+    return figure
+
+
+def plotting():
+    """Return the figure of the example on the page."""
+    data = make_planted(n_samples=300, random_state=0)
+    Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
+    model = SPMLD(random_state=0).fit(data.X, Y)
+    figure, made = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
+    PacingDisplay.from_estimator(model, ax=made[0, 0])
+    ObjectiveDisplay.from_estimator(model, ax=made[0, 1])
+    CorrelationDisplay.from_estimator(model, ax=made[1, 0])
+    ReliabilityDisplay.from_estimator(model, data.X, Y, ax=made[1, 1])
+    return figure
+
+
+def tables():
+    """Return a table with the role of each column, and the features of each column."""
+    columns = (
+        ("song_id", "identifier", "S001", "none: names the\nsamples in outputs", GRAY),
+        ("review", "text", "slow guitar\nand rain", "TF-IDF: one feature\nfor each word", BLUE),
+        ("tempo", "number", "72.5", "number, and a mark\nwhere it is missing", GREEN),
+        ("format", "category", "vinyl", "one feature for\neach category", ORANGE),
+        ("released", "date", "2021-05-01", "day, season,\nday of the week", "#CC79A7"),
+        ("tags", "labels", "sad; folk", "sad 1, folk 1,\nrock 0, dance 0", RED),
+    )
+    figure, rows = plt.subplots(2, 1, figsize=(6, 5.2), layout="constrained")  # two rows, legible on a phone
+    for i, (name, role, value, result, color) in enumerate(columns):
+        axis, place = rows[i // 3], i % 3
+        axis.add_patch(plt.Rectangle((place + 0.03, 2), 0.94, 1, color=color, alpha=0.25, lw=0))
+        texts = ((2.68, name, "bold"), (2.28, value, "normal"), (1.55, role, "bold"), (0.55, result, "normal"))
+        for height, text, weight in texts:
+            axis.text(place + 0.5, height, text, ha="center", va="center", weight=weight, fontsize=11)
+        axis.annotate("", (place + 0.5, 0.85), (place + 0.5, 1.35), arrowprops={"arrowstyle": "->", "color": color})
+    for axis in rows:
+        axis.set(xlim=(0, 3), ylim=(0.1, 3.05))
+        axis.set_axis_off()
+    return figure
+
+
+def data():
+    """Return the description of a data set."""
+    songs = make_songs(1000, 8, random_state=0)
+    Y = hide_labels(songs.Y, observed_fraction=0.7, random_state=0)
+    X = TfidfVectorizer(min_df=3, stop_words="english").fit_transform(songs.texts)
+    return describe(Dataset(X, Y, label_names=songs.label_names, name="songs")).plot()
+
+
+def pipelines():
+    """Return the words that raise and lower the scores of three tags most."""
+    songs = make_songs(1000, 8, random_state=0)
+    words = TfidfVectorizer(min_df=3, stop_words="english")
+    X = words.fit_transform(songs.texts)
+    model = SelfPacedEnsemble(random_state=0).fit(X, songs.Y)
+    top = top_features(model, X, feature_names=words.get_feature_names_out())
+    figure, made = axes(3, width=9)
+    for axis, label in zip(made, (0, 1, 4), strict=True):
+        first = np.argsort(top.importances[label])[-8:]
+        colors = np.where(top.coefficients[label, first] > 0, BLUE, RED)
+        axis.barh(np.array(top.feature_names)[first], top.importances[label, first], color=colors)
+        axis.set(title=songs.label_names[label])
+    figure.supxlabel("mean absolute contribution (blue: raises the score, red: lowers it)")
+    return figure
+
+
+def pictures():
+    """Return some pictures of the tutorial with images."""
+    rng = np.random.default_rng(0)
+    figure, made = plt.subplots(1, 8, figsize=(9, 1.3), layout="constrained")
+    for axis in made:
+        number = rng.integers(1, 3)
+        colors = rng.choice([*tutorial_files.COLORS], number, replace=False)
+        axis.imshow(tutorial_files.draw(rng.choice(tutorial_files.SHAPES, number), colors, rng))
+        axis.set_axis_off()
+    return figure
+
+
+FIGURES = (audit, review, ensemble, missing, pacing, evaluation, metrics, plotting, tables, data, pipelines, pictures)
+
+
+def main(*names):
+    """Write the figures with these names, or all of them."""
+    FOLDER.mkdir(exist_ok=True)
+    for draw in FIGURES:
+        if not names or draw.__name__ in names:
+            draw().savefig(FOLDER / f"{draw.__name__}.png", dpi=110)
+            plt.close("all")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
