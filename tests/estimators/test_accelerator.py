@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.cluster import KMeans
 
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld import _arrays as arrays
@@ -73,6 +74,18 @@ def test_clusters_are_found_on_the_device():
     assert len(set(index)) == 4
     same = k_means(torch.zeros(5, 2, dtype=torch.float64), 3, np.random.RandomState(0)).numpy()
     assert set(same) == {0}  # fewer distinct samples than clusters
+
+
+def test_clusters_are_as_compact_as_those_of_scikit_learn():
+    rng = np.random.RandomState(1)
+    X = rng.normal(size=(600, 2)) + 4 * rng.randint(4, size=(600, 1))
+
+    def spread(index):
+        return sum(((X[index == m] - X[index == m].mean(axis=0)) ** 2).sum() for m in set(index))
+
+    expected = KMeans(8, n_init=1, random_state=0).fit(X).inertia_
+    draws = [spread(k_means(torch.from_numpy(X), 8, np.random.RandomState(seed)).numpy()) for seed in range(5)]
+    assert np.mean(draws) < 1.1 * expected
 
 
 @pytest.mark.parametrize("negative", [0.0, -1.0])
