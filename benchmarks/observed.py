@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from spmld import SPMLD, MaskedLogistic
+from spmld.labels import LabelWarning
 
 SOLVERS = ("lbfgs", "newton-cg", "liblinear")
 PER_ROW = 50
@@ -104,6 +105,7 @@ def main():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", FutureWarning)
+        warnings.simplefilter("ignore", LabelWarning)
         compare(10_000, 50_000, 100)
         compare(10_000, 1_000, 100)
         growth()

@@ -98,7 +98,7 @@ def test_convert_overwrites_only_with_force(spmld):
     ],
 )
 def test_errors_are_one_line_without_a_traceback(args, status, message, spmld):
-    for name, content in {"empty.arff": b"", "bytes.csv": b"\xff\xfe\x00", "wrong.mat": b"not matlab"}.items():
+    for name, content in {"empty.arff": b"", "bytes.csv": b"caf\xe9,1\n", "wrong.mat": b"not matlab"}.items():
         Path(name).write_bytes(content)
     exit_status, out, err = spmld(*args)
     assert (exit_status, out) == (status, "")

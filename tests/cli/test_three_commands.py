@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import spmld
-from spmld.datasets import read_csv
+from spmld.datasets import make_songs, read_csv
 from spmld.metrics import evaluate, macro_auc, ranking_loss
 from tests.cli.songs import LABELS, run, write_songs
 
@@ -56,13 +56,16 @@ def test_the_commands_of_the_readme_run(tmp_path):
     block = text.split("On the command line")[1].split("```")[1]
     commands = [line.split()[1:] for line in block.strip().splitlines()]
     assert [command[0] for command in commands] == ["fit", "evaluate", "predict"]
-    write_songs(tmp_path)
-    test = pd.read_csv(tmp_path / "test.csv")
-    test[[name for name in test if not name.startswith("label_")]].to_csv(tmp_path / "new.csv", index=False)
+    songs = make_songs(400, n_labels=4, observed_fraction=0.5, as_frame=True, random_state=0)
+    songs.frame[:300].to_csv(tmp_path / "songs.csv", index=False)
+    songs.frame[300:].to_csv(tmp_path / "test.csv", index=False)
+    songs.frame[300:].drop(columns="tags").to_csv(tmp_path / "new.csv", index=False)
     for command in commands:
         status, _, err = run(tmp_path, *command)
         assert status == 0, err
-    assert list(pd.read_csv(tmp_path / "tags.csv").columns)[:4] == LABELS
+    predicted = pd.read_csv(tmp_path / "predicted.csv")
+    assert list(predicted.columns[:5]) == ["song_id", *sorted(songs.label_names)]
+    assert list(predicted["song_id"]) == list(songs.frame["song_id"][300:])
 
 
 def test_the_model_file_stores_names(folder):
