@@ -171,18 +171,23 @@ class ReviewSession:
         self._state = np.append(self._state, np.zeros(added, dtype=np.int8))
         self._corrected = np.append(self._corrected, np.zeros(added, dtype=bool))
         self.queue, self._order = queue, np.argsort(-queue.gain, kind="stable")
+        # An entry may have been decided in an earlier review, before this queue had it.
+        for place in [place for place, position in self._position.items() if position >= start]:
+            self._set_state(place)
 
     def _refresh(self) -> None:
         """Apply the decisions that this or other processes have stored since the last call."""
         for place in self.store.refresh():
-            position = self._position.get(place)
-            if position is None:
-                continue
-            decisions = self.store.at(place)
-            mine = [d for d in decisions if d.reviewer == self.reviewer] if self.overlap else decisions
-            answers = {d.reviewer: d.answer for d in mine}.values()
-            closed = any(answer != "skip" for answer in answers)
-            self._state[position] = _CLOSED if closed else _SKIPPED if answers else _OPEN
-            outcome, entry = resolve(decisions).get(place), self.queue[position]
-            current = entry.probability > 0.5 if entry.given is None else bool(entry.given)
-            self._corrected[position] = outcome == ("absent" if current else "present")
+            if place in self._position:
+                self._set_state(place)
+
+    def _set_state(self, place: Place) -> None:
+        """Set the state of an entry of the queue from its decisions."""
+        position, decisions = self._position[place], self.store.at(place)
+        mine = [d for d in decisions if d.reviewer == self.reviewer] if self.overlap else decisions
+        answers = {d.reviewer: d.answer for d in mine}.values()
+        closed = any(answer != "skip" for answer in answers)
+        self._state[position] = _CLOSED if closed else _SKIPPED if answers else _OPEN
+        outcome, entry = resolve(decisions).get(place), self.queue[position]
+        current = entry.probability > 0.5 if entry.given is None else bool(entry.given)
+        self._corrected[position] = outcome == ("absent" if current else "present")
