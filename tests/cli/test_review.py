@@ -2,12 +2,8 @@
 
 import csv
 import json
-import os
 import random
 import re
-import signal
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
@@ -22,7 +18,7 @@ from spmld.cli.apply import _keep_rate
 from spmld.datasets import Dataset, make_planted
 from spmld.review import DecisionStore
 from tests.cli.songs import run
-from tests.review.cases import send
+from tests.review.running import RunningReview
 
 LABELS = {
     "sad": ["rain", "tears", "alone", "goodbye"],
@@ -55,33 +51,15 @@ def songs(tmp_path_factory):
     return folder
 
 
-class Review:
-    """A running review and its page."""
+class Review(RunningReview):
+    """A review of the songs, decided by the true labels."""
 
     def __init__(self, folder, *args):
-        command = [sys.executable, "-m", "spmld.cli", "review", "songs.csv", *DROP, "--no-browser", *args]
-        self.process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
-        self.lines = []
-        for line in self.process.stderr:
-            self.lines.append(line)
-            if match := re.match(r"Open http://127\.0\.0\.1:(\d+)/#(\S+)", line):
-                self.port, self.token = int(match[1]), match[2]
-                return
-        raise AssertionError("".join(self.lines))
-
-    def ask(self, method="GET", path="/api/entries", body=None):
-        status, _, content = send(self.port, method, path, self.token, body)
-        assert status == 200, content
-        return json.loads(content)
+        super().__init__(folder, "songs.csv", *DROP, *args)
 
     def decide(self, entry, answer=None):
         answer = answer or ("present" if TRUTH[entry["sample"], entry["name"]] else "absent")
         return self.ask("POST", "/api/decision", {"position": entry["position"], "answer": answer})
-
-    def stop(self):
-        self.process.send_signal(signal.SIGINT)
-        self.lines += self.process.stderr.readlines()
-        return self.process.wait(60)
 
 
 def rows(path):

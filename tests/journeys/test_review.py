@@ -3,11 +3,7 @@
 import csv
 import io
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -16,7 +12,7 @@ import pytest
 from spmld.datasets import read_dataset
 from spmld.labels import read_tags
 from tests.journeys.songs import TAGS, make_songs, spmld, succeed, tag_lists
-from tests.review.cases import send
+from tests.review.running import RunningReview
 
 FRAME, TRUTH = make_songs(120)
 IDS = FRAME["song_id"].tolist()
@@ -35,35 +31,10 @@ def is_true(entry):
     return bool(TRUTH[entry["label"]][entry["sample"]])
 
 
-class Review:
-    """A running review."""
-
-    def __init__(self, folder, *args):
-        command = [sys.executable, "-m", "spmld.cli", "review", *args, "--no-browser"]
-        self.process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
-        self.lines = []
-        for line in self.process.stderr:
-            self.lines.append(line)
-            if match := re.match(r"Open http://127\.0\.0\.1:(\d+)/#(\S+)", line):
-                self.port, self.token = int(match[1]), match[2]
-                return
-        raise AssertionError("".join(self.lines))
-
-    def ask(self, method="GET", path="/api/entries", body=None):
-        status, _, content = send(self.port, method, path, self.token, body)
-        assert status == 200, content
-        return json.loads(content)
-
-    def stop(self):
-        self.process.send_signal(signal.SIGINT)
-        self.lines += self.process.stderr.readlines()
-        return self.process.wait(60)
-
-
 def test_text_tags_and_identifiers_with_the_roles_of_the_model(tmp_path):
     FRAME.assign(tags=make_tags()).to_csv(tmp_path / "songs.csv", index=False, lineterminator="\r\n")
     succeed(tmp_path, "fit", "songs.csv", *ROLES, "-o", "songs.skops", "--no-held-out")
-    review = Review(tmp_path, "songs.csv", "--model", "songs.skops", "--reviewer", "ann")
+    review = RunningReview(tmp_path, "songs.csv", "--model", "songs.skops", "--reviewer", "ann")
     state, seen = review.ask(), {}
     for _ in range(40):
         entry = state["entries"][0]

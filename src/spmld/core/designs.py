@@ -1,11 +1,4 @@
-"""Models whose scores are linear in their parameters B: designs and penalties.
-
-Their objective
-
-  sum J o loss(Y, scores(B)) + 1/2 <B, penalty(B)>
-
-is minimized in `newton.py`.
-"""
+"""Models whose scores are linear in their parameters B: designs and penalties of `linear_objective.py`."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,7 +81,7 @@ class OtherLabels:
     """
 
     label: Array
-    """Index of the label of each column."""
+    """Index of the label of each column, in increasing order."""
     separable = True
 
     def scores(self, block: Block, B: Array) -> Array:

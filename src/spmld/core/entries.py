@@ -12,8 +12,7 @@ import scipy.sparse as sp
 from array_api_compat import array_namespace
 
 from spmld._arrays import CACHE, n_values, row_slices
-
-Array = Any
+from spmld.core.losses import Array
 
 
 class AllEntries:

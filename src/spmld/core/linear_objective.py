@@ -1,6 +1,8 @@
 """The objective of models whose scores are linear in their parameters, and its restriction to some labels.
 
-sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)>
+  sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)>
+
+It is minimized in `newton.py`.
 """
 
 from dataclasses import dataclass, replace
