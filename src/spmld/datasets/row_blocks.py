@@ -98,8 +98,7 @@ class _Arrays:
         if len(getattr(X, "shape", ())) != 2:
             raise ValueError(f"X must have shape (n_samples, n_features), got {getattr(X, 'shape', X)!r}")
         n = int(X.shape[0])
-        if y is not None and len(y) != n:
-            raise ValueError(f"X and Y must have the same number of samples, got inconsistent numbers: {n} and {len(y)}")
+        _check_count(n, y)
         rows = block_rows or _default_rows(X)
         self._X, self._y = X, y
         self._slices = [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
@@ -123,9 +122,6 @@ class _NpyFile:
             self._path, self._start = path, file.tell()
         if fortran_order or self.dtype.hasobject:
             raise ValueError(f"{path} must contain numbers in C order; save them with np.save(path, X.copy(order='C'))")
-
-    def __len__(self) -> int:
-        return int(self.shape[0])
 
     def __getitem__(self, s: slice) -> Any:
         width = int(np.prod(self.shape[1:], dtype=int))
@@ -172,10 +168,7 @@ class _Iterator:
         self.counts = []
         for X, _ in map(self._pair, factory()):
             self.counts.append(int(X.shape[0]))
-        if y is not None and len(y) != sum(self.counts):
-            raise ValueError(
-                f"X and Y must have the same number of samples, got inconsistent numbers: {sum(self.counts)} and {len(y)}"
-            )
+        _check_count(sum(self.counts), y)
         self._ends = list(accumulate(self.counts))
 
     def _pair(self, block: Any) -> tuple[Any, Any]:
@@ -184,7 +177,7 @@ class _Iterator:
 
     def _block(self, i: int) -> tuple[Any, Any]:
         if self._last is None or i != self._next - 1:
-            if i < self._next:
+            if self._last is None or i < self._next:
                 self._iterator, self._next = iter(self._factory()), 0
             while self._next <= i:
                 try:
@@ -225,6 +218,13 @@ def _open_array(X: Any) -> Any:
     if path.is_dir():
         return need("zarr").open_array(str(path), mode="r")
     raise ValueError(f"unknown file extension {path.suffix!r} of {path}; supported: .npy, .parquet and directories")
+
+
+def _check_count(n: int, y: Any) -> None:
+    if y is not None and y.shape[0] != n:
+        raise ValueError(
+            f"X and Y must have the same number of samples, got inconsistent numbers: {n} and {y.shape[0]}"
+        )
 
 
 def _is_parquet(path: Path) -> bool:

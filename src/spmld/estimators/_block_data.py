@@ -178,11 +178,19 @@ def stream_data(blocks: RowBlocks, y: Any, mask: Any, entry_weight: Any) -> Bloc
     shapes = [(n, blocks.shape[1]) for n in blocks.counts]
     X = tuple(LazyMatrix(_ReadFeatures(blocks, i), shape, engine.recent) for i, shape in enumerate(shapes))
     if y is not None:
-        return make_data(engine, X, split(y, blocks.counts, "Y"), blocks.counts, mask, entry_weight)
-    if not blocks.has_labels:
-        raise ValueError("y is required: pass it to fit or to RowBlocks")
-    # Labels that an iterator yields are read together with their features, so they are encoded in this pass.
-    return make_data(engine, X, engine.map(blocks.labels, range(len(blocks))), blocks.counts, mask, entry_weight)
+        Y = split(y, blocks.counts, "Y")
+    elif blocks.has_labels:
+        Y = engine.map(blocks.labels, range(len(blocks)))
+    else:
+        raise ValueError("y is required if the blocks have no labels: pass it to fit or to RowBlocks")
+    data = make_data(engine, X, Y, blocks.counts, mask, entry_weight)
+    return replace(data, feature_names=feature_names(blocks.features(0)))
+
+
+def feature_names(X: Any) -> list[str] | None:
+    """Return the column names of a data frame if all are strings."""
+    names = list(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def make_data(
