@@ -4,7 +4,7 @@ PUBLIC = {
     "spmld": (
         "Estimators and model files",
         "SelfPacedEnsemble SPMLD GLOCAL SelfPacedClassifier MaskedLogistic MaskedRidge PerLabelClassifier "
-        "LEML MLLRC MLkNN LabelPrior "
+        "LEML MLLRC MLkNN LabelPrior RowBlocks "
         "save load model_info ModelInfo export_onnx export_npz explain top_features",
     ),
     "spmld.estimators": (

@@ -49,7 +49,7 @@ def conjugate_gradient(
         Ap = apply(p)
         if len(kept) < n_kept:
             kept.append((r, ratio(z, rz)))
-        step = ratio(rz, inner(p, Ap))
+        step = ratio(xp.where(rz > goal, rz, xp.zeros_like(rz)), inner(p, Ap))
         x, r = x + step * p, r - step * Ap
         for residual, dual in kept:
             r = r - inner(dual, r) * residual

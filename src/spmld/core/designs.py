@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from spmld._arrays import MEMORY, budget, namespace, row_slices
+from spmld.core.lazy_matrix import loaded
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem
 
@@ -170,6 +171,7 @@ class Penalty:
 
 def column_squares(X: Any, C: Array) -> Array:
     """Return (X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared in slices."""
+    X = loaded(X)
     if hasattr(X, "power"):
         return X.power(2).T @ C
     slices = row_slices(max(1, X.shape[0]), X.shape[1], budget(X, MEMORY))

@@ -26,7 +26,7 @@ def label_means(problem: Problem, like: Array) -> Array:
 def random_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     """Return uniform U and V, W = 0, uniform Z with rows scaled to unit length, and b = 0, as in the released code."""
     U, Z = uniform((problem.n_labels, k)), _random_factors(problem, r, uniform)
-    return _initial_state(problem, U, 0 * U[:, 0], Z, problem.map(lambda block: uniform((block.n, k))))
+    return _initial_state(problem, U, 0 * U[:, 0], Z, tuple(uniform((n, k)) for n in problem.counts))
 
 
 def _random_factors(problem: Problem, r: int, uniform: Uniform) -> Array:
@@ -35,9 +35,10 @@ def _random_factors(problem: Problem, r: int, uniform: Uniform) -> Array:
 
 def _initial_state(problem: Problem, U: Array, b: Array, Z: Array, V: tuple[Array, ...]) -> State:
     """Return a state with W = 0 and all weights 1."""
-    shape = (problem.blocks[0].X.shape[1], U.shape[1])
+    shape = (problem.n_features, U.shape[1])
     W = namespace(U).zeros(shape, dtype=U.dtype, device=U.device)
-    return State(U=U, b=b, W=W, Z=Z, rows=tuple(Rows(V=v, T=0 * v, P=0 * v + 1) for v in V))
+    rows = problem.engine.map(lambda v: Rows(V=v, T=0 * v, P=0 * v + 1), V)
+    return State(U=U, b=b, W=W, Z=Z, rows=rows)
 
 
 def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:

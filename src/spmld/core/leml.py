@@ -48,9 +48,10 @@ def update_W(
     problem: Problem, loss: Loss, t: float, factors: Factors, tol: float = 1e-3, max_iter: int = 5, cg_iter: int = 20
 ) -> Factors:
     """Minimize in W: one problem in (d, k). The maximum numbers of steps are those of the released code of LEML."""
-    design = Factored(factors.H)
+    design, until = Factored(factors.H), {"tol": tol, "max_iter": max_iter, "cg_iter": cg_iter}
+    # Steps that are truncated would otherwise depend on rounding errors, and with them on the row blocks.
     result = newton_minimize(
-        problem, loss, design, Penalty(t), factors.W, offset=factors.b, tol=tol, max_iter=max_iter, cg_iter=cg_iter
+        problem, loss, design, Penalty(t), factors.W, offset=factors.b, reorthogonalize=True, **until
     )
     return replace(factors, W=result.B)
 
@@ -60,7 +61,7 @@ def update_H(inner: Problem, loss: Loss, t: float, factors: Factors, tol: float 
     xp, H, b = namespace(factors.H), factors.H, factors.b
     free = inner.fit_intercept
     B = xp.concat([H.T, b[None, :]]) if free else H.T
-    B = newton_minimize(inner, loss, Features(free), Penalty(t, free), B, tol=tol).B
+    B = newton_minimize(inner, loss, Features(free), Penalty(t, free), B, tol=tol, reorthogonalize=True).B
     return replace(factors, H=B[:-1, :].T, b=B[-1, :]) if free else replace(factors, H=B.T)
 
 

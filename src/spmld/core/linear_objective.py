@@ -112,8 +112,9 @@ class LinearObjective:
             slope, curvature = loss.derivatives(block.Y, s)
             return self.design.pull(block, block.J * slope), block.J * (curvature + 1e-6)
 
-        parts = self.problem.map(differentiate, self.losses, S)
-        return sum(G for G, _ in parts) + self.penalty.slope(B), tuple(C for _, C in parts)
+        engine, parts = self.problem.engine, self.problem.map(differentiate, self.losses, S)
+        G = engine.sum(lambda part: part[0], parts)
+        return G + self.penalty.slope(B), engine.map(lambda part: part[1], parts)
 
     def diagonal(self, B: Array, C: tuple[Array, ...]) -> Array:
         """Return the diagonal of the Hessian for the curvatures C."""

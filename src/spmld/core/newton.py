@@ -61,13 +61,13 @@ def newton_minimize(
     conjugate gradients. With `reorthogonalize` the result does not depend on the CPU, see `conjugate_gradient`.
 
     Independent columns are solved in groups whose scores fit into the cache, or one by one if only the observed entries
-    are stored. `over` maps a function over the groups.
+    are stored, or all together if the blocks are not in memory. `over` maps a function over the groups.
     """
     until = Tolerances(**tolerances)
-    offsets = offset if isinstance(offset, tuple) else problem.map(lambda block: offset)
-    losses = loss if isinstance(loss, tuple) else problem.map(lambda block: loss)
+    offsets = offset if isinstance(offset, tuple) else (offset,) * len(problem.blocks)
+    losses = loss if isinstance(loss, tuple) else (loss,) * len(problem.blocks)
     objective = LinearObjective(problem, losses, design, penalty, offsets)
-    if not objective.separable:
+    if not objective.separable or not problem.engine.local:
         return _minimize(objective, B, until)
     if isinstance(problem.blocks[0].entries, ObservedEntries):
         groups, by_label = list(row_slices(B.shape[1], 1, 1)), entries_by_label(problem)
@@ -120,7 +120,7 @@ def _minimize(objective: LinearObjective, B: Array, until: Tolerances) -> Minimu
             keep = xp.nonzero(going)[0]
             active, objective = active[keep], objective.columns(keep)
             B, G, norm, goal, value = B[:, keep], G[:, keep], norm[keep], goal[keep], value[keep]
-            S, C = tuple(s[:, keep] for s in S), tuple(c[:, keep] for c in C)
+            S, C = (objective.problem.engine.map(lambda A, keep=keep: A[:, keep], rows) for rows in (S, C))
         # A direction need not be more accurate than its curvature: the square root is enough for superlinear
         # convergence. The curvature of the squared loss is constant.
         squared = objective.losses[0].name == "squared"
@@ -136,10 +136,11 @@ def _newton_direction(
 ) -> Array:
     """Return an approximate Newton direction, by conjugate gradient to a residual of `forcing`."""
     diagonal = objective.diagonal(B, C)
-    scale = 1 / (diagonal + 1e-6 * namespace(B).max(diagonal) + _tiny(B))
+    axis = 0 if objective.separable else None
+    scale = 1 / (diagonal + 1e-6 * namespace(B).max(diagonal, axis=axis) + _tiny(B))
     apply = partial(objective.hessian_product, C)
     solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
-    return solve(axis=0 if objective.separable else None, reorthogonalize=until.reorthogonalize)
+    return solve(axis=axis, reorthogonalize=until.reorthogonalize)
 
 
 def _search(
@@ -157,7 +158,7 @@ def _search(
     rounding = 8 * float(xp.finfo(B.dtype).eps) * xp.abs(value)
     for halvings in range(32):
         new = B + step * D
-        new_S = tuple(s + step * d for s, d in zip(S, dS, strict=True))
+        new_S = objective.problem.engine.map(lambda s, d, step=step: s + step * d, S, dS)
         new_value = objective.value(new, new_S)
         short = new_value > value + 1e-4 * step * descent + rounding
         if not xp.any(short):

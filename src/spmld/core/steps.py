@@ -10,7 +10,7 @@ from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import column_squares
 from spmld.core.entries import Entries
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State, set_rows, set_W
+from spmld.core.problem import Block, Problem, Rows, State, set_W, update_rows
 from spmld.core.terms import Objective
 
 
@@ -56,7 +56,7 @@ class UpdateV:
         U, b = state.U, state.b
         xp = namespace(U)
 
-        def solve_rows(block: Block, rows: Rows) -> Array:
+        def solve_rows(block: Block, rows: Rows) -> Rows:
             parts = []
             for s in row_slices(block.n, block.width + U.shape[1], budget(U, MEMORY)):
                 V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
@@ -73,9 +73,9 @@ class UpdateV:
 
                 solve = partial(conjugate_gradient, apply, partial(mul, scale), target, V, self.tol, self.max_iter)
                 parts.append(solve(axis=1, reorthogonalize=self.reorthogonalize))
-            return xp.concat(parts)
+            return replace(rows, V=xp.concat(parts))
 
-        return set_rows(state, V=problem.map(solve_rows, state.rows))
+        return update_rows(problem, state, solve_rows)
 
 
 @dataclass(frozen=True)

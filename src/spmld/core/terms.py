@@ -84,10 +84,11 @@ class Correlation:
 
     def moments(self, problem: Problem, state: State) -> Array:
         """Return the H_m, of shape (g, k, k)."""
-        xp = namespace(state.U)
+        U, n_groups = state.U, problem.sizes.shape[0]
+        xp, k = namespace(U), U.shape[1]
 
         def block_moments(block: Block, rows: Rows) -> Array:
-            S = xp.zeros((problem.sizes.shape[0], *state.U.shape[1:] * 2), dtype=state.U.dtype, device=state.U.device)
+            S = xp.zeros((n_groups, k, k), dtype=U.dtype, device=U.device)
             for m, members in enumerate(block.members):
                 T = rows.T[members, :] if len(block.members) > 1 else rows.T
                 S[m, :, :] = T.T @ T

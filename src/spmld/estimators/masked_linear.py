@@ -18,6 +18,7 @@ from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss, NoisyLogistic
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
+from spmld.estimators._block_data import BlockData
 from spmld.estimators._linear import LinearModel, make_linear_problem
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
@@ -50,7 +51,13 @@ class _MaskedLinear(LinearModel):
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         few = few_for_single_labels if self.label_graph_penalty == 0 else None
-        problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept), few)
+        self._minimize(make_linear_problem(X, labels, weights, bool(self.fit_intercept), few), X, labels)
+
+    def _fit_blocks(self, data: BlockData) -> None:
+        self._minimize(data.problem(bool(self.fit_intercept)), data.example, data.labels)
+
+    def _minimize(self, problem: Problem, X: Any, labels: Labels) -> None:
+        """Fit the coefficients, which have the array type of X."""
         B = self._initialize(X, problem)
         laplacian = label_laplacian(problem, B) if self.label_graph_penalty > 0 else None
         t = self._ridge()

@@ -35,6 +35,8 @@ class ColumnGroups:
     """
 
     engine: Engine = field(default_factory=Engine)
+    example: Array = None
+    """An array with one number per group; required if the blocks are not in memory."""
 
     def map(self, function: Callable[..., Array], entries: Blocks, *values: Array) -> tuple[Array, ...]:
         """Return `function(entries, *values)` in the shape of the entries; 0 for entries outside all groups."""
@@ -62,21 +64,22 @@ class ColumnGroups:
 
     def ranks(self, entries: Blocks) -> tuple[Array, ...]:
         """Return the rank of each entry within its group, 1 for the smallest."""
-        xp = namespace(entries[0])
-        L = xp.concat(list(entries))
+        blocks = self.engine.gather(entries)
+        xp = namespace(blocks[0])
+        L = xp.concat(list(blocks))
         order = xp.argsort(L, axis=0, stable=True)
         ranks = xp.astype(xp.argsort(order, axis=0, stable=True) + 1, L.dtype)
-        return split_rows(ranks, [block.shape[0] for block in entries])
+        return split_rows(ranks, [block.shape[0] for block in blocks])
 
     def max(self, entries: Blocks) -> float:
         """Return the largest entry over all groups."""
-        return max(self.engine.map(lambda L: float(namespace(L).max(L)), entries))
+        return float(self.engine.sum(lambda L: float(namespace(L).max(L)), entries, combine=max))
 
     def per_group(self, value: Any, entries: Blocks) -> Array:
         """Return one number per group, from a scalar or from one number per group."""
-        L = entries[0]
-        xp = namespace(L)
-        return xp.zeros_like(L[0, :]) + xp.asarray(value, dtype=L.dtype, device=L.device)
+        one = self.example if self.example is not None else entries[0][0, :]
+        xp = namespace(one)
+        return xp.zeros_like(one) + xp.asarray(value, dtype=one.dtype, device=one.device)
 
 
 @dataclass(frozen=True)

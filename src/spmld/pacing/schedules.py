@@ -218,7 +218,7 @@ def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool 
     It is infinite at a fraction of 1. With `common` it is one value, for the fraction of all entries. It is
     computed by bisection, in which every step is a sum over rows.
     """
-    xp = namespace(losses[0])
+    xp = namespace(groups.per_group(0.0, losses))
     fraction = groups.per_group(fraction, losses)
     low, high = groups.per_group(0.0, losses), groups.per_group(groups.max(losses), losses)
     (sizes,) = groups.sum(lambda L: (xp.ones_like(L),), losses)
@@ -240,7 +240,7 @@ def slack_norms(losses: Blocks, threshold: Array, groups: Groups) -> Array:
 
     `GroupSparsePacing` assigns weight 0 to the group if the diversity is at least this norm.
     """
-    xp = namespace(losses[0])
+    xp = namespace(groups.per_group(0.0, losses))
     finite = xp.where(xp.isfinite(threshold), threshold, xp.zeros_like(threshold))
     (squares,) = groups.sum(lambda L, t: (xp.clip(t - L, 0, None) ** 2,), losses, finite)
     return xp.sqrt(squares)
