@@ -83,14 +83,16 @@ class _MaskedLinear(LinearModel):
     def _initialize(self, X: Any, problem: Problem) -> Any:
         """Return the coefficients of the last fit if `warm_start`, else zeros with the intercepts of label means."""
         d, l = X.shape[1], problem.n_labels
-        xp, n_rows = namespace(X), d + int(self.fit_intercept)
+        last = np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X))
         if self.warm_start and hasattr(self, "coef_") and tuple(self.coef_.shape) == (l, d):
-            last = np.column_stack([to_numpy(self.coef_), to_numpy(self.intercept_)]).T[:n_rows]
+            last[:d] = to_numpy(self.coef_).T
+            last[d:] = to_numpy(self.intercept_)
             observed = problem.sum(lambda block: block.entries.column_sums(1.0 * (block.J != 0)))
-            return move((last * (to_numpy(observed) > 0)).astype(numpy_dtype(X)), X)
-        B = move(np.zeros((n_rows, l), dtype=numpy_dtype(X)), X)
+            last[:, to_numpy(observed) == 0] = 0
+            return move(last, X)
+        B = move(last, X)
         if self.fit_intercept:
-            B = xp.concat([B[:-1, :], self._initial_intercept(label_means(problem, B))[None, :]])
+            B[-1, :] = self._initial_intercept(label_means(problem, B))
         return B
 
     def _map_in_threads(self, function: Callable[..., Any], groups: Iterable[Any]) -> Iterable[Any]:
