@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import joblib
 import numpy as np
+from sklearn.base import clone
 
 import spmld
 from spmld._io import StrPath
@@ -94,13 +95,17 @@ class Checkpoint:
             self._load(estimator, file)
             self._running[-1].append(file)
             return
-        start = time.perf_counter()
+        start, before = time.perf_counter(), {**vars(estimator)}
         self._running.append([])
         try:
             estimator._fit(*inputs)
         finally:
             inner = self._running.pop()
-        if file is not None and time.perf_counter() - start >= self.min_seconds and self._store(estimator, file):
+        if file is None or time.perf_counter() - start < self.min_seconds:
+            self._running[-1] += inner
+            return
+        fitted = {name: value for name, value in vars(estimator).items() if value is not before.get(name)}
+        if self._store(estimator, fitted, file):
             for other in inner:
                 other.unlink(missing_ok=True)
             inner = [file]
@@ -129,12 +134,13 @@ class Checkpoint:
         vars(estimator).update({name: value for name, value in vars(stored).items() if name not in parameters})
         self.n_loaded += 1
 
-    def _store(self, estimator: Any, file: Path) -> bool:
-        """Write a fitted estimator, and return whether that is possible."""
+    def _store(self, estimator: Any, fitted: dict[str, Any], file: Path) -> bool:
+        """Write the attributes that a fit has set, and return whether that is possible."""
+        estimator = clone(without_callbacks(estimator))  # without what scikit-learn's pipelines attach to it
+        vars(estimator).update(fitted)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # of types that would not be loaded
-                warnings.filterwarnings("ignore", message="The callback of")
                 save(estimator, file)
         except (ModelFileError, UserWarning):
             return False
