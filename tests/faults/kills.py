@@ -29,6 +29,8 @@ for module in ("click", "rich.table", "pandas", "skops.io", "spmld.cli.group", "
     importlib.import_module(module)
 
 DATA = "data.csv"
+N_SAMPLES = 1000
+"""Number of samples of a review."""
 LEAVES = (spmld.MaskedLogistic, spmld.MaskedRidge)
 
 
@@ -128,47 +130,55 @@ def kill_resumed(name, n_kills, seed):
 
 
 def kill_review(n_kills, seed):
-    """Kill the server of a review at random moments while decisions are sent; return a summary.
+    """Kill the server of a review at random moments while two clients send decisions; return a summary.
 
     Every decision that the server has confirmed must be stored, once.
     """
-    rng, confirmed, sent = random.Random(seed), {}, 0
+    rng, confirmed, first = random.Random(seed), {}, 0
     with tempfile.TemporaryDirectory() as folder:
-
-        def serve():
-            with DecisionStore("review.sqlite") as store:
-                server = ReviewServer(make_session(store, n=500))
-                Path("address.part").write_text(json.dumps([server.port, server.token]))
-                os.replace("address.part", "address")
-                server.serve_forever()
-
         for _ in range(n_kills):
             address = Path(folder, "address")
             address.unlink(missing_ok=True)
-            pid = start(serve, folder)
+            pid = start(_serve, folder)
             while not address.exists():
                 time.sleep(0.002)
-            port, token = json.loads(address.read_text())
-            killer = threading.Thread(target=wait, args=(pid, rng.expovariate(1 / 0.05)))
-            killer.start()
-            while True:
-                body = {"position": sent, "answer": rng.choice(["present", "absent", "unsure"])}
-                sent += 1
-                try:
-                    status, _, _ = send(port, "POST", "/api/decision", token, body)
-                except (OSError, HTTPException):
-                    break
-                assert status == 200
-                confirmed[body["position"]] = body["answer"]
-            killer.join()
+            server = json.loads(address.read_text())
+            clients = [threading.Thread(target=_send, args=(*server, first + i, confirmed)) for i in (0, 1)]
+            for client in clients:
+                client.start()
+            wait(pid, rng.expovariate(1 / 0.05))
+            for client in clients:
+                client.join()
+            first = max(first + 2, max(confirmed, default=0) + 3)  # others may be stored without a confirmation
         with DecisionStore(Path(folder, "review.sqlite")) as store:
-            queue, decisions = make_session(store, n=500).queue, store.decisions()
+            queue, decisions = make_session(store, n=N_SAMPLES).queue, store.decisions()
     stored = {(decision.sample, decision.label): decision.answer for decision in decisions}
-    assert len(stored) == len(decisions) <= len(confirmed) + n_kills
+    assert len(stored) == len(decisions) <= len(confirmed) + 2 * n_kills
     for position, answer in confirmed.items():
         entry = queue[position]
         assert stored[entry.sample, queue.label_names[entry.label]] == answer
     return f"review: killed {n_kills} times, {len(confirmed)} confirmed decisions, all stored"
+
+
+def _serve():
+    with DecisionStore("review.sqlite") as store:
+        server = ReviewServer(make_session(store, n=N_SAMPLES))
+        Path("address.part").write_text(json.dumps([server.port, server.token]))
+        os.replace("address.part", "address")
+        server.serve_forever()
+
+
+def _send(port, token, position, confirmed):
+    """Send decisions about every second entry until the server is killed."""
+    while True:
+        body = {"position": position, "answer": ("present", "absent", "unsure")[position % 3]}
+        try:
+            status, _, _ = send(port, "POST", "/api/decision", token, body)
+        except (OSError, HTTPException):
+            return
+        assert status == 200
+        confirmed[position] = body["answer"]
+        position += 2
 
 
 def kill(name, n_kills, seed):
