@@ -11,6 +11,7 @@ import tempfile
 import time
 import warnings
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 
 from tests.fuzz.readers import CORPUS, ROOT
 
@@ -77,8 +78,8 @@ def run(kind, seconds):
         while (left := int(end - time.time())) > 0 and len(problems) < 3:
             arguments = [kind, str(folder), str(left)]
             program = [sys.executable, "-m", "tests.fuzz.coverage", "--one", *arguments]
-            done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, errors="replace")
-            lines = done.stderr.splitlines()
+            done = subprocess.run(program, cwd=ROOT, stdout=PIPE, stderr=STDOUT, text=True, errors="replace")
+            lines = done.stdout.splitlines()
             n_files += sum(int(line.split()[1]) for line in lines if line.startswith("stat::number_of_executed_units"))
             if done.returncode == 0:
                 break
@@ -88,7 +89,7 @@ def run(kind, seconds):
                 kept.write_bytes(artifact.read_bytes())
                 artifact.unlink()
                 reason += f" ({kept.name})"
-            problems.append(f"{kind}: {reason}")
+            problems.append(f"exit status {done.returncode}: {reason}")
     return n_files, problems
 
 
