@@ -6,7 +6,7 @@ import click
 
 from spmld.cli import options
 from spmld.cli.fit_summary import describe_fit, held_out_quality
-from spmld.cli.fitting import expected_size, fit_model, save_model
+from spmld.cli.fitting import expected_size, fit_model, save_model, stored_fits
 from spmld.cli.loading import Source
 from spmld.cli.methods import build, check_decision, parse_params, with_decision
 from spmld.cli.printing import check_space, print_json, print_message
@@ -23,6 +23,7 @@ from spmld.cli.printing import check_space, print_json, print_message
     help="Whether to estimate the quality on held-out samples.",
     show_default=True,
 )
+@options.checkpoint_option
 @options.json_option
 def fit(
     data: Source,
@@ -32,6 +33,7 @@ def fit(
     seed: int,
     decision: Any,
     held_out: bool,
+    checkpoint: str | None,
     as_json: bool,
 ) -> None:
     """Fit a model on DATA and write it to a file.
@@ -39,7 +41,7 @@ def fit(
     DATA is a file or a name, as for `spmld data`. In a table, label columns start with label_ or are named with
     --label, or --tags names a column with a list of tags. Empty fields are missing labels. Text, categories, dates and
     missing values are encoded, and the model file contains the encoder. With --trusted, labels that a person has
-    verified are used to estimate how often the others are wrong.
+    verified are used to estimate how often the others are wrong. With --checkpoint, a fit that was killed is resumed.
 
     \b
     Examples:
@@ -56,9 +58,10 @@ def fit(
     dataset = data.load_part()
     model = with_decision(model, decision, seed, dataset.Y)
     check_space(out, expected_size(dataset))
-    seconds = fit_model(model, dataset, method)
-    quality = {"held_out": held_out_quality(model, dataset, seed)} if held_out else {}
-    summary = save_model(model, out, data, dataset, method, seconds, **quality)
+    with stored_fits(checkpoint):
+        seconds = fit_model(model, dataset, method)
+        quality = {"held_out": held_out_quality(model, dataset, seed)} if held_out else {}
+        summary = save_model(model, out, data, dataset, method, seconds, **quality)
     if as_json:
         print_json({"model": out, **summary})
     else:

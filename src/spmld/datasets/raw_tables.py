@@ -91,7 +91,12 @@ def read_table(
             frame = read(file, encoding, sep, decimal)
         else:
             frame = read(file, sheet) if kind == "excel" else read(file)
-        return frame.rename(columns=lambda column: str(column).strip())
+        frame = frame.rename(columns=lambda column: str(column).strip())
+        if damaged := [name for name in frame.columns if "\0" in name]:  # NumPy would cut these names
+            raise ValueError(f"column names must not contain NUL characters, got {damaged[0]!r}; the file is damaged")
+        if not frame.columns.is_unique:
+            raise ValueError(f"several columns are named {frame.columns[frame.columns.duplicated()][0]!r}; rename them")
+        return frame
 
 
 def table_format(path: StrPath) -> str | None:

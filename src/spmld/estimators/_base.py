@@ -15,6 +15,7 @@ from spmld.estimators._memory import check_memory
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
+from spmld.estimators.recording import run_fit
 from spmld.labels import Labels
 from spmld.labels.encoding import like
 from spmld.labels.output import PredictionOutputMixin
@@ -140,7 +141,7 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
             X, mark_trusted(labels, trusted), weights, entry_weight, self._accepts_entry_weight()
         )
         with ignore_label_warnings(), limit_threads(n_values(X) * labels.signs.shape[1]):
-            self._fit(X, labels, weights)
+            run_fit(self, X, labels, weights)
         self._feature_means = column_means(X)
         self._set_labels(labels)
         return self
