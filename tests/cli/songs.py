@@ -8,6 +8,7 @@ import numpy as np
 
 from spmld.datasets import Dataset, make_planted, write_dataset
 from spmld.labels import hide_labels
+from tests.commands import run_command
 
 FEATURES = ["pitch", "tempo", "volume", "rate", "swing", "decay"]
 LABELS = ["sad", "calm", "loud", "fast"]
@@ -38,6 +39,4 @@ def process(folder, *args):
 
 def run(folder, *args):
     """Run a command; return exit status, output and errors."""
-    command = process(folder, *args)
-    out, err = command.communicate(timeout=300)
-    return command.returncode, out, err
+    return run_command(folder, *args, SPMLD_CACHE=str(folder / "cache"))
