@@ -1,8 +1,4 @@
-"""A small data set in files, and commands run in a separate process."""
-
-import os
-import subprocess
-import sys
+"""A small data set in files, and commands on it."""
 
 import numpy as np
 
@@ -28,13 +24,6 @@ def write_songs(folder):
     """Write train.csv with missing labels and test.csv without."""
     write_dataset(songs(TRAIN, observed=0.6), folder / "train.csv")
     write_dataset(songs(TEST), folder / "test.csv")
-
-
-def process(folder, *args):
-    """Start a command."""
-    environment = {**os.environ, "SPMLD_CACHE": str(folder / "cache")}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, "-m", "spmld.cli", *args], cwd=folder, env=environment, **pipes)
 
 
 def run(folder, *args):

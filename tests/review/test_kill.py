@@ -1,19 +1,30 @@
 """A server that is killed at any moment has stored every decision that it has confirmed."""
 
 import json
-import os
-import subprocess
-import sys
 import threading
 import time
 from http.client import HTTPException
-from pathlib import Path
 
-from spmld.review import DecisionStore
-from tests.review.cases import send
+from spmld.review import DecisionStore, ReviewServer
+from tests.commands import start
+from tests.review.cases import make_session, send
 
-ROOT = Path(__file__).parents[2]
 DELAYS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)  # seconds after the first confirmed decision
+
+
+def serve_forever(path):
+    """Serve a review of generated samples until the process is killed."""
+    with DecisionStore(path) as store:
+        server = ReviewServer(make_session(store, n=2000))
+        print(server.port, server.token, flush=True)
+        server.serve_forever()
+
+
+def wait(condition):
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.001)
 
 
 def post(port, token, start, stop, confirmed):
@@ -32,24 +43,20 @@ def post(port, token, start, stop, confirmed):
 
 def test_confirmed_decisions_survive_a_kill_at_any_moment(tmp_path):
     path, expected, first = tmp_path / "store.sqlite", [], 0
-    command = [sys.executable, "-m", "tests.review.serve_forever", str(path)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    for delay in DELAYS:
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
-        port, token = server.stdout.readline().split()
+    for number, delay in enumerate(DELAYS):
+        out = tmp_path / f"out{number}"
+        server = start(serve_forever, path, folder=tmp_path, out=out, err=tmp_path / "err")
+        wait(lambda out=out: out.exists() and out.read_text().endswith("\n"))
+        port, token = out.read_text().split()
         confirmed, stop = [], threading.Event()
         arguments = (int(port), token)
         threads = [threading.Thread(target=post, args=(*arguments, first + part, stop, confirmed)) for part in (0, 1)]
         for thread in threads:
             thread.start()
-        until = time.monotonic() + 60
-        while not confirmed:
-            assert time.monotonic() < until
-            time.sleep(0.001)
+        wait(lambda confirmed=confirmed: confirmed)
         time.sleep(delay)
         server.kill()
-        server.wait(60)
-        server.stdout.close()
+        server.join(60)
         stop.set()
         for thread in threads:
             thread.join(60)
@@ -57,7 +64,7 @@ def test_confirmed_decisions_survive_a_kill_at_any_moment(tmp_path):
         with DecisionStore(path) as store:
             stored = [(decision.answer, decision.sample, decision.label) for decision in store.decisions()]
         # Two requests may have been stored without a reply.
-        assert len(expected) <= len(stored) <= len(expected) + 2 * (DELAYS.index(delay) + 1)
+        assert len(expected) <= len(stored) <= len(expected) + 2 * (number + 1)
         assert len(set(stored)) == len(stored)
         first = max(position for position, _ in expected) + 10
     check_answers(path, expected)
@@ -65,8 +72,6 @@ def test_confirmed_decisions_survive_a_kill_at_any_moment(tmp_path):
 
 def check_answers(path, expected):
     """Compare the stored decisions with the confirmed ones, entry by entry."""
-    from tests.review.cases import make_session
-
     with DecisionStore(path) as store:
         queue = make_session(store, n=2000).queue
         names = queue.label_names
