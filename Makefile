@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-PYTEST_FLAGS ?= -n 2
+PYTEST_FLAGS ?= -n 2 --dist worksteal
 BIN := .venv/bin
 STUDIES ?= tables released radar radar_released surface
 JOBS ?= 2
