@@ -14,6 +14,7 @@ SLOW = (
     "defaults",
     "error_counts",
     "flagship",
+    "growth",
     "label_errors",
     "million",
     "refit",

@@ -2,11 +2,9 @@
 
 ``python -m benchmarks.observed`` prints for generated sparse data, wide and narrow, the time of MaskedLogistic with one
 and two threads and of the fastest loop over the labels, each on the rows where a label is observed. Loops are timed on
-every tenth label. It then prints how the time of MaskedLogistic and SPMLD grows with the numbers of samples and of
-observed entries: exponents of a power law, and the peak memory.
+every tenth label.
 """
 
-import resource
 import time
 import warnings
 
@@ -17,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from benchmarks.ratios import record
-from spmld import SPMLD, MaskedLogistic
+from spmld import MaskedLogistic
 from spmld.labels import LabelWarning
 
 SOLVERS = ("lbfgs", "newton-cg", "liblinear")
@@ -88,21 +86,6 @@ def compare(n, d, l):
         )
 
 
-def growth():
-    """Print exponents in the number of samples, at 10 observed labels a row, and in the number of observed entries."""
-    for model in (MaskedLogistic(), SPMLD(random_state=0, tol=None, max_iter=5)):
-        name, times = type(model).__name__, {}
-        for n, observed in ((10_000, 0.02), (40_000, 0.02), (40_000, 0.08)):
-            X, Y, mask = make_data(n, 20_000, 500, observed)
-            times[n, observed] = min(seconds(model.fit, X, Y, mask=mask) for _ in range(2))
-        exponents = [
-            np.log(times[40_000, 0.02] / times[10_000, 0.02]) / np.log(4),
-            np.log(times[40_000, 0.08] / times[40_000, 0.02]) / np.log(4),
-        ]
-        print(f"{name}: exponent {exponents[0]:.2f} in samples, {exponents[1]:.2f} in observed entries", flush=True)
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
-
-
 def main():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -110,7 +93,6 @@ def main():
         warnings.simplefilter("ignore", LabelWarning)
         compare(10_000, 50_000, 100)
         compare(10_000, 1_000, 100)
-        growth()
 
 
 if __name__ == "__main__":
