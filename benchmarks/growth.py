@@ -44,15 +44,16 @@ def main():
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
     for panel, name in zip(panels, ("MaskedLogistic", "SPMLD"), strict=True):
         base = measure(name, BASE)
-        for size in BASE:
+        for index, size in enumerate(BASE):
             if (name, size) == ("MaskedLogistic", "latent labels"):
                 continue
             times = [base, *(measure(name, {**BASE, size: factor * BASE[size]}) for factor in FACTORS[1:])]
             exponent = np.polyfit(np.log(FACTORS), np.log(times), 1)[0]
             print(f"{name}, {size}: exponent {exponent:.2f}, " + ", ".join(f"{t:.2f} s" for t in times), flush=True)
-            panel.loglog(FACTORS, times, "o-", label=f"{size}: {exponent:.2f}")
+            panel.loglog(FACTORS, times, "o-", color=f"C{index}", label=f"{size}: {exponent:.2f}")
         panel.set_title(name)
         panel.set_xticks(FACTORS, [f"{factor} times" for factor in FACTORS])
+        panel.set_yticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
         panel.minorticks_off()
         panel.set_xlabel("size, relative to the base problem")
         panel.legend(title="exponents", fontsize="small")
