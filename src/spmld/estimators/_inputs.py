@@ -118,11 +118,13 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
     weights = read_weights(entry_weight, labels)
     if not weights.any():
         raise ValueError("entry_weight must be positive for at least one observed label, got zeros only")
-    return replace(labels, signs=np.where(weights > 0, labels.signs, 0).astype(np.int8)), weights
+    return replace(labels, signs=labels.signs * (weights > 0)), weights
 
 
 def read_weights(entry_weight: Any, labels: Labels) -> np.ndarray:
-    """Return the entry weights, which are 0 for missing entries."""
+    """Return the entry weights, which are 0 for missing entries. An array of bool stays one."""
+    if isinstance(entry_weight, np.ndarray) and entry_weight.dtype == bool and entry_weight.shape == labels.shape:
+        return entry_weight & labels.observed
     try:
         weights = np.asarray(to_numpy(entry_weight), dtype=float)
     except (TypeError, ValueError):
@@ -131,7 +133,7 @@ def read_weights(entry_weight: Any, labels: Labels) -> np.ndarray:
     if weights.shape not in ((n, l), (n, 1), (n,)):
         raise ValueError(f"entry_weight must have shape {(n, l)} or {(n,)}, got {weights.shape}")
     weights = np.where(labels.observed, weights.reshape(n, -1), 0.0)
-    if not ((weights >= 0) & (weights <= MAX_WEIGHT)).all():
+    if not (weights.min() >= 0 and weights.max() <= MAX_WEIGHT):
         raise ValueError(
             f"entry_weight must be in [0, {MAX_WEIGHT:g}] for observed labels, "
             f"got values from {weights.min():.3g} to {weights.max():.3g}"

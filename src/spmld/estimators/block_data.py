@@ -152,7 +152,7 @@ def is_streamed(X: Any) -> bool:
     """Return whether X is read block by block: `RowBlocks`, and memory-mapped arrays that do not fit into memory."""
     if type(X).__module__.startswith("dask"):
         raise TypeError(
-            "X is a Dask collection; use the estimators of spmld.dask, which need: pip install \"spmld[dask]\""
+            'X is a Dask collection; use the estimators of spmld.dask, which need: pip install "spmld[dask]"'
         )
     return isinstance(X, RowBlocks) or (isinstance(X, np.memmap) and X.ndim == 2 and X.nbytes > available_memory() / 4)
 
