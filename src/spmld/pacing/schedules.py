@@ -220,6 +220,8 @@ def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool 
     """
     xp = namespace(groups.per_group(0.0, losses))
     fraction = groups.per_group(fraction, losses)
+    if xp.all(fraction >= 1):
+        return xp.ones_like(fraction) * xp.inf
     low, high = groups.per_group(0.0, losses), groups.per_group(groups.max(losses), losses)
     (sizes,) = groups.sum(lambda L: (xp.ones_like(L),), losses)
     # 0.55 of 100 entries are 55 entries, although the floating-point product is slightly larger.
