@@ -49,7 +49,9 @@ def compare(folder, n):
         for block_rows in (n // 3, n // 17):
             scores = model.fit(RowBlocks(X, Y, block_rows=block_rows)).decision_function(X)
             difference = abs(scores - expected).max() / abs(expected).max()
-            print(f"{name}: {n} rows, {block_rows} per block: largest difference of scores {difference:.0e}", flush=True)
+            print(
+                f"{name}: {n} rows, {block_rows} per block: largest difference of scores {difference:.0e}", flush=True
+            )
 
 
 def limited(folder, limit, names):
@@ -62,7 +64,9 @@ def limited(folder, limit, names):
         seconds = time.perf_counter() - start
         positives = sum(int(model.predict(X).sum()) for X in blocks)
         lines = Path("/proc/self/status").read_text().splitlines()
-        peak = {line.split(":")[0]: int(line.split()[1]) // 1024 for line in lines if line.startswith(("VmPeak", "VmHWM"))}
+        peak = {
+            line.split(":")[0]: int(line.split()[1]) // 1024 for line in lines if line.startswith(("VmPeak", "VmHWM"))
+        }
         print(
             f"{name}: {seconds:.0f} s, {model.n_iter_} iterations, {positives} predicted positives, "
             f"peak address space {peak['VmPeak']} MiB, peak resident memory {peak['VmHWM']} MiB",
@@ -77,7 +81,9 @@ def main(limit=1024, names=("MaskedLogistic", "SPMLD")):
         folder = Path(name)
         write_data(folder, n)
         sizes = [(folder / f"{array}.npy").stat().st_size // MIB for array in "XY"]
-        print(f"{n} samples, {D} features, {L} labels: X {sizes[0]} MiB, Y {sizes[1]} MiB; limit {limit} MiB", flush=True)
+        print(
+            f"{n} samples, {D} features, {L} labels: X {sizes[0]} MiB, Y {sizes[1]} MiB; limit {limit} MiB", flush=True
+        )
         compare(folder, n // 20)
         command = [sys.executable, "-m", "benchmarks.out_of_core", str(folder), str(limit), *names]
         subprocess.run(command, check=True)

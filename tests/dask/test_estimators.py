@@ -2,8 +2,6 @@
 
 import os
 import signal
-import threading
-import time
 
 import numpy as np
 import pandas as pd
@@ -97,7 +95,8 @@ def test_data_frames_with_unknown_sizes(client):
     local = MaskedLogistic().fit(features[keep], labels[keep])
     np.testing.assert_allclose(model.coef_, local.coef_, atol=1e-12)
     assert list(model.feature_names_in_) == names[0]
-    pd.testing.assert_frame_equal(model.predict(frame[names[0]]).compute(), local.set_output(predict="pandas").predict(features[keep]))
+    expected = local.set_output(predict="pandas").predict(features[keep])
+    pd.testing.assert_frame_equal(model.predict(frame[names[0]]).compute(), expected)
 
 
 def test_sparse_blocks_labels_in_memory_and_entry_weights(client):
@@ -140,7 +139,7 @@ def test_a_killed_worker_does_not_change_the_result():
 
 def test_bad_collections_raise_errors_that_name_the_cause(client):
     features, labels = collections()
-    with pytest.raises(TypeError, match="use the estimators of spmld.dask"):
+    with pytest.raises(TypeError, match=r"use the estimators of spmld\.dask"):
         SPMLD().fit(features, labels)
     with pytest.raises(TypeError, match="must be a Dask array or data frame"):
         DaskSPMLD().fit(X, Y)

@@ -1,7 +1,7 @@
 """Estimators for Dask collections: the same fits, with row blocks on the workers of a Dask cluster.
 
-`DaskMaskedLogistic`, `DaskMaskedRidge`, `DaskSPMLD`, `DaskGLOCAL` and `DaskLEML` accept Dask arrays and data frames. They
-need ``pip install "spmld[dask]"`` and an active ``distributed.Client``.
+The estimators accept Dask arrays and data frames. They need ``pip install "spmld[dask]"`` and an active
+``distributed.Client``.
 """
 
 from spmld.dask.estimators import DaskGLOCAL, DaskLEML, DaskMaskedLogistic, DaskMaskedRidge, DaskSPMLD

@@ -80,7 +80,7 @@ def _name(function: Any) -> str:
 
 
 def _apply(packed: bytes, *arguments: Any) -> Any:
-    return pickle.loads(packed)(*arguments)  # noqa: S301 - it comes from the client, as every task
+    return pickle.loads(packed)(*arguments)
 
 
 def _combine(combine: Combine, parts: Sequence[Any]) -> Any:

@@ -8,11 +8,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._io import need
 from spmld.dask.collections import active_client, collect, is_collection
-from spmld.estimators import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge
+from spmld.estimators import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, MultiLabelEstimator
 
 
-class DaskEstimatorMixin:
-    """Fits to Dask collections, and lazy predictions."""
+class DaskEstimator(MultiLabelEstimator):
+    """Base class: fits to Dask collections, and lazy predictions. Subclasses inherit from it and from an estimator."""
 
     def fit(self, X: Any, y: Any = None, mask: Any = None, entry_weight: Any = None, trusted: Any = None) -> Any:
         """Fit the estimator to the observed labels, on the workers of the active client.
@@ -74,7 +74,9 @@ class DaskEstimatorMixin:
         X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
         if vector:
             return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype=dtype))
-        return X.map_blocks(predict, chunks=(X.chunks[0], (len(names),)), dtype=dtype, meta=np.empty((0, 0), dtype=dtype))
+        return X.map_blocks(
+            predict, chunks=(X.chunks[0], (len(names),)), dtype=dtype, meta=np.empty((0, 0), dtype=dtype)
+        )
 
 
 def _predict_block(model: Any, method: str, width: int, vector: bool, dtype: Any, X: Any) -> Any:
@@ -90,7 +92,7 @@ def _predict_frame(predict: Any, names: list[Any], vector: bool, X: Any) -> Any:
     return pandas.Series(values, index=X.index) if vector else pandas.DataFrame(values, index=X.index, columns=names)
 
 
-class DaskMaskedLogistic(DaskEstimatorMixin, MaskedLogistic):
+class DaskMaskedLogistic(DaskEstimator, MaskedLogistic):
     """`MaskedLogistic` for Dask collections.
 
     Parameters, fitted attributes and results are those of `MaskedLogistic`. All labels are solved together on the
@@ -98,21 +100,14 @@ class DaskMaskedLogistic(DaskEstimatorMixin, MaskedLogistic):
 
     Examples
     --------
-    >>> import dask.array
-    >>> from distributed import Client
     >>> from spmld.dask import DaskMaskedLogistic
-    >>> from spmld.datasets import make_planted
-    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
-    >>> X, Y = (dask.array.from_array(A, chunks=(100, -1)) for A in (data.X, data.Y))
-    >>> with Client(processes=False, dashboard_address=None) as client:
-    ...     model = DaskMaskedLogistic().fit(X, Y)
-    ...     scores = model.decision_function(X).compute()
-    >>> model.to_local().coef_.shape, scores.shape
-    ((12, 20), (300, 12))
+    >>> model = DaskMaskedLogistic(C=0.1)  # with an active client: .fit(X, Y) for Dask arrays X and Y
+    >>> model.to_local()
+    MaskedLogistic(C=0.1)
     """
 
 
-class DaskMaskedRidge(DaskEstimatorMixin, MaskedRidge):
+class DaskMaskedRidge(DaskEstimator, MaskedRidge):
     """`MaskedRidge` for Dask collections, see `DaskMaskedLogistic`.
 
     Examples
@@ -123,7 +118,7 @@ class DaskMaskedRidge(DaskEstimatorMixin, MaskedRidge):
     """
 
 
-class DaskSPMLD(DaskEstimatorMixin, SPMLD):
+class DaskSPMLD(DaskEstimator, SPMLD):
     """`SPMLD` for Dask collections.
 
     Parameters, fitted attributes and results are those of `SPMLD`, but `latent_labels_` and `self_paced_weights_`,
@@ -137,7 +132,7 @@ class DaskSPMLD(DaskEstimatorMixin, SPMLD):
     """
 
 
-class DaskGLOCAL(DaskEstimatorMixin, GLOCAL):
+class DaskGLOCAL(DaskEstimator, GLOCAL):
     """`GLOCAL` for Dask collections, see `DaskSPMLD`.
 
     Examples
@@ -148,7 +143,7 @@ class DaskGLOCAL(DaskEstimatorMixin, GLOCAL):
     """
 
 
-class DaskLEML(DaskEstimatorMixin, LEML):
+class DaskLEML(DaskEstimator, LEML):
     """`LEML` for Dask collections.
 
     Parameters, fitted attributes and results are those of `LEML`.

@@ -48,7 +48,8 @@ class FeatureSummary:
         largest = largest_value(X) if finite else np.inf
         n_nonzero = X.nnz if sp.issparse(X) else np.count_nonzero(X)
         sums = np.asarray(X.sum(axis=0, dtype=float)).ravel()
-        return cls(*X.shape, X.dtype, finite, largest, int(n_nonzero), sums)
+        n, d = X.shape
+        return cls(n, d, X.dtype, finite, largest, int(n_nonzero), sums)
 
     def __add__(self, other: "FeatureSummary") -> "FeatureSummary":
         if self.n_features != other.n_features:

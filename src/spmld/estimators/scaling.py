@@ -16,7 +16,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, on_accelerator, to_numpy
+from spmld._arrays import features_to_numpy, namespace, numpy_dtype, on_accelerator, to_numpy
 from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT
 from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Engine
