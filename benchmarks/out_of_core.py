@@ -1,9 +1,9 @@
 """Fits to a file that is three times as large as the memory of the process.
 
 ``python -m benchmarks.out_of_core [MiB]`` writes features and labels of planted data to a temporary folder, so that the
-features are three times as large as the limit (default 1024 MiB), and starts a process whose address space, including
-the libraries, is limited to it. The process fits models and predicts from `RowBlocks`. It prints the sizes, the time
-and the peak memory. Before that, fits to a tenth of the rows in blocks are compared with fits in memory.
+features are three times as large as the limit (default 384 MiB), and starts a process whose data memory, including that
+of the libraries, is limited to it (RLIMIT_DATA). The process fits models and predicts from `RowBlocks`. It prints the
+sizes, the time and the peak memory. Before that, fits to a part of the rows in blocks are compared with fits in memory.
 """
 
 import resource
@@ -18,7 +18,7 @@ import numpy as np
 
 from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, RowBlocks
 
-D, L, K, MIB = 512, 20, 10, 2**20
+D, L, K, MIB = 256, 20, 10, 2**20
 MODELS = {
     "MaskedLogistic": MaskedLogistic(),
     "SPMLD": SPMLD(n_components=K, random_state=0),
@@ -55,10 +55,10 @@ def compare(folder, n):
 
 
 def limited(folder, limit, names):
-    """Fit and predict in a process with limited address space."""
-    resource.setrlimit(resource.RLIMIT_AS, (limit * MIB, limit * MIB))
+    """Fit and predict in a process with limited memory."""
+    resource.setrlimit(resource.RLIMIT_DATA, (limit * MIB, limit * MIB))
     for name in names:
-        blocks = RowBlocks(folder / "X.npy", folder / "Y.npy", memory=limit * MIB // 16)
+        blocks = RowBlocks(folder / "X.npy", folder / "Y.npy", block_rows=8192, memory=limit * MIB // 16)
         start = time.perf_counter()
         model = MODELS[name].fit(blocks)
         seconds = time.perf_counter() - start
@@ -69,12 +69,12 @@ def limited(folder, limit, names):
         }
         print(
             f"{name}: {seconds:.0f} s, {model.n_iter_} iterations, {positives} predicted positives, "
-            f"peak address space {peak['VmPeak']} MiB, peak resident memory {peak['VmHWM']} MiB",
+            f"peak resident memory {peak} MiB",
             flush=True,
         )
 
 
-def main(limit=1024, names=("MaskedLogistic", "SPMLD")):
+def main(limit=384, names=("MaskedLogistic", "SPMLD")):
     warnings.simplefilter("ignore")
     n = 3 * limit * MIB // (8 * D)
     with tempfile.TemporaryDirectory() as name:
@@ -84,7 +84,7 @@ def main(limit=1024, names=("MaskedLogistic", "SPMLD")):
         print(
             f"{n} samples, {D} features, {L} labels: X {sizes[0]} MiB, Y {sizes[1]} MiB; limit {limit} MiB", flush=True
         )
-        compare(folder, n // 20)
+        compare(folder, n // 30)
         command = [sys.executable, "-m", "benchmarks.out_of_core", str(folder), str(limit), *names]
         subprocess.run(command, check=True)
 

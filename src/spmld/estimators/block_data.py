@@ -115,9 +115,9 @@ class BlockData:
         """Return the index of the cluster of each sample."""
         rows = draw_samples(sum(self.counts), rng)
         inside = [slice(None)] * len(self.counts) if rows is None else locate(self.counts, rows.tolist())
-        drawn = self.engine.gather(self.engine.map(lambda X, rows: loaded(X)[rows], self.X, inside))
-        sample = sp.vstack(drawn, format="csr") if sp.issparse(drawn[0]) else np.concatenate(drawn)
-        means = fit_clusters(sample, count, rng)
+        drawn = self.engine.map(lambda X, rows: loaded(X)[rows], self.X, inside)
+        means = fit_clusters(_stack(self.engine.gather(drawn)), count, rng)
+        del drawn
         return self.engine.map(lambda X: means.predict(loaded(X)).astype(np.int64), self.X)
 
     def problem(self, fit_intercept: bool, group: Rows | None = None, n_groups: int = 1, few: bool = False) -> Problem:
@@ -129,6 +129,10 @@ class BlockData:
         blocks = self.engine.map(make, self.X, self.signs, self.weights, group)
         shape = self.features.n_features, self.labels.signs.shape[1]
         return Problem(blocks, sizes, self.counts, *shape, fit_intercept, self.engine)
+
+
+def _stack(parts: Sequence[Any]) -> Any:
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
 def as_features(X: Any, sparse: bool = False) -> Any:
