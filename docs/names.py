@@ -14,7 +14,7 @@ PUBLIC = {
     ),
     "spmld.dask": (
         "Estimators for Dask collections",
-        "DaskMaskedLogistic DaskMaskedRidge DaskSPMLD DaskGLOCAL DaskLEML",
+        "DaskMaskedLogistic DaskMaskedRidge DaskSPMLD DaskGLOCAL DaskLEML use_cluster",
     ),
     "spmld.labels": (
         "Labels with missing entries",

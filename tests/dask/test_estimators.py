@@ -7,16 +7,26 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 from sklearn.base import clone
 
-from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge
+from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, load
+from spmld.cli.group import spmld
 from spmld.datasets import make_planted
+from spmld.model_selection import compare
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
 
-from spmld.dask import DaskGLOCAL, DaskLEML, DaskMaskedLogistic, DaskMaskedRidge, DaskSPMLD  # noqa: E402
+from spmld.dask import (  # noqa: E402
+    DaskGLOCAL,
+    DaskLEML,
+    DaskMaskedLogistic,
+    DaskMaskedRidge,
+    DaskSPMLD,
+    use_cluster,
+)
 
 DATA = make_planted(n_samples=240, n_features=12, n_labels=5, observed_fraction=0.6, random_state=0)
 X, Y = DATA.X, DATA.Y
@@ -150,3 +160,45 @@ def test_bad_collections_raise_errors_that_name_the_cause(client):
     bad = da.where(features > 2, np.nan, features)
     with pytest.raises(ValueError, match="NaN or infinity"):
         DaskMaskedLogistic().fit(bad, labels)
+
+
+class StopFitError(Exception):
+    """Stands for the end of the client."""
+
+
+def test_a_checkpoint_continues_with_the_same_result(client, tmp_path):
+    def stop(record):
+        if record["stage"] == "main" and record["iteration"] == 2:
+            raise StopFitError
+
+    with pytest.raises(StopFitError):
+        DaskSPMLD(callback=stop, **OPTIONS).fit(*collections(), checkpoint=tmp_path)
+    seen = []
+    model = DaskSPMLD(callback=lambda record: seen.append(record["iteration"]), **OPTIONS)
+    assert_same_fit(SPMLD(**OPTIONS).fit(X, Y), model.fit(*collections(), checkpoint=tmp_path))
+    assert seen == [3]
+    assert len(model.history_) == model.n_iter_ == 5
+    with pytest.raises(ValueError, match="is of another fit"):
+        DaskSPMLD(coupling=1.0, **OPTIONS).fit(*collections(), checkpoint=tmp_path)
+
+
+def test_comparisons_run_on_the_cluster(client):
+    methods = {"ours": MaskedLogistic(), "ridge": MaskedRidge()}
+    expected = compare(methods, X, Y, cv=2, random_state=0)
+    with use_cluster():
+        result = compare(methods, X, Y, cv=2, random_state=0)
+    assert result.to_table().rows == expected.to_table().rows
+
+
+def test_a_command_fits_parquet_files_on_the_cluster(client, tmp_path):
+    names = [f"x{i}" for i in range(12)] + [f"label_{i}" for i in range(5)]
+    frame = pd.DataFrame(np.hstack([X, Y]), columns=names)
+    (tmp_path / "songs").mkdir()
+    for i, part in enumerate((frame[:100], frame[100:])):
+        part.to_parquet(tmp_path / "songs" / f"{i}.parquet", index=False)
+    out = tmp_path / "model.skops"
+    arguments = ["fit", str(tmp_path / "songs"), "--method", "MaskedLogistic", "-o", str(out)]
+    result = CliRunner().invoke(spmld, [*arguments, "--scheduler", client.scheduler.address])
+    assert result.exit_code == 0, result.output
+    assert "240 samples, 12 features, 5 labels" in result.output
+    np.testing.assert_allclose(load(out).coef_, MaskedLogistic().fit(X, Y).coef_, atol=1e-10)

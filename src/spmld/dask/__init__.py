@@ -5,5 +5,6 @@ The estimators accept Dask arrays and data frames. They need ``pip install "spml
 """
 
 from spmld.dask.estimators import DaskGLOCAL, DaskLEML, DaskMaskedLogistic, DaskMaskedRidge, DaskSPMLD
+from spmld.dask.parallel import use_cluster
 
-__all__ = ["DaskGLOCAL", "DaskLEML", "DaskMaskedLogistic", "DaskMaskedRidge", "DaskSPMLD"]
+__all__ = ["DaskGLOCAL", "DaskLEML", "DaskMaskedLogistic", "DaskMaskedRidge", "DaskSPMLD", "use_cluster"]
