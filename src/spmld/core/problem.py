@@ -47,6 +47,10 @@ class Block:
         """Mean number of stored entries of a row, rounded up."""
         return -(-int(math.prod(self.Y.shape)) // max(1, self.n))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields without cached properties, which would double the size of a stored block."""
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
     @cached_property
     def XT(self) -> Any:
         """X^T, kept because SciPy needs longer to transpose a small matrix than to multiply it."""

@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import arrays_to_numpy, move, n_values, namespace, on_accelerator, to_numpy
 from spmld._threads import limit_threads
-from spmld.estimators._block_data import BlockData, as_blocks, is_streamed, map_blocks, stream_data
 from spmld.estimators._inputs import check_features, check_labels, check_weights, column_means
 from spmld.estimators._memory import check_memory
+from spmld.estimators.block_data import BlockData, as_blocks, is_streamed, map_blocks, stream_data
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities

@@ -93,7 +93,8 @@ class _Value:
             engine.used += size
             weakref.finalize(self, engine.release, size)
             return
-        self._engine, self._path, self._lazy = engine, engine.file(), []
+        self._lazy: list[LazyMatrix] = []
+        self._engine, self._path = engine, engine.file()
         with self._path.open("wb") as file:
             _Pickler(file, self._lazy).dump(value)
         weakref.finalize(self, self._path.unlink, missing_ok=True)

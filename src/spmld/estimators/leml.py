@@ -14,9 +14,9 @@ from spmld.core.entries import few_for_factors
 from spmld.core.leml import Factors, solve
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Problem
-from spmld.estimators._block_data import BlockData
 from spmld.estimators._inputs import largest_value, sparse_if_mostly_zero
 from spmld.estimators._linear import FactoredModel, make_linear_problem
+from spmld.estimators.block_data import BlockData
 from spmld.estimators.progress import report_progress, set_history
 from spmld.labels import Labels
 

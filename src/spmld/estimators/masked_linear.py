@@ -19,9 +19,9 @@ from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss, NoisyLogistic
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
-from spmld.estimators._block_data import BlockData
 from spmld.estimators._inputs import sparse_if_mostly_zero
 from spmld.estimators._linear import LinearModel, make_linear_problem
+from spmld.estimators.block_data import BlockData
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
 
