@@ -73,7 +73,7 @@ def to_device(X: Any, device: str | None) -> Any:
     try:
         import torch
     except ImportError:
-        raise ImportError(f"device={device!r} requires torch: pip install \"spmld[torch]\"") from None
+        raise ImportError(f'device={device!r} requires torch: pip install "spmld[torch]"') from None
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, ValueError) as error:

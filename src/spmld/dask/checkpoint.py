@@ -103,4 +103,4 @@ def _write(value: Any, path: str) -> None:
 
 def _read(path: str) -> Any:
     with Path(path).open("rb") as file:
-        return pickle.load(file)  # noqa: S301 - written by `_write`
+        return pickle.load(file)
