@@ -6,6 +6,8 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from spmld._io import need
+
 
 class SparseTensor:
     """A sparse matrix on a device: tensors of the matrix and of its transpose, for products with dense matrices.
@@ -42,11 +44,9 @@ class SparseTensor:
 
     def power(self, exponent: int) -> "SparseTensor":
         """Return the matrix of powers of the values."""
-        import torch
 
         def raised(A: Any) -> Any:
-            parts = A.crow_indices(), A.col_indices(), A.values() ** exponent
-            return _quietly(torch.sparse_csr_tensor, *parts, size=A.shape)
+            return _csr_tensor(A.crow_indices(), A.col_indices(), A.values() ** exponent, A.shape)
 
         return self._like(self._source, tuple(map(raised, self._pair)))
 
@@ -70,10 +70,7 @@ def to_device(X: Any, device: str | None) -> Any:
     """
     if device is None or not (isinstance(X, np.ndarray) or sp.issparse(X)):
         return X
-    try:
-        import torch
-    except ImportError:
-        raise ImportError(f'device={device!r} requires torch: pip install "spmld[torch]"') from None
+    torch = need("torch", "torch")
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, ValueError) as error:
@@ -86,14 +83,13 @@ def to_device(X: Any, device: str | None) -> Any:
 
 def _to_tensor(X: Any, device: Any) -> Any:
     """Return a CSR matrix as a tensor."""
-    import torch
+    asarray = need("torch", "torch").asarray
+    starts, columns, values = (asarray(A) for A in (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data))
+    return _csr_tensor(starts, columns, values, X.shape).to(device)
 
-    parts = (torch.asarray(X.indptr.astype(np.int64)), torch.asarray(X.indices.astype(np.int64)), torch.asarray(X.data))
-    return _quietly(torch.sparse_csr_tensor, *parts, size=X.shape).to(device)
 
-
-def _quietly(function: Any, *args: Any, **options: Any) -> Any:
-    """Call a function of torch without its notes on sparse tensors. The indices are those of valid SciPy matrices."""
+def _csr_tensor(starts: Any, columns: Any, values: Any, shape: tuple[int, ...]) -> Any:
+    """Return a sparse tensor. Its indices are those of a valid SciPy matrix and need no check."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return function(*args, **options)
+        warnings.simplefilter("ignore", UserWarning)  # that the support of sparse tensors is new
+        return need("torch", "torch").sparse_csr_tensor(starts, columns, values, size=shape)

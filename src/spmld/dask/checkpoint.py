@@ -1,4 +1,4 @@
-"""Checkpoints of fits on a cluster: the client stores small arrays, and the workers store the values of their blocks."""
+"""Checkpoints of fits on a cluster: the client stores small arrays, and the workers store values of their blocks."""
 
 import os
 import pickle
