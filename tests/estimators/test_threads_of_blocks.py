@@ -10,7 +10,7 @@ from spmld.core.problem import ThreadEngine
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 
-DATA = make_planted(n_samples=301, random_state=0)
+DATA = make_planted(n_samples=1001, random_state=0)
 
 
 @pytest.mark.parametrize("observed", [0.05, 0.6])
@@ -22,7 +22,7 @@ def test_threads_do_not_change_the_fit(model, observed):
     expected = model.set_params(n_jobs=None).fit(DATA.X, Y).decision_function(DATA.X)
     scores = model.set_params(n_jobs=3).fit(DATA.X, Y).decision_function(DATA.X)
     np.testing.assert_allclose(scores, expected, atol=1e-6 * np.abs(expected).max())
-    assert model.latent_labels_.shape[0] == 301
+    assert model.latent_labels_.shape[0] == 1001
 
 
 def test_blocks_run_at_the_same_time_and_sums_keep_their_order():
