@@ -137,7 +137,7 @@ def test_labels_that_were_read_are_indexed_and_masked_like_arrays():
     Y = np.array([[1, 0, np.nan], [0, 1, 1], [np.nan, 0, 1]])
     labels = mark_trusted(read_labels(Y), [False, True, True])
     assert read_labels(labels) is labels
-    assert (len(labels), labels.shape) == (3, (3, 3))
+    assert labels.shape == (3, 3)
     for rows in ([2, 0], slice(1, None), np.array([True, False, True])):
         np.testing.assert_array_equal(labels[rows].signs, read_labels(Y[rows]).signs)
         np.testing.assert_array_equal(labels[rows].trusted, labels.trusted[rows])
