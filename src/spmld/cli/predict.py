@@ -1,6 +1,7 @@
 """``spmld predict``: predict the labels of new samples."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import click
 import numpy as np
@@ -54,6 +55,7 @@ def predict(
     if sum((top_k is not None, threshold is not None, bool(probabilities))) > 1:
         raise ValueError("--top-k, --threshold and --probabilities cannot be combined; pass one of them")
     estimator, info = open_model(model, trusted)
+    needed = "scores" if top_k is not None else "probabilities" if threshold is not None or probabilities else None
     n_samples = n_labels = 0
 
     def tables() -> Iterator[TextTable]:
@@ -61,9 +63,6 @@ def predict(
         for matched in match_blocks(data, model, info):
             predictions = predict_all(estimator, matched.X)
             names = matched.label_names or [f"y{j}" for j in range(predictions.positive.shape[1])]
-            needed = (
-                "scores" if top_k is not None else "probabilities" if threshold is not None or probabilities else None
-            )
             if needed and getattr(predictions, needed) is None:
                 raise ValueError(f"{model} contains {info.estimator}, which does not predict {needed}")
             if top_k is not None:
@@ -72,7 +71,7 @@ def predict(
                 yield _all_labels(predictions, names, matched, threshold, probabilities)
             n_samples, n_labels = n_samples + len(predictions.positive), len(names)
 
-    with progress_bar(None, "predicting"):
+    with progress_bar(None, "predicting") if output.path else nullcontext():
         output.write_blocks(tables())
     if output.path:
         print_message(f"{output.path}: {n_samples} samples, {n_labels} labels")
