@@ -4,13 +4,17 @@ PUBLIC = {
     "spmld": (
         "Estimators and model files",
         "SelfPacedEnsemble SPMLD GLOCAL SelfPacedClassifier MaskedLogistic MaskedRidge PerLabelClassifier "
-        "LEML MLLRC MLkNN LabelPrior "
+        "LEML MLLRC MLkNN LabelPrior RowBlocks "
         "save load model_info ModelInfo export_onnx export_npz explain top_features",
     ),
     "spmld.estimators": (
         "Components of estimators",
         "MultiLabelEstimator Completion View DependencyCorrection FeatureScaler LandmarkFeatures positive_unlabeled "
         "PositiveUnlabeledResult",
+    ),
+    "spmld.dask": (
+        "Estimators for Dask collections",
+        "DaskMaskedLogistic DaskMaskedRidge DaskSPMLD DaskGLOCAL DaskLEML use_cluster",
     ),
     "spmld.labels": (
         "Labels with missing entries",

@@ -1,10 +1,15 @@
 """Fixtures for all tests."""
 
+import signal
 import warnings
 
 import pytest
 
 from spmld.datasets import find_file, list_datasets, load_dataset, read_mat
+
+# Commands that tests interrupt would inherit an ignored SIGINT, as shells set it for jobs in the background.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

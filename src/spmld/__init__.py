@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spmld.datasets import RowBlocks
     from spmld.estimators import (
         GLOCAL,
         LEML,
@@ -30,6 +31,7 @@ __all__ = [
     "MaskedRidge",
     "ModelInfo",
     "PerLabelClassifier",
+    "RowBlocks",
     "SelfPacedClassifier",
     "SelfPacedEnsemble",
     "__version__",
@@ -45,6 +47,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
+    "spmld.datasets": {"RowBlocks"},
     "spmld.inspection": {"explain", "top_features"},
     "spmld.persistence": {"ModelInfo", "export_npz", "export_onnx", "load", "model_info", "save"},
 }

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from array_api_compat import array_namespace
-
+from spmld._arrays import namespace
 from spmld.core.losses import Array
 
 KEPT = 30_000_000
@@ -30,7 +29,7 @@ def conjugate_gradient(
     iterations, and iterates before convergence then depend on the CPU. With `reorthogonalize` each residual is made
     orthogonal to the ones that were kept.
     """
-    xp = array_namespace(target)
+    xp = namespace(target)
 
     def inner(a: Array, b: Array) -> Array:
         return xp.sum(a * b, axis=axis, keepdims=True)
@@ -51,7 +50,7 @@ def conjugate_gradient(
         Ap = apply(p)
         if len(kept) < n_kept:
             kept.append((r, ratio(z, rz)))
-        step = ratio(rz, inner(p, Ap))
+        step = ratio(xp.where(rz > goal, rz, xp.zeros_like(rz)), inner(p, Ap))
         x, r = x + step * p, r - step * Ap
         for residual, dual in kept:
             r = r - inner(dual, r) * residual

@@ -9,9 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from array_api_compat import array_namespace
 
-from spmld._arrays import CACHE, n_values, row_slices
+from spmld._arrays import CACHE, n_values, namespace, row_slices
 from spmld.core.losses import Array
 
 
@@ -36,7 +35,7 @@ class AllEntries:
 
     def column_sums(self, D: Array) -> Array:
         """Return D^T 1."""
-        return array_namespace(D).sum(D, axis=0)
+        return namespace(D).sum(D, axis=0)
 
     def second_moments(self, D: Array) -> Array:
         """Return D^T D."""
@@ -124,7 +123,12 @@ Entries = AllEntries | ObservedEntries
 
 def few_for_factors(X: Any, J: Array) -> bool:
     """Return whether updates of two factors are faster on the observed entries, see `benchmarks.observed`."""
-    return isinstance(J, np.ndarray) and int(np.count_nonzero(J)) < 0.1 * J.size
+    return isinstance(J, np.ndarray) and few_observed(int(np.count_nonzero(J)), J.size)
+
+
+def few_observed(n_observed: int, n_entries: int) -> bool:
+    """Return whether updates of two factors are faster on the observed entries, by their number."""
+    return n_observed < 0.1 * n_entries
 
 
 def few_for_single_labels(X: Any, J: Array) -> bool:

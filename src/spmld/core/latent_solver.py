@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace
-
+from spmld._arrays import namespace
 from spmld.core.correlation import UpdateZ
 from spmld.core.iteration import Callback, Record, Result, iterate
 from spmld.core.losses import Array
-from spmld.core.problem import Problem, State, set_rows
+from spmld.core.problem import Block, Problem, Rows, State, update_rows
 from spmld.core.steps import BlockUpdate, UpdateU, UpdateV, UpdateW
 from spmld.core.terms import Objective
 
@@ -113,7 +112,8 @@ def _pace(
         return state, 0.0, {"threshold": None, "diversity": None}, True
     losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
     paced = pacing(number - 1, losses)
-    return set_rows(state, P=paced.weights), paced.penalty, {**paced.record}, paced.ended
+    state = update_rows(problem, state, lambda block, rows, P: replace(rows, P=P), paced.weights)
+    return state, paced.penalty, {**paced.record}, paced.ended
 
 
 def guarded(
@@ -144,8 +144,11 @@ def try_extrapolation(
     def beyond(a: Array, b: Array) -> Array:
         return b + length * (b - a)
 
-    rows = tuple(replace(q, V=beyond(p.V, q.V), T=beyond(p.T, q.T)) for p, q in zip(old.rows, new.rows, strict=True))
-    far = replace(new, U=beyond(old.U, new.U), b=beyond(old.b, new.b), W=beyond(old.W, new.W), rows=rows)
+    def beyond_rows(block: Block, q: Rows, p: Rows) -> Rows:
+        return replace(q, V=beyond(p.V, q.V), T=beyond(p.T, q.T))
+
+    far = replace(new, U=beyond(old.U, new.U), b=beyond(old.b, new.b), W=beyond(old.W, new.W))
+    far = update_rows(problem, far, beyond_rows, old.rows)
     far_value = objective.value(problem, far)
     if far_value < value:
         return far, far_value, min(1.5 * length, 30.0)
@@ -153,6 +156,6 @@ def try_extrapolation(
 
 
 def _mean_weights(problem: Problem, state: State) -> dict[str, Any]:
-    xp = array_namespace(state.U)
+    xp = namespace(state.U)
     means = problem.sum(lambda block, rows: xp.sum(rows.P, axis=0), state.rows) / problem.n
     return {"mean_weight": float(xp.mean(means)), "mean_weight_per_component": [float(mean) for mean in means]}

@@ -7,9 +7,9 @@ The problem is convex in W and in (H, b), but not jointly. An iteration is Newto
 
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
-from array_api_compat import array_namespace
-
+from spmld._arrays import namespace
 from spmld.core.designs import Factored, Features, Penalty
 from spmld.core.iteration import Callback, Record, Result, iterate
 from spmld.core.losses import Array, Loss
@@ -40,7 +40,7 @@ def value(inner: Problem, loss: Loss, t: float, factors: Factors) -> float:
     W, H, b = factors.W, factors.H, factors.b
 
     def fit(block: Block) -> Array:
-        return array_namespace(H).sum(block.J * loss.value(block.Y, block.entries.scores(block.X, H, b)))
+        return namespace(H).sum(block.J * loss.value(block.Y, block.entries.scores(block.X, H, b)))
 
     return float(inner.sum(fit) + t / 2 * (square(W) + square(H)))
 
@@ -50,18 +50,20 @@ def update_W(
 ) -> Factors:
     """Minimize in W: one problem in (d, k). The maximum numbers of steps are those of the released code of LEML."""
     design = Factored(factors.H)
+    until: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "cg_iter": cg_iter}
+    # Steps that are truncated would otherwise depend on rounding errors, and with them on the row blocks.
     result = newton_minimize(
-        problem, loss, design, Penalty(t), factors.W, offset=factors.b, tol=tol, max_iter=max_iter, cg_iter=cg_iter
+        problem, loss, design, Penalty(t), factors.W, offset=factors.b, reorthogonalize=True, **until
     )
     return replace(factors, W=result.B)
 
 
 def update_H(inner: Problem, loss: Loss, t: float, factors: Factors, tol: float = 1e-6) -> Factors:
     """Minimize in (H, b): one problem in k or k + 1 variables per label. `inner` is as in `value`."""
-    xp, H, b = array_namespace(factors.H), factors.H, factors.b
+    xp, H, b = namespace(factors.H), factors.H, factors.b
     free = inner.fit_intercept
     B = xp.concat([H.T, b[None, :]]) if free else H.T
-    B = newton_minimize(inner, loss, Features(free), Penalty(t, free), B, tol=tol).B
+    B = newton_minimize(inner, loss, Features(free), Penalty(t, free), B, tol=tol, reorthogonalize=True).B
     return replace(factors, H=B[:-1, :].T, b=B[-1, :]) if free else replace(factors, H=B.T)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from array_api_compat import array_namespace
 
+from spmld._arrays import namespace
 from spmld.core.designs import Design, Features, Penalty
 from spmld.core.losses import Array, Loss
 from spmld.core.problem import Block, Problem
@@ -62,12 +62,13 @@ class LinearObjective:
 
         blocks, losses = zip(*self.problem.map(part, self.losses, by_label), strict=True)
         offsets = tuple(offset if isinstance(offset, float) else offset[j : j + 1] for offset in self.offsets)
-        blocks, occurring = self.design.occurring(blocks)
-        return replace(self, problem=replace(self.problem, blocks=blocks), losses=losses, offsets=offsets), occurring
+        design, blocks, occurring = self.design.occurring(blocks)
+        problem = replace(self.problem, blocks=blocks)
+        return replace(self, problem=problem, losses=losses, design=design, offsets=offsets), occurring
 
     def as_real(self, like: Array) -> "LinearObjective":
         """Convert labels and weights to the type of the scores once, instead of in every product."""
-        xp = array_namespace(like)
+        xp = namespace(like)
 
         def part(block: Block) -> Block:
             return replace(block, Y=xp.astype(block.Y, like.dtype), J=xp.astype(block.J, like.dtype))
@@ -76,17 +77,17 @@ class LinearObjective:
 
     def total(self, A: Array) -> Array:
         """Return column sums, or the sum of all entries if the columns are not independent."""
-        return array_namespace(A).sum(A, axis=0 if self.separable else None)
+        return namespace(A).sum(A, axis=0 if self.separable else None)
 
     def norm(self, G: Array) -> Array:
         """Return the norms of the columns of G, or its norm; squares of finite values do not overflow."""
-        xp = array_namespace(G)
+        xp = namespace(G)
         unit = (float(xp.max(xp.abs(G))) if G.shape[0] else 0.0) or 1.0
         return unit * xp.sqrt(self.total((G / unit) ** 2))
 
     def scores_at_zero(self, B: Array) -> tuple[Array, ...]:
         """Return the scores at B = 0."""
-        xp = array_namespace(B)
+        xp = namespace(B)
 
         def zeros(block: Block, offset: Array | float) -> Array:
             scores = xp.zeros(block.Y.shape, dtype=B.dtype, device=B.device)
@@ -114,8 +115,9 @@ class LinearObjective:
             slope, curvature = loss.derivatives(block.Y, s)
             return self.design.pull(block, block.J * slope), block.J * (curvature + 1e-6)
 
-        parts = self.problem.map(differentiate, self.losses, S)
-        return sum(G for G, _ in parts) + self.penalty.slope(B), tuple(C for _, C in parts)
+        engine, parts = self.problem.engine, self.problem.map(differentiate, self.losses, S)
+        G = engine.sum(lambda part: part[0], parts)
+        return G + self.penalty.slope(B), engine.map(lambda part: part[1], parts)
 
     def diagonal(self, B: Array, C: tuple[Array, ...]) -> Array:
         """Return the diagonal of the Hessian for the curvatures C."""

@@ -11,9 +11,7 @@ from math import log2
 from operator import mul
 from typing import Any
 
-from array_api_compat import array_namespace
-
-from spmld._arrays import CACHE, budget, row_slices
+from spmld._arrays import CACHE, budget, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import Design, Penalty
 from spmld.core.entries import ObservedEntries
@@ -64,14 +62,14 @@ def newton_minimize(
     conjugate gradients. With `reorthogonalize` the result does not depend on the CPU, see `conjugate_gradient`.
 
     Independent columns are solved in groups whose scores fit into the cache, or one by one if only the observed entries
-    are stored. `over` maps a function over the groups.
+    are stored, or all together if the blocks are not in memory. `over` maps a function over the groups.
     """
     until = Tolerances(**tolerances)
-    offsets = offset if isinstance(offset, tuple) else problem.map(lambda block: offset)
-    losses = loss if isinstance(loss, tuple) else problem.map(lambda block: loss)
+    offsets = offset if isinstance(offset, tuple) else (offset,) * len(problem.blocks)
+    losses = loss if isinstance(loss, tuple) else (loss,) * len(problem.blocks)
     problem, penalty = _in_range(problem, penalty, B)
     objective = LinearObjective(problem, losses, design, penalty, offsets)
-    if not objective.separable:
+    if not objective.separable or not problem.engine.local:
         return _minimize(objective, B, until)
     if isinstance(problem.blocks[0].entries, ObservedEntries):
         groups, by_label = list(row_slices(B.shape[1], 1, 1)), entries_by_label(problem)
@@ -86,7 +84,7 @@ def newton_minimize(
         return occurring, _minimize(part.as_real(start), start, until)
 
     parts = list(over(minimize, groups))
-    joined = array_namespace(B).zeros_like(B)
+    joined = namespace(B).zeros_like(B)
     for columns, (occurring, part) in zip(groups, parts, strict=True):
         joined[occurring, columns] = part.B
     return Minimum(joined, max(part.steps for _, part in parts), all(part.converged for _, part in parts))
@@ -97,7 +95,7 @@ def _in_range(problem: Problem, penalty: Penalty, B: Array) -> tuple[Problem, Pe
 
     The minimum does not change, but squares of gradients neither overflow nor vanish.
     """
-    xp = array_namespace(B)
+    xp = namespace(B)
     mean = float(problem.sum(lambda block: xp.sum(block.J))) / problem.n
     largest = max(mean, penalty.t, penalty.g)
     if 1e-6 <= largest <= 1e6:
@@ -117,7 +115,7 @@ def _select_label(objective: LinearObjective, by_label: Any, columns: slice) -> 
 
 def _minimize(objective: LinearObjective, B: Array, until: Tolerances) -> Minimum:
     """Minimize for all columns at once."""
-    xp = array_namespace(B)
+    xp = namespace(B)
     goal = until.tol * objective.norm(objective.derivatives(0 * B, objective.scores_at_zero(B))[0]) + _tiny(B)
     active, result = xp.arange(B.shape[1], device=B.device), B
     S = objective.scores(B)
@@ -140,7 +138,7 @@ def _minimize(objective: LinearObjective, B: Array, until: Tolerances) -> Minimu
             keep = xp.nonzero(going)[0]
             active, objective = active[keep], objective.columns(keep)
             B, G, norm, goal, value = B[:, keep], G[:, keep], norm[keep], goal[keep], value[keep]
-            S, C = tuple(s[:, keep] for s in S), tuple(c[:, keep] for c in C)
+            S, C = (objective.problem.engine.map(lambda A, keep=keep: A[:, keep], rows) for rows in (S, C))
         # A direction need not be more accurate than its curvature: the square root is enough for superlinear
         # convergence. The curvature of the squared loss is constant.
         squared = objective.losses[0].name == "squared"
@@ -156,10 +154,11 @@ def _newton_direction(
 ) -> Array:
     """Return an approximate Newton direction, by conjugate gradient to a residual of `forcing`."""
     diagonal = objective.diagonal(B, C)
-    scale = 1 / (diagonal + 1e-6 * array_namespace(B).max(diagonal) + _tiny(B))
+    axis = 0 if objective.separable else None
+    scale = 1 / (diagonal + 1e-6 * namespace(B).max(diagonal, axis=axis) + _tiny(B))
     apply = partial(objective.hessian_product, C)
     solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
-    return solve(axis=0 if objective.separable else None, reorthogonalize=until.reorthogonalize)
+    return solve(axis=axis, reorthogonalize=until.reorthogonalize)
 
 
 def _search(
@@ -170,7 +169,7 @@ def _search(
     Scores are linear in B, so no product with X is needed. Also returns which columns are stuck: their objective
     cannot decrease by more than its rounding error.
     """
-    xp = array_namespace(B)
+    xp = namespace(B)
     D = xp.where(xp.isfinite(D), D, 0 * G)
     descent = objective.total(G * D)
     dS = objective.problem.map(lambda block: objective.design.scores(block, D))
@@ -178,7 +177,7 @@ def _search(
     rounding = 8 * float(xp.finfo(B.dtype).eps) * xp.abs(value)
     for halvings in range(32):
         new = B + step * D
-        new_S = tuple(s + step * d for s, d in zip(S, dS, strict=True))
+        new_S = objective.problem.engine.map(lambda s, d, step=step: s + step * d, S, dS)
         new_value = objective.value(new, new_S)
         short = ~(new_value <= value + 1e-4 * step * descent + rounding)  # also if it is NaN
         if not xp.any(short):
@@ -191,10 +190,10 @@ def _put(A: Array, columns: Array, values: Array) -> Array:
     """Return A with some columns replaced."""
     if columns.shape[0] == A.shape[1]:
         return values
-    A = array_namespace(A).asarray(A, copy=True)
+    A = namespace(A).asarray(A, copy=True)
     A[:, columns] = values
     return A
 
 
 def _tiny(A: Array) -> float:
-    return float(array_namespace(A).finfo(A.dtype).smallest_normal) ** 0.5
+    return float(namespace(A).finfo(A.dtype).smallest_normal) ** 0.5

@@ -1,22 +1,26 @@
 """The data of a fit in row blocks, and the variables of a fit.
 
 All arrays with n rows are stored in blocks. Algorithms apply a function to each block (`Engine.map`), or sum it over
-the blocks (`Engine.sum`); a distributed engine would replace these two operations.
+the blocks (`Engine.sum`). Where the blocks are, in memory, in files or on other machines, is known to the engine only:
+what `map` returns is passed to `map`, `sum` and `gather`, and not used otherwise.
 """
 
 import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from itertools import accumulate
-from typing import Any
+from operator import add
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from spmld._arrays import MEMORY, budget, row_slices
+from spmld._arrays import MEMORY, budget, namespace, row_slices
 from spmld.core.entries import ALL_ENTRIES, Entries, ObservedEntries
 from spmld.core.losses import Array
+
+Combine = Callable[[Any, Any], Any]
 
 
 @dataclass(frozen=True)
@@ -44,10 +48,19 @@ class Block:
         """Mean number of stored entries of a row, rounded up."""
         return -(-int(math.prod(self.Y.shape)) // max(1, self.n))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields without cached properties, which would double the size of a stored block."""
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+    @cached_property
+    def XT(self) -> Any:
+        """X^T, kept because SciPy needs longer to transpose a small matrix than to multiply it."""
+        return self.X.T
+
     @cached_property
     def members(self) -> tuple[Array, ...]:
         """Rows of each group, up to the last group that has rows in the block."""
-        xp = array_namespace(self.group)
+        xp = namespace(self.group)
         count = int(xp.max(self.group)) + 1 if self.n else 0
         return tuple(xp.nonzero(self.group == m)[0] for m in range(count))
 
@@ -85,24 +98,63 @@ class State:
 
 
 class Engine:
-    """Operations on row blocks, in this process."""
+    """Operations on row blocks, in the memory of this process."""
+
+    local: ClassVar[bool] = True
+    """Whether blocks are arrays in memory, so that many passes over them are cheap."""
+    n_threads: int = 1
+    """Number of blocks that are processed at the same time."""
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
         return tuple(function(*args) for args in zip(*rows, strict=True))
 
-    def sum(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Any:
-        """Sum an array, or each array of a tuple, over the blocks."""
+    def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
+        """Sum an array, or each array of a tuple, over the blocks, or combine them by another associative function."""
         total: Any = None
         for args in zip(*rows, strict=True):
             part = function(*args)
-            if total is None:
-                total = part
-            elif isinstance(part, tuple):
-                total = tuple(a + b for a, b in zip(total, part, strict=True))
-            else:
-                total = total + part
+            total = part if total is None else combine_parts(combine, total, part)
         return total
+
+    def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the values of all blocks in the memory of this process."""
+        return tuple(rows)
+
+
+class ThreadEngine(Engine):
+    """Operations on row blocks in threads. Sums do not depend on the number of threads, only on the blocks.
+
+    Examples
+    --------
+    >>> from spmld.core.problem import ThreadEngine
+    >>> with ThreadEngine(2) as engine:
+    ...     engine.sum(lambda x: x**2, [1, 2, 3])
+    14
+    """
+
+    def __init__(self, n_threads: int):
+        self.n_threads = n_threads
+        self._pool = ThreadPoolExecutor(n_threads)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
+        """Apply `function` to the arguments of each block."""
+        return tuple(self._pool.map(function, *rows))
+
+    def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
+        """Sum an array, or each array of a tuple, over the blocks, or combine them by another associative function."""
+        return reduce(partial(combine_parts, combine), self.map(function, *rows))
+
+
+def combine_parts(combine: Combine, a: Any, b: Any) -> Any:
+    """Combine two arrays, or each array of two tuples."""
+    return tuple(map(combine, a, b)) if isinstance(a, tuple) else combine(a, b)
 
 
 @dataclass(frozen=True)
@@ -112,13 +164,20 @@ class Problem:
     blocks: tuple[Block, ...]
     sizes: Array
     """(g,) number of rows in each group."""
+    counts: tuple[int, ...]
+    """Number of rows in each block."""
+    n_features: int
     n_labels: int
     fit_intercept: bool = True
     engine: Engine = field(default_factory=Engine)
 
     @property
     def n(self) -> int:
-        return sum(block.n for block in self.blocks)
+        return sum(self.counts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the problem without its blocks: a function of one block may be sent to where the block is."""
+        return {**self.__dict__, "blocks": (), "engine": Engine()}
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to each block and its arguments."""
@@ -130,7 +189,7 @@ class Problem:
 
     def split(self, A: Array) -> tuple[Array, ...]:
         """Split an array with all rows into row blocks."""
-        return split_rows(A, [block.n for block in self.blocks])
+        return split_rows(A, self.counts)
 
 
 def make_problem(
@@ -144,26 +203,29 @@ def make_problem(
     fit_intercept: bool = True,
     block_rows: int | None = None,
     observed_only: bool = False,
+    engine: Engine | None = None,
 ) -> Problem:
     """Split the data into blocks of at most `block_rows` rows, by default as many as the memory budget allows.
+
+    There are at least as many blocks as the engine has threads.
 
     Missing entries of Y are ignored. Y and J may have small integer and boolean types; `dtype` is the type of the
     variables, by default that of X. With `observed_only` only the observed entries are stored, in arrays of NumPy.
     """
-    xp, (n, l) = array_namespace(Y), Y.shape
-    counts = xp.stack([xp.sum(xp.astype(group == m, dtype or X.dtype)) for m in range(n_groups)])
-    if observed_only:
-        width = int(np.count_nonzero(J)) // n + 1
-        slices = list(row_slices(n, width) if block_rows is None else row_slices(n, 1, block_rows))
-        blocks = [_observed_block(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices]
-    else:
+    xp, (n, l) = namespace(Y), Y.shape
+    sizes = xp.stack([xp.sum(xp.astype(group == m, dtype or X.dtype)) for m in range(n_groups)])
+    engine = engine or Engine()
+    width, most = (int(np.count_nonzero(J)) // n + 1, MEMORY) if observed_only else (l, budget(Y, MEMORY))
+    rows = min(block_rows or max(1, most // width), -(-n // engine.n_threads))
+    slices = list(row_slices(n, 1, rows))
+    if not observed_only:
         Y = xp.where(J != 0, Y, xp.zeros_like(Y))
-        slices = list(row_slices(n, l, budget(Y, MEMORY)) if block_rows is None else row_slices(n, 1, block_rows))
-        blocks = [Block(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices]
-    return Problem(tuple(blocks), counts, l, fit_intercept)
+    make = observed_block if observed_only else Block
+    blocks = [make(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices]
+    return Problem(tuple(blocks), sizes, tuple(block.n for block in blocks), X.shape[1], l, fit_intercept, engine)
 
 
-def _observed_block(X: Any, Y: Array, J: Array, group: Array) -> Block:
+def observed_block(X: Any, Y: Array, J: Array, group: Array) -> Block:
     """Return a block that stores the observed entries only."""
     rows, columns = np.nonzero(J)
     return Block(X, Y[rows, columns], J[rows, columns], group, ObservedEntries.at(rows, columns, J.shape))
@@ -176,11 +238,16 @@ def split_rows(A: Array, sizes: Sequence[int]) -> tuple[Array, ...]:
 
 def set_W(problem: Problem, state: State, W: Array) -> State:
     """Replace W, and with it the predicted latent labels T = X W."""
-    return replace(set_rows(state, T=problem.map(lambda block: block.X @ W)), W=W)
+    return replace(update_rows(problem, state, lambda block, rows: replace(rows, T=block.X @ W)), W=W)
+
+
+def update_rows(problem: Problem, state: State, update: Callable[..., Rows], *rows: Sequence[Any]) -> State:
+    """Replace the variables of each block by `update(block, variables, *arguments)`."""
+    return replace(state, rows=problem.map(update, state.rows, *rows))
 
 
 def set_rows(state: State, **parts: Sequence[Array]) -> State:
-    """Replace V, T or P, given in row blocks."""
+    """Replace V, T or P, given in row blocks in memory."""
     names = list(parts)
     values = zip(*parts.values(), strict=True)
     rows = tuple(replace(r, **dict(zip(names, v, strict=True))) for r, v in zip(state.rows, values, strict=True))

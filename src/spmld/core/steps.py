@@ -5,14 +5,12 @@ from functools import partial
 from operator import mul
 from typing import ClassVar, Protocol
 
-from array_api_compat import array_namespace
-
-from spmld._arrays import MEMORY, budget, row_slices
+from spmld._arrays import MEMORY, budget, column_major, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import column_squares
 from spmld.core.entries import Entries
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State, set_rows, set_W
+from spmld.core.problem import Block, Problem, Rows, State, set_W, update_rows
 from spmld.core.terms import Objective
 
 
@@ -29,17 +27,17 @@ class BlockUpdate(Protocol):
 
 def identity(k: int, like: Array) -> Array:
     """Return the identity matrix with the type and device of an array."""
-    return array_namespace(like).eye(k, dtype=like.dtype, device=like.device)
+    return namespace(like).eye(k, dtype=like.dtype, device=like.device)
 
 
 def outer(A: Array) -> Array:
     """Return the products a_i a_j of each row, of shape (n, k k)."""
-    return array_namespace(A).reshape(A[:, :, None] * A[:, None, :], (A.shape[0], -1))
+    return namespace(A).reshape(A[:, :, None] * A[:, None, :], (A.shape[0], -1))
 
 
 def solve_each(A: Array, B: Array) -> Array:
     """Return x_i = A_i^-1 b_i for a stack of small positive definite matrices and the rows of B."""
-    return array_namespace(A).linalg.solve(A, B[:, :, None])[:, :, 0]
+    return namespace(A).linalg.solve(A, B[:, :, None])[:, :, 0]
 
 
 @dataclass(frozen=True)
@@ -56,9 +54,9 @@ class UpdateV:
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         U, b = state.U, state.b
-        xp = array_namespace(U)
+        xp = namespace(U)
 
-        def solve_rows(block: Block, rows: Rows) -> Array:
+        def solve_rows(block: Block, rows: Rows) -> Rows:
             parts = []
             for s in row_slices(block.n, block.width + U.shape[1], budget(U, MEMORY)):
                 V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
@@ -75,9 +73,9 @@ class UpdateV:
 
                 solve = partial(conjugate_gradient, apply, partial(mul, scale), target, V, self.tol, self.max_iter)
                 parts.append(solve(axis=1, reorthogonalize=self.reorthogonalize))
-            return xp.concat(parts)
+            return replace(rows, V=xp.concat(parts))
 
-        return set_rows(state, V=problem.map(solve_rows, state.rows))
+        return update_rows(problem, state, solve_rows)
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ class UpdateU:
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         U, b, correlation = state.U, state.b, objective.correlation
-        xp = array_namespace(U)
+        xp = namespace(U)
         k, q = U.shape[1], U.shape[1] + int(problem.fit_intercept)
         A, B = self._normal_equations(problem, objective, state, safe)
         if correlation.active:
@@ -119,7 +117,7 @@ class UpdateU:
     ) -> tuple[Array, Array]:
         """Return the systems of the labels without the correlation term, of shapes (l, q, q) and (l, q)."""
         U, b = state.U, state.b
-        xp = array_namespace(U)
+        xp = namespace(U)
         l, q = U.shape[0], U.shape[1] + int(problem.fit_intercept)
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
@@ -143,7 +141,7 @@ class UpdateU:
 
 def _pad(H: Array, q: int) -> Array:
     """Pad H with zeros to (g, q, q): intercepts are not part of the correlation term."""
-    xp = array_namespace(H)
+    xp = namespace(H)
     k = H.shape[1]
     E = identity(q, H)[:, :k]
     return E @ (H @ xp.matrix_transpose(E))
@@ -166,18 +164,20 @@ class UpdateW:
         curvature = objective.ridge.curvature_W(state.W)
 
         def apply(D: Array) -> Array:
+            direction = column_major(D)
+
             def product(block: Block, rows: Rows) -> Array:
-                T = block.X @ D
+                T = block.X @ direction
                 slope = coupling.weights(rows.P) * T
                 if N is not None:
                     slope = slope + correlation.gradient_T(block, replace(rows, T=T), N)
-                return block.X.T @ slope
+                return block.XT @ slope
 
             return problem.sum(product, state.rows) + curvature * D
 
         def right_side(block: Block, rows: Rows) -> tuple[Array, Array]:
             w = coupling.weights(rows.P)
-            return block.X.T @ (w * rows.V), column_squares(block.X, w)
+            return block.XT @ (w * rows.V), column_squares(block.X, w)
 
         target, squares = problem.sum(right_side, state.rows)
         # Without coupling, correlation and penalty, W is arbitrary; the divisor must still not be 0.

@@ -15,6 +15,7 @@ from spmld.datasets.problems import TableError, TableProblem, TableWarning
 from spmld.datasets.raw_tables import read_table
 from spmld.datasets.registry import DatasetInfo, RemoteFile, dataset_info, list_datasets
 from spmld.datasets.roles import TableRoles
+from spmld.datasets.row_blocks import RowBlocks
 from spmld.datasets.songs import make_songs
 from spmld.datasets.tables import (
     read_columns,
@@ -32,6 +33,7 @@ __all__ = [
     "DatasetInfo",
     "Description",
     "RemoteFile",
+    "RowBlocks",
     "TableError",
     "TableProblem",
     "TableRoles",

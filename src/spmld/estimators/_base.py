@@ -7,10 +7,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import move, n_values, namespace, on_accelerator, to_numpy
+from spmld._arrays import arrays_to_numpy, move, n_values, namespace, on_accelerator, to_numpy
 from spmld._threads import limit_threads
 from spmld.estimators._inputs import check_features, check_labels, check_weights, column_means
 from spmld.estimators._memory import check_memory
+from spmld.estimators.block_data import BlockData, as_blocks, is_streamed, map_blocks, stream_data
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
@@ -75,6 +76,13 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
     def _scores(self, X: Any) -> Any:
         """Return the scores of validated features, of shape (n_samples, n_labels)."""
 
+    def _fit_blocks(self, data: BlockData) -> None:
+        """Fit to features in row blocks that are not in memory."""
+        raise TypeError(
+            f"{type(self).__name__} requires X in memory; MaskedLogistic, MaskedRidge, SPMLD, GLOCAL and LEML can be "
+            "fitted to row blocks"
+        )
+
     def _check_parameters(self) -> None:
         """Raise ValueError for parameters that ``_parameter_constraints`` cannot describe."""
 
@@ -94,13 +102,14 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
         """Return numbers that are positive where the label is predicted, given the scores as a NumPy array."""
         return scores
 
-    def fit(self, X: Any, y: Any, mask: Any = None, entry_weight: Any = None, trusted: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, mask: Any = None, entry_weight: Any = None, trusted: Any = None) -> Any:
         """Fit the estimator to the observed labels.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
-            Training samples.
+        X : array-like, sparse matrix, torch tensor or RowBlocks of shape (n_samples, n_features)
+            Training samples. `RowBlocks`, and memory-mapped arrays larger than a quarter of the free memory, are read
+            block by block, if the estimator supports it.
         y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
             Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`.
         mask : array-like of bool of shape (n_samples, n_labels), optional
@@ -123,23 +132,37 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
         """
         self._validate_params()
         self._check_parameters()
+        if is_streamed(X):
+            return self._fit_data(stream_data(as_blocks(X), y, mask, entry_weight), trusted)
         X = check_features(self, X, reset=True)
-        self._check_memory(X, y)
+        if not on_accelerator(X):
+            check_memory(self, X, y)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask))
         labels, weights, self.class_prior_ = complete_labels(
             X, mark_trusted(labels, trusted), weights, entry_weight, self._accepts_entry_weight()
         )
         with ignore_label_warnings(), limit_threads(n_values(X) * labels.signs.shape[1]):
             run_fit(self, X, labels, weights)
+        if getattr(self, "device", None) is not None and not hasattr(X, "detach"):
+            arrays_to_numpy(self)
         self._feature_means = column_means(X)
         self._set_labels(labels)
         return self
 
-    def _check_memory(self, X: Any, y: Any) -> None:
-        """Raise MemoryError if the labels and the numbers of a fit do not fit into memory."""
-        (n, d), l = X.shape, y.shape[1] if len(getattr(y, "shape", ())) == 2 else 1
-        if not on_accelerator(X):
-            check_memory(type(self).__name__, (n, d, l), 3 * n * l + X.dtype.itemsize * self._n_numbers(n, d, l))
+    def _fit_data(self, data: BlockData, trusted: Any = None) -> Any:
+        if trusted is not None:
+            raise ValueError("trusted is not supported if X is not in memory; leave it out")
+        self.n_features_in_, self.class_prior_ = data.features.n_features, np.full(data.labels.signs.shape[1], np.nan)
+        if data.feature_names is not None:
+            self.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        rows = max(data.counts)
+        with ignore_label_warnings(), limit_threads(rows * self.n_features_in_ * data.labels.signs.shape[1]):
+            self._fit_blocks(data)
+        self._feature_means = data.features.sums / data.features.n_samples
+        self._set_labels(data.labels)
+        return self
 
     def _n_numbers(self, n: int, d: int, l: int) -> int:
         """Return about how many numbers a fit stores in addition to n samples of d features and their l labels."""
@@ -160,14 +183,16 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
+        X : array-like, sparse matrix or RowBlocks of shape (n_samples, n_features)
+            Samples. `RowBlocks` are read block by block.
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
             Scores, in the array library of X.
         """
+        if is_streamed(X):
+            return map_blocks(self.decision_function, as_blocks(X))
         scores = self._all_scores(X)
         return self._wrap(scores[:, 0] if self._labels.one_dimensional else scores, X)
 
@@ -189,6 +214,8 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
         ndarray of shape (n_samples, n_labels)
             If `y` was a vector, shape (n_samples, 2), with the two classes in the order of `classes_`.
         """
+        if is_streamed(X):
+            return map_blocks(self.predict_proba, as_blocks(X))
         check_is_fitted(self)
         p = self._probabilities_for(check_features(self, X, reset=False))
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
@@ -205,6 +232,8 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
         -------
         ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
         """
+        if is_streamed(X):
+            return map_blocks(self.predict, as_blocks(X))
         scores = self._all_scores(X)
         return self._wrap(move(self._labels.write(self._margins(to_numpy(scores))), scores), X)
 

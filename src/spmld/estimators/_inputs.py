@@ -2,14 +2,13 @@
 
 import warnings
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import array_api_compat
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
@@ -18,8 +17,8 @@ from spmld._io import shorten
 from spmld.core.k_means import k_means
 from spmld.labels import Labels, read_labels
 
-MANY = 100_000
-"""Number of samples above which clusters are found from batches."""
+MANY = 20_000
+"""Maximum number of samples from which clusters are found."""
 MAX_WEIGHT = 1e15
 """Maximum entry weight, with which sums of squares are finite in float32."""
 
@@ -86,21 +85,46 @@ def cluster_samples(features: Any, count: int, rng: np.random.RandomState) -> An
     """Return the index of the k-means cluster of each sample, computed on the device of the features."""
     if on_accelerator(features):
         return k_means(features, count, rng)
-    X = features_to_numpy(features)
-    if sp.issparse(X) and X.nnz < 2**31:  # k-means accepts only 32-bit indices
-        X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    X = _with_short_indices(features_to_numpy(features))
+    rows = draw_samples(X.shape[0], rng)
+    means = fit_clusters(X if rows is None else X[rows], count, rng)
+    return move((means.labels_ if rows is None else means.predict(X)).astype(np.int64), features)
+
+
+def draw_samples(n: int, rng: np.random.RandomState) -> Any:
+    """Return the samples from which clusters are found, or None for all."""
+    return np.sort(rng.permutation(n)[:MANY]) if n > MANY else None
+
+
+def fit_clusters(X: Any, count: int, rng: np.random.RandomState) -> KMeans:
+    """Find clusters of samples by k-means."""
     with warnings.catch_warnings():
         # With fewer distinct samples than clusters some clusters are empty, which is harmless.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        algorithm = KMeans if X.shape[0] <= MANY else partial(MiniBatchKMeans, batch_size=4096)
-        means = algorithm(count, n_init=1, random_state=rng.randint(2**31 - 1))
-        return move(means.fit_predict(X).astype(np.int64), features)
+        return KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1)).fit(_with_short_indices(X))
+
+
+def _with_short_indices(X: Any) -> Any:
+    """Return a sparse matrix with 32-bit indices, which k-means requires."""
+    if not sp.issparse(X) or X.nnz >= 2**31:
+        return X
+    return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray]:
     """Return the labels and the entry weights, which are 0 for missing entries; entries of weight 0 become missing."""
     if entry_weight is None:
         return labels, labels.observed
+    weights = read_weights(entry_weight, labels)
+    if not weights.any():
+        raise ValueError("entry_weight must be positive for at least one observed label, got zeros only")
+    return replace(labels, signs=labels.signs * (weights > 0)), weights
+
+
+def read_weights(entry_weight: Any, labels: Labels) -> np.ndarray:
+    """Return the entry weights, which are 0 for missing entries. An array of bool stays one."""
+    if isinstance(entry_weight, np.ndarray) and entry_weight.dtype == bool and entry_weight.shape == labels.shape:
+        return entry_weight & labels.observed
     try:
         weights = np.asarray(to_numpy(entry_weight), dtype=float)
     except (TypeError, ValueError):
@@ -109,21 +133,23 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
     if weights.shape not in ((n, l), (n, 1), (n,)):
         raise ValueError(f"entry_weight must have shape {(n, l)} or {(n,)}, got {weights.shape}")
     weights = np.where(labels.observed, weights.reshape(n, -1), 0.0)
-    if not ((weights >= 0) & (weights <= MAX_WEIGHT)).all():
+    if not (weights.min() >= 0 and weights.max() <= MAX_WEIGHT):
         raise ValueError(
             f"entry_weight must be in [0, {MAX_WEIGHT:g}] for observed labels, "
             f"got values from {weights.min():.3g} to {weights.max():.3g}"
         )
-    if not weights.any():
-        raise ValueError("entry_weight must be positive for at least one observed label, got zeros only")
-    return replace(labels, signs=np.where(weights > 0, labels.signs, 0).astype(np.int8)), weights
+    return weights
 
 
 def check_overflow(X: Any) -> None:
     """Raise ValueError if sums of squares of the features may overflow."""
-    largest = largest_value(X)
-    if largest > (float(namespace(X).finfo(X.dtype).max) / (X.shape[0] * X.shape[1])) ** 0.5 / 1e3:
-        raise ValueError(f"X contains values too large for {X.dtype}, got {largest:.3g}; scale the features first")
+    check_range(largest_value(X), X.shape[0] * X.shape[1], float(namespace(X).finfo(X.dtype).max), X.dtype)
+
+
+def check_range(largest: float, size: int, limit: float, dtype: Any) -> None:
+    """Raise ValueError if the sum of the squares of `size` numbers may exceed the limit."""
+    if largest > (limit / size) ** 0.5 / 1e3:
+        raise ValueError(f"X contains values too large for {dtype}, got {largest:.3g}; scale the features first")
 
 
 def check_underflow(X: Any) -> None:

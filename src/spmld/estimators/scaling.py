@@ -1,7 +1,9 @@
 """Feature transformers: scaling, and similarities to landmarks."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,8 +16,19 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, on_accelerator, to_numpy
+from spmld._arrays import features_to_numpy, namespace, numpy_dtype, on_accelerator, to_numpy
 from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT
+from spmld.core.lazy_matrix import loaded
+from spmld.core.problem import Engine
+from spmld.estimators._feature_sums import (
+    column_squares,
+    column_sums,
+    count_nonzero,
+    dense,
+    extremes,
+    on_device,
+    square,
+)
 from spmld.estimators._inputs import check_features, largest_value
 
 MAX_SAMPLES = 20_000
@@ -98,23 +111,35 @@ class FeatureScaler(_FeatureTransformer):
     center: bool = True
 
     def _fit(self, X: Any) -> None:
-        xp, (n, d) = namespace(X), X.shape
-        n_nonzero = X.nnz if sp.issparse(X) else int(xp.sum(xp.astype(X != 0, xp.int64)))
-        self._one_factor = n_nonzero < 0.5 * n * d
+        self.fit_blocks(Engine(), (X,), X)
+
+    def fit_blocks(self, engine: Engine, blocks: Sequence[Any], like: Any, n: int | None = None) -> None:
+        """Fit the transformer to validated features in row blocks.
+
+        Parameters
+        ----------
+        engine : Engine
+            Operations on the blocks.
+        blocks : sequence
+            Features, known to the engine.
+        like : array or sparse matrix
+            An array with the features, the library and the precision of the blocks.
+        n : int, optional
+            Number of samples of all blocks, by default that of `like`.
+        """
+        n, d = like.shape[0] if n is None else n, like.shape[1]
+        self._one_factor = engine.sum(count_nonzero, blocks) < 0.5 * n * d
         self.mean_: Any = 0.0
         if self._one_factor:
-            unit: Any = float(_unit(largest_value(X), X))
-            values = (X.data if sp.issparse(X) else X) / unit
-            self.factor_: Any = _inverse_root(float(xp.sum(values * values)) / n) / unit
+            unit: Any = float(_unit(engine.sum(lambda X: largest_value(loaded(X)), blocks, combine=max), like))
+            self.factor_: Any = _inverse_root(engine.sum(partial(square, unit=unit), blocks) / n) / unit
             return
-        X = _dense(X)
-        mean = xp.mean(X, axis=0)
-        if self.center:
-            self.mean_ = to_numpy(mean)
-        X = X - (mean if self.center else 0.0)
-        unit = _unit(_largest(X), X)
-        X /= move(unit, X)
-        squares = to_numpy(xp.mean(X**2, axis=0))
+        mean = engine.sum(column_sums, blocks) / n
+        center = to_numpy(mean) if self.center else 0.0
+        self.mean_ = center
+        high, low = map(to_numpy, engine.sum(extremes, blocks, combine=np.maximum))
+        unit = _unit(np.maximum(high - center, low + center), like)
+        squares = to_numpy(engine.sum(partial(column_squares, center=center, unit=unit), blocks) / n)
         # Because of rounding errors, the variance of a constant feature may be above 0.
         rounding = (n * np.finfo(squares.dtype).eps * to_numpy(mean) / unit) ** 2
         factor = _inverse_root(np.where(squares > rounding, squares, 0.0)) / np.sqrt(d) / unit
@@ -122,7 +147,7 @@ class FeatureScaler(_FeatureTransformer):
 
     def _transform(self, X: Any) -> Any:
         if not self._one_factor:
-            return (_dense(X) - _on_device(self.mean_, X)) * _on_device(self.factor_, X)
+            return (dense(X) - on_device(self.mean_, X)) * on_device(self.factor_, X)
         if sp.issparse(X):
             return sp.csr_array((X.data * self.factor_, X.indices, X.indptr), shape=X.shape)
         return X * float(self.factor_)
@@ -143,8 +168,8 @@ class FeatureScaler(_FeatureTransformer):
             ``transform(X) @ W`` equals ``X @ weights - offsets``.
         """
         xp = namespace(W)
-        weights = W * (float(self.factor_) if self._one_factor else _on_device(self.factor_, W)[:, None])
-        means = _on_device(self.mean_, W) + xp.zeros_like(W[:, 0])
+        weights = W * (float(self.factor_) if self._one_factor else on_device(self.factor_, W)[:, None])
+        means = on_device(self.mean_, W) + xp.zeros_like(W[:, 0])
         return weights, xp.sum(weights * xp.reshape(means, (-1, 1)), axis=0)
 
 
@@ -207,7 +232,7 @@ class LandmarkFeatures(_FeatureTransformer):
         self.factor_ = _inverse_root(np.maximum(variances, 0)) / unit
         directions = self._directions(X)
         drawn = directions[rng.permutation(X.shape[0])[:500]]
-        cosines = _dense(drawn @ drawn.T)
+        cosines = dense(drawn @ drawn.T)
         # The width of the kernel is relative to the median of the squared distances.
         distance = max(float(np.median(2 - 2 * cosines)), 1e-3)
         n_landmarks, seed = min(self.n_landmarks, X.shape[0]), rng.randint(2**31 - 1)
@@ -225,10 +250,10 @@ class LandmarkFeatures(_FeatureTransformer):
         if not on_accelerator(X):
             return self.kernel_.transform(self._directions(features_to_numpy(X)))
         xp, kernel = namespace(X), self.kernel_
-        X = (X - _on_device(self.mean_, X)) * _on_device(self.factor_, X)
+        X = (X - on_device(self.mean_, X)) * on_device(self.factor_, X)
         norm = xp.sqrt(xp.sum(X * X, axis=1, keepdims=True))
         X = X / xp.where(norm > 0, norm, xp.ones_like(norm))
-        landmarks, mixing = (_on_device(A, X) for A in (kernel.components_, kernel.normalization_.T))
+        landmarks, mixing = (on_device(A, X) for A in (kernel.components_, kernel.normalization_.T))
         squares = xp.sum(landmarks * landmarks, axis=1) - 2 * (X @ landmarks.T) + xp.astype(norm > 0, X.dtype)
         return xp.exp(-kernel.gamma * squares) @ mixing
 
@@ -257,12 +282,3 @@ def _inverse_root(squares: Any) -> Any:
     """Return 1 / sqrt(squares), and 0 where there is nothing to scale."""
     squares = np.asarray(squares, dtype=float)
     return np.where(squares > 1e-300, 1 / np.sqrt(np.maximum(squares, 1e-300)), 0.0)
-
-
-def _on_device(values: Any, X: Any) -> Any:
-    """Return a fitted array in the library, on the device and in the precision of X; numbers are unchanged."""
-    return values if isinstance(values, float) else move(values.astype(numpy_dtype(X), copy=False), X)
-
-
-def _dense(X: Any) -> Any:
-    return X.toarray() if sp.issparse(X) else X

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import clone
 
 from spmld.core.problem import Problem
@@ -75,7 +76,10 @@ class SPMLD(GLOCAL):
 
     def _pacing(self, problem: Problem) -> PacingUpdate:
         rule = self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
-        return PacingUpdate(rule, ColumnGroups(problem.engine))
+        if problem.engine.local:
+            return PacingUpdate(rule, ColumnGroups(problem.engine))
+        example = np.zeros(min(self.n_components, problem.n_labels), dtype=problem.sizes.dtype)
+        return PacingUpdate(rule, ColumnGroups(problem.engine, example))
 
     def without(self, *parts: str) -> Self:
         """Return an unfitted copy without some parts of the model: the ablations of the paper.

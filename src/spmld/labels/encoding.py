@@ -1,6 +1,6 @@
 """Reading labels in any accepted form, and writing them in the same form."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,20 @@ class Labels:
     names: list[Any] | None = None
     one_dimensional: bool = False
     trusted: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.signs)
+
+    def __getitem__(self, rows: Any) -> "Labels":
+        """Return the labels of some samples, given by a slice, a mask or an array of indices."""
+        trusted = None if self.trusted is None else self.trusted[rows]
+        return replace(self, signs=self.signs[rows], trusted=trusted)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Numbers of samples and labels."""
+        return self.signs.shape
 
     @property
     def observed(self) -> NDArray[np.bool_]:
@@ -91,6 +105,7 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     ----------
     Y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
         Labels. A single label may have any two values. Several labels may be words such as yes/no, see `spmld.labels`.
+        Labels that were read before, of type `Labels`, are accepted too.
     mask : array-like of bool of the same shape, optional
         True where a label is observed. Other entries of `Y` are ignored.
     classes : array-like of shape (2,), optional
@@ -110,6 +125,8 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     array([[ 1, -1],
            [ 0,  1]], dtype=int8)
     """
+    if isinstance(Y, Labels):
+        return Y if mask is None else replace(Y, signs=Y.signs * _read_mask(mask, Y.shape))
     if sp.issparse(Y):
         return _read_sparse(Y, mask, classes, name)
     tensor = read_tensor(Y) if mask is None and classes is None else None

@@ -14,7 +14,7 @@ Signs = NDArray[np.int8]
 
 def read_scores(Y_true: Any, scores: Any, mask: Any = None, *, name: str = "scores") -> tuple[Signs, Floats]:
     """Return the signs of the labels, and scores of the same shape."""
-    labels = _read_truth(Y_true, mask)
+    labels = read_labels(Y_true, mask, name="Y_true")
     values = _read_values(scores, labels, name)
     try:
         values = values.astype(np.float64, copy=False, casting="unsafe" if values.dtype == object else "same_kind")
@@ -44,7 +44,7 @@ def read_probabilities(Y_true: Any, probabilities: Any, mask: Any = None) -> tup
 
 def read_predictions(Y_true: Any, predictions: Any, mask: Any = None) -> tuple[Signs, NDArray[np.bool_]]:
     """Return the signs of the labels, and which entries are predicted positive."""
-    labels = _read_truth(Y_true, mask)
+    labels = read_labels(Y_true, mask, name="Y_true")
     values = _read_values(predictions, labels, "predictions")
     if values.dtype.kind != "b" and not set(labels.classes.tolist()) <= {-1, 0, 1}:
         # The two classes of a single label may be any values. Predictions then have the same values.
@@ -61,11 +61,6 @@ def read_predictions(Y_true: Any, predictions: Any, mask: Any = None) -> tuple[S
     if not signs.all():
         raise ValueError(f"predictions must not contain missing entries, got {(signs == 0).sum()} among {signs.size}")
     return labels.signs, signs > 0
-
-
-def _read_truth(Y_true: Any, mask: Any) -> Labels:
-    """Read labels, unless they have been read already: several metrics can share one reading."""
-    return Y_true if isinstance(Y_true, Labels) else read_labels(Y_true, mask, name="Y_true")
 
 
 def _read_values(values: Any, labels: Labels, name: str) -> NDArray[Any]:

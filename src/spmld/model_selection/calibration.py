@@ -86,7 +86,7 @@ class PooledCalibration(BaseEstimator):
         """
         self._validate_params()
         n_labels = signs.shape[1]
-        weights = (signs != 0) * (1.0 if entry_weight is None else entry_weight)
+        weights = (signs != 0) * np.asarray(1.0 if entry_weight is None else entry_weight, dtype=float)
         rows, labels = np.nonzero(weights)
         weight, positive, score = weights[rows, labels], signs[rows, labels] > 0, scores[rows, labels]
         self.slopes_, self.intercepts_ = np.ones(n_labels), np.zeros(n_labels)
@@ -178,7 +178,7 @@ class IsotonicCalibration(PooledCalibration):
     def fit(self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None) -> Self:
         """Fit the functions; parameters as in `PooledCalibration.fit`."""
         super().fit(scores, signs, entry_weight)
-        weights = (signs != 0) * (1.0 if entry_weight is None else entry_weight)
+        weights = (signs != 0) * np.asarray(1.0 if entry_weight is None else entry_weight, dtype=float)
         self.calibrators_ = [
             _fit_isotonic(scores[:, j], signs[:, j], weights[:, j]) if both else None
             for j, both in enumerate(has_both_classes(signs, entry_weight))

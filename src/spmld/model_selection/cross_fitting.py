@@ -12,6 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples
 
 from spmld._arrays import to_numpy
+from spmld.labels import Labels
 from spmld.labels.single_class import ignore_label_warnings
 from spmld.model_selection.splitters import check_splitter
 
@@ -51,12 +52,12 @@ class CrossFitResult:
         The score of a sample that is tested more than once is the mean; it is NaN for a sample that is never tested.
         """
         total = np.zeros((self.n_samples, *self.fold_scores[0].shape[1:]))
-        count = np.zeros(self.n_samples)
+        count = np.zeros(self.n_samples, dtype=np.intp)
         for (_, test), scores in zip(self.folds, self.fold_scores, strict=True):
-            total[test] += scores
+            total[test] = scores + total[test] if count[test].any() else scores
             count[test] += 1
         total[count == 0] = np.nan
-        return total / np.maximum(count, 1).reshape(-1, *[1] * (total.ndim - 1))
+        return total if count.max() == 1 else total / np.maximum(count, 1).reshape(-1, *[1] * (total.ndim - 1))
 
 
 def decision_scores(estimator: Any, X: Any) -> NDArray[Any]:
@@ -85,8 +86,8 @@ def cross_fit(
         ``warm_start=True`` start from their last fit.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples.
-    Y : array-like of shape (n_samples, n_labels)
-        Labels, NaN where missing.
+    Y : array-like or Labels of shape (n_samples, n_labels)
+        Labels, NaN where missing. Estimators of this library also accept labels of type `spmld.labels.Labels`.
     folds : sequence of (train, test)
         Indices of samples, see `make_folds`.
     entry_weight : ndarray of shape (n_samples, n_labels), optional
@@ -122,7 +123,7 @@ def cross_fit(
         for fold_estimator, (train, test) in zip(estimators, folds, strict=True):
             arrays = {"entry_weight": entry_weight, "trusted": trusted}
             options = {name: array[train] for name, array in arrays.items() if array is not None}
-            training = _safe_indexing(X, train), _safe_indexing(Y, train)
+            training = _safe_indexing(X, train), Y[train] if isinstance(Y, Labels) else _safe_indexing(Y, train)
             yield delayed(_fit_and_score)(fold_estimator, training, options, _safe_indexing(X, test), score)
 
     results = Parallel(n_jobs=n_jobs)(tasks())

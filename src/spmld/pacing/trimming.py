@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spmld.core.losses import LOSSES
 from spmld.labels import read_labels
-from spmld.pacing.groups import polarity_groups
+from spmld.pacing.groups import EntryGroups, polarity_groups
 from spmld.pacing.noise import correct_probability
 from spmld.pacing.rate_estimate import noise_rates
 from spmld.pacing.rules import HardPacing
@@ -52,9 +52,11 @@ def trim(scores: NDArray[np.float64], Y: Any, keep_fraction: float) -> NDArray[n
     if keep_fraction == 1:
         return np.abs(signs).astype(float)
     fractions = (1 - NEGATIVE_RATIO * (1 - keep_fraction), keep_fraction)
-    losses, groups = LOSSES["logistic"].value(signs.astype(float), scores), polarity_groups(signs)
+    observed, groups, weights = signs != 0, polarity_groups(signs), np.zeros(signs.shape)
+    losses = LOSSES["logistic"].value(signs[observed, None].astype(float), scores[observed, None])
+    groups = EntryGroups((groups.indices[0][observed, None],), groups.count)
     pacing = HardPacing(schedule=QuantileSchedule(start=fractions, stop=fractions, n_iter=1))
-    (weights,) = pacing.weights((losses,), pacing.parameters(0, (losses,), groups), groups)
+    weights[observed] = pacing.weights((losses,), pacing.parameters(0, (losses,), groups), groups)[0][:, 0]
     return weights
 
 

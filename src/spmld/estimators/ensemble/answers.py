@@ -13,7 +13,7 @@ from spmld.core.losses import logistic
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.noise_estimate import fit_calibration
 from spmld.estimators.ensemble.training_data import Scores
-from spmld.labels import Labels
+from spmld.labels import Labels, read_labels
 from spmld.model_selection.calibration import PooledCalibration, has_both_classes
 from spmld.model_selection.cross_fitting import Fold
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, MIN_SAMPLES, Decision, DecisionRule
@@ -71,7 +71,7 @@ class AnswerModel(BaseEstimator):
         entry_weight: Scores,
         folds: Sequence[Fold],
         *,
-        known: Scores | None = None,
+        known: Any = None,
         rates: tuple[Scores, Scores] | None = None,
     ) -> Self:
         """Fit the corrections, the calibrations and the rule.
@@ -86,8 +86,8 @@ class AnswerModel(BaseEstimator):
             Weights of the entries.
         folds : sequence of (train, test)
             Folds of the scores. Entries whose fold had one class of the label only are not used for calibration.
-        known : ndarray of shape (n_samples, n_labels), optional
-            Labels that the correction for completion uses, NaN where missing; by default the observed labels.
+        known : labels in any form accepted by `spmld.labels.read_labels`, optional
+            Labels that the correction for completion uses; by default the observed labels.
         rates : tuple of ndarray, optional
             Noise rates, see `estimate_rates`; by default 0.
 
@@ -96,16 +96,15 @@ class AnswerModel(BaseEstimator):
         self
         """
         self._validate_params()
-        Y = np.where(labels.observed, labels.signs, np.nan)
-        known = Y if known is None else known
-        self.dependency_ = DependencyCorrection().fit(scores, Y, entry_weight)
-        self.completion_dependency_ = DependencyCorrection().fit(scores, Y, entry_weight, known=known)
-        learned = np.zeros(Y.shape, dtype=bool)
+        known = labels if known is None else read_labels(known, name="known")
+        self.dependency_ = DependencyCorrection().fit(scores, labels, entry_weight)
+        self.completion_dependency_ = DependencyCorrection().fit(scores, labels, entry_weight, known=known)
+        learned = np.zeros(labels.shape, dtype=bool)
         for train, test in folds:
             learned[test] = has_both_classes(labels.signs[train])
         noise = labels.signs, entry_weight * learned, rates or (np.zeros(1), np.zeros(1)), labels.trusted
         # Shifts of labels need enough samples.
-        penalty = 10.0 if len(Y) >= MIN_SAMPLES else 1e12
+        penalty = 10.0 if len(labels) >= MIN_SAMPLES else 1e12
         corrected = self.dependency_.correct(scores, weight=self.dependency_weight)
         self.calibration_ = fit_calibration(PooledCalibration(penalty=penalty), corrected, *noise)
         completed = self.completion_dependency_.correct(scores, known, weight=self.completion_weight)

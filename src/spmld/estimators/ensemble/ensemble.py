@@ -5,18 +5,20 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from spmld._arrays import move, to_numpy
+from spmld._device import to_device
 from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.answers import AnswerModel
 from spmld.estimators.ensemble.noise_estimate import estimate_rates
 from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, contiguous, evenly_spaced
-from spmld.estimators.ensemble.views import ALPHAS, CS, VIEWS, View, check_path, check_views, make_views, with_params
+from spmld.estimators.ensemble.views import ALPHAS, CS, VIEWS, View, check_views, make_views, uses_graph, with_params
 from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
@@ -56,7 +58,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     alphas : sequence of float, default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
         Regularization strengths of the view "ridge" to choose from.
     label_graph_penalty : float, default=1.0
-        Penalty of the label graph of the logistic views.
+        Penalty of the label graph of the logistic views. It is not used for large data, see `uses_graph`.
     views : sequence of {"ridge", "linear", "kernel", "latent"} or View, default=("ridge", "linear", "kernel")
         Views of the ensemble.
     n_landmarks : int, default=300
@@ -82,6 +84,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         Name of the metric of scores used for model selection, see `spmld.metrics`.
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
+    device : str or None, default=None
+        As in `MaskedLogistic`.
     random_state : int, RandomState or None, default=None
         Seed for the folds, the landmarks and the base estimators.
     callback : callable or None, default=None
@@ -161,18 +165,18 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     cv: Any = 3
     scoring: str = "ranking_loss"
     n_jobs: int | None = None
+    device: str | None = None
     random_state: Any = None
     callback: Any = None
     verbose: bool | int = False
 
     def _check_parameters(self) -> None:
-        check_path("Cs", self.Cs)
-        check_path("alphas", self.alphas)
-        check_views(self.views)
+        check_views(self.views, self.Cs, self.alphas)
         HeldOutLoss(self.scoring)
 
-    def _make_views(self) -> dict[str, View]:
-        return make_views(self.views, self.Cs, self.alphas, self.label_graph_penalty, self.n_landmarks)
+    def _make_views(self, *, label_graph: bool = True) -> dict[str, View]:
+        penalty = self.label_graph_penalty if label_graph else 0.0
+        return make_views(self.views, self.Cs, self.alphas, penalty, self.n_landmarks)
 
     def _max_iterations(self) -> int:
         """Return the maximum number of records of `cv_results_`."""
@@ -180,9 +184,10 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         rng, X = check_random_state(self.random_state), contiguous(X)
-        views = self._fit_transformers(X, rng)
-        Y, weights = np.where(labels.observed, labels.signs, np.nan), weights.astype(float)
-        folds = make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
+        X = X if sp.issparse(X) else to_device(X, self.device)
+        views = self._fit_transformers(X, rng, self._make_views(label_graph=uses_graph(X, labels)))
+        Y = Labels(labels.signs, np.array([-1, 1]))
+        folds = make_folds(self.cv, X, Y.write_with_missing(None), random_state=rng.randint(2**31 - 1))
         shared = (Y, weights, folds, HeldOutLoss(self.scoring), self.n_jobs, labels.trusted)
         data = {name: TrainingData(view.transformer.transform(X), *shared) for name, view in views.items()}
         results = self._search(views, data, labels)
@@ -190,8 +195,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
         scores = self._mix({name: result.scores for name, result in results.items()}, labels, weights)
         self.self_paced_weights_ = self._trim(scores, Y, labels.trusted)
-        kept = self.self_paced_weights_ * weights
-        if (kept != weights).any():
+        kept = weights
+        if (labels.observed & (self.self_paced_weights_ == 0)).any():
+            kept = self.self_paced_weights_ * weights
             refitted = {name: data[name].cross_fit(results[name].estimators, entry_weight=kept) for name in views}
             scores = self._mix({name: result.scores for name, result in refitted.items()}, labels, weights)
         self.estimators_ = {
@@ -204,7 +210,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             labels,
             weights,
             folds,
-            known=np.where((Y > 0) | np.isnan(self.class_prior_), Y, np.nan),  # without weak negatives
+            known=replace(Y, signs=np.where(np.isnan(self.class_prior_), Y.signs, Y.signs > 0)),  # no weak negatives
             rates=(self.false_positive_rate_, self.false_negative_rate_),
         )
         self.out_of_fold_scores_ = self.answers_.correct(scores)
@@ -245,7 +251,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         self.mixture_ = ViewMixture(weights=self.view_weights_).fit(scores, labels.signs, weights)
         return self.mixture_.combine(scores)
 
-    def _trim(self, scores: Scores, Y: Scores, trusted: NDArray[np.bool_] | None) -> Scores:
+    def _trim(self, scores: Scores, Y: Labels, trusted: NDArray[np.bool_] | None) -> Scores:
         fraction = self.keep_fraction
         if isinstance(fraction, str):
             explained = trusted is None and self.false_positive_rate_.any()
@@ -255,14 +261,14 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         self.keep_fraction_, weights = float(fraction), trim(scores, Y, float(fraction))
         return weights if trusted is None else np.maximum(weights, trusted)
 
-    def _fit_transformers(self, X: Any, rng: np.random.RandomState) -> dict[str, View]:
+    def _fit_transformers(self, X: Any, rng: np.random.RandomState, views: dict[str, View]) -> dict[str, View]:
         """Return the views with fitted transformers and seeded estimators."""
-        views = self._make_views()
         self.transformers_ = {
             name: with_params(view.transformer, random_state=rng).fit(X) for name, view in views.items()
         }
         seed = rng.randint(2**31 - 1)
-        estimators = {name: with_params(view.estimator, random_state=seed) for name, view in views.items()}
+        shared = {"random_state": seed, "device": self.device}
+        estimators = {name: with_params(view.estimator, **shared) for name, view in views.items()}
         return {
             name: replace(view, transformer=self.transformers_[name], estimator=estimators[name])
             for name, view in views.items()

@@ -101,7 +101,7 @@ class _Search:
         params = self.view.path[index]
         fitted = self.data.cross_fit([estimator.set_params(**params) for estimator in self.estimators])
         self.estimators, scores = fitted.estimators, fitted.scores
-        loss = max(float(np.nanmean(self.data.loss(self.data.Y, scores))), MIN_LOSS)
+        loss = max(self.data.mean_loss(scores), MIN_LOSS)
         self.results[index] = PathResult(params, scores, loss, [copy(estimator) for estimator in self.estimators])
         if self.record is not None:
             self.stopped = self.record({"part": self.view.name, "choice": params, "loss": loss})

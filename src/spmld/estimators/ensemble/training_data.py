@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import features_to_numpy, on_accelerator, to_numpy
+from spmld._arrays import arrays_to_numpy, features_to_numpy, on_accelerator
 from spmld.core.losses import LOSSES
+from spmld.estimators._base import MultiLabelEstimator
+from spmld.labels import Labels, read_labels
 from spmld.metrics import get_metric
 from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit
 
@@ -18,10 +20,12 @@ Scores = NDArray[np.float64]
 
 MAX_SAMPLES = 10_000
 """Maximum number of samples from which calibrations and noise rates are estimated."""
+MAX_SCORED = 20_000
+"""Maximum number of samples from which the loss of a setting is computed."""
 
 
-def evenly_spaced(*arrays: Any) -> tuple[Any, ...]:
-    """Return every n-th row of each array, so that there are at most `MAX_SAMPLES` rows.
+def evenly_spaced(*arrays: Any, max_samples: int | None = None) -> tuple[Any, ...]:
+    """Return every n-th row of each array, so that there are at most `max_samples` rows, by default `MAX_SAMPLES`.
 
     Examples
     --------
@@ -30,7 +34,7 @@ def evenly_spaced(*arrays: Any) -> tuple[Any, ...]:
     >>> len(evenly_spaced(np.zeros((25_000, 3)))[0])
     8334
     """
-    return tuple(array[:: -(-len(array) // MAX_SAMPLES)] for array in arrays)
+    return tuple(array[:: -(-len(array) // (max_samples or MAX_SAMPLES))] for array in arrays)
 
 
 class HeldOutLoss:
@@ -69,8 +73,8 @@ class HeldOutLoss:
         averages = {"average": None} if self._metric.over == "samples" else {}
         losses = np.atleast_1d(self._metric.function(Y, scores, **self._options, **averages))
         if np.isnan(losses).all():
-            observed = ~np.isnan(Y)
-            return LOSSES["logistic"].value(Y[observed], scores[observed])
+            signs = read_labels(Y).signs
+            return LOSSES["logistic"].value(signs[signs != 0].astype(float), scores[signs != 0])
         return self._metric.range[1] - losses if self._metric.greater_is_better else losses
 
 
@@ -82,8 +86,8 @@ class TrainingData:
     ----------
     X : array or sparse matrix of shape (n_samples, n_features)
         Features.
-    Y : ndarray of shape (n_samples, n_labels)
-        Labels -1 and +1, NaN where missing.
+    Y : ndarray or Labels of shape (n_samples, n_labels)
+        Labels -1 and +1, NaN where missing. `Labels` are not read again in each fit.
     entry_weight : ndarray of shape (n_samples, n_labels)
         Weights of the entries; 0 where missing.
     folds : sequence of (train, test)
@@ -101,8 +105,8 @@ class TrainingData:
     """
 
     X: Any
-    Y: NDArray[Any]
-    entry_weight: NDArray[np.float64]
+    Y: NDArray[Any] | Labels
+    entry_weight: NDArray[Any]
     folds: Sequence[Fold]
     loss: Callable[[Any, Any], NDArray[np.float64]] = field(default_factory=HeldOutLoss)
     n_jobs: int | None = None
@@ -112,26 +116,31 @@ class TrainingData:
         """Cross-fit an estimator, by default with the weights of the data."""
         weights = self.entry_weight if entry_weight is None else entry_weight
         options: Any = {"entry_weight": weights, "n_jobs": self.n_jobs, "trusted": self._trusted(estimator)}
-        return cross_fit(estimator, self.X, self.Y, self.folds, **options)
+        return cross_fit(estimator, self.X, self._labels(estimator), self.folds, **options)
 
     def fit(self, estimator: Any, *, entry_weight: Scores) -> Any:
         """Fit an estimator on all samples; its fitted arrays are those of NumPy, so that it depends on no device."""
         trusted = self._trusted(estimator)
         options = {} if trusted is None else {"trusted": trusted}
-        return _with_numpy(estimator.fit(self.X, self.Y, entry_weight=entry_weight, **options))
+        return arrays_to_numpy(estimator.fit(self.X, self._labels(estimator), entry_weight=entry_weight, **options))
+
+    def mean_loss(self, scores: Scores) -> float:
+        """Return the mean loss of out-of-fold scores, of evenly spaced samples if there are many."""
+        return float(np.nanmean(self.loss(*evenly_spaced(self.Y, scores, max_samples=MAX_SCORED))))
 
     def _trusted(self, estimator: Any) -> NDArray[np.bool_] | None:
         """Return the verified entries if the ``fit`` of the estimator, or of each of a list, accepts them."""
-        first = estimator[0] if isinstance(estimator, list) else estimator
-        return self.trusted if has_fit_parameter(first, "trusted") else None
+        return self.trusted if has_fit_parameter(_first(estimator), "trusted") else None
+
+    def _labels(self, estimator: Any) -> Any:
+        """Return the labels in a form that the estimator, or each of a list, accepts."""
+        if isinstance(self.Y, Labels) and not isinstance(_first(estimator), MultiLabelEstimator):
+            return self.Y.write_with_missing(None)
+        return self.Y
 
 
-def _with_numpy(estimator: Any) -> Any:
-    """Return a fitted estimator with NumPy arrays in place of tensors."""
-    for name, value in vars(estimator).items():
-        if hasattr(value, "detach"):
-            setattr(estimator, name, to_numpy(value))
-    return estimator
+def _first(estimator: Any) -> Any:
+    return estimator[0] if isinstance(estimator, list) else estimator
 
 
 def contiguous(X: Any) -> Any:

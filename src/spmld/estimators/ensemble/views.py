@@ -11,18 +11,22 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from spmld._arrays import n_values
 from spmld._validation import POSITIVE
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
 from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
+from spmld.labels import Labels
 
 VIEWS = ("ridge", "linear", "kernel", "latent")
 """Names of the built-in views."""
 Params = Mapping[str, Any]
 TOL = 3e-3
 """Tolerance of the logistic views; a smaller one changes scores by less than their sampling error."""
+MAX_PRODUCT = 10**9
+"""Maximum number of multiplications of a product with the label graph."""
 CS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
@@ -168,6 +172,24 @@ def make_views(
     return {view.name: view for view in (*(view for view in built_in if view.name in views), *custom)}
 
 
+def uses_graph(X: Any, labels: Labels) -> bool:
+    """Return whether the logistic views use the label graph.
+
+    The product of the coefficients and the graph takes d l^2 multiplications. With the graph, a fit evaluates all
+    entries, also where few of them are observed. Neither may take more than 10^9 multiplications.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.estimators.ensemble.views import uses_graph
+    >>> from spmld.labels import read_labels
+    >>> uses_graph(np.zeros((50, 2000)), read_labels(np.eye(50)))
+    True
+    """
+    l, few = labels.shape[1], labels.observed.mean() < 0.1
+    return X.shape[1] * l**2 <= MAX_PRODUCT and not (few and n_values(X) * l > MAX_PRODUCT)
+
+
 def with_params(estimator: Any, **params: Any) -> Any:
     """Return a clone with those of the parameters that the estimator has."""
     accepted = estimator.get_params()
@@ -180,8 +202,10 @@ def check_path(name: str, values: Sequence[Any]) -> None:
         raise ValueError(f"{name} must be a non-empty sequence of positive numbers, got {values!r}")
 
 
-def check_views(views: Sequence[Any]) -> None:
+def check_views(views: Sequence[Any], Cs: Sequence[Any], alphas: Sequence[Any]) -> None:
     """Raise ValueError unless the views are names of built-in views, or `View` objects with other names."""
+    check_path("Cs", Cs)
+    check_path("alphas", alphas)
     names = ", ".join(map(repr, VIEWS))
     if len(views) == 0 or not all(
         isinstance(view, View) or (isinstance(view, str) and view in VIEWS) for view in views

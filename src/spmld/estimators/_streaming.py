@@ -1,0 +1,157 @@
+"""Operations on row blocks that are read one after the other, with variables in memory or in temporary files."""
+
+import pickle
+import tempfile
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import count
+from operator import add
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from spmld.core.lazy_matrix import LazyMatrix
+from spmld.core.problem import Combine, Engine, combine_parts
+
+
+class StreamEngine(Engine):
+    """Applies functions to one block after the other.
+
+    Parameters
+    ----------
+    memory : float
+        Maximum number of bytes of the values of blocks that are kept in memory. Others are stored in temporary files.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.estimators._streaming import StreamEngine
+    >>> engine = StreamEngine(memory=1000)
+    >>> squares = engine.map(np.square, [np.arange(200.0), np.arange(3.0)])
+    >>> [value.stored for value in squares], float(engine.sum(np.sum, squares))
+    ([True, False], 2646705.0)
+    """
+
+    local: ClassVar[bool] = False
+
+    def __init__(self, memory: float):
+        self.memory, self.used = memory, 0
+        self.recent: dict[str, Any] = {}
+        self._directory = tempfile.TemporaryDirectory(prefix="spmld-")
+        self._names = count()
+
+    def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
+        """Apply `function` to the arguments of each block."""
+        return tuple(_Value(self, function(*map(_load, args))) for args in zip(*rows, strict=True))
+
+    def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
+        """Sum an array, or each array of a tuple, over the blocks."""
+        total: Any = None
+        for args in zip(*rows, strict=True):
+            part = function(*map(_load, args))
+            total = part if total is None else combine_parts(combine, total, part)
+        return total
+
+    def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the values of all blocks in memory."""
+        return tuple(map(_load, rows))
+
+    def transform(self, function: Callable[[Any], Any], X: Sequence[Any]) -> tuple[Any, ...]:
+        """Apply a function to features each time they are read."""
+        return tuple(LazyMatrix(_Composed(function, A.read), A.shape, self.recent) for A in X)
+
+    def file(self) -> Path:
+        """Return the path of a new temporary file."""
+        return Path(self._directory.name) / f"{next(self._names)}.pickle"
+
+    def release(self, size: int) -> None:
+        """Subtract the size of a value that is no longer used."""
+        self.used -= size
+
+
+class _Composed:
+    """A function of what another one returns."""
+
+    def __init__(self, outer: Callable[[Any], Any], inner: Callable[[], Any]):
+        self._outer, self._inner = outer, inner
+
+    def __call__(self) -> Any:
+        return self._outer(self._inner())
+
+
+class _Value:
+    """The value of a block, in memory or in a file that is deleted with it."""
+
+    def __init__(self, engine: StreamEngine, value: Any):
+        size = n_bytes(value)
+        self.stored = engine.used + size > engine.memory and size > 1000
+        if not self.stored:
+            self._value = value
+            engine.used += size
+            weakref.finalize(self, engine.release, size)
+            return
+        self._lazy: list[LazyMatrix] = []
+        self._engine, self._path = engine, engine.file()
+        with self._path.open("wb") as file:
+            _Pickler(file, self._lazy).dump(value)
+        weakref.finalize(self, self._path.unlink, missing_ok=True)
+
+    def load(self) -> Any:
+        """Return the value."""
+        if not self.stored:
+            return self._value
+        with self._path.open("rb") as file:
+            return _Unpickler(file, self._lazy).load()
+
+
+def _load(value: Any) -> Any:
+    return value.load() if isinstance(value, _Value) else value
+
+
+class _Pickler(pickle.Pickler):
+    """Writes everything except the features, which are read from their source."""
+
+    def __init__(self, file: Any, lazy: list[LazyMatrix]):
+        super().__init__(file, protocol=5)
+        self._lazy = lazy
+
+    def persistent_id(self, value: Any) -> int | None:
+        if not isinstance(value, LazyMatrix):
+            return None
+        self._lazy.append(value)
+        return len(self._lazy) - 1
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads what `_Pickler` has written in this process."""
+
+    def __init__(self, file: Any, lazy: list[LazyMatrix]):
+        super().__init__(file)
+        self._lazy = lazy
+
+    def persistent_load(self, index: int) -> LazyMatrix:
+        return self._lazy[index]
+
+
+def n_bytes(value: Any) -> int:
+    """Return the memory of the arrays of a value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.estimators._streaming import n_bytes
+    >>> n_bytes((np.zeros(3), 1.0))
+    24
+    """
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if sp.issparse(value):
+        return int(value.data.nbytes + value.indices.nbytes + value.indptr.nbytes)
+    if isinstance(value, (tuple, list)):
+        return sum(map(n_bytes, value))
+    if is_dataclass(value):
+        return sum(n_bytes(getattr(value, field.name)) for field in fields(value))
+    return 0

@@ -1,0 +1,164 @@
+"""Fits to row blocks equal fits in memory, whatever the blocks and wherever they are stored."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, RowBlocks, SelfPacedClassifier
+from spmld.datasets import make_planted
+from spmld.estimators._streaming import StreamEngine
+from spmld.pacing import DiversePacing, GroupSparsePacing, QuantileSchedule
+
+DATA = make_planted(n_samples=300, n_features=15, n_labels=6, observed_fraction=0.6, random_state=0)
+X, Y = DATA.X, DATA.Y
+MODELS = [
+    MaskedLogistic(),
+    MaskedLogistic(label_graph_penalty=0.3, C=0.5),
+    MaskedLogistic(false_positive_rate=0.1, false_negative_rate=0.2),
+    MaskedRidge(),
+    SPMLD(random_state=0),
+    SPMLD(random_state=0, standardize=False, fit_intercept=False, pacing=DiversePacing()),
+    SPMLD(pacing=GroupSparsePacing(schedule=QuantileSchedule(diversity=0.5)), random_state=0),
+    GLOCAL(loss="squared", random_state=0),
+    GLOCAL(init="random", n_components=3, random_state=0),
+    LEML(random_state=0),
+    LEML(loss="logistic", fit_intercept=True, random_state=0),
+]
+
+
+def assert_same_fit(a, b, X=X, rtol=1e-6):
+    scores = a.decision_function(X)
+    np.testing.assert_allclose(b.decision_function(X), scores, rtol=0, atol=rtol * abs(scores).max())
+    if hasattr(a, "history_"):
+        np.testing.assert_allclose(b.history_[-1]["objective"], a.history_[-1]["objective"], rtol=1e-8)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(("block_rows", "memory"), [(300, None), (97, None), (41, 0)])
+def test_a_fit_to_blocks_equals_a_fit_in_memory(model, block_rows, memory):
+    blocks = RowBlocks(X, Y, block_rows=block_rows, memory=memory)
+    assert_same_fit(clone(model).fit(X, Y), clone(model).fit(blocks))
+
+
+@pytest.mark.parametrize("model", [MaskedLogistic(), SPMLD(random_state=0)], ids=lambda model: type(model).__name__)
+def test_uneven_empty_and_single_row_blocks_are_accepted(model):
+    edges = [0, 0, 1, 2, 150, 150, 290, 300]
+    parts = [slice(a, b) for a, b in pairwise(edges)]
+    blocks = RowBlocks(lambda: ((X[s], Y[s]) for s in parts))
+    assert blocks.counts == (1, 1, 148, 140, 10)
+    assert_same_fit(clone(model).fit(X, Y), clone(model).fit(blocks))
+
+
+def save_npy(folder):
+    np.save(folder / "X.npy", X)
+    np.save(folder / "Y.npy", Y)
+    return RowBlocks(folder / "X.npy", folder / "Y.npy", block_rows=70)
+
+
+def save_memmap(folder):
+    np.save(folder / "X.npy", X)
+    return RowBlocks(np.load(folder / "X.npy", mmap_mode="r"), Y, block_rows=70)
+
+
+def save_zarr(folder):
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array(str(folder / "X"), data=X, chunks=(64, 15))
+    zarr.create_array(str(folder / "Y"), data=Y, chunks=(300, 6))
+    return RowBlocks(folder / "X", folder / "Y")
+
+
+def save_parquet(folder):
+    names = [f"x{i}" for i in range(X.shape[1])], [f"y{i}" for i in range(Y.shape[1])]
+    frame = pd.DataFrame(np.hstack([Y, X]), columns=names[1] + names[0])
+    (folder / "parts").mkdir()
+    frame[:120].to_parquet(folder / "parts" / "0.parquet", row_group_size=50)
+    frame[120:].to_parquet(folder / "parts" / "1.parquet", index=False)
+    return RowBlocks(folder / "parts", names[1])
+
+
+@pytest.mark.parametrize("save", [save_npy, save_memmap, save_zarr, save_parquet])
+def test_blocks_of_files_are_those_of_the_array(save, tmp_path):
+    blocks = save(tmp_path)
+    assert blocks.shape == X.shape
+    in_memory, in_blocks = MaskedLogistic().fit(X, Y), MaskedLogistic().fit(blocks)
+    np.testing.assert_allclose(in_blocks.coef_, in_memory.coef_, atol=1e-10)
+    np.testing.assert_array_equal(in_blocks.predict(blocks), in_memory.predict(X))
+    np.testing.assert_allclose(in_blocks.predict_proba(blocks), in_memory.predict_proba(X), atol=1e-10)
+
+
+def test_names_of_features_and_labels_come_from_parquet_columns(tmp_path):
+    model = MaskedLogistic().fit(save_parquet(tmp_path))
+    assert list(model.feature_names_in_) == [f"x{i}" for i in range(15)]
+    assert model.label_names_ == [f"y{i}" for i in range(6)]
+
+
+def test_sparse_features_stay_sparse_and_few_observed_entries_are_used():
+    rng = np.random.default_rng(0)
+    S = sp.random_array((400, 60), density=0.05, random_state=1, format="csr")
+    labels = np.where(rng.random((400, 30)) < 0.05, rng.integers(0, 2, (400, 30)), np.nan)
+    labels[:2] = [[0] * 30, [1] * 30]
+    for model in (MaskedLogistic(), SPMLD(n_components=4, random_state=0), LEML(n_components=3, random_state=0)):
+        assert_same_fit(clone(model).fit(S, labels), clone(model).fit(RowBlocks(S, labels, block_rows=90)), S)
+
+
+def test_missing_entries_are_never_read():
+    hidden = np.where(np.isnan(Y), 7.0, Y)
+    mask = ~np.isnan(Y)
+    a, b = (SPMLD(random_state=0).fit(RowBlocks(X, block_rows=80), y, mask=mask) for y in (Y, hidden))
+    np.testing.assert_array_equal(a.coef_, b.coef_)
+
+
+@pytest.mark.parametrize("shape", [(300,), (300, 6)])
+def test_entry_weights(shape):
+    weights = np.random.default_rng(0).random(shape) * 1e5
+    for model in (MaskedLogistic(C=1e-4), SPMLD(random_state=0)):
+        a = clone(model).fit(X, Y, entry_weight=weights)
+        assert_same_fit(a, clone(model).fit(RowBlocks(X, Y, block_rows=80), entry_weight=weights))
+
+
+def test_the_encoding_of_labels_is_that_of_all_blocks():
+    signs = np.where(Y == 0, -1, Y)
+    signs[:100] = np.where(signs[:100] > 0, 1, np.nan)  # the first block looks like 0/1
+    signs[100:120] = np.nan
+    model = MaskedLogistic().fit(RowBlocks(X, signs, block_rows=20))
+    assert model.classes_.tolist() == [-1, 1]
+    np.testing.assert_allclose(model.coef_, MaskedLogistic().fit(X, signs).coef_, atol=1e-10)
+    words = np.array(["no", "yes"], dtype=object)[(DATA.Y[:, 0] == 1).astype(int)]
+    vector = MaskedLogistic().fit(RowBlocks(X, words, block_rows=20))
+    np.testing.assert_array_equal(vector.predict(X), MaskedLogistic().fit(X, words).predict(X))
+
+
+def test_bad_blocks_raise_errors_that_name_the_cause():
+    bad = X.copy()
+    bad[250, 3] = np.nan
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        MaskedLogistic().fit(RowBlocks(bad, Y, block_rows=100))
+    with pytest.raises(ValueError, match="same number of samples"):
+        RowBlocks(X, Y[:10])
+    with pytest.raises(ValueError, match="y is required"):
+        SPMLD().fit(RowBlocks(X))
+    with pytest.raises(ValueError, match="same features"):
+        MaskedLogistic().fit(RowBlocks(lambda: ((A, Y[:100]) for A in (X[:100], X[:100, :5]))))
+    with pytest.raises(TypeError, match="requires X in memory"):
+        SelfPacedClassifier().fit(RowBlocks(X, Y))
+    with pytest.raises(ValueError, match='solver must be "exact"'):
+        GLOCAL(solver="descent").fit(RowBlocks(X, Y))
+    once = iter([(X, Y)])
+    with pytest.raises(ValueError, match="new iterator"):
+        MaskedLogistic().fit(RowBlocks(lambda: once))
+
+
+def test_values_above_the_memory_limit_are_stored_and_deleted():
+    engine = StreamEngine(memory=5000)
+    values = engine.map(lambda n: np.full(500, float(n)), range(3))
+    assert [value.stored for value in values] == [False, True, True]
+    assert engine.sum(np.sum, values) == 1500
+    files = list(engine.file().parent.iterdir())
+    assert len(files) == 2
+    del values
+    assert engine.used == 0
+    assert not any(file.exists() for file in files)
