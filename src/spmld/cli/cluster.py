@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-import spmld
 from spmld._io import need
 from spmld.cli.loading import Source
 from spmld.datasets import TableRoles

@@ -1,4 +1,4 @@
-"""Checkpoints of fits on a cluster: the client stores small arrays, and the workers store the values of their blocks."""
+"""Checkpoints of fits on a cluster: the client stores small arrays, and the workers the values of their blocks."""
 
 import os
 import pickle
@@ -103,4 +103,4 @@ def _write(value: Any, path: str) -> None:
 
 def _read(path: str) -> Any:
     with Path(path).open("rb") as file:
-        return pickle.load(file)  # noqa: S301 - written by `_write`
+        return pickle.load(file)
