@@ -1,7 +1,7 @@
 """Fits to a file that is three times as large as the memory of the process.
 
 ``python -m benchmarks.out_of_core [MiB]`` writes features and labels of planted data to a temporary folder, so that the
-features are three times as large as the limit (default 384 MiB), and starts a process whose data memory, including that
+features are three times as large as the limit (default 512 MiB), and starts a process whose data memory, including that
 of the libraries, is limited to it (RLIMIT_DATA). The process fits models and predicts from `RowBlocks`. It prints the
 sizes, the time and the peak memory. Before that, fits to a part of the rows in blocks are compared with fits in memory.
 """
@@ -74,7 +74,7 @@ def limited(folder, limit, names):
         )
 
 
-def main(limit=384, names=("MaskedLogistic", "SPMLD")):
+def main(limit=512, names=("MaskedLogistic", "SPMLD")):
     warnings.simplefilter("ignore")
     n = 3 * limit * MIB // (8 * D)
     with tempfile.TemporaryDirectory() as name:

@@ -76,7 +76,8 @@ def _without_empty(groups: Sequence[tuple[str, slice]], counts: Sequence[int]) -
 
 
 def _delayed(A: Any) -> list[Any]:
-    return list(np.ravel(A.to_delayed()))
+    """Return the blocks. Optimization could join small partitions of X and not those of Y."""
+    return list(np.ravel(A.to_delayed(optimize_graph=not hasattr(A, "map_partitions"))))
 
 
 def _load(client: Any, A: Any, groups: Sequence[tuple[str, slice]]) -> tuple[Any, ...]:

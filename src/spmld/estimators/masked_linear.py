@@ -104,7 +104,7 @@ class _MaskedLinear(LinearModel):
         if effective_n_jobs(self.n_jobs) == 1:
             return map(function, groups)
         with limit_threads():
-            return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
+            return Parallel(n_jobs=self.n_jobs, backend="threading")(delayed(function)(group) for group in groups)
 
 
 def check_rate(name: str, rate: Any, n_labels: int) -> np.ndarray:
