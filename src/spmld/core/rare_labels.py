@@ -14,18 +14,24 @@ Approximate Newton-type Method. ICML 2014).
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import solve_triangular
 
 from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import Array, Loss
 from spmld.core.newton import Minimum, Tolerances, minimize_columns, tiny
 from spmld.core.problem import Block
 
-STEP = 16
+STEP = 64
 """m at first. It is divided by 4 after an iteration that does not halve the norms of the gradients."""
 STEEP = 0.05
-"""Slope of the loss of an entry from which its row is always in R."""
+"""Slope of the loss of an entry from which its row is always in R, if it is 4 times the mean slope of the label."""
 MODEL_TOL = 0.3
 """Norm of the gradient at the minimum of a model, relative to the norm at the current B."""
+RIDGE = 1e-5
+"""Added to the diagonal of X X^T, relative to its mean, so that it is positive definite."""
+FEW_ROWS = 700
+"""Number of rows up to which a model is minimized in the space of its rows."""
 INTERCEPT_TOL = 100
 """Norm of the gradient at the end relative to that of the intercepts alone, in units of `tol`."""
 
@@ -58,7 +64,7 @@ def minimize_rare_labels(objective: LinearObjective, B: Array, until: Tolerances
             part = minimize_columns(objective, B, goal, until)
             result[:, active] = part.B
             return Minimum(result, steps + part.steps, part.converged)
-        B = minimize_columns(model, B, np.maximum(MODEL_TOL * before, 0.5 * goal), replace(until, tol=MODEL_TOL)).B
+        B = _minimize_model(model, B, np.maximum(MODEL_TOL * before, 0.5 * goal), replace(until, tol=MODEL_TOL))
     return Minimum(result, steps, not going.any())
 
 
@@ -66,7 +72,8 @@ def _model(objective: LinearObjective, B: Array, S: tuple[Array, ...], G: Array,
     """Return the model at B, given the scores and the gradient of all rows; the objective if it has most rows."""
 
     def choose(block: Block, loss: Loss, s: Array) -> tuple[Array, Array]:
-        steep = np.abs(block.J * loss.slope(block.Y, s)) > STEEP
+        slope = np.abs(block.J * loss.slope(block.Y, s))
+        steep = slope > np.maximum(STEEP * np.max(block.J, axis=0), 4 * np.mean(slope, axis=0))
         chosen = (steep | (block.Y > 0)).any(axis=1)
         others = np.flatnonzero(~chosen)
         factors = chosen.astype(B.dtype)
@@ -80,3 +87,25 @@ def _model(objective: LinearObjective, B: Array, S: tuple[Array, ...], G: Array,
     model = objective.rows(choices)
     at_rows = tuple(s[rows] for s, (rows, _) in zip(S, choices, strict=True))
     return replace(model, linear=G - model.derivatives(B, at_rows)[0])
+
+
+def _minimize_model(model: LinearObjective, B: Array, goal: Array, until: Tolerances) -> Array:
+    """Return the minimum of a model with one block.
+
+    It is W = X^T A - L / t for some A. With few rows, A is computed: for the Cholesky factor H of X X^T, the model is
+    that of features H with coefficients H^T A and an offset, and has a matrix of rows by rows instead of X.
+    """
+    (block,), t = model.problem.blocks, model.penalty.t
+    if block.n > FEW_ROWS or model.linear is None:
+        return minimize_columns(model, B, goal, until).B
+    L, X = model.linear[:-1] / t, block.X
+    K = (X @ X.T).toarray() if sp.issparse(X) else X @ X.T
+    H = np.linalg.cholesky(K + (RIDGE * np.trace(K) / block.n + tiny(B)) * np.eye(block.n, dtype=K.dtype))
+    offset = -(X @ L)
+    start = solve_triangular(H, X @ B[:-1] - offset, lower=True)
+    problem = replace(model.problem, blocks=(replace(block, X=H),), n_features=block.n)
+    linear = np.concatenate([0 * start, model.linear[-1:]])
+    offsets = tuple(offset + first for first in model.offsets)
+    reduced = replace(model, problem=problem, offsets=offsets, linear=linear)
+    C = minimize_columns(reduced, np.concatenate([start, B[-1:]]), goal, until).B
+    return np.concatenate([X.T @ solve_triangular(H, C[:-1], trans=1, lower=True) - L, C[-1:]])
