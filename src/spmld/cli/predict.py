@@ -3,6 +3,7 @@
 import click
 import numpy as np
 
+from spmld._arrays import lowest_columns
 from spmld._response import Predictions, predict_all
 from spmld._table import TextTable
 from spmld.cli import options
@@ -87,7 +88,7 @@ def _all_labels(
 
 def _top_labels(predictions: Predictions, names: list[str], k: int, matched: MatchedData) -> TextTable:
     """Return the k labels of each sample with the highest scores; ties are broken by the order of the labels."""
-    order = np.argsort(-predictions.scores, axis=1, kind="stable")[:, :k]
+    order = lowest_columns(-predictions.scores, k)
     score = "score" if predictions.probabilities is None else "probability"
     values = predictions.scores if predictions.probabilities is None else predictions.probabilities
     samples = range(len(order)) if matched.sample_names is None else matched.sample_names
