@@ -4,8 +4,8 @@
 4,000 and 10,000 labels, with all entries observed and with 30 % of them, which the other libraries read as negatives.
 The options are Python interpreters in whose environments these libraries are installed (napkinxc 0.7, omikuji 0.5,
 libpecos 1.2 with scipy < 1.14); methods without an interpreter are left out. ``--data FILE`` adds tables for files of
-real data that `spmld.datasets.read_dataset` can read. Each method runs in a process of its own, with two threads and its
-defaults; that of C of MaskedLogistic is 30, as features are scaled to unit length.
+real data that `spmld.datasets.read_dataset` can read. Each method runs in a process of its own with two threads and its
+default parameters, except for C = 30 of MaskedLogistic, because the features of a sample have unit length.
 """
 
 import argparse
@@ -87,8 +87,9 @@ def tf_idf(counts):
 
 def precisions(Y, top, weights):
     """Return precision at 1, 3 and 5 and propensity-scored precision at 1, 3 and 5, in percent."""
-    hits = np.array([np.isin(best, labels) for best, labels in zip(top, np.split(Y.indices, Y.indptr[1:-1]), strict=True)])
-    gains = [np.sort(weights[labels])[::-1] for labels in np.split(Y.indices, Y.indptr[1:-1])]
+    positives = np.split(Y.indices, Y.indptr[1:-1])
+    hits = np.array([np.isin(labels, positive) for labels, positive in zip(top, positives, strict=True)])
+    gains = [np.sort(weights[positive])[::-1] for positive in positives]
     best = [sum(gain[:k].sum() for gain in gains) for k in KS]
     scored = [100 * (hits * weights[top])[:, :k].sum() / b for k, b in zip(KS, best, strict=True)]
     return [100 * hits[:, :k].mean() for k in KS] + scored
@@ -114,8 +115,9 @@ def compare(title, X, Y, interpreters, observed, seed=0):
             command = [interpreter, str(Path(__file__).with_name("peers.py")), method, name]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-            values = [result["seconds"], result["cpu"], *precisions(Y[test], np.load(folder / "top.npy"), weights)]
-            rows.append([method, *(f"{v:.1f}" for v in [*values, result["MiB"]]), f"{result['GiB']:.2f}", f"{result['ms']:.2f}"])
+            quality = precisions(Y[test], np.load(folder / "top.npy"), weights)
+            values = [result["seconds"], result["cpu"], *quality, result["MiB"], result["GiB"], result["ms"]]
+            rows.append([method, *(f"{value:.{1 if value > 5 else 2}f}" for value in values)])
             print(*rows[-1], flush=True)
     columns = ["method", "s", "CPU s", *(f"P@{k}" for k in KS), *(f"PSP@{k}" for k in KS), "MiB", "GiB", "ms"]
     print(f"\n{title}, {observed:.0%} of the entries observed\n{TextTable(columns, rows)}\n", flush=True)
@@ -136,12 +138,13 @@ def main():
     for observed in options.observed:
         for l in options.labels:
             n, d = SIZES[l]
-            compare(f"{n - n // 5:,} training samples, {d:,} features, {l:,} labels", *make_text(n, d, l), chosen, observed)
+            title = f"{n - n // 5:,} training samples, {d:,} features, {l:,} labels"
+            compare(title, *make_text(n, d, l), chosen, observed)
         for file in options.data:
             data = read_dataset(file)
             order = np.random.default_rng(0).permutation(data.X.shape[0])
-            X, Y = tf_idf(sp.csr_array(data.X, dtype=float)[order]), sp.csr_array(np.asarray(data.Y == 1, dtype=np.int8)[order])
-            compare(f"{Path(file).stem}, {Y.shape[1]} labels", X, Y, chosen, observed)
+            X, Y = sp.csr_array(data.X, dtype=float)[order], sp.csr_array(np.asarray(data.Y) == 1, dtype=np.int8)[order]
+            compare(f"{Path(file).stem}, {Y.shape[1]} labels", tf_idf(X), Y, chosen, observed)
 
 
 if __name__ == "__main__":

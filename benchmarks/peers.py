@@ -1,7 +1,7 @@
 """Fits one method to data with many labels in a process of its own, see `benchmarks.many_labels`.
 
-``python benchmarks/peers.py METHOD FOLDER`` requires the method and not this library. It reads X, Y, X_test and, if there
-is one, the mask from FOLDER, and writes the five best labels of each test sample, run times, memory and model size.
+``python benchmarks/peers.py METHOD FOLDER`` requires the method and not this library. It reads X, Y, X_test and, if
+there is one, the mask from FOLDER, and writes the five best labels of each test sample, times, memory and model size.
 """
 
 import json
@@ -85,7 +85,7 @@ METHODS = {
 
 
 def timed(function):
-    """Return the result of a function, its run time, and the CPU time of all threads, which other processes hardly change."""
+    """Return the result of a function, its run time, and the CPU time of its threads, which needs no quiet machine."""
     start, cpu = time.perf_counter(), time.process_time()
     result = function()
     return result, time.perf_counter() - start, time.process_time() - cpu

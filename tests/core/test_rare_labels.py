@@ -103,5 +103,6 @@ def test_single_precision():
     X, Y, B = make_data(dtype=np.float32)
     J = np.ones(Y.shape, dtype=bool)
     result = solve(X, Y, J, B, minimize_rare_labels, 1e-5)
-    assert result.B.dtype == np.float32 and result.converged
+    assert result.B.dtype == np.float32
+    assert result.converged
     np.testing.assert_allclose(result.B, solve(X, Y, J, B, minimize, 1e-6).B, atol=0.05)

@@ -15,8 +15,8 @@ from spmld.estimators._memory import check_memory
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
-from spmld.estimators.top_labels import TopLabelsMixin
 from spmld.estimators.recording import run_fit
+from spmld.estimators.top_labels import TopLabelsMixin
 from spmld.labels import Labels
 from spmld.labels.encoding import like
 from spmld.labels.output import PredictionOutputMixin

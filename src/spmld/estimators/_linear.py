@@ -61,7 +61,8 @@ class LinearModel(MultiLabelEstimator):
         """
         check_is_fitted(self)
         coef = to_numpy(to_dense(self.coef_, "coef_"))
-        self.coef_, self.intercept_ = sp.csr_array(np.where(np.abs(coef) > threshold, coef, 0)), to_numpy(self.intercept_)
+        self.coef_ = sp.csr_array(np.where(np.abs(coef) > threshold, coef, 0))
+        self.intercept_ = to_numpy(self.intercept_)
         return self
 
     def _scores(self, X: Any) -> Any:

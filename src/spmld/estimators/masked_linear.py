@@ -94,7 +94,7 @@ class _MaskedLinear(LinearModel):
         d, l = X.shape[1], problem.n_labels
         last = np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X))
         if self.warm_start and hasattr(self, "coef_") and tuple(self.coef_.shape) == (l, d):
-            last[:d] = to_numpy(self.coef_).T
+            last[:d] = to_numpy(to_dense(self.coef_, "coef_")).T
             last[d:] = to_numpy(self.intercept_)
             observed = problem.sum(lambda block: block.entries.column_sums(1.0 * (block.J != 0)))
             last[:, to_numpy(observed) == 0] = 0
