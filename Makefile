@@ -1,10 +1,12 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-PYTEST_FLAGS ?= -n 2
+PYTEST_FLAGS ?= -n 2 --dist worksteal
 BIN := .venv/bin
 STUDIES ?= tables released radar radar_released surface
 JOBS ?= 2
 MINUTES ?= 10
+KILLS ?= 50
+MUTANTS ?= 120
 KERNEL_TESTS ?= tests/core tests/pacing tests/metrics tests/model_selection tests/estimators tests/test_kernels.py
 
 help: ## this list
@@ -16,17 +18,44 @@ demo: .venv/demo ## fit a model to song reviews with missing and wrong tags; tab
 test: .venv/test ## run the tests (set SPMLD_DATA to a folder with the real data sets to test on them too)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest $(PYTEST_FLAGS)
 
+coverage: .venv/test ## run the tests with line and branch coverage of src/ (at least 95 %)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) --cov
+
+test-oldest: ## run the tests with the oldest supported versions of all dependencies, in .venv-oldest
+	$(PYTHON) -m venv .venv-oldest
+	$(PYTHON) -m tests.oldest > .venv-oldest/constraints.txt
+	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/constraints.txt --editable '.[test]'
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 .venv-oldest/bin/python -m pytest $(PYTEST_FLAGS)
+
+mutants: .venv/test ## change MUTANTS random expressions of the source, and count how many the tests notice
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m tests.mutants $(MUTANTS)
+
 test-kernels: .venv/test ## run the numerical tests under each BLAS kernel of this CPU, and without NumPy's dispatched CPU features
 	SCIPY_ARRAY_API=1 $(BIN)/python -m tests.kernels $(PYTEST_FLAGS) $(KERNEL_TESTS)
 
 fuzz: .venv/test ## random bad input for readers and estimators, for MINUTES minutes (default 10)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(MINUTES)
 
-lint: .venv/test ## style, types and import layers
+fuzz-coverage: .venv/fuzz ## coverage-guided fuzzing of the readers and the model loader, for MINUTES minutes (Linux)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.coverage $(MINUTES)
+
+faults: .venv/test ## kill each command KILLS times (default 50), write to full and read-only disks
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -W ignore -m tests.faults $(KILLS)
+
+load: .venv/test ## mixed use for MINUTES minutes with constant memory, then predictions of a million rows
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.load $(MINUTES)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.large_predictions
+
+audit-dependencies: .venv/bin/python ## known vulnerabilities of the installed versions (needs a network)
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/pip-audit --skip-editable
+
+lint: .venv/test ## style, types, import layers and security
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive src
 
 bench: .venv/bench ## print speed and memory ratios
 	$(BIN)/python -m benchmarks
@@ -39,7 +68,7 @@ reproduce: .venv/test ## the paper's tables and figures, into docs/results (hour
 	$(BIN)/spmld reproduce report records/results.jsonl.xz --out docs/results
 
 clean: ## remove the environment and what was written
-	rm -rf .venv docs/_build docs/gallery docs/api docs/api.rst demo .pytest_cache .ruff_cache .mypy_cache .import_linter_cache dist
+	rm -rf .venv .venv-oldest docs/_build docs/gallery docs/api docs/api.rst demo .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .coverage* dist
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -53,6 +82,10 @@ clean: ## remove the environment and what was written
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
 	touch $@ .venv/demo
 
+.venv/fuzz: .venv/test
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fuzz]'
+	touch $@
+
 .venv/bench: .venv/test
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	touch $@
@@ -61,4 +94,4 @@ clean: ## remove the environment and what was written
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
-.PHONY: help demo test test-kernels fuzz lint bench docs reproduce clean
+.PHONY: help demo test coverage test-oldest mutants test-kernels fuzz fuzz-coverage faults load audit-dependencies lint bench docs reproduce clean

@@ -53,7 +53,7 @@ PUBLIC = {
         "read_mat read_npz write_npz read_openml",
     ),
     "spmld.preprocessing": ("Encoding of tables", "TableEncoder"),
-    "spmld.persistence": ("Model files and linear predictors", "ModelFileError linear_predictor Linear"),
+    "spmld.persistence": ("Model files and linear predictors", "Checkpoint ModelFileError linear_predictor Linear"),
     "spmld.inspection": ("Explanations", "Explanation TopFeatures"),
     "spmld.plotting": (
         "Display objects",

@@ -4,28 +4,22 @@ import json
 import os
 import re
 import shlex
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
 
 from spmld.datasets import make_songs
 from spmld.demo import N_TEST, N_TRAIN, SEED
-
-
-def spmld(folder, *args):
-    command = [sys.executable, "-m", "spmld.cli", *args]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+from tests.commands import run_command
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     """Return the folder and the output of one demo."""
     folder = tmp_path_factory.mktemp("demo")
-    done = spmld(folder, "demo", "-o", "songs")
-    assert (done.returncode, done.stderr) == (0, "")
-    return folder / "songs", done.stdout
+    status, out, err = run_command(folder, "demo", "-o", "songs")
+    assert (status, err) == (0, "")
+    return folder / "songs", out
 
 
 @pytest.fixture(scope="module")
@@ -99,24 +93,24 @@ def test_printed_commands_run_and_agree_with_the_demo(demo):
     commands = {args[1]: args[1:] for args in commands if args[0] == "spmld"}
     assert list(commands) == ["fit", "evaluate", "audit", "complete", "review"]
     for name in ("fit", "audit", "complete"):
-        done = spmld(folder, *commands[name])
-        assert done.returncode == 0, done.stderr
-    values = json.loads(spmld(folder, *commands["evaluate"], "--json").stdout)
+        status, _, err = run_command(folder, *commands[name])
+        assert status == 0, err
+    values = json.loads(run_command(folder, *commands["evaluate"], "--json")[1])
     values = {metric["name"]: metric["value"] for metric in values["metrics"]}
     assert values["ranking_loss"] == pytest.approx(row(out, "ranking loss -")[1], abs=1e-3)
     assert values["micro_f1"] == pytest.approx(row(out, "micro F1 +")[1], abs=1e-3)
     assert len(pd.read_csv(folder / "missing.csv")) == number(out, r"Of the ([\d,]+) added tags")
     for name, args in {"a": ["test.csv", "--model", "songs.skops"], "b": commands["audit"][1:-2]}.items():
-        done = spmld(folder, "report", *args, "--no-audit", "-o", f"{name}.html")
-        assert done.returncode == 0, done.stderr
+        status, _, err = run_command(folder, "report", *args, "--no-audit", "-o", f"{name}.html")
+        assert status == 0, err
         assert "review: riff" in (folder / f"{name}.html").read_text()
-    done = spmld(folder, *commands["review"], "--export", "entries.jsonl")
-    assert done.returncode == 0, done.stderr
+    status, _, err = run_command(folder, *commands["review"], "--export", "entries.jsonl")
+    assert status == 0, err
     assert json.loads((folder / "entries.jsonl").read_text().splitlines()[0])["fields"]["song_id"] in out
 
 
 def test_a_second_demo_overwrites_files_only_with_force(demo):
     folder, _ = demo
-    done = spmld(folder.parent, "demo", "-o", "songs")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "spmld: songs/songs.csv already exists; use --force to overwrite it\n"
+    status, out, err = run_command(folder.parent, "demo", "-o", "songs")
+    assert (status, out) == (2, "")
+    assert err == "spmld: songs/songs.csv already exists; use --force to overwrite it\n"

@@ -1,11 +1,10 @@
 """Every example runs, and its results are as described."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.commands import run_python
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
@@ -151,17 +150,9 @@ CHECKS = {
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(path, tmp_path):
-    result = subprocess.run(
-        [sys.executable, path],
-        cwd=tmp_path,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert result.returncode == 0, result.stderr
-    CHECKS[path.stem](result.stdout)
+    status, out, err = run_python(tmp_path, path.read_text(encoding="utf-8"))
+    assert status == 0, err
+    CHECKS[path.stem](out)
 
 
 def test_every_example_starts_with_a_title_and_has_a_figure():

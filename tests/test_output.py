@@ -14,6 +14,7 @@ from spmld._io import reading, writing
 from spmld._table import TableCell, TextTable
 from spmld.labels import read_labels
 from spmld.persistence import ModelFileError
+from tests.commands import run_command
 
 FORMULAS = ["=1+1", "@SUM(A1)", "+1+cmd|' /C calc'!A0", "-2+3", "\t=1", "\r=1", "=" + "\0"]
 
@@ -37,7 +38,7 @@ def test_predictions_of_samples_with_formulas_as_names(tmp_path):
     (tmp_path / "songs.csv").write_text("\n".join(lines))
     fit = "fit songs.csv --id id --method LabelPrior -o m.skops"
     for command in (fit, "predict m.skops songs.csv --id id -o tags.csv"):
-        subprocess.run([sys.executable, "-m", "spmld.cli", *command.split()], cwd=tmp_path, check=True)
+        assert run_command(tmp_path, *command.split())[0] == 0
     rows = list(csv.reader((tmp_path / "tags.csv").open()))
     assert [row[0] for row in rows] == ["id", "'=1+1", "'@b", "'-c", "-5"]
     assert rows[0][1] == "'=sad"

@@ -1,12 +1,12 @@
 """From a messy table to a model that is evaluated, explained, saved, exported and reported, in separate processes."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+
+from tests.commands import run_python
 
 FIT = """
 import json
@@ -79,9 +79,9 @@ print(json.dumps({
 
 def run(code, folder):
     """Run a script in a folder, and return the JSON that it prints last."""
-    process = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=600)
-    assert process.returncode == 0, process.stderr
-    return json.loads(process.stdout.splitlines()[-1])
+    status, out, err = run_python(folder, code)
+    assert status == 0, err
+    return json.loads(out.splitlines()[-1])
 
 
 @pytest.fixture(scope="module")

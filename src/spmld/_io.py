@@ -62,7 +62,8 @@ def reading(path: StrPath, kind: str) -> Iterator[Path]:
 def writing(path: StrPath) -> Iterator[Path]:
     """Yield a temporary file in the same folder. It is renamed to `path` if the block succeeds, and deleted if not.
 
-    Temporary files of killed processes are deleted too, after an hour.
+    An OSError in the block, such as that of a full disk, is raised with the name of the file. Temporary files of killed
+    processes are deleted too, after an hour.
     """
     file = Path(path)
     if not file.parent.is_dir():
@@ -73,8 +74,26 @@ def writing(path: StrPath) -> Iterator[Path]:
     try:
         yield part
         os.replace(part, file)
+    except OSError as error:
+        raise write_error(file, error) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # on a disk that has become read-only
+            part.unlink(missing_ok=True)
+
+
+def write_error(path: StrPath, error: OSError) -> OSError:
+    """Return an error of the same type that names the file that cannot be written.
+
+    Examples
+    --------
+    >>> from spmld._io import write_error
+    >>> write_error("songs.csv", OSError(28, "No space left on device"))
+    OSError('cannot write songs.csv: No space left on device; choose another folder or free some space')
+    """
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    named = type(error)(f"cannot write {path}: {reason}; choose another folder or free some space")
+    named.errno = error.errno
+    return named
 
 
 def _remove_old_parts(file: Path) -> None:

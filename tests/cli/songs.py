@@ -1,13 +1,10 @@
-"""A small data set in files, and commands run in a separate process."""
-
-import os
-import subprocess
-import sys
+"""A small data set in files, and commands on it."""
 
 import numpy as np
 
 from spmld.datasets import Dataset, make_planted, write_dataset
 from spmld.labels import hide_labels
+from tests.commands import run_command
 
 FEATURES = ["pitch", "tempo", "volume", "rate", "swing", "decay"]
 LABELS = ["sad", "calm", "loud", "fast"]
@@ -29,15 +26,6 @@ def write_songs(folder):
     write_dataset(songs(TEST), folder / "test.csv")
 
 
-def process(folder, *args):
-    """Start a command."""
-    environment = {**os.environ, "SPMLD_CACHE": str(folder / "cache")}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, "-m", "spmld.cli", *args], cwd=folder, env=environment, **pipes)
-
-
 def run(folder, *args):
     """Run a command; return exit status, output and errors."""
-    command = process(folder, *args)
-    out, err = command.communicate(timeout=300)
-    return command.returncode, out, err
+    return run_command(folder, *args, SPMLD_CACHE=str(folder / "cache"))

@@ -2,16 +2,14 @@
 
 import csv
 import json
-import os
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from spmld.datasets import Dataset, make_planted, write_dataset
 from spmld.labels import corrupt_labels
+from tests.commands import run_command
 
 NAMES = ["sad", "calm", "loud", "quiet"]
 
@@ -27,10 +25,7 @@ def folder(tmp_path_factory):
 
 
 def run_audit(folder, *args):
-    env = {key: value for key, value in os.environ.items() if key != "SPMLD_DATA"}
-    command = [sys.executable, "-m", "spmld.cli", "audit", *args]
-    ran = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=120)
-    return ran.returncode, ran.stdout, ran.stderr
+    return run_command(folder, "audit", *args, SPMLD_DATA=None)
 
 
 def test_tab_separated_tables_and_csv_file(folder):

@@ -1,25 +1,19 @@
 """Shell completion of commands and options, as described in docs/commands.md."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import click
 import pytest
 
 from spmld.cli.group import spmld as group
+from tests.commands import run_command
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
 
 
 def complete(**environment):
     """Return the output of ``spmld`` when a shell requests completions."""
-    call = [sys.executable, "-m", "spmld.cli"]
-    ran = subprocess.run(
-        call, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=False
-    )
-    return ran.stdout
+    return run_command(".", **environment)[1]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -11,25 +11,25 @@ import pytest
 from spmld.cli.fitting import fit_model
 from spmld.cli.methods import build, with_decision
 from spmld.datasets import Dataset, write_dataset
-from tests.cli.songs import TEST, process, songs
+from tests.cli.songs import TEST, songs
+from tests.commands import spmld, start
 
 
 @pytest.mark.parametrize("command", ["fit", "tune"])
 def test_ctrl_c_exits_with_130_and_writes_no_file(command, tmp_path):
-    data = Dataset(
-        np.random.default_rng(0).normal(size=(20000, 60)), np.random.default_rng(1).integers(2, size=(20000, 40))
-    )
-    write_dataset(data, tmp_path / "big.npz")
+    rng, folder = np.random.default_rng(0), tmp_path / "data"
+    folder.mkdir()
+    write_dataset(Dataset(rng.normal(size=(5000, 60)), rng.integers(2, size=(5000, 40))), folder / "big.npz")
     slow = ("--method", "SPMLD", "--param", "max_iter=100000", "--param", "tol=0")
-    running = process(tmp_path, command, "big.npz", "-o", "big.skops", *slow)
-    time.sleep(12)
-    assert running.poll() is None
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=120)
-    assert (running.returncode, out) == (130, "")
-    assert err.strip().endswith("spmld: interrupted")
-    assert "Traceback" not in err
-    assert os.listdir(tmp_path) == ["big.npz"]
+    streams = {"out": tmp_path / "out", "err": tmp_path / "err"}
+    running = start(spmld, command, "big.npz", "-o", "big.skops", *slow, folder=folder, **streams)
+    time.sleep(2)
+    assert running.is_alive()
+    os.kill(running.pid, signal.SIGINT)
+    running.join(120)
+    assert (running.exitcode, streams["out"].read_text()) == (130, "")
+    assert streams["err"].read_text().strip() == "spmld: interrupted"
+    assert os.listdir(folder) == ["big.npz"]
 
 
 @pytest.mark.parametrize("method", ["SPMLD", "SelfPacedEnsemble", "MaskedLogistic"])

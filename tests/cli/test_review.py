@@ -133,11 +133,9 @@ def test_a_killed_review_loses_no_decision(songs):
         while len(acknowledged) == total and thread.is_alive():
             time.sleep(0.01)
         time.sleep(rng.random() * 0.4)
-        review.process.kill()
-        review.process.wait(60)
+        review.kill()
         stop.set()
         thread.join(60)
-        review.process.stderr.close()
         with DecisionStore(songs / "killed.sqlite") as store:
             stored = [(decision.sample, decision.label) for decision in store.decisions()]
         assert set(acknowledged) <= set(stored)

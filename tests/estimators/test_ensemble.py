@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
 
-from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedEnsemble
+from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, LandmarkFeatures, View
 from spmld.estimators.ensemble import HeldOutLoss, TrainingData, linear_view, ridge_view, search_path, view_weights
 from spmld.estimators.ensemble import training_data as training_data_module
-from spmld.estimators.ensemble.views import TOL
-from spmld.labels import corrupt_labels, hide_labels
+from spmld.estimators.ensemble import views as views_module
+from spmld.estimators.ensemble.views import TOL, uses_graph
+from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels
 from spmld.metrics import evaluate, ranking_loss
 from spmld.model_selection import make_folds
 
@@ -285,3 +288,50 @@ def test_calibrations_use_a_part_of_many_samples(monkeypatch):
         assert fitted.mixture_.calibrations_[name].slope_ != calibration.slope_
         assert fitted.mixture_.calibrations_[name].slope_ == pytest.approx(calibration.slope_, rel=0.2)
     assert len(training_data_module.evenly_spaced(DATA.X)[0]) == 120
+
+
+def test_losses_of_many_samples_are_those_of_a_part(monkeypatch):
+    data = training_data()
+    scores = search_path(linear_view([3.0]), data).scores
+    assert data.mean_loss(scores) == pytest.approx(ranking_loss(Y, scores))
+    monkeypatch.setattr(training_data_module, "MAX_SCORED", 120)
+    assert data.mean_loss(scores) == pytest.approx(ranking_loss(Y[::2], scores[::2]))
+
+
+@pytest.mark.parametrize("estimator", [MaskedRidge(), SelfPacedClassifier(LogisticRegression()), MLkNN()])
+def test_labels_that_were_read_before_give_the_fits_of_labels_with_nan(estimator):
+    X, signs = DATA.X[:120], 2 * Y[:120] - 1
+    folds = make_folds(2, X, signs, random_state=0)
+    read = Labels(read_labels(signs).signs, np.array([-1, 1]))
+    weights = ~np.isnan(signs)
+    expected = TrainingData(X, signs, weights.astype(float), folds).cross_fit(clone(estimator)).scores
+    np.testing.assert_array_equal(TrainingData(X, read, weights, folds).cross_fit(clone(estimator)).scores, expected)
+
+
+def test_a_view_of_another_library_gets_labels_with_nan():
+    class Recorder(DummyClassifier):
+        def fit(self, X, Y, entry_weight=None):
+            assert isinstance(Y, np.ndarray)
+            assert np.isnan(Y).any()
+            return super().fit(X, np.nan_to_num(Y))
+
+        def decision_function(self, X):
+            return np.zeros((len(X), Y.shape[1]))
+
+    assert model(views=("ridge", View("other", FeatureScaler(), Recorder()))).fit(DATA.X, Y).view_weights_["other"] >= 0
+
+
+def test_the_label_graph_is_left_out_of_large_products(monkeypatch):
+    few = np.where(np.arange(240)[:, None] % 20 == 0, Y, np.nan)
+    few[0] = DATA.Y[0]
+    (n, d), l = DATA.X.shape, Y.shape[1]
+    for limit, labels, expected in (
+        (d * l**2, Y, True),
+        (d * l**2 - 1, Y, False),
+        (max(d * l**2, n * d * l - 1), few, n * d * l <= d * l**2),
+        (n * d * l, few, True),
+    ):
+        monkeypatch.setattr(views_module, "MAX_PRODUCT", limit)
+        assert uses_graph(DATA.X, read_labels(labels)) == expected
+    monkeypatch.setattr(views_module, "MAX_PRODUCT", 0)
+    assert model(views=("linear",)).fit(DATA.X, Y).estimators_["linear"].label_graph_penalty == 0

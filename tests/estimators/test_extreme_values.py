@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.exceptions import ConvergenceWarning
 
-from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
+from spmld import GLOCAL, LEML, MLLRC, SPMLD, MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.estimators import FeatureScaler, LandmarkFeatures
 from spmld.metrics import macro_auc
 
@@ -99,3 +99,21 @@ def test_scores_are_finite_with_entry_weights_of_mixed_magnitude(cls, dtype):
 def test_larger_entry_weights_raise(cls):
     with pytest.raises(ValueError, match=r"entry_weight must be in \[0, 1e\+15\] .*got values from 0 to 1e\+50"):
         cls().fit(X, Y, entry_weight=np.where(Y > 0, 1e50, 0))
+
+
+@pytest.mark.parametrize("cls", [LEML, MLLRC, MaskedLogistic, MaskedRidge])
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e10), (np.float64, 1e140)])
+def test_linear_models_learn_from_huge_features_and_weights(cls, dtype, scale):
+    features = (scale * X).astype(dtype)
+    model = make(cls).fit(features, Y, entry_weight=np.full(Y.shape, 1e15))
+    assert macro_auc(Y, model.decision_function(features)) > 0.95
+
+
+@pytest.mark.parametrize("factor", [2.0**-40, 2.0**40])
+def test_weights_and_penalty_of_linear_models_have_no_unit(factor):
+    weights = np.random.default_rng(1).uniform(0.5, 1.5, size=Y.shape)
+    for model, penalty in ((LEML(random_state=0), "alpha"), (MaskedRidge(), "alpha"), (MaskedLogistic(), "C")):
+        expected = model.fit(X, Y, entry_weight=weights).decision_function(X)
+        value = getattr(model, penalty) * (factor if penalty == "alpha" else 1 / factor)
+        model.set_params(**{penalty: value}).fit(X, Y, entry_weight=factor * weights)
+        np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-4)

@@ -31,6 +31,25 @@ LABELS = {
 }
 
 
+MAY_BE_INFINITE = {"threshold", "class_prior_"}
+"""Infinite when all entries are selected; NaN for labels with observed negatives."""
+
+
+def not_finite(value, name=""):
+    """Return the names of the fitted attributes and their parts that contain NaN or infinity."""
+    if isinstance(value, (np.ndarray, float)):
+        floating = np.asarray(value).dtype.kind == "f"
+        return [] if not floating or np.isfinite(value).all() else [name]
+    if hasattr(value, "get_params"):
+        value = {key: item for key, item in vars(value).items() if key.endswith("_")}
+    if isinstance(value, (list, tuple)):
+        value = dict(enumerate(value))
+    if not isinstance(value, dict):
+        return []
+    items = ((key, item) for key, item in value.items() if key not in MAY_BE_INFINITE)
+    return [part for key, item in items for part in not_finite(item, f"{name}.{key}")]
+
+
 def _choose(rng, options):
     return options[rng.integers(len(options))]
 
@@ -59,6 +78,8 @@ def fit_problem(seed, index):
             return f"{case}: {type(error).__name__}: {str(error)[:200]}"
     if not np.isfinite(scores).all():
         return f"{case}: scores that are not finite"
+    if names := not_finite(model):
+        return f"{case}: {', '.join(names)[:200]} not finite"
     if not ((probabilities >= 0) & (probabilities <= 1)).all():
         return f"{case}: probabilities outside of [0, 1]"
     return None

@@ -17,6 +17,16 @@ from spmld.persistence.checksum import MEMBER, add_checksum
 TOKENS = [b"", b"\0", b"-1", b"1e999", b"nan", b"999999999999", b"'", b'"', b",", b"{", b"}", b"%", b"@data\n", b"\n"]
 TOKENS += [b"?", b":", b"\xff\xfe", b"[" * 500, b"," * 500, b"{1 2}", b"<!ENTITY", b"=1+1", b"\r", b"\t", b"2147483648"]
 
+DECISION = '{"key": "a1", "label": "sad", "answer": "present", "reviewer": "ann", "time": "2026-01-01T00:00:00+00:00"}'
+CHOICE = '{"from_name": "decision", "to_name": "text", "type": "choices", "value": {"choices": ["present"]}}'
+ANNOTATION = f'{{"completed_by": {{"email": "ann"}}, "updated_at": "2026-01-01T00:00:00Z", "result": [{CHOICE}]}}'
+TEXTS = {
+    "lines.decisions.jsonl": f"{DECISION}\n{DECISION}\n",
+    "tasks.decisions.json": f'[{{"data": {{"key": "a1", "label": "sad"}}, "annotations": [{ANNOTATION}]}}]',
+    "lines.records.jsonl": '{"kind": "data", "name": "tiny", "samples": 9, "features": 2, "labels": 3}\n',
+}
+"""Files of decisions and of records."""
+
 
 def _data(sparse):
     rng = np.random.default_rng(0)
@@ -46,9 +56,12 @@ def seeds():
         for name, data in (("dense.skops", _data(False)), ("sparse.skops", _data(True))):
             model = spmld.MLkNN(n_neighbors=2) if name.startswith("sparse") else spmld.MaskedLogistic()
             spmld.save(model.fit(data.X, data.Y), Path(folder, name))
-        for name in ("table.xlsx", "table.jsonl", "split.mat", "dense.skops", "sparse.skops"):
+        tags = frame.drop(columns=[name for name in frame if name.startswith("label_")])
+        tags["tags"] = ["calm; sad", "sad", "", "loud"] * 3
+        tags.to_csv(Path(folder, "table.tags.csv"), index=False)
+        for name in ("table.tags.csv", "table.xlsx", "table.jsonl", "split.mat", "dense.skops", "sparse.skops"):
             contents[name] = Path(folder, name).read_bytes()
-    return contents
+    return contents | {name: text.encode() for name, text in TEXTS.items()}
 
 
 def mutate(rng, content, n_changes):
@@ -71,16 +84,19 @@ def mutate(rng, content, n_changes):
     return bytes(content)
 
 
-def _mutate_member(rng, content, n_changes):
-    """Return a zip archive with one member changed; its checksums are correct."""
+def mutate_member(content, change, choose):
+    """Return a zip archive with one member changed; its checksums are correct.
+
+    `choose` returns the index of the member to change, given the number of members.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(buffer, "w") as changed:
         names = archive.namelist()
-        chosen = names[rng.integers(len(names))]
+        chosen = names[choose(len(names))]
         for name in names:
             if name != MEMBER:
                 member = archive.read(name)
-                changed.writestr(name, mutate(rng, member, n_changes) if name == chosen else member)
+                changed.writestr(name, change(member) if name == chosen else member)
         description = archive.read(MEMBER).decode() if MEMBER in names else None
     return buffer.getvalue() if description is None else add_checksum(buffer.getvalue(), description)
 
@@ -92,5 +108,5 @@ def make_case(seed, index):
     name = names[index % len(names)]
     content, n_changes = seeds()[name], int(rng.choice([1, 1, 2, 5, 20]))
     if content[:2] == b"PK" and rng.random() < 0.8:
-        return name, _mutate_member(rng, content, n_changes)
+        return name, mutate_member(content, lambda member: mutate(rng, member, n_changes), rng.integers)
     return name, mutate(rng, content, n_changes)

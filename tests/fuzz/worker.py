@@ -16,6 +16,8 @@ import numpy as np
 
 import spmld
 from spmld.datasets import read_dataset
+from spmld.review import read_decisions
+from spmld.studies import read_records
 from tests.fuzz.mutation import make_case
 
 SECONDS, MEMORY = 60, 6 * 2**30
@@ -30,32 +32,53 @@ def _stop(*_):
 
 
 def problem(path):
-    """Return what is wrong with how a file is read, or None if it is read or raises a documented error."""
+    """Return what is wrong with how a file is read, or None if it is read or raises a documented error in time."""
     signal.alarm(SECONDS)
     try:
-        if path.suffix == ".skops":
-            model = spmld.load(path)
-            with suppress(Exception):  # a forged model may not predict, but it must not end the process
-                model.predict_proba(np.zeros((2, model.n_features_in_)))
-        else:
-            read_dataset(path)
+        return read_problem(path)
+    except TooLongError:
+        return f"longer than {SECONDS} s"
+    finally:
+        signal.alarm(0)
+
+
+def read_problem(path):
+    """Return what is wrong with how a file is read, or None if it is read or raises a documented error."""
+    try:
+        _read(path)
     except ValueError as error:
         return None if len(str(error)) <= 4000 else f"a message of {len(str(error))} characters"
     except TooLongError:
-        return f"longer than {SECONDS} s"
+        raise
     except BaseException as error:
         return f"{type(error).__name__}: {str(error)[:200]}"
-    finally:
-        signal.alarm(0)
     return None
 
 
-def main(folder, *args):
-    """Run the cases; the last line of output is "done"."""
+def _read(path):
+    if path.suffix == ".skops":
+        model = spmld.load(path)
+        with suppress(Exception):  # a forged model may not predict, but it must not end the process
+            model.predict_proba(np.zeros((2, model.n_features_in_)))
+    elif ".decisions." in path.name:
+        read_decisions(path)
+    elif ".records." in path.name:
+        read_records(path)
+    else:
+        read_dataset(path, **({"tags": "tags"} if ".tags." in path.name else {}))
+
+
+def limit_memory():
+    """Limit the memory of this process, and write no core files."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def main(folder, *args):
+    """Run the cases; the last line of output is "done"."""
+    limit_memory()
     signal.signal(signal.SIGALRM, _stop)
     warnings.simplefilter("ignore")
     if len(args) and not args[0].isdecimal():

@@ -9,15 +9,19 @@ process of its own, in the same folder.
 import os
 import pty
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import urllib.request
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from tests import commands
 
 ROOT = Path(__file__).parents[2]
 WIDTH = 80
@@ -59,13 +63,12 @@ def run(step, folder, ready=None):
 
     `ready` is called with the address of the page of `spmld review`, which is then stopped with Ctrl-C.
     """
-    environment = {**os.environ, "PYTHON": sys.executable, "TERM": "dumb", "BROWSER": "true", "COLUMNS": "80"}
+    environment = {"PYTHON": sys.executable, "TERM": "dumb", "BROWSER": "true", "COLUMNS": "80"}
     environment |= {"SPMLD_CACHE": str(folder / "cache"), "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT / "src")}
-    call = [sys.executable, "-c", step.command] if step.expected is None else ["bash", "-c", _SHELL + step.command]
     master, slave = pty.openpty()
-    streams = {"stdin": subprocess.DEVNULL, "stdout": slave, "stderr": slave, "start_new_session": True}
-    process = subprocess.Popen(call, cwd=folder, env=environment, **streams)
-    os.close(slave)
+    process, wait = _start(step, folder, environment, slave)
+    closing = threading.Thread(target=lambda: (wait(), os.close(slave)))  # ends the reading
+    closing.start()
     printed, stopped = b"", False
     with os.fdopen(master, "rb", buffering=0) as terminal:
         while part := _read(terminal):
@@ -75,8 +78,23 @@ def run(step, folder, ready=None):
                 urllib.request.urlopen(address.partition("#")[0], timeout=TIMEOUT).close()  # it is served
                 if ready is not None:
                     ready(address)
-                os.killpg(process.pid, signal.SIGINT)
-    return process.wait(TIMEOUT), printed.decode().replace("\r\n", "\n").strip("\n")
+                os.kill(process.pid, signal.SIGINT)
+    closing.join()
+    return wait(), printed.decode().replace("\r\n", "\n").strip("\n")
+
+
+def _start(step, folder, environment, terminal):
+    """Start a step; return the process, and a function that waits for its exit status."""
+    words = shlex.split(step.command.replace("\\\n", "")) if step.expected is not None else []
+    if words and (words[0] != "spmld" or "|" in words):
+        streams = {"stdin": subprocess.DEVNULL, "stdout": terminal, "stderr": terminal}
+        call = ["bash", "-c", _SHELL + step.command]
+        process = subprocess.Popen(call, cwd=folder, env=os.environ | environment, **streams)
+        return process, process.wait
+    function, args = (commands.spmld, words[1:]) if words else (commands.script, [step.command])
+    name = os.ttyname(terminal)
+    process = commands.start(function, *args, folder=folder, out=name, err=name, **environment)
+    return process, lambda: process.join() or process.exitcode
 
 
 def _read(terminal):

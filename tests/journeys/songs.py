@@ -3,12 +3,10 @@
 The tags of a song are visible in its review: each tag contributes two of its six words.
 """
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
+
+from tests.commands import run_command
 
 WORDS = {
     "dance": "beat club floor bass synth fast",
@@ -52,13 +50,8 @@ def tag_lists(Y, sep="; "):
 
 
 def spmld(folder, *args):
-    """Run a command in a process of its own; return exit status, output and messages."""
-    environment = {**os.environ, "SPMLD_CACHE": str(folder / "cache")}
-    call = [sys.executable, "-m", "spmld.cli", *map(str, args)]
-    ran = subprocess.run(
-        call, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False, encoding="utf-8"
-    )
-    return ran.returncode, ran.stdout, ran.stderr
+    """Run a command; return exit status, output and messages."""
+    return run_command(folder, *args, SPMLD_CACHE=str(folder / "cache"))
 
 
 def succeed(folder, *args):

@@ -4,9 +4,10 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
+import tempfile
+from pathlib import Path
 
+from tests.commands import spmld, start
 from tests.review.cases import send
 
 
@@ -14,10 +15,14 @@ class RunningReview:
     """A running review and its page."""
 
     def __init__(self, folder, *args):
-        command = [sys.executable, "-m", "spmld.cli", "review", *args, "--no-browser"]
-        self.process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+        with tempfile.TemporaryDirectory() as name:
+            messages = Path(name, "messages")
+            os.mkfifo(messages)
+            command = ["review", *args, "--no-browser"]
+            self.process = start(spmld, *command, folder=folder, out=os.devnull, err=messages)
+            self.messages = messages.open(encoding="utf-8")
         self.lines = []
-        for line in self.process.stderr:
+        for line in self.messages:
             self.lines.append(line)
             if match := re.match(r"Open http://127\.0\.0\.1:(\d+)/#(\S+)", line):
                 self.port, self.token = int(match[1]), match[2]
@@ -30,6 +35,15 @@ class RunningReview:
         return json.loads(content)
 
     def stop(self):
-        self.process.send_signal(signal.SIGINT)
-        self.lines += self.process.stderr.readlines()
-        return self.process.wait(60)
+        os.kill(self.process.pid, signal.SIGINT)
+        return self._end()
+
+    def kill(self):
+        self.process.kill()
+        return self._end()
+
+    def _end(self):
+        with self.messages:
+            self.lines += self.messages.readlines()
+        self.process.join(60)
+        return self.process.exitcode

@@ -7,7 +7,7 @@ import click
 from spmld.cli import options
 from spmld.cli.cluster import describe_cluster_fit, fit_on_cluster
 from spmld.cli.fit_summary import describe_fit, held_out_quality
-from spmld.cli.fitting import expected_size, fit_model, save_model
+from spmld.cli.fitting import expected_size, fit_model, save_model, stored_fits
 from spmld.cli.loading import Source
 from spmld.cli.methods import build, check_decision, parse_params, with_decision
 from spmld.cli.printing import check_space, print_json, print_message
@@ -24,6 +24,7 @@ from spmld.cli.printing import check_space, print_json, print_message
     help="Whether to estimate the quality on held-out samples.",
     show_default=True,
 )
+@options.checkpoint_option
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
@@ -38,6 +39,7 @@ def fit(
     seed: int,
     decision: Any,
     held_out: bool,
+    checkpoint: str | None,
     scheduler: str | None,
     as_json: bool,
 ) -> None:
@@ -46,7 +48,7 @@ def fit(
     DATA is a file or a name, as for `spmld data`. In a table, label columns start with label_ or are named with
     --label, or --tags names a column with a list of tags. Empty fields are missing labels. Text, categories, dates and
     missing values are encoded, and the model file contains the encoder. With --trusted, labels that a person has
-    verified are used to estimate how often the others are wrong.
+    verified are used to estimate how often the others are wrong. With --checkpoint, a fit that was killed is resumed.
 
     \b
     Examples:
@@ -62,17 +64,19 @@ def fit(
     model = build(method, settings, seed, trusted=data.trusted is not None)
     check_decision(model, decision)
     if scheduler is not None:
-        if decision is not None:
-            raise ValueError("--decision and --scheduler cannot be combined; leave out one of them")
+        for option, value in (("--decision", decision), ("--checkpoint", checkpoint)):
+            if value is not None:
+                raise ValueError(f"{option} and --scheduler cannot be combined; leave out one of them")
         summary = fit_on_cluster(model, method, data, scheduler, out)
         print_json({"model": out, **summary}) if as_json else print_message(describe_cluster_fit(out, summary))
         return
     dataset = data.load_part()
     model = with_decision(model, decision, seed, dataset.Y)
     check_space(out, expected_size(dataset))
-    seconds = fit_model(model, dataset, method)
-    quality = {"held_out": held_out_quality(model, dataset, seed)} if held_out else {}
-    summary = save_model(model, out, data, dataset, method, seconds, **quality)
+    with stored_fits(checkpoint):
+        seconds = fit_model(model, dataset, method)
+        quality = {"held_out": held_out_quality(model, dataset, seed)} if held_out else {}
+        summary = save_model(model, out, data, dataset, method, seconds, **quality)
     if as_json:
         print_json({"model": out, **summary})
     else:

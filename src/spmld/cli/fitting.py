@@ -1,11 +1,13 @@
 """Fitting with a progress bar, and saving the model with a summary of the fit."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-import spmld
+import spmld.persistence
 from spmld.cli.loading import Source, frames, with_encoder
 from spmld.cli.methods import NOISE_RATES, uses_trusted, without_decision
 from spmld.cli.progress import progress_bar
@@ -59,6 +61,17 @@ def save_model(
     names = None if encoded else data.feature_names
     spmld.save(with_encoder(model, data), path, label_names=data.label_names, feature_names=names, summary=summary)
     return summary
+
+
+@contextmanager
+def stored_fits(folder: str | None) -> Iterator[None]:
+    """Store the fits of the block in a folder, which is deleted at the end of the block unless there is an error."""
+    if folder is None:
+        yield
+        return
+    with spmld.persistence.Checkpoint(folder) as stored:
+        yield
+    stored.clear()
 
 
 def expected_size(data: Dataset) -> int:

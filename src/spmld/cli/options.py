@@ -238,6 +238,12 @@ decision_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
+checkpoint_option = click.option(
+    "--checkpoint",
+    metavar="FOLDER",
+    help="Store finished parts in this folder, so that the same command resumes after an interruption. It is deleted "
+    "at the end.",
+)
 trust_option = several("--trust", "trusted", "TYPE", "Type in MODEL to trust")
 model_option = click.option("--model", metavar="MODEL", help="Model file to use instead of fitting a method.")
 method_options = _combine(

@@ -1,6 +1,6 @@
 """``spmld tune``: search for the parameters of a method."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from click.exceptions import Exit
@@ -8,7 +8,7 @@ from click.exceptions import Exit
 from spmld._table import TextTable
 from spmld.cli import options
 from spmld.cli.cluster import scheduler_option
-from spmld.cli.fitting import fit_model, save_model
+from spmld.cli.fitting import fit_model, save_model, stored_fits
 from spmld.cli.loading import Source, frames
 from spmld.cli.methods import build, parse_params, parse_space, with_decision, without_decision
 from spmld.cli.printing import print_message, print_result
@@ -32,6 +32,7 @@ from spmld.metrics import get_metric
 @options.folds_option(3)
 @options.seed_option("Seed for the folds, the search and the method.")
 @options.out_option("MODEL", "Model file to write, fitted on all samples with the best parameters.")
+@options.checkpoint_option
 @scheduler_option
 @options.json_option
 def tune(
@@ -46,13 +47,15 @@ def tune(
     folds: int,
     seed: int,
     out: str | None,
+    checkpoint: str | None,
     as_json: bool,
 ) -> None:
     """Search for the parameters of a method with the best metric on held-out labels of DATA.
 
     Without --choices and --range the search covers the most important parameters of the method. Ctrl-C ends the search
     and prints the finished trials, without writing a model. The model has a decision rule, as in `spmld fit`; the
-    search uses it for metrics of predictions and probabilities only.
+    search uses it for metrics of predictions and probabilities only. With --checkpoint, a search that was killed is
+    resumed.
 
     \b
     Examples:
@@ -73,23 +76,31 @@ def tune(
     search = search or ("grid" if all(isinstance(values, list) for values in space.values()) else "random")
     arguments = {"scoring": metric, "n_trials": trials, "cv": folds, "random_state": seed}
     space = {prefix + name: values for name, values in space.items()}
-    result = _search(searched, dataset, space, search, **arguments)
-    best = _to_python(result.best_params, prefix)
-    rows = [{metric: sign * t.score + 0.0, "seconds": t.seconds, **_to_python(t.params, prefix)} for t in result.ranked]
-    if out and not result.interrupted:
-        without_decision(model).set_params(**best)
-        seconds = fit_model(model, dataset, method)
-        details = {"tuned": best, "held_out": {metric: sign * result.best_score}}
-        save_model(model, out, data, dataset, method, seconds, **details)
-        print_message(f"{out}: {method} with {_describe(best)} fitted on {dataset}")
-    content = {"data": data.path, "method": method, "metric": metric, "search": search, "folds": folds, "best": best}
-    content |= {"interrupted": result.interrupted, "trials": rows}
-    print_result(content, TextTable.from_records(rows[:10]), as_json)
-    if result.interrupted:
-        options = " ".join(f"--param {name}={value}" for name, value in best.items())
-        command = f"; spmld fit {data.command()} --method {method} {options} -o {out} fits the best so far"
-        print_message("spmld: interrupted" + (f", no model written{command}" if out else ""))
-        raise Exit(130)
+    with stored_fits(checkpoint):
+        result = _search(searched, dataset, space, search, **arguments)
+        best = _to_python(result.best_params, prefix)
+        if out and not result.interrupted:
+            without_decision(model).set_params(**best)
+            seconds = fit_model(model, dataset, method)
+            details = {"tuned": best, "held_out": {metric: sign * result.best_score}}
+            save_model(model, out, data, dataset, method, seconds, **details)
+            print_message(f"{out}: {method} with {_describe(best)} fitted on {dataset}")
+        heading = {"data": data.path, "method": method, "metric": metric, "search": search, "folds": folds}
+        rows = [
+            {metric: sign * t.score + 0.0, "seconds": t.seconds, **_to_python(t.params, prefix)} for t in result.ranked
+        ]
+        content = {**heading, "best": best, "interrupted": result.interrupted, "trials": rows}
+        print_result(content, TextTable.from_records(rows[:10]), as_json)
+        if result.interrupted:
+            _exit_interrupted(f"{data.command()} --method {method}", best, out)
+
+
+def _exit_interrupted(arguments: str, best: dict[str, Any], out: str | None) -> NoReturn:
+    """Print how to fit the best parameters so far, and exit."""
+    options = " ".join(f"--param {name}={value}" for name, value in best.items())
+    command = f"; spmld fit {arguments} {options} -o {out} fits the best so far"
+    print_message("spmld: interrupted" + (f", no model written{command}" if out else ""))
+    raise Exit(130)
 
 
 def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **arguments: Any) -> Any:

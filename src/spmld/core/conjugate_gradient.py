@@ -35,7 +35,8 @@ def conjugate_gradient(
         return xp.sum(a * b, axis=axis, keepdims=True)
 
     def ratio(a: Array, b: Array) -> Array:
-        return a / xp.where(b > 0, b, xp.ones_like(b))
+        # Rounding errors can make the curvature of a direction negative: no step is made along it.
+        return xp.where(b > 0, a, 0 * a) / xp.where(b > 0, b, xp.ones_like(b))
 
     x, r = (xp.zeros_like(target), target) if x is None else (x, target - apply(x))
     z = precondition(r)

@@ -80,7 +80,10 @@ class LinearObjective:
         return namespace(A).sum(A, axis=0 if self.separable else None)
 
     def norm(self, G: Array) -> Array:
-        return namespace(G).sqrt(self.total(G * G))
+        """Return the norms of the columns of G, or its norm; squares of finite values do not overflow."""
+        xp = namespace(G)
+        unit = (float(xp.max(xp.abs(G))) if G.shape[0] else 0.0) or 1.0
+        return unit * xp.sqrt(self.total((G / unit) ** 2))
 
     def scores_at_zero(self, B: Array) -> tuple[Array, ...]:
         """Return the scores at B = 0."""

@@ -5,8 +5,9 @@ the labels are independent, each label has its own step lengths and stopping.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from math import log2
 from operator import mul
 from typing import Any
 
@@ -66,6 +67,7 @@ def newton_minimize(
     until = Tolerances(**tolerances)
     offsets = offset if isinstance(offset, tuple) else (offset,) * len(problem.blocks)
     losses = loss if isinstance(loss, tuple) else (loss,) * len(problem.blocks)
+    problem, penalty = _in_range(problem, penalty, B)
     objective = LinearObjective(problem, losses, design, penalty, offsets)
     if not objective.separable or not problem.engine.local:
         return _minimize(objective, B, until)
@@ -88,6 +90,21 @@ def newton_minimize(
     return Minimum(joined, max(part.steps for _, part in parts), all(part.converged for _, part in parts))
 
 
+def _in_range(problem: Problem, penalty: Penalty, B: Array) -> tuple[Problem, Penalty]:
+    """Divide huge or tiny weights and penalties by their size.
+
+    The minimum does not change, but squares of gradients neither overflow nor vanish.
+    """
+    xp = namespace(B)
+    mean = float(problem.sum(lambda block: xp.sum(block.J))) / problem.n
+    largest = max(mean, penalty.t, penalty.g)
+    if 1e-6 <= largest <= 1e6:
+        return problem, penalty
+    unit = 2.0 ** round(log2(largest))  # a power of two, so that quotients are exact
+    blocks = problem.map(lambda block: replace(block, J=xp.astype(block.J, B.dtype) / unit))
+    return replace(problem, blocks=blocks), replace(penalty, t=penalty.t / unit, g=penalty.g / unit)
+
+
 def _select_columns(objective: LinearObjective, columns: slice) -> tuple[LinearObjective, Any]:
     return objective.columns(columns), slice(None)
 
@@ -103,7 +120,8 @@ def _minimize(objective: LinearObjective, B: Array, until: Tolerances) -> Minimu
     active, result = xp.arange(B.shape[1], device=B.device), B
     S = objective.scores(B)
     value = objective.value(B, S)
-    steps, exact, drifts = 0, True, float(xp.finfo(B.dtype).eps) > 1e-12
+    eps = float(xp.finfo(B.dtype).eps)
+    steps, exact, drifts = 0, True, eps > 1e-12
     while True:
         G, C = objective.derivatives(B, S)
         norm = objective.norm(G)
@@ -124,7 +142,7 @@ def _minimize(objective: LinearObjective, B: Array, until: Tolerances) -> Minimu
         # A direction need not be more accurate than its curvature: the square root is enough for superlinear
         # convergence. The curvature of the squared loss is constant.
         squared = objective.losses[0].name == "squared"
-        forcing = xp.clip(goal / norm if squared else xp.sqrt(norm * until.tol / goal), 0, 0.2)
+        forcing = xp.clip(goal / norm if squared else xp.sqrt(norm * until.tol / goal), eps, 0.2)
         direction = _newton_direction(objective, B, C, G, forcing, until)
         B, S, value, stuck = _search(objective, B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
@@ -152,6 +170,7 @@ def _search(
     cannot decrease by more than its rounding error.
     """
     xp = namespace(B)
+    D = xp.where(xp.isfinite(D), D, 0 * G)
     descent = objective.total(G * D)
     dS = objective.problem.map(lambda block: objective.design.scores(block, D))
     step = xp.ones_like(value)
@@ -160,7 +179,7 @@ def _search(
         new = B + step * D
         new_S = objective.problem.engine.map(lambda s, d, step=step: s + step * d, S, dS)
         new_value = objective.value(new, new_S)
-        short = new_value > value + 1e-4 * step * descent + rounding
+        short = ~(new_value <= value + 1e-4 * step * descent + rounding)  # also if it is NaN
         if not xp.any(short):
             break
         step = xp.where(short, 0.5 * step if halvings < 30 else 0 * step, step)

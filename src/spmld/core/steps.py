@@ -5,7 +5,7 @@ from functools import partial
 from operator import mul
 from typing import ClassVar, Protocol
 
-from spmld._arrays import MEMORY, budget, namespace, row_slices
+from spmld._arrays import MEMORY, budget, column_major, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import column_squares
 from spmld.core.entries import Entries
@@ -164,8 +164,10 @@ class UpdateW:
         curvature = objective.ridge.curvature_W(state.W)
 
         def apply(D: Array) -> Array:
+            direction = column_major(D)
+
             def product(block: Block, rows: Rows) -> Array:
-                T = block.X @ D
+                T = block.X @ direction
                 slope = coupling.weights(rows.P) * T
                 if N is not None:
                     slope = slope + correlation.gradient_T(block, replace(rows, T=T), N)

@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
+from spmld._device import to_device
 from spmld._threads import limit_threads
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.designs import Features, Penalty, label_laplacian
@@ -18,6 +19,7 @@ from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss, NoisyLogistic
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
+from spmld.estimators._inputs import sparse_if_mostly_zero
 from spmld.estimators._linear import LinearModel, make_linear_problem
 from spmld.estimators.block_data import BlockData
 from spmld.estimators.progress import warn_not_converged
@@ -36,6 +38,7 @@ class _MaskedLinear(LinearModel):
     max_iter: int = 100
     warm_start: bool = False
     n_jobs: int | None = None
+    device: str | None = None
 
     @abstractmethod
     def _ridge(self) -> float:
@@ -50,6 +53,7 @@ class _MaskedLinear(LinearModel):
         """Return the scores of a model without features, from the mean sign of each label."""
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+        X = to_device(sparse_if_mostly_zero(X), self.device)
         few = few_for_single_labels if self.label_graph_penalty == 0 else None
         self._minimize(make_linear_problem(X, labels, weights, bool(self.fit_intercept), few), X, labels)
 
@@ -83,14 +87,16 @@ class _MaskedLinear(LinearModel):
     def _initialize(self, X: Any, problem: Problem) -> Any:
         """Return the coefficients of the last fit if `warm_start`, else zeros with the intercepts of label means."""
         d, l = X.shape[1], problem.n_labels
-        xp, n_rows = namespace(X), d + int(self.fit_intercept)
+        last = np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X))
         if self.warm_start and hasattr(self, "coef_") and tuple(self.coef_.shape) == (l, d):
-            last = np.column_stack([to_numpy(self.coef_), to_numpy(self.intercept_)]).T[:n_rows]
+            last[:d] = to_numpy(self.coef_).T
+            last[d:] = to_numpy(self.intercept_)
             observed = problem.sum(lambda block: block.entries.column_sums(1.0 * (block.J != 0)))
-            return move((last * (to_numpy(observed) > 0)).astype(numpy_dtype(X)), X)
-        B = move(np.zeros((n_rows, l), dtype=numpy_dtype(X)), X)
+            last[:, to_numpy(observed) == 0] = 0
+            return move(last, X)
+        B = move(last, X)
         if self.fit_intercept:
-            B = xp.concat([B[:-1, :], self._initial_intercept(label_means(problem, B))[None, :]])
+            B[-1, :] = self._initial_intercept(label_means(problem, B))
         return B
 
     def _map_in_threads(self, function: Callable[..., Any], groups: Iterable[Any]) -> Iterable[Any]:
@@ -144,6 +150,8 @@ class MaskedLogistic(_MaskedLinear):
         Whether to start from the coefficients of the last fit.
     n_jobs : int or None, default=None
         Number of threads, each for a group of labels.
+    device : str or None, default=None
+        Device of torch to fit on, such as "cuda", if X is not a tensor. The fitted arrays are those of NumPy.
     false_positive_rate, false_negative_rate : float or array-like of shape (n_labels,), default=0.0
         Noise rates of the labels: the probability :math:`\alpha` that a true negative is observed as positive, and the
         probability :math:`\beta` that a true positive is observed as negative. If they are not 0, the loss is the
@@ -224,7 +232,7 @@ class MaskedRidge(_MaskedLinear):
     ----------
     alpha : float, default=1.0
         Regularization strength, as in `Ridge`.
-    label_graph_penalty, fit_intercept, tol, max_iter, warm_start, n_jobs
+    label_graph_penalty, fit_intercept, tol, max_iter, warm_start, n_jobs, device
         As in `MaskedLogistic`; one Newton step is usually enough.
 
     Attributes

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,12 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.utils import check_random_state
 
-from spmld._io import need
+from spmld._io import need, shorten
 from spmld.model_selection.search_result import SearchTrial
 from spmld.model_selection.search_space import grid_space, optuna_space, random_space
+
+_SECONDS = "seconds"
+"""Attribute of the trials of a study that were finished by `tune`."""
 
 
 class Candidates:
@@ -73,8 +77,15 @@ class OptunaCandidates:
         if isinstance(storage, os.PathLike) or (isinstance(storage, str) and "://" not in storage):
             Path(storage).parent.mkdir(parents=True, exist_ok=True)
             storage = f"sqlite:///{os.fspath(storage)}"
-        self.study = optuna.create_study(storage=storage, study_name=name, load_if_exists=True, direction="maximize")
-        self.finished = [_to_trial(trial) for trial in self.study.trials if "seconds" in trial.user_attrs]
+        self._place = None if storage is None else f"the study {name!r} of {storage}"
+        options = {"storage": storage, "study_name": name, "load_if_exists": True, "direction": "maximize"}
+        with self._clear_errors():
+            self.study = optuna.create_study(**options)
+            stored = self.study.trials
+        # A process can be killed after it has stored the seconds of a trial, and before it has stored its score.
+        self.finished = [
+            _to_trial(trial) for trial in stored if trial.state.is_finished() and _SECONDS in trial.user_attrs
+        ]
         self._check_resumed(space, scoring, f"to resume the study {name!r} of {storage}")
         self.study.set_user_attr("scoring", scoring)
         seed = None if random_state is None else check_random_state(random_state).randint(2**31 - 1)
@@ -95,17 +106,31 @@ class OptunaCandidates:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for _ in range(self.total - len(self.finished)):
-            self._asked = self.study.ask(self.distributions)
+            with self._clear_errors():
+                self._asked = self.study.ask(self.distributions)
             yield self._asked.params
+
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        """Raise errors of a storage with its name and their cause; Optuna's own message hides it."""
+        try:
+            yield
+        except Exception as error:  # of Optuna, SQLAlchemy or a database
+            if self._place is None:
+                raise
+            cause = error.__cause__ or error
+            reason = f"{getattr(cause, 'orig', cause)}; free some space, pass another file, or restore it from a copy"
+            raise ValueError(shorten(f"{self._place} cannot be read or written: {reason}")) from error
 
     def tell(self, trial: SearchTrial) -> None:
         """Store a finished trial."""
-        self._asked.set_user_attr("fold_scores", trial.fold_scores)
-        self._asked.set_user_attr("seconds", trial.seconds)
-        if np.isnan(trial.score):
-            self.discard()
-        else:
-            self.study.tell(self._asked, trial.score)
+        with self._clear_errors():
+            self._asked.set_user_attr("fold_scores", trial.fold_scores)
+            self._asked.set_user_attr(_SECONDS, trial.seconds)
+            if np.isnan(trial.score):
+                self.discard()
+            else:
+                self.study.tell(self._asked, trial.score)
         self._asked = None
 
     def discard(self) -> None:
@@ -117,4 +142,4 @@ class OptunaCandidates:
 def _to_trial(stored: Any) -> SearchTrial:
     """Return a stored trial; failed ones have no value in the storage."""
     score = float("nan") if stored.value is None else stored.value
-    return SearchTrial(stored.params, score, stored.user_attrs["fold_scores"], stored.user_attrs["seconds"])
+    return SearchTrial(stored.params, score, stored.user_attrs["fold_scores"], stored.user_attrs[_SECONDS])

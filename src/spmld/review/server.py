@@ -32,6 +32,8 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _MAX_BODY = 10_000  # bytes
+_STATUS = {False: HTTPStatus.BAD_REQUEST, True: HTTPStatus.INSUFFICIENT_STORAGE}
+"""Status of other errors, by whether a file could not be written."""
 
 
 class RequestError(Exception):
@@ -161,8 +163,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._check_origin()
             url = urlsplit(self.path)
             kind, content = make(url.path, parse_qs(url.query))
-        except (RequestError, ValueError) as error:
-            status = error.status if isinstance(error, RequestError) else HTTPStatus.BAD_REQUEST
+        except (RequestError, ValueError, OSError) as error:
+            status = getattr(error, "status", _STATUS[isinstance(error, OSError)])
             kind, content = _to_json({"error": str(error)})
             self.close_connection = True  # the body may not have been read
         self.send_response(status)

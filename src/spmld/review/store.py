@@ -1,7 +1,8 @@
 """DecisionStore: decisions in a SQLite file, each one on disk before the call returns."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -55,10 +56,11 @@ class DecisionStore:
         self.path = Path(path)
         check_store(self.path)
         self._lock = Lock()
-        self._connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = FULL")
-        self._connection.execute(_SCHEMA)
+        with self._clear_errors():
+            self._connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = FULL")
+            self._connection.execute(_SCHEMA)
         self._seen = 0
         self._active: dict[str, list[Decision]] = {}  # by reviewer, in order
         self._places: dict[Place, list[Decision]] = {}
@@ -67,12 +69,12 @@ class DecisionStore:
     def add(self, *decisions: Decision) -> None:
         """Write decisions in one transaction. They are on disk when the call returns."""
         rows = [(d.key, d.label, d.answer, d.reviewer, d.time, d.sample) for d in decisions]
-        with self._lock:
+        with self._lock, self._clear_errors():
             self._write(rows)
 
     def undo(self, reviewer: str) -> Decision | None:
         """Take back the last decision of a reviewer, and return it; None if there is none."""
-        with self._lock:
+        with self._lock, self._clear_errors():
             self._refresh()
             stack = self._active.get(reviewer)
             if not stack:
@@ -83,7 +85,7 @@ class DecisionStore:
 
     def decisions(self) -> list[Decision]:
         """Return the decisions that have not been undone, in order."""
-        with self._lock:
+        with self._lock, self._clear_errors():
             self._refresh()
             return [decision for place in self._places.values() for decision in place]
 
@@ -93,7 +95,7 @@ class DecisionStore:
 
     def refresh(self) -> set[Place]:
         """Read the rows that this or other processes have added, and return the entries that have changed."""
-        with self._lock:
+        with self._lock, self._clear_errors():
             self._refresh()
             changed, self._changed = self._changed, set()
             return changed
@@ -102,14 +104,28 @@ class DecisionStore:
         """Close the file."""
         self._connection.close()
 
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        """Raise errors of SQLite as OSError if the file cannot be used, and as ValueError if it is damaged."""
+        try:
+            yield
+        except sqlite3.ProgrammingError:  # such as a store that is closed
+            raise
+        except sqlite3.OperationalError as error:
+            reason = f"{error}; choose another folder or free some space. Confirmed decisions are stored"
+            raise OSError(f"cannot read or write {self.path}: {reason}") from error
+        except sqlite3.DatabaseError as error:
+            raise ValueError(f"{self.path} is damaged: {error}; restore it from a copy, or pass a new file") from error
+
     def _write(self, rows: Iterable[tuple[object, ...]]) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             self._connection.executemany(f"INSERT INTO decision ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", rows)  # nosec B608
+            self._connection.execute("COMMIT")
         except BaseException:
-            self._connection.execute("ROLLBACK")
+            with suppress(sqlite3.Error):  # SQLite may have rolled back already
+                self._connection.execute("ROLLBACK")
             raise
-        self._connection.execute("COMMIT")
 
     def _refresh(self) -> None:
         query = f"SELECT id, {_COLUMNS} FROM decision WHERE id > ? ORDER BY id"  # nosec B608

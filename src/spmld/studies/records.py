@@ -17,9 +17,11 @@ import json
 import lzma
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+from spmld._io import write_error, writing
 from spmld.studies.config import Study
 from spmld.studies.loading import parse_study
 from spmld.studies.record_types import record_problem
@@ -191,20 +193,26 @@ class RecordWriter:
 
     def append(self, record: Record) -> None:
         """Write a record to the disk."""
-        self._file.write(_line(record))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._file.write(_line(record))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            with suppress(OSError):  # closing writes the rest again
+                self._file.close()
+            raise RecordError(f"{write_error(self.path, error)}; finished trials are recorded") from error
         self.records.add(record)
 
     def put_in_order(self) -> None:
         """Replace the file by one with the records in order, atomically. It is then closed."""
         content = b"".join(map(_line, self.records.in_order()))
-        part = self.path.with_name(self.path.name + ".part")
-        with part.open("wb") as file:
-            file.write(lzma.compress(content) if self.path.suffix == ".xz" else content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, self.path)
+        try:
+            with writing(self.path) as part, part.open("wb") as file:
+                file.write(lzma.compress(content) if self.path.suffix == ".xz" else content)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise RecordError(f"{error}; finished trials are recorded") from error
         if (journal := _journal(self.path)) != self.path:
             journal.unlink()
         self._file.close()

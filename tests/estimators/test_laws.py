@@ -1,0 +1,94 @@
+"""Laws of every public estimator: only observed entries count, and no order, container or precision changes the fit."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from spmld import LEML, SelfPacedEnsemble, estimators
+from spmld.datasets import make_planted
+from spmld.estimators import DependencyCorrection, FeatureScaler, LandmarkFeatures, MultiLabelEstimator
+from spmld.labels import hide_labels
+from spmld.model_selection import make_folds
+
+from .cases import make
+
+FITTED = [cls for _, cls in inspect.getmembers(estimators, inspect.isclass) if hasattr(cls, "fit")]
+CLASSES = [cls for cls in FITTED if hasattr(cls, "decision_function") and not inspect.isabstract(cls)]
+DATA = make_planted(120, 8, 5, random_state=0)
+Y = hide_labels(DATA.Y, observed_fraction=0.6, random_state=0)
+OBSERVED = ~np.isnan(Y)
+SAME = np.arange(len(Y))
+every_estimator = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+
+
+def probabilities(cls, X=DATA.X, Y=Y, order=None, **options):
+    """Fit to samples, in some order; return the probabilities of all samples in the order of X."""
+    model = make(cls)
+    if cls is LEML:
+        model.set_params(tol=1e-10, max_iter=1000)  # random initial factors belong to the positions of labels
+    if cls is SelfPacedEnsemble and order is not None:
+        # Landmarks of the kernel view are drawn by position, and centered only if X is dense. Folds move with samples.
+        place = np.argsort(order)
+        folds = [(place[train], place[test]) for train, test in make_folds(3, DATA.X, OBSERVED, random_state=0)]
+        model.set_params(views=("ridge", "linear"), cv=folds)
+    samples = slice(None) if order is None else order
+    return model.fit(X[samples], Y[samples], **options).predict_proba(X)
+
+
+def test_all_public_estimators_are_tested():
+    parts = {DependencyCorrection, FeatureScaler, LandmarkFeatures, MultiLabelEstimator}  # without labels or scores
+    assert set(FITTED) - set(CLASSES) == parts
+    assert len(CLASSES) >= 11
+
+
+@every_estimator
+def test_values_of_missing_entries_change_no_bit(cls):
+    expected = probabilities(cls)
+    for values in (DATA.Y, 1 - DATA.Y, np.inf):
+        np.testing.assert_array_equal(probabilities(cls, Y=np.where(OBSERVED, Y, values), mask=OBSERVED), expected)
+
+
+@every_estimator
+def test_weight_zero_is_missing(cls):
+    weights = np.where(OBSERVED, np.random.default_rng(0).uniform(0.5, 2, Y.shape), 0)
+    expected = probabilities(cls, entry_weight=weights)
+    np.testing.assert_array_equal(probabilities(cls, Y=np.where(OBSERVED, Y, 1), entry_weight=weights), expected)
+
+
+@every_estimator
+def test_permuting_samples_permutes_the_scores(cls):
+    order = np.random.default_rng(0).permutation(len(Y))
+    np.testing.assert_allclose(probabilities(cls, order=order), probabilities(cls, order=SAME), atol=1e-5)
+
+
+@every_estimator
+def test_permuting_labels_permutes_the_columns(cls):
+    labels = np.random.default_rng(0).permutation(Y.shape[1])
+    np.testing.assert_allclose(probabilities(cls, Y=Y[:, labels]), probabilities(cls)[:, labels], atol=1e-4)
+
+
+@every_estimator
+def test_float32_follows_float64(cls):
+    np.testing.assert_allclose(probabilities(cls, X=DATA.X.astype(np.float32)), probabilities(cls), atol=1e-3)
+
+
+@every_estimator
+def test_dense_equals_sparse(cls):
+    X = np.where(np.random.default_rng(0).random(DATA.X.shape) < 0.3, DATA.X, 0)
+    X[:, 0] = DATA.X[:, 0]  # no two samples at the same distance
+    dense, sparse = (probabilities(cls, X=features, order=SAME) for features in (X, sp.csr_array(X)))
+    np.testing.assert_allclose(sparse, dense, atol=1e-6)
+
+
+@every_estimator
+def test_the_same_seed_gives_the_same_fit(cls):
+    model = make(cls).fit(DATA.X, Y)
+    expected = model.decision_function(DATA.X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_array_equal(make(cls).fit(DATA.X, Y).decision_function(DATA.X), expected)
+        model.fit(DATA.X[:60], 1 - Y[:60])  # a fit leaves nothing behind
+        np.testing.assert_array_equal(model.fit(DATA.X, Y).decision_function(DATA.X), expected)

@@ -1,0 +1,168 @@
+"""Full and read-only disks, and damaged files: a clear error, and the previous content is still there."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import spmld
+from spmld.cli import main
+from spmld.datasets import make_planted
+from spmld.model_selection import tune
+from spmld.persistence import Checkpoint, ModelFileError
+from spmld.review import Decision, DecisionStore, read_decisions
+from tests.review.cases import send, serve
+
+unix = pytest.mark.skipif(sys.platform != "linux", reason="the limits need Linux")
+ROOT = Path(__file__).parents[2]
+DATA = make_planted(n_samples=80, random_state=0)
+DECISION = Decision("a1", "sad", "present", "ann", "2026-01-01T00:00:00Z")
+
+
+def run_writers(folder, *faults):
+    """Return the errors of 12 writers under each fault."""
+    program = [sys.executable, "-m", "tests.faults.writers", str(folder), *faults]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = done.stdout.splitlines()
+    assert len(lines) == 12 * len(faults)
+    return lines
+
+
+@unix
+def test_full_disks_and_read_only_folders_raise_and_leave_the_previous_files(tmp_path):
+    lines = run_writers(tmp_path, "full", "read-only")
+    assert sum("File too large" in line for line in lines) == 10  # SQLite has other words
+    assert sum("permission denied" in line.lower() for line in lines) == 10
+
+
+@pytest.mark.parametrize("damage", ["truncated", "changed", "empty"])
+def test_a_damaged_checkpoint_raises_an_error_that_names_the_file(tmp_path, damage):
+    def fit():
+        with Checkpoint(tmp_path, min_seconds=0):
+            return spmld.MaskedRidge().fit(DATA.X, DATA.Y).decision_function(DATA.X)
+
+    expected = fit()
+    (file,) = tmp_path.glob("fit-*.skops")
+    content = file.read_bytes()
+    damaged = {"truncated": content[:-100], "changed": content[:500] + b"x" + content[501:], "empty": b""}[damage]
+    file.write_bytes(damaged)
+    with pytest.raises(ModelFileError, match=f"{file.name}.*delete this file of the checkpoint to repeat its fit"):
+        fit()
+    assert file.read_bytes() == damaged
+    file.unlink()
+    np.testing.assert_array_equal(fit(), expected)
+
+
+def test_a_file_in_place_of_a_checkpoint_raises(tmp_path):
+    file = tmp_path / "model.skops"
+    file.write_bytes(b"good")
+    with pytest.raises(ValueError, match=r"model.skops is a file; pass the name of a folder"):
+        Checkpoint(file)
+
+
+def damage(file):
+    """Overwrite a SQLite file except for its header."""
+    content = file.read_bytes()
+    file.write_bytes(content[:16] + b"\x55" * (len(content) - 16))
+    return file.read_bytes()
+
+
+def test_a_damaged_store_of_decisions_raises(tmp_path):
+    file = tmp_path / "review.sqlite"
+    with DecisionStore(file) as store:
+        store.add(DECISION)
+    content = damage(file)
+    for use in (DecisionStore, read_decisions):
+        with pytest.raises(ValueError, match=r"review\.sqlite is damaged: .*restore it from a copy"):
+            use(file)
+    assert file.read_bytes() == content
+
+
+def test_a_damaged_storage_of_a_search_raises(tmp_path):
+    file = tmp_path / "study.db"
+    options = {"method": "optuna", "n_trials": 2, "cv": 2, "random_state": 0, "storage": file}
+    space = {"alpha": (0.1, 10.0, "log")}
+    tune(spmld.MaskedRidge(), DATA.X, DATA.Y, space, **options)
+    content = damage(file)
+    with pytest.raises(ValueError, match=r"the study 'spmld' of .*study\.db cannot be read or written: "):
+        tune(spmld.MaskedRidge(), DATA.X, DATA.Y, space, **options)
+    assert file.read_bytes() == content
+
+
+def test_a_search_killed_between_two_writes_of_a_trial_repeats_that_trial(tmp_path):
+    optuna = pytest.importorskip("optuna")
+    file = tmp_path / "study.db"
+    options = {"method": "optuna", "cv": 2, "random_state": 0, "storage": file, "refit": False}
+    tune(spmld.MaskedRidge(), DATA.X, DATA.Y, {"alpha": (0.1, 10.0, "log")}, n_trials=2, **options)
+    study = optuna.load_study(study_name="spmld", storage=f"sqlite:///{file}")
+    trial = study.ask({"alpha": optuna.distributions.FloatDistribution(0.1, 10.0, log=True)})
+    trial.set_user_attr("fold_scores", [0.5, 0.5])
+    trial.set_user_attr("seconds", 0.1)  # and no score
+    result = tune(spmld.MaskedRidge(), DATA.X, DATA.Y, {"alpha": (0.1, 10.0, "log")}, n_trials=3, **options)
+    assert len(result.trials) == 3
+    assert not any(np.isnan(trial.score) for trial in result.trials)
+
+
+@unix
+def test_the_review_page_shows_that_the_disk_is_full(tmp_path):
+    from tests.faults.disks import limited_files
+
+    with serve(tmp_path / "review.sqlite") as server:
+        body = {"position": 0, "answer": "present"}
+        assert send(server.port, "POST", "/api/decision", server.token, body)[0] == 200
+        with limited_files(0):
+            status, _, content = send(server.port, "POST", "/api/decision", server.token, {**body, "position": 1})
+        assert status == 507
+        assert b"review.sqlite" in content
+        assert send(server.port, "POST", "/api/decision", server.token, {**body, "position": 2})[0] == 200
+    assert len(read_decisions(tmp_path / "review.sqlite")) == 2
+
+
+@pytest.mark.parametrize("command", ["fit", "tune"])
+def test_a_command_with_a_checkpoint_gives_the_same_model_and_deletes_it(tmp_path, command):
+    data = spmld.datasets.Dataset(DATA.X, DATA.Y)
+    spmld.datasets.write_csv(data, tmp_path / "data.csv")
+    arguments = [command, str(tmp_path / "data.csv"), "--method", "MaskedLogistic"]
+    arguments += ["--trials", "3"] if command == "tune" else []
+    scores = []
+    for name, options in (("plain", []), ("stored", ["--checkpoint", str(tmp_path / "checkpoint")])):
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments, "-o", str(tmp_path / f"{name}.skops"), *options])
+        assert ended.value.code == 0
+        scores.append(spmld.load(tmp_path / f"{name}.skops").predict_proba(DATA.X))
+    np.testing.assert_array_equal(*scores)
+    assert not (tmp_path / "checkpoint").exists()
+
+
+def test_only_fits_with_the_same_parameters_and_data_are_loaded(tmp_path):
+    Y = np.where(np.arange(len(DATA.Y))[:, None] == 0, 1 - DATA.Y, DATA.Y)
+    weights = np.where(np.arange(len(DATA.Y))[:, None] == 1, 2.0, np.ones_like(DATA.Y))
+    cases = [(1.0, DATA.X, DATA.Y, None), (2.0, DATA.X, DATA.Y, None), (1.0, DATA.X + 1, DATA.Y, None)]
+    cases += [(1.0, DATA.X, Y, None), (1.0, DATA.X, DATA.Y, weights)]
+    for n_loaded in (0, len(cases)):
+        with Checkpoint(tmp_path, min_seconds=0) as checkpoint:
+            for alpha, X, labels, entry_weight in cases:
+                model = spmld.MaskedRidge(alpha=alpha).fit(X, labels, entry_weight=entry_weight)
+                expected = model.coef_ if n_loaded else None
+        assert checkpoint.n_loaded == n_loaded
+    np.testing.assert_array_equal(spmld.MaskedRidge().fit(DATA.X, DATA.Y, entry_weight=weights).coef_, expected)
+
+
+@pytest.mark.parametrize("seed", [None, np.random.RandomState(0)])
+def test_random_fits_are_not_stored(tmp_path, seed):
+    with Checkpoint(tmp_path, min_seconds=0) as checkpoint:
+        spmld.LEML(random_state=seed).fit(DATA.X, DATA.Y)
+    assert (checkpoint.n_stored, os.listdir(tmp_path)) == (0, [])
+
+
+def test_fits_in_other_threads_are_not_stored(tmp_path):
+    with Checkpoint(tmp_path, min_seconds=0) as checkpoint:
+        thread = threading.Thread(target=spmld.MaskedRidge().fit, args=(DATA.X, DATA.Y))
+        thread.start()
+        thread.join()
+    assert checkpoint.n_stored == 0
