@@ -1,8 +1,8 @@
 """Fits on one and two Dask workers with one thread each: run time, parallel efficiency, bytes sent, and a cost model.
 
 ``python -m benchmarks.distributed [samples]`` (default 400,000; needs two free cores) generates planted data on the
-workers and fits `DaskSPMLD` with a fixed number of iterations. Bytes are those that the workers send, counted by Dask, and
-the sizes of the functions that the client sends. They are compared with 4 (l + d) k floats per block and iteration.
+workers and fits `DaskSPMLD` with a fixed number of iterations. Bytes are those that the workers send, counted by Dask,
+and the sizes of the functions that the client sends, compared with 4 (l + d) k floats per block and outer iteration.
 The cost model has the time of an outer iteration for one row on one core, and the time of a step that does not depend
 on the rows; both are solved from the two run times.
 """
@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 
+import cloudpickle
 import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
@@ -37,21 +38,16 @@ class Counts:
         self.steps, self.bytes = 0, 0
 
     def install(self):
+        """Count the functions that all engines send."""
         send = DaskEngine._send
 
         def counted(engine, function):
             packed = send(engine, function)
             self.steps += 1
-            self.bytes += len(packed) if isinstance(packed, bytes) else self.size(function)
+            self.bytes += len(cloudpickle.dumps(function))
             return packed
 
         DaskEngine._send = counted
-
-    @staticmethod
-    def size(function):
-        import cloudpickle
-
-        return len(cloudpickle.dumps(function))
 
 
 def transferred(client):
