@@ -48,7 +48,8 @@ def update_W(
     problem: Problem, loss: Loss, t: float, factors: Factors, tol: float = 1e-3, max_iter: int = 5, cg_iter: int = 20
 ) -> Factors:
     """Minimize in W: one problem in (d, k). The maximum numbers of steps are those of the released code of LEML."""
-    design, until = Factored(factors.H), {"tol": tol, "max_iter": max_iter, "cg_iter": cg_iter}
+    design = Factored(factors.H)
+    until: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "cg_iter": cg_iter}
     # Steps that are truncated would otherwise depend on rounding errors, and with them on the row blocks.
     result = newton_minimize(
         problem, loss, design, Penalty(t), factors.W, offset=factors.b, reorthogonalize=True, **until

@@ -98,8 +98,8 @@ def _linear(model: Any, decisions: bool) -> Linear:
         intercept = log_odds(model.prior_)
         return _make(np.zeros((len(intercept), model.n_features_in_)), intercept, "logistic")
     if isinstance(model, MultiLabelEstimator) and hasattr(model, "coef_") and hasattr(model, "intercept_"):
-        link = "logistic" if model.loss == "logistic" else "bent"
-        return _make(to_dense(model.coef_, "coef_"), model.intercept_, link)
+        coef = to_dense(model.coef_, "coef_")
+        return _make(coef, model.intercept_, "logistic" if model.loss == "logistic" else "bent")
     raise _not_linear(type(model).__name__)
 
 
