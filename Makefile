@@ -5,6 +5,7 @@ BIN := .venv/bin
 STUDIES ?= tables released radar radar_released surface
 JOBS ?= 2
 MINUTES ?= 10
+KILLS ?= 50
 MUTANTS ?= 120
 KERNEL_TESTS ?= tests/core tests/pacing tests/metrics tests/model_selection tests/estimators tests/test_kernels.py
 
@@ -35,11 +36,26 @@ test-kernels: .venv/test ## run the numerical tests under each BLAS kernel of th
 fuzz: .venv/test ## random bad input for readers and estimators, for MINUTES minutes (default 10)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(MINUTES)
 
-lint: .venv/test ## style, types and import layers
+fuzz-coverage: .venv/fuzz ## coverage-guided fuzzing of the readers and the model loader, for MINUTES minutes (Linux)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.coverage $(MINUTES)
+
+faults: .venv/test ## kill each command KILLS times (default 50), write to full and read-only disks
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -W ignore -m tests.faults $(KILLS)
+
+load: .venv/test ## mixed use for MINUTES minutes with constant memory, then predictions of a million rows
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.load $(MINUTES)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.large_predictions
+
+audit-dependencies: .venv/bin/python ## known vulnerabilities of the installed versions (needs a network)
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/pip-audit --skip-editable
+
+lint: .venv/test ## style, types, import layers and security
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive src
 
 bench: .venv/bench ## print speed and memory ratios
 	$(BIN)/python -m benchmarks
@@ -66,6 +82,10 @@ clean: ## remove the environment and what was written
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
 	touch $@ .venv/demo
 
+.venv/fuzz: .venv/test
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fuzz]'
+	touch $@
+
 .venv/bench: .venv/test
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	touch $@
@@ -74,4 +94,4 @@ clean: ## remove the environment and what was written
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
-.PHONY: help demo test coverage test-oldest mutants test-kernels fuzz lint bench docs reproduce clean
+.PHONY: help demo test coverage test-oldest mutants test-kernels fuzz fuzz-coverage faults load audit-dependencies lint bench docs reproduce clean

@@ -1,7 +1,8 @@
 """Fits on a GPU: time, share of the time in GPU kernels, memory bandwidth of the W step, and agreement with the CPU.
 
 ``python -m benchmarks.accelerator [n_samples]`` requires torch with CUDA. The data are generated on the device: 1,024
-features, 200 labels, 30 % of the entries observed, float32.
+features, 200 labels, 30 % of the entries observed, float32. SelfPacedEnsemble is fitted to 100,000 of the samples, and
+sparse features of NumPy with ``device="cuda"``.
 """
 
 import sys
@@ -9,6 +10,7 @@ import time
 
 import numpy as np
 
+from benchmarks.observed import make_data as make_sparse_data
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld.core.problem import set_W
 from spmld.core.steps import UpdateW
@@ -100,6 +102,22 @@ def compare_devices(torch, X, Y):
         print(f"{model}: differs from float64 on the CPU by {difference:.1e} of the largest score", flush=True)
 
 
+def time_sparse(torch, n=100_000):
+    """Print the times of sparse features on the GPU and on the CPU."""
+    X, Y, mask = make_sparse_data(n, 50_000, L, OBSERVED)
+    X = X.astype(np.float32)
+    print(f"sparse features, {n:,} x 50,000, {X.nnz / n:.0f} in a row, {L} labels, {OBSERVED:.0%} observed")
+    for model in (SPMLD(n_components=K, random_state=0, local_correlation=0.0), MaskedLogistic()):
+        results = {}
+        for device in ("cuda", None):
+            model.set_params(device=device)
+            _, seconds = timed(torch, lambda model=model: model.fit(X, Y, mask=mask))
+            results[device] = seconds, model.decision_function(X[:2000])
+        difference = np.abs(results["cuda"][1] - results[None][1]).max() / np.abs(results[None][1]).max()
+        times = f"{results['cuda'][0]:.2f} s on the GPU, {results[None][0]:.2f} s on the CPU"
+        print(f"  {type(model).__name__}: {times}, scores differ by {difference:.1e}", flush=True)
+
+
 def time_flagship(torch, X, Y):
     model = SelfPacedEnsemble(random_state=0)
     _, on_gpu = timed(torch, lambda: model.fit(X, Y))
@@ -132,7 +150,8 @@ def main(*arguments):
         profile(torch, X, Y)
     torch.backends.cuda.matmul.allow_tf32 = False
     compare_devices(torch, X[:20_000], Y[:20_000])
-    time_flagship(torch, X[: min(n, 30_000)], Y[: min(n, 30_000)])
+    time_sparse(torch)
+    time_flagship(torch, X[: min(n, 100_000)], Y[: min(n, 100_000)])
 
 
 if __name__ == "__main__":

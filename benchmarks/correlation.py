@@ -13,6 +13,7 @@ import pymanopt
 from pymanopt.manifolds import Oblique
 from pymanopt.optimizers import ConjugateGradient, SteepestDescent
 
+from benchmarks.ratios import record
 from spmld.core.correlation import mix, normalize_rows
 
 
@@ -44,6 +45,7 @@ def compare(title, H, U, Z):
             z, sweeps = mix(H, U, z, sweeps=5, tol=-1), sweeps + 5
             value = np.trace(z[0].T @ A @ z[0])
         mixing = time.perf_counter() - start
+        record(f"correlation step, {title} / {solver.__name__} of pymanopt", mixing, riemannian)
         print(
             f"  {solver.__name__:<18} {riemannian:7.3f} s  objective {result.cost:.2e}, {result.iterations} iterations"
         )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import sklearn.metrics as sk
 
+from benchmarks.ratios import record
 from spmld import metrics
 
 
@@ -66,7 +67,8 @@ def main(n: int = 20_000, l: int = 500) -> None:
         double, _ = _seconds(metric.function, twice["Y"], twice[metric.needs])
         if not np.isclose(value, expected, rtol=0, atol=1e-10):
             raise AssertionError(f"{name}: scikit-learn returns {expected!r}, spmld returns {value!r}")
-        print(f"{name:32}{sklearn_time:10.3f}{seconds:9.3f}{seconds / sklearn_time:8.2f}{double / seconds:8.2f}")
+        ratio = record(f"{name} / scikit-learn", seconds, sklearn_time)
+        print(f"{name:32}{sklearn_time:10.3f}{seconds:9.3f}{ratio:8.2f}{double / seconds:8.2f}")
 
 
 if __name__ == "__main__":

@@ -2,11 +2,9 @@
 
 ``python -m benchmarks.observed`` prints for generated sparse data, wide and narrow, the time of MaskedLogistic with one
 and two threads and of the fastest loop over the labels, each on the rows where a label is observed. Loops are timed on
-every tenth label. It then prints how the time of MaskedLogistic and SPMLD grows with the numbers of samples and of
-observed entries: exponents of a power law, and the peak memory.
+every tenth label.
 """
 
-import resource
 import time
 import warnings
 
@@ -16,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from spmld import SPMLD, MaskedLogistic
+from benchmarks.ratios import record
+from spmld import MaskedLogistic
 from spmld.labels import LabelWarning
 
 SOLVERS = ("lbfgs", "newton-cg", "liblinear")
@@ -78,27 +77,13 @@ def compare(n, d, l):
                 loops |= {f"{solver}, {threads} threads": loop(X, Y, mask, solver) for solver in SOLVERS}
         name = min(loops, key=loops.get)
         ours = {jobs: seconds(MaskedLogistic(n_jobs=jobs).fit, X, Y, mask=mask) for jobs in (1, 2)}
+        record(f"MaskedLogistic, {d:,} features, {observed:.0%} observed / {name}", min(ours.values()), loops[name])
         print(
             f"  {observed:4.0%} observed: MaskedLogistic {ours[1]:6.2f} s, n_jobs=2 {ours[2]:6.2f} s; "
             f"fastest loop ({name}) {loops[name]:6.2f} s, {loops[name] / min(ours.values()):.1f} times as long; "
             f"lbfgs {loops['lbfgs, 1 threads']:6.2f} s",
             flush=True,
         )
-
-
-def growth():
-    """Print exponents in the number of samples, at 10 observed labels a row, and in the number of observed entries."""
-    for model in (MaskedLogistic(), SPMLD(random_state=0, tol=None, max_iter=5)):
-        name, times = type(model).__name__, {}
-        for n, observed in ((10_000, 0.02), (40_000, 0.02), (40_000, 0.08)):
-            X, Y, mask = make_data(n, 20_000, 500, observed)
-            times[n, observed] = min(seconds(model.fit, X, Y, mask=mask) for _ in range(2))
-        exponents = [
-            np.log(times[40_000, 0.02] / times[10_000, 0.02]) / np.log(4),
-            np.log(times[40_000, 0.08] / times[40_000, 0.02]) / np.log(4),
-        ]
-        print(f"{name}: exponent {exponents[0]:.2f} in samples, {exponents[1]:.2f} in observed entries", flush=True)
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
 
 
 def main():
@@ -108,7 +93,6 @@ def main():
         warnings.simplefilter("ignore", LabelWarning)
         compare(10_000, 50_000, 100)
         compare(10_000, 1_000, 100)
-        growth()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 
+from benchmarks.ratios import record
 from spmld.model_selection import MultilabelStratifiedKFold
 
 N_SAMPLES, N_LABELS, N_SPLITS, REPEATS = 20_000, 50, 5, 3
@@ -66,7 +67,8 @@ def main():
             print(f"  {splitter:25s}{seconds:8.3f} s   maximum deviation {deviation:.2e}   fold sizes within {spread}")
         if len(results) == 2:
             (seconds, deviation, _), (other_seconds, other_deviation, _) = results.values()
-            print(f"  ratio of seconds {seconds / other_seconds:.2f}, of deviations {deviation / other_deviation:.2f}")
+            ratio = record(f"stratified folds, {name} / iterative-stratification", seconds, other_seconds)
+            print(f"  ratio of seconds {ratio:.2f}, of deviations {deviation / other_deviation:.2f}")
 
 
 if __name__ == "__main__":

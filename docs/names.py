@@ -12,6 +12,10 @@ PUBLIC = {
         "MultiLabelEstimator Completion View DependencyCorrection FeatureScaler LandmarkFeatures positive_unlabeled "
         "PositiveUnlabeledResult TopLabels",
     ),
+    "spmld.dask": (
+        "Estimators for Dask collections",
+        "DaskMaskedLogistic DaskMaskedRidge DaskSPMLD DaskGLOCAL DaskLEML use_cluster",
+    ),
     "spmld.labels": (
         "Labels with missing entries",
         "read_labels Labels LabelWarning read_tags Tags observed decode_missing hide_labels corrupt_labels",

@@ -120,6 +120,15 @@ def stages(file):
     return [[Path(file), *near], [path for path in others if path not in near]]
 
 
+def check(root):
+    """Raise an error if the tests of the packages fail without a change."""
+    process = _SERVER.Process(target=_test, args=(str(root), [f"tests/{name}" for name in PACKAGES], 10 * SECONDS))
+    process.start()
+    process.join()
+    if process.exitcode != 0:
+        raise RuntimeError("a test fails without a change; run make test")
+
+
 def judge(mutant, root):
     """Test a mutant in a copy of the repository; return killed, timeout or survived."""
     mutant.write(root)
@@ -135,9 +144,9 @@ def judge(mutant, root):
         shutil.copy(ROOT / mutant.file, root / mutant.file)
 
 
-def _test(root, paths):
+def _test(root, paths, seconds=SECONDS):
     """Run tests until one fails, without output."""
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     null = os.open(os.devnull, os.O_RDWR)
     for number in (1, 2):
         os.dup2(null, number)
@@ -147,7 +156,7 @@ def _test(root, paths):
     sys.path[:] = [root, f"{root}/src", *(path for path in sys.path if Path(path).resolve() != ROOT)]
     import pytest
 
-    sys.exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", *paths]))
+    os._exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", *paths]))  # without waiting for threads
 
 
 def interval(killed, total):
@@ -165,6 +174,7 @@ def main():
     parser.add_argument("number", type=int, help="number of mutants")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"))
+    parser.add_argument("--no-check", action="store_true", help="do not test the unchanged source first")
     options = parser.parse_args()
     files = [path.relative_to(ROOT) for name in PACKAGES for path in sorted((ROOT / "src/spmld" / name).glob("*.py"))]
     everything = [mutant for file in files for mutant in mutants(file)]
@@ -175,6 +185,8 @@ def main():
         for part in ("src", "tests", "docs"):
             shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", "_build"))
         shutil.copy(ROOT / "pyproject.toml", root)
+        if not options.no_check:
+            check(root)
         for mutant in chosen:
             outcomes.append(judge(mutant, root))
             print(f"{outcomes[-1]:9}{mutant.file}:{mutant.line}: {mutant.old} -> {mutant.new}", flush=True)

@@ -1,7 +1,7 @@
 """Constraints for pip that select the oldest supported versions: ``python -m tests.oldest > constraints.txt``.
 
-They are the lower bounds in pyproject.toml, of the library and its extras. Tools of the tests are not constrained, nor is
-torch, whose old versions on PyPI require CUDA.
+They are the lower bounds in pyproject.toml, of the library and its extras. Tools of the tests are not constrained,
+nor is torch, whose old versions on PyPI require CUDA.
 """
 
 import re

@@ -9,6 +9,8 @@ import array_api_compat.numpy as numpy_namespace
 import numpy as np
 import scipy.sparse as sp
 
+from spmld._device import SparseTensor
+
 CACHE = 200_000
 """Maximum size of a slice whose temporary arrays should fit into the processor's cache."""
 MEMORY = 2**22
@@ -25,6 +27,7 @@ def budget(values: Any, size: int) -> int:
 
 def on_accelerator(values: Any) -> bool:
     """Return whether an array is on another device than the CPU."""
+    values = values.values if isinstance(values, SparseTensor) else values
     return array_api_compat.is_torch_array(values) and values.device.type != "cpu"
 
 
@@ -36,17 +39,27 @@ def column_major(A: Any) -> Any:
 def namespace(X: Any) -> Any:
     """Return the array-API namespace of X; NumPy's for sparse matrices of SciPy."""
     # The type is tested first because fits of small labels ask for the namespace often.
-    return numpy_namespace if type(X) is np.ndarray or sp.issparse(X) else array_api_compat.array_namespace(X)
+    if type(X) is np.ndarray or sp.issparse(X):
+        return numpy_namespace
+    return array_api_compat.array_namespace(X.values if isinstance(X, SparseTensor) else X)
 
 
 def n_values(X: Any) -> int:
     """Return the number of stored values of a matrix: those of a product with a vector."""
-    return int(X.nnz) if sp.issparse(X) else int(X.shape[0] * X.shape[1])
+    return int(X.nnz) if sp.issparse(X) or isinstance(X, SparseTensor) else int(X.shape[0] * X.shape[1])
 
 
 def to_numpy(values: Any) -> np.ndarray:
     """Return an array of any library as a NumPy array."""
     return values.detach().cpu().numpy() if hasattr(values, "detach") else np.asarray(values)
+
+
+def arrays_to_numpy(estimator: Any) -> Any:
+    """Replace the tensors of a fitted estimator by NumPy arrays, and return it."""
+    for name, value in vars(estimator).items():
+        if hasattr(value, "detach"):
+            setattr(estimator, name, to_numpy(value))
+    return estimator
 
 
 def features_to_numpy(X: Any) -> Any:
@@ -86,7 +99,7 @@ def move(values: Any, X: Any) -> Any:
     """Convert a NumPy array to the library and device of X, with the same dtype. Strings and objects stay in NumPy."""
     if sp.issparse(X) or isinstance(X, np.ndarray) or values.dtype.kind in "OUS":
         return values
-    return namespace(X).asarray(values, device=array_api_compat.device(X))
+    return namespace(X).asarray(values, device=X.device)
 
 
 def numpy_dtype(X: Any) -> Any:

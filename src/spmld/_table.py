@@ -172,14 +172,15 @@ class TextTable:
         body = "".join(line("td", texts) for texts in self._texts())
         return f"{above}<table><thead>{line('th', list(self.columns))}</thead><tbody>{body}</tbody></table>{below}"
 
-    def to_csv(self, *, delimiter: str = ",", digits: int | None = None) -> str:
+    def to_csv(self, *, delimiter: str = ",", digits: int | None = None, header: bool = True) -> str:
         """Return CSV text. Floats have all digits, or `digits` significant ones; a `TableCell` has its text.
 
         Text that a spreadsheet would run as a formula starts with an apostrophe, see `csv_text`.
         """
         buffer = io.StringIO()
         writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-        writer.writerow([csv_text(name) for name in self.columns])
+        if header:
+            writer.writerow([csv_text(name) for name in self.columns])
         writer.writerows([_csv_value(value, digits) for value in row] for row in self.rows)
         return buffer.getvalue()
 

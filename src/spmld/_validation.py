@@ -48,6 +48,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "max_iter": [POSITIVE_INT],
     "tol": [POSITIVE],
     "n_jobs": [Integral, None],
+    "device": [str, None],
     "random_state": ["random_state"],
     "callback": [callable, None],
     "verbose": ["verbose"],

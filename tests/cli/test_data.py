@@ -41,7 +41,7 @@ def test_list_prints_lines_or_json(spmld):
     assert ["emotions", "391", "202", "72", "6", "songs with the emotions they evoke"] in lines
     status, out, err = spmld("list", "--json")
     entries = {entry["name"]: entry for entry in json.loads(out)}
-    assert entries["yeast"]["files"][0]["sha256"] is None
+    assert entries["yeast"]["files"][0]["sha256"].startswith("e759dc99")
     assert "Elisseeff" in entries["yeast"]["citation"]
 
 

@@ -3,7 +3,6 @@
 import http.server
 import sys
 import threading
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -117,13 +116,6 @@ def test_a_download_with_a_different_checksum_raises_and_is_not_cached(songs, tm
     assert not (tmp_path / "cache" / "songs" / "songs.xml").exists()
 
 
-def test_without_a_recorded_checksum_the_download_is_used(songs, monkeypatch):
-    info, _, _ = songs
-    unknown = replace(info, files=tuple(replace(file, sha256=None) for file in info.files))
-    monkeypatch.setitem(_REGISTRY, "songs", unknown)
-    assert len(fetch_dataset("songs").Y) == 3
-
-
 def test_unknown_names_and_files_raise(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=r"unknown data set 'songs'; available: business, .*corel5k-mulan"):
@@ -157,9 +149,7 @@ def test_the_registry_is_complete():
     assert len({info.name for info in infos}) == 14
     files = [file for info in infos for file in info.files]
     assert len({file.address for file in files}) == len(files) == 7 + 7 * 3
-    unrecorded = {info.name for info in infos for file in info.files if file.sha256 is None}
-    assert unrecorded == {"yeast", "bibtex"}
-    assert all(len(bytes.fromhex(file.sha256)) == 32 for file in files if file.sha256)
+    assert all(len(bytes.fromhex(file.sha256)) == 32 for file in files)
     assert all(file.address.startswith("https://raw.githubusercontent.com/") for file in files)
     assert all(info.licence and info.citation and info.task for info in infos)
     assert dataset_info("bibtex").n_samples == 7395

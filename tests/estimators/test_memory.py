@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spmld import SPMLD, MaskedLogistic
+from spmld import SPMLD, LabelPrior, MaskedLogistic
 from spmld.estimators import _memory
 from spmld.estimators._memory import available_memory, check_memory
 
@@ -30,9 +30,13 @@ def test_the_limit_of_the_process_counts():
 
 def test_the_message_has_the_need_and_what_to_do(monkeypatch):
     monkeypatch.setattr(_memory, "available_memory", lambda: 2.0 * 2**30)
-    check_memory("MaskedLogistic", (10, 20, 30), 2.0 * 2**30)
-    with pytest.raises(MemoryError, match=r"needs about 3\.0 GiB for 10 samples, 20 features and 30 labels, and 2\.0"):
-        check_memory("MaskedLogistic", (10, 20, 30), 3.0 * 2**30)
+    X, Y = np.zeros((10, 20)), np.zeros((10, 30))
+    needs = {"n": (2 * 2**30 - 900) // 8}
+    monkeypatch.setattr(LabelPrior, "_n_numbers", lambda self, *shape: needs["n"])
+    check_memory(LabelPrior(), X, Y)
+    needs["n"] = 3 * 2**30 // 8
+    with pytest.raises(MemoryError, match=r"LabelPrior needs about 3\.0 GiB for 10 .*, 20 .* 30 labels, and 2\.0"):
+        check_memory(LabelPrior(), X, Y)
 
 
 @pytest.mark.parametrize("estimator", [MaskedLogistic(), SPMLD(n_components=1000)])

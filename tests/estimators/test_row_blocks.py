@@ -1,5 +1,7 @@
 """Fits to row blocks equal fits in memory, whatever the blocks and wherever they are stored."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -45,7 +47,7 @@ def test_a_fit_to_blocks_equals_a_fit_in_memory(model, block_rows, memory):
 @pytest.mark.parametrize("model", [MaskedLogistic(), SPMLD(random_state=0)], ids=lambda model: type(model).__name__)
 def test_uneven_empty_and_single_row_blocks_are_accepted(model):
     edges = [0, 0, 1, 2, 150, 150, 290, 300]
-    parts = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    parts = [slice(a, b) for a, b in pairwise(edges)]
     blocks = RowBlocks(lambda: ((X[s], Y[s]) for s in parts))
     assert blocks.counts == (1, 1, 148, 140, 10)
     assert_same_fit(clone(model).fit(X, Y), clone(model).fit(blocks))

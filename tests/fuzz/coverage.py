@@ -4,6 +4,7 @@ The time is divided evenly between the kinds of files. Each kind is read in a pr
 mutated files that reach new lines and mutates them further. It needs ``pip install "spmld[fuzz]"`` on Linux.
 """
 
+import importlib
 import random
 import subprocess
 import sys
@@ -34,6 +35,8 @@ def fuzz(kind, folder, seconds):
     import atheris
 
     with atheris.instrument_imports(include=PACKAGES):
+        importlib.import_module("openpyxl")
+        importlib.import_module("skops.io")
         from tests.fuzz.mutation import mutate_member, seeds
         from tests.fuzz.worker import limit_memory, read_problem
 
@@ -53,7 +56,7 @@ def fuzz(kind, folder, seconds):
             return atheris.Mutate(part, max_size)
 
         rng = random.Random(seed)
-        if content[:2] == b"PK" and rng.random() < 0.8:
+        if content[:2] == b"PK" and rng.random() < 0.95:
             try:
                 changed = mutate_member(content, change, rng.randrange)
                 return changed if len(changed) <= max_size else content

@@ -61,7 +61,8 @@ def apply(
         check_output_path(path, force)
     dataset = data.load()
     table = open_editable(data, dataset)
-    assert table is not None  # check_extension raises an error for other formats
+    if table is None:  # check_extension raises an error for other formats
+        raise ValueError(f"decisions cannot be written to {data.path}")
     form, id = label_form(data, dataset, table), None if dataset.roles is None else dataset.roles.id
     applied = apply_decisions(table, read_decisions(decisions), form, id)
     if applied.unmatched and not applied.trusted.any():

@@ -49,7 +49,7 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
     """Fetch the files of data sets and print their paths.
 
     Files are looked up in the folder SPMLD_DATA, then in the cache (the folder SPMLD_CACHE, if set), and downloaded if
-    they are in neither. Their SHA-256 checksums are verified if they are in the registry.
+    they are in neither. Downloads are verified by their SHA-256 checksums.
 
     \b
     Example:
@@ -63,7 +63,7 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
         paths = fetch_files(info.name, progress=sys.stderr.isatty())
         for file, path in zip(info.files, paths, strict=True):
             sha256 = checksum(path)
-            state = "not recorded" if file.sha256 is None else "as recorded" if sha256 == file.sha256 else "differs"
+            state = "as recorded" if sha256 == file.sha256 else "differs"
             rows.append({"name": info.name, "file": str(path), "sha256": sha256, "checksum": state})
         print_message(f"{info.name}: please cite {info.citation}. License: {info.licence}.")
     lines = [(row["name"], row["file"], f"{row['checksum']}: {row['sha256']}") for row in rows]

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from spmld.cli import options
+from spmld.cli.cluster import describe_cluster_fit, fit_on_cluster
 from spmld.cli.fit_summary import describe_fit, held_out_quality
 from spmld.cli.fitting import expected_size, fit_model, save_model, stored_fits
 from spmld.cli.loading import Source
@@ -24,6 +25,11 @@ from spmld.cli.printing import check_space, print_json, print_message
     show_default=True,
 )
 @options.checkpoint_option
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Fit on the Dask cluster with this scheduler; DATA is a directory of Parquet files with numbers.",
+)
 @options.json_option
 def fit(
     data: Source,
@@ -34,6 +40,7 @@ def fit(
     decision: Any,
     held_out: bool,
     checkpoint: str | None,
+    scheduler: str | None,
     as_json: bool,
 ) -> None:
     """Fit a model on DATA and write it to a file.
@@ -49,12 +56,20 @@ def fit(
       spmld fit songs.csv --text review --tags tags --id song_id -o songs.skops
       spmld fit songs.xlsx --label sad --label calm --drop notes -o songs.skops --method MaskedLogistic --param C=0.3
       spmld fit songs.csv --trusted verified --decision micro_f1 -o songs.skops
+      spmld fit songs/ --method SPMLD --scheduler tcp://10.0.0.1:8786 -o songs.skops
     """
     settings = parse_params(params)
     if decision is not None and "decision" in settings:
         raise ValueError("--decision and --param decision cannot be combined; pass one of them")
     model = build(method, settings, seed, trusted=data.trusted is not None)
     check_decision(model, decision)
+    if scheduler is not None:
+        for option, value in (("--decision", decision), ("--checkpoint", checkpoint)):
+            if value is not None:
+                raise ValueError(f"{option} and --scheduler cannot be combined; leave out one of them")
+        summary = fit_on_cluster(model, method, data, scheduler, out)
+        print_json({"model": out, **summary}) if as_json else print_message(describe_cluster_fit(out, summary))
+        return
     dataset = data.load_part()
     model = with_decision(model, decision, seed, dataset.Y)
     check_space(out, expected_size(dataset))

@@ -95,10 +95,13 @@ class Source:
 
     def read_table(self, kind: str) -> Any:
         """Return the table as a DataFrame."""
+        return read_table(self.path, format=kind, **self.file_options(kind))
+
+    def file_options(self, kind: str) -> dict[str, Any]:
+        """Return the options of the reader of tables, or raise ValueError if one does not apply to the format."""
         options = {name: value for name, value in self.options.items() if name != "format"}
         check_options(options, READERS[kind], f"{self.path} is read as {kind}")
-        text = {name: options[name] for name in FILE_OPTIONS if name in options}
-        return read_table(self.path, format=kind, **text)
+        return {name: options[name] for name in FILE_OPTIONS if name in options}
 
     def roles(self, frame: Any, kind: str) -> dict[str, Any]:
         """Return the roles of the columns that are set by options."""
@@ -131,13 +134,13 @@ class Source:
         """Raise ValueError if a feature is not finite, since no method of the commands imputes features."""
         self._check_finite(data.X, list(data.feature_names), "fill them, or remove the column with --drop")
 
-    def _check_finite(self, X: Any, names: list[str], advice: str) -> None:
+    def _check_finite(self, X: Any, names: list[str], advice: str, offset: int = 0) -> None:
         if np.isfinite(X.data if sp.issparse(X) else X).all():
             return
         rows, columns = np.nonzero(~np.isfinite(X.toarray() if sp.issparse(X) else X))
         raise ValueError(
             f"{self.path}: features must be finite numbers, but {len(rows)} are empty or infinite, the first in sample "
-            f"{rows[0]}, feature {names[columns[0]]}: {advice}"
+            f"{offset + rows[0]}, feature {names[columns[0]]}: {advice}"
         )
 
     def match(self, path: str, info: ModelInfo, *, labels: bool, completing: bool = False) -> MatchedData:
@@ -151,7 +154,7 @@ class Source:
         if kind is not None and info.feature_names is not None and (info.label_names is not None or not labels):
             if self.part not in (None, "all"):
                 raise ValueError(f"--part {self.part} needs an official split, which {self.path} does not have")
-            return self._match_table(kind, info, labels, completing)
+            return self.match_table(self.read_table(kind), kind, info, labels=labels, completing=completing)
         data = self._select(self.load(), "test")
         X = data.X[:, self._order("feature", data.feature_names, info.feature_names, path)]
         Y = data.Y[:, self._order("label", data.label_names, info.label_names, path)] if labels else None
@@ -161,9 +164,13 @@ class Source:
             self._check_count("features", X, info.n_features, path)
         return MatchedData(X, Y, info.label_names or [f"y{i}" for i in range(info.n_labels or 0)])
 
-    def _match_table(self, kind: str, info: ModelInfo, labels: bool, completing: bool) -> MatchedData:
-        """Return the columns of a table that the model needs, or raise an error with all problems."""
-        frame = self.read_table(kind)
+    def match_table(
+        self, frame: Any, kind: str, info: ModelInfo, *, labels: bool, completing: bool = False, offset: int = 0
+    ) -> MatchedData:
+        """Return the columns of a table that the model needs, or raise an error with all problems.
+
+        `offset` is the number of samples before the table, for error messages.
+        """
         roles, problems = self._model_roles(frame, kind, info)
         problems += _absent_tags(frame, roles) if labels else []
         features, names = info.feature_names or [], info.label_names or []
@@ -189,7 +196,7 @@ class Source:
         if not info.summary.get("encoded"):
             X = select_columns(frame, {name: name for name in features}, "feature")
             advice = "fill them, or fit the model on a table with empty fields, so that it replaces them"
-            self._check_finite(X, features, advice)
+            self._check_finite(X, features, advice, offset)
         ids = sample_names(frame, roles)
         return MatchedData(X, Y, names, ids, None if ids is None else roles.id)
 

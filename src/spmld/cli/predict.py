@@ -1,5 +1,8 @@
 """``spmld predict``: predict the labels of new samples."""
 
+from collections.abc import Iterator
+from contextlib import nullcontext
+
 import click
 import numpy as np
 
@@ -7,6 +10,7 @@ from spmld._arrays import lowest_columns
 from spmld._response import Predictions, predict_all
 from spmld._table import TextTable
 from spmld.cli import options
+from spmld.cli.blocks import match_blocks
 from spmld.cli.loading import MatchedData, Source, open_model
 from spmld.cli.printing import Output, print_message
 from spmld.cli.progress import progress_bar
@@ -52,20 +56,26 @@ def predict(
     if sum((top_k is not None, threshold is not None, bool(probabilities))) > 1:
         raise ValueError("--top-k, --threshold and --probabilities cannot be combined; pass one of them")
     estimator, info = open_model(model, trusted)
-    matched = data.match(model, info, labels=False)
-    with progress_bar(None, "predicting"):
-        predictions = predict_all(estimator, matched.X)
-    names = matched.label_names or [f"y{j}" for j in range(predictions.positive.shape[1])]
     needed = "scores" if top_k is not None else "probabilities" if threshold is not None or probabilities else None
-    if needed and getattr(predictions, needed) is None:
-        raise ValueError(f"{model} contains {info.estimator}, which does not predict {needed}")
-    if top_k is not None:
-        table = _top_labels(predictions, names, min(top_k, len(names)), matched)
-    else:
-        table = _all_labels(predictions, names, matched, threshold, probabilities)
-    output.write(table)
+    n_samples = n_labels = 0
+
+    def tables() -> Iterator[TextTable]:
+        nonlocal n_samples, n_labels
+        for matched in match_blocks(data, model, info):
+            predictions = predict_all(estimator, matched.X)
+            names = matched.label_names or [f"y{j}" for j in range(predictions.positive.shape[1])]
+            if needed and getattr(predictions, needed) is None:
+                raise ValueError(f"{model} contains {info.estimator}, which does not predict {needed}")
+            if top_k is not None:
+                yield _top_labels(predictions, names, min(top_k, len(names)), matched, n_samples)
+            else:
+                yield _all_labels(predictions, names, matched, threshold, probabilities)
+            n_samples, n_labels = n_samples + len(predictions.positive), len(names)
+
+    with progress_bar(None, "predicting") if output.path else nullcontext():
+        output.write_blocks(tables())
     if output.path:
-        print_message(f"{output.path}: {len(predictions.positive)} samples, {len(names)} labels")
+        print_message(f"{output.path}: {n_samples} samples, {n_labels} labels")
 
 
 def _all_labels(
@@ -86,12 +96,15 @@ def _all_labels(
     return TextTable(columns, rows)
 
 
-def _top_labels(predictions: Predictions, names: list[str], k: int, matched: MatchedData) -> TextTable:
-    """Return the k labels of each sample with the highest scores; ties are broken by the order of the labels."""
+def _top_labels(predictions: Predictions, names: list[str], k: int, matched: MatchedData, first: int) -> TextTable:
+    """Return the k labels of each sample with the highest scores; ties are broken by the order of the labels.
+
+    Samples without a name are numbered from `first`.
+    """
     order = lowest_columns(-predictions.scores, k)
     score = "score" if predictions.probabilities is None else "probability"
     values = predictions.scores if predictions.probabilities is None else predictions.probabilities
-    samples = range(len(order)) if matched.sample_names is None else matched.sample_names
+    samples = range(first, first + len(order)) if matched.sample_names is None else matched.sample_names
     rows = [
         [name, rank, names[label], round(float(values[sample, label]), DIGITS)]
         for sample, (name, labels) in enumerate(zip(samples, order.tolist(), strict=True))

@@ -5,6 +5,8 @@ import math
 import os
 import shutil
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -129,20 +131,50 @@ class Output:
 
     def write(self, table: TextTable) -> None:
         """Write or print a table."""
+        self.write_blocks([table])
+
+    def write_blocks(self, tables: Iterable[TextTable]) -> None:
+        """Write or print tables with the same columns as one table, block by block."""
         if self.kind == "parquet":
-            need("pyarrow")
-            frame = need("pandas").DataFrame(_records(table), columns=list(table.columns))
             with writing(str(self.path)) as part:
-                frame.to_parquet(part, index=False)
+                _write_parquet(tables, part)
             return
         tabs = self.path is not None and self.path.lower().endswith(".tsv")
-        csv = table.to_csv(delimiter="\t" if tabs else ",")
-        text = _to_json(_records(table)) + "\n" if self.kind == "json" else csv
+        texts = _json_blocks(tables) if self.kind == "json" else _csv_blocks(tables, "\t" if tabs else ",")
         if self.path is None:
-            click.echo(text, nl=False)
+            for text in texts:
+                click.echo(text, nl=False)
             return
-        with writing(self.path) as part:
-            part.write_text(text, encoding="utf-8", newline="")
+        with writing(self.path) as part, part.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(texts)
+
+
+def _csv_blocks(tables: Iterable[TextTable], delimiter: str) -> Iterator[str]:
+    for number, table in enumerate(tables):
+        yield table.to_csv(delimiter=delimiter, header=number == 0)
+
+
+def _json_blocks(tables: Iterable[TextTable]) -> Iterator[str]:
+    """Yield the parts of a list of all rows."""
+    start = "["
+    for table in tables:
+        if table.rows:
+            yield start + _to_json(_records(table)).removeprefix("[").removesuffix("\n]")
+            start = ","
+    yield "[]\n" if start == "[" else "\n]\n"
+
+
+def _write_parquet(tables: Iterable[TextTable], path: Path) -> None:
+    pyarrow, pandas = need("pyarrow"), need("pandas")
+    with ExitStack() as stack:
+        writer = None
+        for table in tables:
+            frame = pandas.DataFrame(_records(table), columns=list(table.columns))
+            schema = None if writer is None else writer.schema
+            content = pyarrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
+            if writer is None:
+                writer = stack.enter_context(need("pyarrow.parquet").ParquetWriter(path, content.schema))
+            writer.write_table(content)
 
 
 def _records(table: TextTable) -> list[dict[str, Any]]:

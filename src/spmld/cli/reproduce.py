@@ -11,6 +11,7 @@ from click.exceptions import Exit
 from spmld import studies
 from spmld._io import writing
 from spmld.cli import options
+from spmld.cli.cluster import scheduler_option
 from spmld.cli.printing import print_json, print_message, write_page
 from spmld.cli.progress import progress_bar
 from spmld.studies.comparison import compare_methods
@@ -63,6 +64,7 @@ def list_studies(as_json: bool) -> None:
 )
 @options.integer("--jobs", 1, "Number of parallel trials.")
 @click.option("--retry", is_flag=True, help="Run failed trials again.")
+@scheduler_option
 def run(names: tuple[str, ...], out: Path, jobs: int, retry: bool) -> None:
     """Run STUDIES: names from `list`, or TOML files. Recorded trials are not run again.
 

@@ -7,6 +7,7 @@ from click.exceptions import Exit
 
 from spmld._table import TextTable
 from spmld.cli import options
+from spmld.cli.cluster import scheduler_option
 from spmld.cli.fitting import fit_model, save_model, stored_fits
 from spmld.cli.loading import Source, frames
 from spmld.cli.methods import build, parse_params, parse_space, with_decision, without_decision
@@ -32,6 +33,7 @@ from spmld.metrics import get_metric
 @options.seed_option("Seed for the folds, the search and the method.")
 @options.out_option("MODEL", "Model file to write, fitted on all samples with the best parameters.")
 @options.checkpoint_option
+@scheduler_option
 @options.json_option
 def tune(
     data: Source,

@@ -1,10 +1,12 @@
 """The outer iteration of all solvers: history, timing, callback and status."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
 from time import perf_counter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 State = TypeVar("State")
 Record = dict[str, Any]
@@ -37,6 +39,31 @@ class Result(Generic[State]):
     history: list[Record]
 
 
+class Store(Protocol):
+    """Stores the state of each iteration, so that a fit can be resumed."""
+
+    def load(self, stage: str | None) -> tuple[Any, list[Record], bool] | None:
+        """Return the last state of a stage, its history, and whether it has converged; None if nothing is stored."""
+        ...
+
+    def save(self, stage: str | None, state: Any, history: list[Record], converged: bool) -> Any:
+        """Store the state, and return it."""
+        ...
+
+
+_store: ContextVar[Store | None] = ContextVar("store", default=None)
+
+
+@contextmanager
+def storing(store: Store | None) -> Iterator[None]:
+    """Store each outer iteration within the context."""
+    token = _store.set(store)
+    try:
+        yield
+    finally:
+        _store.reset(token)
+
+
 def iterate(
     update: Callable[[int, State], tuple[State, Record, bool]],
     state: State,
@@ -49,14 +76,22 @@ def iterate(
     """Apply `update` until it reports convergence, the callback returns True, or `max_iter` is reached.
 
     `update(number, state)` returns the new state, the entries of the record, and whether the solver has converged.
-    Numbers count from 1. With `fixed`, reaching `max_iter` is the intended end.
+    Numbers count from 1. With `fixed`, reaching `max_iter` is the intended end. If a store is active, see `storing`,
+    the iteration continues after the last one that was stored.
     """
     history: list[Record] = []
-    for number in range(1, max_iter + 1):
+    store = _store.get()
+    if store is not None and (stored := store.load(stage)) is not None:
+        state, history, converged = stored
+        if converged:
+            return Result(state, Status.CONVERGED, history)
+    for number in range(len(history) + 1, max_iter + 1):
         started = perf_counter()
         state, entries, converged = update(number, state)
         heading = {"iteration": number} if stage is None else {"stage": stage, "iteration": number}
         history.append({**heading, **entries, "seconds": perf_counter() - started})
+        if store is not None:
+            state = store.save(stage, state, history, converged)
         if callback is not None and callback(history[-1]):
             return Result(state, Status.STOPPED, history)
         if converged:

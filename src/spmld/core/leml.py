@@ -7,6 +7,7 @@ The problem is convex in W and in (H, b), but not jointly. An iteration is Newto
 
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
 from spmld._arrays import namespace
 from spmld.core.designs import Factored, Features, Penalty

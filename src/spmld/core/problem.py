@@ -7,11 +7,12 @@ what `map` returns is passed to `map`, `sum` and `gather`, and not used otherwis
 
 import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from itertools import accumulate
 from operator import add
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -46,6 +47,10 @@ class Block:
     def width(self) -> int:
         """Mean number of stored entries of a row, rounded up."""
         return -(-int(math.prod(self.Y.shape)) // max(1, self.n))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields without cached properties, which would double the size of a stored block."""
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
     @cached_property
     def XT(self) -> Any:
@@ -97,6 +102,8 @@ class Engine:
 
     local: ClassVar[bool] = True
     """Whether blocks are arrays in memory, so that many passes over them are cheap."""
+    n_threads: int = 1
+    """Number of blocks that are processed at the same time."""
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
@@ -113,6 +120,36 @@ class Engine:
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all blocks in the memory of this process."""
         return tuple(rows)
+
+
+class ThreadEngine(Engine):
+    """Operations on row blocks in threads. Sums do not depend on the number of threads, only on the blocks.
+
+    Examples
+    --------
+    >>> from spmld.core.problem import ThreadEngine
+    >>> with ThreadEngine(2) as engine:
+    ...     engine.sum(lambda x: x**2, [1, 2, 3])
+    14
+    """
+
+    def __init__(self, n_threads: int):
+        self.n_threads = n_threads
+        self._pool = ThreadPoolExecutor(n_threads)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
+        """Apply `function` to the arguments of each block."""
+        return tuple(self._pool.map(function, *rows))
+
+    def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
+        """Sum an array, or each array of a tuple, over the blocks, or combine them by another associative function."""
+        return reduce(partial(combine_parts, combine), self.map(function, *rows))
 
 
 def combine_parts(combine: Combine, a: Any, b: Any) -> Any:
@@ -139,8 +176,8 @@ class Problem:
         return sum(self.counts)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the problem without its blocks: a function of one block may be sent to where the block is."""
-        return {**self.__dict__, "blocks": (), "engine": Engine()}
+        """Return the problem, without blocks that are elsewhere: a function of one of them may be sent there."""
+        return self.__dict__ if self.engine.local else {**self.__dict__, "blocks": (), "engine": Engine()}
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to each block and its arguments."""
@@ -166,23 +203,26 @@ def make_problem(
     fit_intercept: bool = True,
     block_rows: int | None = None,
     observed_only: bool = False,
+    engine: Engine | None = None,
 ) -> Problem:
     """Split the data into blocks of at most `block_rows` rows, by default as many as the memory budget allows.
+
+    There are at least as many blocks as the engine has threads.
 
     Missing entries of Y are ignored. Y and J may have small integer and boolean types; `dtype` is the type of the
     variables, by default that of X. With `observed_only` only the observed entries are stored, in arrays of NumPy.
     """
     xp, (n, l) = namespace(Y), Y.shape
     sizes = xp.stack([xp.sum(xp.astype(group == m, dtype or X.dtype)) for m in range(n_groups)])
-    if observed_only:
-        width = int(np.count_nonzero(J)) // n + 1
-        slices = list(row_slices(n, width) if block_rows is None else row_slices(n, 1, block_rows))
-        blocks = [observed_block(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices]
-    else:
+    engine = engine or Engine()
+    width, most = (int(np.count_nonzero(J)) // n + 1, MEMORY) if observed_only else (l, budget(Y, MEMORY))
+    rows = min(block_rows or max(1, most // width), -(-n // engine.n_threads))
+    slices = list(row_slices(n, 1, rows))
+    if not observed_only:
         Y = xp.where(J != 0, Y, xp.zeros_like(Y))
-        slices = list(row_slices(n, l, budget(Y, MEMORY)) if block_rows is None else row_slices(n, 1, block_rows))
-        blocks = [Block(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices]
-    return Problem(tuple(blocks), sizes, tuple(block.n for block in blocks), X.shape[1], l, fit_intercept)
+    make = observed_block if observed_only else Block
+    blocks = [make(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices]
+    return Problem(tuple(blocks), sizes, tuple(block.n for block in blocks), X.shape[1], l, fit_intercept, engine)
 
 
 def observed_block(X: Any, Y: Array, J: Array, group: Array) -> Block:

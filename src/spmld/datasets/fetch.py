@@ -171,7 +171,7 @@ def _find(file: RemoteFile) -> Path | None:
         path = find_file(file.name)
     except FileNotFoundError:
         return None
-    if file.sha256 is not None and checksum(path) != file.sha256:
+    if checksum(path) != file.sha256:
         warnings.warn(f"{path} differs from the file in the registry: the SHA-256 checksums do not match", stacklevel=4)
     return path
 
@@ -184,7 +184,7 @@ def _download(file: RemoteFile, info: DatasetInfo, progress: bool) -> Path:
     try:
         path = pooch.retrieve(
             file.address,
-            known_hash=file.sha256 and f"sha256:{file.sha256}",
+            known_hash=f"sha256:{file.sha256}",
             fname=file.name,
             path=folder,
             downloader=pooch.HTTPDownloader(progressbar=show, timeout=30),

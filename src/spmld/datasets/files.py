@@ -134,6 +134,19 @@ def table_kind(path: StrPath, format: str | None = None) -> str | None:
     return kind if kind in TABLE_FORMATS else None
 
 
+def file_format(path: StrPath, format: str | None = None) -> str | None:
+    """Return the format of an existing file that can be read; None for other files and for names of data sets.
+
+    Examples
+    --------
+    >>> from spmld.datasets.files import file_format
+    >>> file_format("nothing.svm") is None
+    True
+    """
+    kind = format or _format_of_extension(path)
+    return kind if kind in READERS and Path(path).is_file() else None
+
+
 def _format_of_extension(path: StrPath) -> str:
     if kind := table_format(path):
         return kind

@@ -1,8 +1,10 @@
 """Multi-label LIBSVM files, and files of the extreme-classification repository, whose first line has the sizes."""
 
 import re
+from collections.abc import Iterator
 from io import BytesIO
-from typing import Any
+from itertools import islice
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +13,9 @@ from sklearn.datasets import load_svmlight_file
 from spmld._io import StrPath, reading, writing
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.sizes import check_sizes
+
+_ZERO, _COMMENT = re.compile(rb"\s0+:"), re.compile(rb"#[^\n]*")
+"""The index 0 of a feature, and a comment."""
 
 
 def read_libsvm(path: StrPath) -> Dataset:
@@ -34,10 +39,8 @@ def read_libsvm(path: StrPath) -> Dataset:
     with reading(path, "a LIBSVM file") as file:
         content = file.read_bytes()
         first, _, rest = content.partition(b"\n")
-        sizes = re.fullmatch(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s*", first)
-        if sizes:
-            n, d, l = (int(size) for size in sizes.groups())
-            return _with_sizes(rest, n, d, l, file.stem)
+        if sizes := _read_sizes(first):
+            return _with_sizes(rest, *sizes, file.stem)
         X, lines = load_svmlight_file(BytesIO(content), multilabel=True)
         if not lines:
             raise ValueError("the file has no samples")
@@ -49,10 +52,71 @@ def read_libsvm(path: StrPath) -> Dataset:
         return Dataset(X, Y, label_names=[f"{label:g}" for label in labels], name=file.stem)
 
 
+def read_libsvm_blocks(path: StrPath, n_features: int, n_rows: int) -> Iterator[Any]:
+    r"""Yield the features of a LIBSVM or extreme-classification file in blocks of samples. Labels are ignored.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File, as in `read_libsvm`.
+    n_features : int
+        Number of features. Features that do not occur in a LIBSVM file are 0.
+    n_rows : int
+        Number of lines of a block.
+
+    Yields
+    ------
+    sparse matrix of shape (n_rows, n_features)
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets.libsvm import read_libsvm_blocks
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".svm") as file:
+    ...     print("3,7 1:0.5 2:1", "7 2:2", "3 1:1", sep="\n", file=file, flush=True)
+    ...     [X.toarray().tolist() for X in read_libsvm_blocks(file.name, 2, n_rows=2)]
+    [[[0.5, 1.0], [0.0, 2.0]], [[1.0, 0.0]]]
+    """
+    with reading(path, "a LIBSVM file") as file, file.open("rb") as lines:
+        sizes, n_read = _read_sizes(lines.readline()), 0
+        if sizes and sizes[1] != n_features:
+            raise ValueError(f"the first line specifies {sizes[1]} features, expected {n_features}")
+        from_zero = sizes is not None
+        if not sizes:
+            lines.seek(0)
+            from_zero = any(_ZERO.search(_COMMENT.sub(b"", block)) for block in _line_blocks(lines, n_rows))
+            lines.seek(0)
+        for block in _line_blocks(lines, n_rows):
+            content = _fill_empty_lines(block) if sizes else block
+            X, _ = load_svmlight_file(BytesIO(content), n_features=n_features, multilabel=True, zero_based=from_zero)
+            n_read += X.shape[0]
+            if X.shape[0]:
+                yield X
+        if not n_read:
+            raise ValueError("the file has no samples")
+        if sizes and n_read != sizes[0]:
+            raise ValueError(f"the first line specifies {sizes[0]} samples, but the file has {n_read}")
+
+
+def _line_blocks(lines: BinaryIO, n_rows: int) -> Iterator[bytes]:
+    while block := b"".join(islice(lines, n_rows)):
+        yield block
+
+
+def _read_sizes(line: bytes) -> tuple[int, int, int] | None:
+    """Return the numbers of samples, features and labels, if the line has them."""
+    sizes = re.fullmatch(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s*", line)
+    return None if sizes is None else (int(sizes[1]), int(sizes[2]), int(sizes[3]))
+
+
+def _fill_empty_lines(content: bytes) -> bytes:
+    """Replace empty lines, which are samples without labels and features, and which load_svmlight_file would skip."""
+    return b"\n".join(line if line.strip() else b" 0:0" for line in content.removesuffix(b"\n").split(b"\n"))
+
+
 def _with_sizes(content: bytes, n: int, d: int, l: int, name: str) -> Dataset:
     check_sizes(n, d, l, len(content))
-    # An empty line is a sample without labels and features, which load_svmlight_file would skip.
-    filled = b"\n".join(line if line.strip() else b" 0:0" for line in content.removesuffix(b"\n").split(b"\n"))
+    filled = _fill_empty_lines(content)
     X, lines = load_svmlight_file(BytesIO(filled), n_features=d, multilabel=True, zero_based=True)
     if len(lines) != n:
         raise ValueError(f"the first line specifies {n} samples, but the file has {len(lines)}")

@@ -91,12 +91,17 @@ def read_table(
             frame = read(file, encoding, sep, decimal)
         else:
             frame = read(file, sheet) if kind == "excel" else read(file)
-        frame = frame.rename(columns=lambda column: str(column).strip())
-        if damaged := [name for name in frame.columns if "\0" in name]:  # NumPy would cut these names
-            raise ValueError(f"column names must not contain NUL characters, got {damaged[0]!r}; the file is damaged")
-        if not frame.columns.is_unique:
-            raise ValueError(f"several columns are named {frame.columns[frame.columns.duplicated()][0]!r}; rename them")
-        return frame
+        return with_clean_names(frame)
+
+
+def with_clean_names(frame: Any) -> Any:
+    """Return a table whose column names have no space around them, or raise ValueError if they cannot be used."""
+    frame = frame.rename(columns=lambda column: str(column).strip())
+    if damaged := [name for name in frame.columns if "\0" in name]:  # NumPy would cut these names
+        raise ValueError(f"column names must not contain NUL characters, got {damaged[0]!r}; the file is damaged")
+    if not frame.columns.is_unique:
+        raise ValueError(f"several columns are named {frame.columns[frame.columns.duplicated()][0]!r}; rename them")
+    return frame
 
 
 def table_format(path: StrPath) -> str | None:
@@ -115,7 +120,8 @@ def table_format(path: StrPath) -> str | None:
     return EXTENSIONS.get(".".join(extensions)) or EXTENSIONS.get(extensions[-1] if extensions else "")
 
 
-def _open_text(file: Path, encoding: str) -> TextIO:
+def open_text(file: Path, encoding: str) -> TextIO:
+    """Open a text file, compressed or not; a byte order mark takes precedence over the encoding."""
     open_file: Any = gzip.open if file.suffix.lower() == ".gz" else open
     with open_file(file, "rb") as content:
         start = content.read(3)
@@ -124,16 +130,22 @@ def _open_text(file: Path, encoding: str) -> TextIO:
 
 
 def _read_csv(file: Path, encoding: str, sep: str | None, decimal: str | None) -> Any:
-    pandas = need("pandas")
+    options = csv_options(file, encoding, sep, decimal)
+    with open_text(file, encoding) as lines:
+        return need("pandas").read_csv(lines, **options)
+
+
+def csv_options(file: Path, encoding: str, sep: str | None, decimal: str | None) -> dict[str, Any]:
+    """Return the options with which pandas reads a CSV file, or raise ValueError if a line has too few values."""
     if zipfile.is_zipfile(file):
         raise ValueError("it is a zip archive or an Excel file; rename an Excel file to .xlsx")
-    with _open_text(file, encoding) as lines:
+    with open_text(file, encoding) as lines:
         head = list(islice(lines, HEAD))
     usual = "\t" if ".tsv" in file.suffixes else ","
     separator = guess_separator(head, usual) if sep is None else sep.replace("\\t", "\t")
     decimal = _guess_decimal(head, separator) if decimal is None else decimal
     # pandas would read the absent fields of a truncated line as missing values.
-    with _open_text(file, encoding) as lines:
+    with open_text(file, encoding) as lines:
         rows = csv.reader(lines, delimiter=separator)
         names = next(rows)
         width = len(names)
@@ -144,8 +156,7 @@ def _read_csv(file: Path, encoding: str, sep: str | None, decimal: str | None) -
                     f"{separator!r}"
                 )
     _note_repeated(names)
-    with _open_text(file, encoding) as lines:
-        return pandas.read_csv(lines, sep=separator, decimal=decimal, low_memory=False)
+    return {"sep": separator, "decimal": decimal, "low_memory": False}
 
 
 def guess_separator(lines: list[str], usual: str = ",") -> str:
@@ -211,7 +222,7 @@ def _read_excel(file: Path, sheet: str | None) -> Any:
 
 def _read_jsonl(file: Path) -> Any:
     records = []
-    with _open_text(file, "utf-8") as lines:
+    with open_text(file, "utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue

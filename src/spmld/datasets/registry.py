@@ -12,7 +12,7 @@ class RemoteFile:
     Attributes
     ----------
     address, sha256 : str
-        URL and checksum of the file. If the checksum is None, downloads are not verified.
+        URL and checksum of the file. Downloads with another checksum raise an error.
 
     Examples
     --------
@@ -22,7 +22,7 @@ class RemoteFile:
     """
 
     address: str
-    sha256: str | None
+    sha256: str
 
     @property
     def name(self) -> str:
@@ -105,7 +105,7 @@ def _read_registry() -> dict[str, DatasetInfo]:
     for collection in tomllib.loads(text)["collections"]:
         root, entries = collection.pop("root"), collection.pop("datasets")
         for entry in entries:
-            files = [RemoteFile(root + path, sha256 or None) for path, sha256 in entry.pop("files").items()]
+            files = [RemoteFile(root + path, sha256) for path, sha256 in entry.pop("files").items()]
             info = DatasetInfo(**{**collection, **entry}, files=tuple(files))
             registry[info.name] = info
     return registry

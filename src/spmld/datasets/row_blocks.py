@@ -164,7 +164,8 @@ class _Iterator:
     def __init__(self, factory: Callable[[], Iterable[Any]], y: Any):
         self._factory, self._y = factory, y
         self._iterator: Iterator[Any] = iter(())
-        self._next, self._last = 0, None
+        self._next = 0
+        self._last: Any = None
         self.counts = []
         for X, _ in map(self._pair, factory()):
             self.counts.append(int(X.shape[0]))

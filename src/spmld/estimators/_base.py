@@ -7,11 +7,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import move, n_values, namespace, on_accelerator, to_numpy
+from spmld._arrays import arrays_to_numpy, move, n_values, namespace, on_accelerator, to_numpy
 from spmld._threads import limit_threads
-from spmld.estimators._block_data import BlockData, as_blocks, is_streamed, map_blocks, stream_data
 from spmld.estimators._inputs import check_features, check_labels, check_weights, column_means
 from spmld.estimators._memory import check_memory
+from spmld.estimators.block_data import BlockData, as_blocks, is_streamed, map_blocks, stream_data
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
@@ -132,13 +132,16 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         if is_streamed(X):
             return self._fit_data(stream_data(as_blocks(X), y, mask, entry_weight), trusted)
         X = check_features(self, X, reset=True)
-        self._check_memory(X, y)
+        if not on_accelerator(X):
+            check_memory(self, X, y)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask))
         labels, weights, self.class_prior_ = complete_labels(
             X, mark_trusted(labels, trusted), weights, entry_weight, self._accepts_entry_weight()
         )
         with ignore_label_warnings(), limit_threads(n_values(X) * labels.signs.shape[1]):
             run_fit(self, X, labels, weights)
+        if getattr(self, "device", None) is not None and not hasattr(X, "detach"):
+            arrays_to_numpy(self)
         self._feature_means = column_means(X)
         self._set_labels(labels)
         return self
@@ -157,12 +160,6 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         self._feature_means = data.features.sums / data.features.n_samples
         self._set_labels(data.labels)
         return self
-
-    def _check_memory(self, X: Any, y: Any) -> None:
-        """Raise MemoryError if the labels and the numbers of a fit do not fit into memory."""
-        (n, d), l = X.shape, y.shape[1] if len(getattr(y, "shape", ())) == 2 else 1
-        if not on_accelerator(X):
-            check_memory(type(self).__name__, (n, d, l), 3 * n * l + X.dtype.itemsize * self._n_numbers(n, d, l))
 
     def _n_numbers(self, n: int, d: int, l: int) -> int:
         """Return about how many numbers a fit stores in addition to n samples of d features and their l labels."""

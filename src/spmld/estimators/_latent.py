@@ -6,10 +6,14 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import move, namespace, numpy_dtype, to_numpy
+from spmld._arrays import move, namespace, numpy_dtype, on_accelerator, to_numpy
+from spmld._device import to_device
+from spmld._threads import limit_threads
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, NON_NEGATIVE_INT, POSITIVE, POSITIVE_INT, StrOptions
 from spmld.core.descent import DESCENT
 from spmld.core.entries import few_for_factors, few_observed
@@ -17,12 +21,12 @@ from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
 from spmld.core.latent_solver import Pacing, exact_steps, solve
 from spmld.core.losses import LOSSES
-from spmld.core.problem import Problem, Rows, State, make_problem
+from spmld.core.problem import Engine, Problem, Rows, State, ThreadEngine, make_problem
 from spmld.core.steps import BlockUpdate, UpdateV
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
-from spmld.estimators._block_data import BlockData
 from spmld.estimators._inputs import cluster_samples, move_weights, sparse_if_mostly_zero
 from spmld.estimators._linear import FactoredModel, align_arrays
+from spmld.estimators.block_data import BlockData
 from spmld.estimators.progress import report_progress, set_history
 from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels
@@ -50,11 +54,21 @@ class LatentLabelModel(FactoredModel):
     }
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+        X = sparse_if_mostly_zero(X)
+        X = X if sp.issparse(X) else to_device(X, self.device)
         scaler = FeatureScaler(center=self.fit_intercept).fit(X) if self.standardize else None
-        X = sparse_if_mostly_zero(scaler.transform(X) if scaler else X)
-        weights = self._normalize(weights)
-        rng = check_random_state(self.random_state)
-        self._fit_problem(self._problem(X, labels, weights, rng), X, float(weights.sum()), scaler, rng)
+        X = scaler.transform(X) if scaler else X
+        weights, rng = self._normalize(weights), check_random_state(self.random_state)
+        n_groups = min(self.n_groups, X.shape[0]) if self.local_correlation > 0 else 1
+        group = cluster_samples(X, n_groups, rng) if n_groups > 1 else move(np.zeros(X.shape[0], dtype=np.int64), X)
+        X, n_threads = to_device(X, self.device), effective_n_jobs(self.n_jobs)
+        if n_threads == 1 or on_accelerator(X):
+            problem = self._problem(X, labels, weights, group, n_groups)
+            self._fit_problem(problem, X, float(weights.sum()), scaler, rng)
+            return
+        with limit_threads(), ThreadEngine(n_threads) as engine:
+            problem = self._problem(X, labels, weights, group, n_groups, engine)
+            self._fit_problem(problem, X, float(weights.sum()), scaler, rng)
 
     def _fit_blocks(self, data: BlockData) -> None:
         if self.solver != "exact":
@@ -96,13 +110,15 @@ class LatentLabelModel(FactoredModel):
     def _has_extreme_mean(self, mean: float) -> bool:
         return bool(self.rescale and not 1e-3 <= mean <= 1e3)
 
-    def _problem(self, X: Any, labels: Labels, weights: Any, rng: np.random.RandomState) -> Problem:
-        n_groups = min(self.n_groups, X.shape[0]) if self.local_correlation > 0 else 1
-        one_group = move(np.zeros(X.shape[0], dtype=np.int64), X)
-        group = cluster_samples(X, n_groups, rng) if n_groups > 1 else one_group
+    def _problem(
+        self, X: Any, labels: Labels, weights: Any, group: Any, n_groups: int, engine: Engine | None = None
+    ) -> Problem:
         signs, J = move(labels.signs, X), move_weights(weights, X)
-        options = {"fit_intercept": self.fit_intercept, "observed_only": few_for_factors(X, J)}
-        return make_problem(X, signs, J, group, n_groups, **options)
+        group = move(group, X) if isinstance(group, np.ndarray) else group
+        few = few_for_factors(X, J)
+        return make_problem(
+            X, signs, J, group, n_groups, fit_intercept=self.fit_intercept, observed_only=few, engine=engine
+        )
 
     def _n_numbers(self, n: int, d: int, l: int) -> int:
         return 8 * (n + d + l) * min(self.n_components, l)

@@ -24,7 +24,7 @@ def make_linear_problem(
     """
     X = sparse_if_mostly_zero(X)
     group, J = move(np.zeros(X.shape[0], dtype=np.int8), X), move_weights(weights, X)
-    options = {"fit_intercept": fit_intercept, "observed_only": few is not None and few(X, J)}
+    options: Any = {"fit_intercept": fit_intercept, "observed_only": few is not None and few(X, J)}
     if few is not None and not options["observed_only"]:
         options["block_rows"] = X.shape[0]  # labels are fitted in groups, which bound the memory
     return make_problem(X, move(labels.signs, X), J, group, 1, **options)

@@ -3,6 +3,7 @@
 import os
 from math import inf
 from pathlib import Path
+from typing import Any
 
 GIB = 2**30
 
@@ -34,21 +35,13 @@ def _below_limit() -> float:
     return max(0.0, float(limit - used))
 
 
-def check_memory(name: str, shape: tuple[int, int, int], n_bytes: float) -> None:
-    """Raise MemoryError if a fit needs more memory than there is.
-
-    Parameters
-    ----------
-    name : str
-        Name of the estimator.
-    shape : tuple of int
-        Numbers of samples, features and labels.
-    n_bytes : float
-        Estimated memory of the fit.
-    """
+def check_memory(estimator: Any, X: Any, y: Any) -> None:
+    """Raise MemoryError if the labels y and the numbers of a fit to X do not fit into memory."""
+    (n, d), l = X.shape, y.shape[1] if len(getattr(y, "shape", ())) == 2 else 1
+    n_bytes = 3 * n * l + X.dtype.itemsize * estimator._n_numbers(n, d, l)
     available = available_memory()
     if n_bytes > available:
-        n, d, l = shape
+        name = type(estimator).__name__
         raise MemoryError(
             f"{name} needs about {n_bytes / GIB:.1f} GiB for {n} samples, {d} features and {l} labels, and "
             f"{available / GIB:.1f} GiB are available; select features, use fewer labels, or convert X to float32"

@@ -64,6 +64,10 @@ class GLOCAL(LatentLabelModel):
         Maximum number of iterations after warm-up.
     tol : float or None, default=1e-3
         Relative change of the objective below which the iteration stops. None runs `max_iter` iterations.
+    n_jobs : int or None, default=None
+        Number of threads, each for a block of samples, if X is in memory.
+    device : str or None, default=None
+        Device of torch to fit on, such as "cuda", if X is not a tensor. The fitted arrays are those of NumPy.
     random_state : int, RandomState or None, default=None
         Seed for the groups and the initial factors.
     callback : callable or None, default=None
@@ -131,6 +135,8 @@ class GLOCAL(LatentLabelModel):
     n_warmup_iter: int = 0
     max_iter: int = 100
     tol: float | None = 1e-3
+    n_jobs: int | None = None
+    device: str | None = None
     random_state: Any = None
     callback: Any = None
     verbose: bool | int = False

@@ -8,14 +8,15 @@ from typing import Any, ClassVar, Literal
 from sklearn.utils import check_random_state
 
 from spmld._arrays import move, numpy_dtype
+from spmld._device import to_device
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions
 from spmld.core.entries import few_for_factors
 from spmld.core.leml import Factors, solve
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Problem
-from spmld.estimators._block_data import BlockData
-from spmld.estimators._inputs import largest_value
+from spmld.estimators._inputs import largest_value, sparse_if_mostly_zero
 from spmld.estimators._linear import FactoredModel, make_linear_problem
+from spmld.estimators.block_data import BlockData
 from spmld.estimators.progress import report_progress, set_history
 from spmld.labels import Labels
 
@@ -53,7 +54,7 @@ class LEML(FactoredModel):
     random_state : int, RandomState or None, default=None
         Seed for the initial values of W and H, uniform on [0, 1). W is divided by the largest absolute
         value of X if this is above 1e6.
-    callback, verbose
+    callback, verbose, device
         As in `GLOCAL`.
 
     Attributes
@@ -111,13 +112,15 @@ class LEML(FactoredModel):
     fit_intercept: bool = False
     max_iter: int = 10
     tol: float | None = None
+    device: str | None = None
     random_state: Any = None
     callback: Any = None
     verbose: bool | int = False
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+        largest, X = largest_value(X), to_device(sparse_if_mostly_zero(X), self.device)
         problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept), few_for_factors)
-        self._solve(problem, X, largest_value(X))
+        self._solve(problem, X, largest)
 
     def _fit_blocks(self, data: BlockData) -> None:
         self._solve(data.problem(bool(self.fit_intercept)), data.example, data.features.largest)

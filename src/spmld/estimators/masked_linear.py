@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_dense, to_numpy
+from spmld._device import to_device
 from spmld._threads import limit_threads
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.designs import Features, Penalty, label_laplacian
@@ -19,8 +20,9 @@ from spmld.core.losses import LOSSES, Loss, NoisyLogistic
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
 from spmld.core.rare_labels import minimize_rare_labels
-from spmld.estimators._block_data import BlockData
+from spmld.estimators._inputs import sparse_if_mostly_zero
 from spmld.estimators._linear import LinearModel, make_linear_problem
+from spmld.estimators.block_data import BlockData
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
 
@@ -40,6 +42,7 @@ class _MaskedLinear(LinearModel):
     max_iter: int = 100
     warm_start: bool = False
     n_jobs: int | None = None
+    device: str | None = None
 
     @abstractmethod
     def _ridge(self) -> float:
@@ -54,6 +57,7 @@ class _MaskedLinear(LinearModel):
         """Return the scores of a model without features, from the mean sign of each label."""
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+        X = to_device(sparse_if_mostly_zero(X), self.device)
         few = few_for_single_labels if self.label_graph_penalty == 0 else None
         self._minimize(make_linear_problem(X, labels, weights, bool(self.fit_intercept), few), X, labels)
 
@@ -109,7 +113,7 @@ class _MaskedLinear(LinearModel):
         if effective_n_jobs(self.n_jobs) == 1:
             return map(function, groups)
         with limit_threads():
-            return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
+            return Parallel(n_jobs=self.n_jobs, backend="threading")(delayed(function)(group) for group in groups)
 
 
 def check_rate(name: str, rate: Any, n_labels: int) -> np.ndarray:
@@ -156,6 +160,8 @@ class MaskedLogistic(_MaskedLinear):
         Whether to start from the coefficients of the last fit.
     n_jobs : int or None, default=None
         Number of threads, each for a group of labels.
+    device : str or None, default=None
+        Device of torch to fit on, such as "cuda", if X is not a tensor. The fitted arrays are those of NumPy.
     false_positive_rate, false_negative_rate : float or array-like of shape (n_labels,), default=0.0
         Noise rates of the labels: the probability :math:`\alpha` that a true negative is observed as positive, and the
         probability :math:`\beta` that a true positive is observed as negative. If they are not 0, the loss is the
@@ -243,7 +249,7 @@ class MaskedRidge(_MaskedLinear):
     ----------
     alpha : float, default=1.0
         Regularization strength, as in `Ridge`.
-    label_graph_penalty, fit_intercept, tol, max_iter, warm_start, n_jobs
+    label_graph_penalty, fit_intercept, tol, max_iter, warm_start, n_jobs, device
         As in `MaskedLogistic`; one Newton step is usually enough.
 
     Attributes

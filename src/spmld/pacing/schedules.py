@@ -216,23 +216,52 @@ def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool 
     """Return the smallest value that at least `fraction` of the losses in each group do not exceed.
 
     It is infinite at a fraction of 1. With `common` it is one value, for the fraction of all entries. It is
-    computed by bisection, in which every step is a sum over rows.
+    computed by bisection, in which every step is a sum over rows. If blocks are not in memory, each pass over them
+    counts for all points of four steps.
     """
     xp = namespace(groups.per_group(0.0, losses))
     fraction = groups.per_group(fraction, losses)
+    if xp.all(fraction >= 1):
+        return xp.ones_like(fraction) * xp.inf
     low, high = groups.per_group(0.0, losses), groups.per_group(groups.max(losses), losses)
     (sizes,) = groups.sum(lambda L: (xp.ones_like(L),), losses)
     # 0.55 of 100 entries are 55 entries, although the floating-point product is slightly larger.
     wanted = fraction * sizes * (1 - 8 * xp.finfo(fraction.dtype).eps)
     if common:
         wanted = xp.zeros_like(wanted) + xp.sum(wanted)
-    for _ in range(n_steps):
-        middle = (low + high) / 2
-        (below,) = groups.sum(lambda L, m: (m >= L,), losses, middle)
-        below = xp.zeros_like(below) + xp.sum(below) if common else below
-        enough = below >= wanted
-        low, high = xp.where(enough, low, middle), xp.where(enough, middle, high)
+    depth = 1 if groups.engine.local else 4
+    for _ in range(0, n_steps, depth):
+        points = _bisection_points(low, high, depth)
+        below = groups.sum(lambda L, *points: tuple(m >= L for m in points), losses, *points)
+        if common:
+            below = tuple(xp.zeros_like(count) + xp.sum(count) for count in below)
+        low, high = _bisect(low, high, points, [count >= wanted for count in below])
     return xp.where(fraction < 1, high, xp.ones_like(high) * xp.inf)
+
+
+def _bisection_points(low: Array, high: Array, depth: int) -> list[Array]:
+    """Return the midpoints of the next steps of a bisection, as a binary tree in the order of its levels."""
+    points, intervals = [], [(low, high)]
+    for _ in range(depth):
+        middles = [(a + b) / 2 for a, b in intervals]
+        points += middles
+        intervals = [half for (a, b), m in zip(intervals, middles, strict=True) for half in ((a, m), (m, b))]
+    return points
+
+
+def _bisect(
+    low: Array, high: Array, points: Sequence[Array], enough: Sequence[Array], i: int = 0
+) -> tuple[Array, Array]:
+    """Return the interval after the steps at point i of the tree and below it."""
+    if i >= len(points):
+        return low, high
+    xp, middle = namespace(low), points[i]
+    left, right = (
+        _bisect(low, middle, points, enough, 2 * i + 1),
+        _bisect(middle, high, points, enough, 2 * i + 2),
+    )
+    a, b = (xp.where(enough[i], x, y) for x, y in zip(left, right, strict=True))
+    return a, b
 
 
 def slack_norms(losses: Blocks, threshold: Array, groups: Groups) -> Array:

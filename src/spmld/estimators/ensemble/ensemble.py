@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from spmld._arrays import move, to_numpy
+from spmld._device import to_device
 from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.answers import AnswerModel
@@ -82,6 +84,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         Name of the metric of scores used for model selection, see `spmld.metrics`.
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
+    device : str or None, default=None
+        As in `MaskedLogistic`.
     random_state : int, RandomState or None, default=None
         Seed for the folds, the landmarks and the base estimators.
     callback : callable or None, default=None
@@ -161,6 +165,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     cv: Any = 3
     scoring: str = "ranking_loss"
     n_jobs: int | None = None
+    device: str | None = None
     random_state: Any = None
     callback: Any = None
     verbose: bool | int = False
@@ -179,6 +184,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         rng, X = check_random_state(self.random_state), contiguous(X)
+        X = X if sp.issparse(X) else to_device(X, self.device)
         views = self._fit_transformers(X, rng, self._make_views(label_graph=uses_graph(X, labels)))
         Y = Labels(labels.signs, np.array([-1, 1]))
         folds = make_folds(self.cv, X, Y.write_with_missing(None), random_state=rng.randint(2**31 - 1))
@@ -261,7 +267,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             name: with_params(view.transformer, random_state=rng).fit(X) for name, view in views.items()
         }
         seed = rng.randint(2**31 - 1)
-        estimators = {name: with_params(view.estimator, random_state=seed) for name, view in views.items()}
+        shared = {"random_state": seed, "device": self.device}
+        estimators = {name: with_params(view.estimator, **shared) for name, view in views.items()}
         return {
             name: replace(view, transformer=self.transformers_[name], estimator=estimators[name])
             for name, view in views.items()

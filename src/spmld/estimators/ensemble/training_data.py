@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import features_to_numpy, on_accelerator, to_numpy
+from spmld._arrays import arrays_to_numpy, features_to_numpy, on_accelerator
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.labels import Labels, read_labels
@@ -34,7 +34,7 @@ def evenly_spaced(*arrays: Any, max_samples: int | None = None) -> tuple[Any, ..
     >>> len(evenly_spaced(np.zeros((25_000, 3)))[0])
     8334
     """
-    return tuple(array[:: -(-len(array) // (max_samples or MAX_SAMPLES))] for array in arrays)
+    return tuple(array[:: -(-array.shape[0] // (max_samples or MAX_SAMPLES))] for array in arrays)
 
 
 class HeldOutLoss:
@@ -122,7 +122,7 @@ class TrainingData:
         """Fit an estimator on all samples; its fitted arrays are those of NumPy, so that it depends on no device."""
         trusted = self._trusted(estimator)
         options = {} if trusted is None else {"trusted": trusted}
-        return _with_numpy(estimator.fit(self.X, self._labels(estimator), entry_weight=entry_weight, **options))
+        return arrays_to_numpy(estimator.fit(self.X, self._labels(estimator), entry_weight=entry_weight, **options))
 
     def mean_loss(self, scores: Scores) -> float:
         """Return the mean loss of out-of-fold scores, of evenly spaced samples if there are many."""
@@ -141,14 +141,6 @@ class TrainingData:
 
 def _first(estimator: Any) -> Any:
     return estimator[0] if isinstance(estimator, list) else estimator
-
-
-def _with_numpy(estimator: Any) -> Any:
-    """Return a fitted estimator with NumPy arrays in place of tensors."""
-    for name, value in vars(estimator).items():
-        if hasattr(value, "detach"):
-            setattr(estimator, name, to_numpy(value))
-    return estimator
 
 
 def contiguous(X: Any) -> Any:

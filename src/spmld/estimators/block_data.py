@@ -48,7 +48,8 @@ class FeatureSummary:
         largest = largest_value(X) if finite else np.inf
         n_nonzero = X.nnz if sp.issparse(X) else np.count_nonzero(X)
         sums = np.asarray(X.sum(axis=0, dtype=float)).ravel()
-        return cls(*X.shape, X.dtype, finite, largest, int(n_nonzero), sums)
+        n, d = X.shape
+        return cls(n, d, X.dtype, finite, largest, int(n_nonzero), sums)
 
     def __add__(self, other: "FeatureSummary") -> "FeatureSummary":
         if self.n_features != other.n_features:
@@ -96,6 +97,10 @@ class BlockData:
         """An array without samples, with the features and the precision of X."""
         return np.zeros((0, self.features.n_features), dtype=self.features.dtype)
 
+    def name_features(self, names: list[str] | None) -> "BlockData":
+        """Return the data with names of the features."""
+        return replace(self, feature_names=names)
+
     def scale(self, scaler: FeatureScaler) -> "BlockData":
         """Fit the scaler, and return the data with scaled features."""
         scaler.fit_blocks(self.engine, self.X, self.example, self.features.n_samples)
@@ -110,9 +115,9 @@ class BlockData:
         """Return the index of the cluster of each sample."""
         rows = draw_samples(sum(self.counts), rng)
         inside = [slice(None)] * len(self.counts) if rows is None else locate(self.counts, rows.tolist())
-        drawn = self.engine.gather(self.engine.map(lambda X, rows: loaded(X)[rows], self.X, inside))
-        sample = sp.vstack(drawn, format="csr") if sp.issparse(drawn[0]) else np.concatenate(drawn)
-        means = fit_clusters(sample, count, rng)
+        drawn = self.engine.map(lambda X, rows: loaded(X)[rows], self.X, inside)
+        means = fit_clusters(_stack(self.engine.gather(drawn)), count, rng, copy=False)
+        del drawn
         return self.engine.map(lambda X: means.predict(loaded(X)).astype(np.int64), self.X)
 
     def problem(self, fit_intercept: bool, group: Rows | None = None, n_groups: int = 1, few: bool = False) -> Problem:
@@ -124,6 +129,10 @@ class BlockData:
         blocks = self.engine.map(make, self.X, self.signs, self.weights, group)
         shape = self.features.n_features, self.labels.signs.shape[1]
         return Problem(blocks, sizes, self.counts, *shape, fit_intercept, self.engine)
+
+
+def _stack(parts: Sequence[Any]) -> Any:
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
 def as_features(X: Any, sparse: bool = False) -> Any:
@@ -178,13 +187,13 @@ def stream_data(blocks: RowBlocks, y: Any, mask: Any, entry_weight: Any) -> Bloc
     shapes = [(n, blocks.shape[1]) for n in blocks.counts]
     X = tuple(LazyMatrix(_ReadFeatures(blocks, i), shape, engine.recent) for i, shape in enumerate(shapes))
     if y is not None:
-        Y = split(y, blocks.counts, "Y")
+        Y = y
     elif blocks.has_labels:
         Y = engine.map(blocks.labels, range(len(blocks)))
     else:
         raise ValueError("y is required if the blocks have no labels: pass it to fit or to RowBlocks")
     data = make_data(engine, X, Y, blocks.counts, mask, entry_weight)
-    return replace(data, feature_names=feature_names(blocks.features(0)))
+    return data.name_features(feature_names(blocks.features(0)))
 
 
 def feature_names(X: Any) -> list[str] | None:
@@ -194,14 +203,14 @@ def feature_names(X: Any) -> list[str] | None:
 
 
 def make_data(
-    engine: Any, X: Rows, Y: Rows, counts: tuple[int, ...], mask: Any = None, entry_weight: Any = None
+    engine: Any, X: Rows, Y: Any, counts: tuple[int, ...], mask: Any = None, entry_weight: Any = None
 ) -> BlockData:
     """Validate features and labels in row blocks, and read the labels."""
     features = engine.sum(FeatureSummary.of, X).check()
     size = features.n_samples * features.n_features
     if size > 100_000 and features.n_nonzero < 0.1 * size:
         X = engine.transform(partial(as_features, sparse=True), X)
-    masks = split(mask, counts, "mask")
+    Y, masks = split(Y, counts, "Y"), split(mask, counts, "mask")
     form = engine.sum(summarize_labels, Y, masks).form()
     signs = engine.map(partial(read_signs, form=form), Y, masks)
     weights: Rows = engine.map(lambda signs: signs != 0, signs)

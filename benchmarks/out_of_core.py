@@ -1,0 +1,97 @@
+"""Fits to a file that is three times as large as the memory of the process.
+
+``python -m benchmarks.out_of_core [MiB]`` writes features and labels of planted data to a temporary folder, so that the
+features are three times as large as the limit (default 512 MiB), and starts a process whose data memory, including that
+of the libraries, is limited to it (RLIMIT_DATA). The process fits models and predicts from `RowBlocks`. It prints the
+sizes, the time and the peak memory. Before that, fits to a part of the rows in blocks are compared with fits in memory.
+"""
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, RowBlocks
+
+D, L, K, MIB = 256, 20, 10, 2**20
+MODELS = {
+    "MaskedLogistic": MaskedLogistic(),
+    "SPMLD": SPMLD(n_components=K, random_state=0),
+    "GLOCAL": GLOCAL(n_components=K, random_state=0),
+    "LEML": LEML(n_components=K, random_state=0),
+}
+
+
+def write_data(folder, n, block=20_000):
+    """Write X.npy and Y.npy with planted factors, block by block."""
+    rng = np.random.default_rng(0)
+    W, U = rng.normal(size=(D, K)) / D**0.5, rng.normal(size=(L, K))
+    X = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float64, (n, D))
+    Y = np.lib.format.open_memmap(folder / "Y.npy", "w+", np.float32, (n, L))
+    for start in range(0, n, block):
+        stop = min(start + block, n)
+        X[start:stop] = rng.normal(size=(stop - start, D))
+        scores = X[start:stop] @ W @ U.T + rng.logistic(size=(stop - start, L))
+        Y[start:stop] = np.where(rng.random(scores.shape) < 0.5, scores > 1, np.nan)
+
+
+def compare(folder, n):
+    """Print the difference between fits in memory and in blocks of several sizes."""
+    X, Y = (np.load(folder / f"{name}.npy", mmap_mode="r")[:n] for name in "XY")
+    X, Y = np.array(X), np.array(Y)
+    for name, model in MODELS.items():
+        expected = model.fit(X, Y).decision_function(X)
+        for block_rows in (n // 3, n // 17):
+            scores = model.fit(RowBlocks(X, Y, block_rows=block_rows)).decision_function(X)
+            difference = abs(scores - expected).max() / abs(expected).max()
+            print(
+                f"{name}: {n} rows, {block_rows} per block: largest difference of scores {difference:.0e}", flush=True
+            )
+
+
+def limited(folder, limit, names):
+    """Fit and predict in a process with limited memory."""
+    resource.setrlimit(resource.RLIMIT_DATA, (limit * MIB, limit * MIB))
+    for name in names:
+        blocks = RowBlocks(folder / "X.npy", folder / "Y.npy", block_rows=8192, memory=limit * MIB // 16)
+        start = time.perf_counter()
+        model = MODELS[name].fit(blocks)
+        seconds = time.perf_counter() - start
+        positives = sum(int(model.predict(X).sum()) for X in blocks)
+        lines = Path("/proc/self/status").read_text().splitlines()
+        peak = {
+            line.split(":")[0]: int(line.split()[1]) // 1024 for line in lines if line.startswith(("VmPeak", "VmHWM"))
+        }
+        print(
+            f"{name}: {seconds:.0f} s, {model.n_iter_} iterations, {positives} predicted positives, "
+            f"peak resident memory {peak} MiB",
+            flush=True,
+        )
+
+
+def main(limit=512, names=("MaskedLogistic", "SPMLD")):
+    warnings.simplefilter("ignore")
+    n = 3 * limit * MIB // (8 * D)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_data(folder, n)
+        sizes = [(folder / f"{array}.npy").stat().st_size // MIB for array in "XY"]
+        print(
+            f"{n} samples, {D} features, {L} labels: X {sizes[0]} MiB, Y {sizes[1]} MiB; limit {limit} MiB", flush=True
+        )
+        compare(folder, n // 30)
+        command = [sys.executable, "-m", "benchmarks.out_of_core", str(folder), str(limit), *names]
+        subprocess.run(command, check=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        warnings.simplefilter("ignore")
+        limited(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
+    else:
+        main(*map(int, sys.argv[1:]))

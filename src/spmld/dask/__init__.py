@@ -1,0 +1,10 @@
+"""Estimators for Dask collections: the same fits, with row blocks on the workers of a Dask cluster.
+
+The estimators accept Dask arrays and data frames. They need ``pip install "spmld[dask]"`` and an active
+``distributed.Client``.
+"""
+
+from spmld.dask.estimators import DaskGLOCAL, DaskLEML, DaskMaskedLogistic, DaskMaskedRidge, DaskSPMLD
+from spmld.dask.parallel import use_cluster
+
+__all__ = ["DaskGLOCAL", "DaskLEML", "DaskMaskedLogistic", "DaskMaskedRidge", "DaskSPMLD", "use_cluster"]

@@ -1,0 +1,87 @@
+"""Operations on row blocks that are on the workers of a Dask cluster."""
+
+import pickle
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from spmld._io import need
+from spmld.core.problem import Combine, Engine, combine_parts
+
+SMALL = 10_000
+"""Size in bytes up to which a function is sent with each task."""
+FAN_IN = 8
+"""Number of partial sums that are added in one task, above those of one worker."""
+
+
+class DaskEngine(Engine):
+    """Applies functions to blocks on the workers where they are.
+
+    Values of blocks are futures. A function is sent once to each worker, with the arrays that it uses. Sums are
+    computed on the workers, first over the blocks of one worker and then as a tree, in the order of the blocks: the
+    result does not depend on which task ends first.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client of the cluster.
+    groups : sequence of slice
+        Consecutive blocks that were sent to the same worker.
+    """
+
+    local: ClassVar[bool] = False
+
+    def __init__(self, client: Any, groups: Sequence[slice]):
+        self._client, self._groups = client, groups
+
+    def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
+        """Apply `function` to the arguments of each block."""
+        return tuple(self._submit(_name(function), _apply, [self._send(function)] * len(rows[0]), *rows))
+
+    def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
+        """Sum an array, or each array of a tuple, over the blocks."""
+        parts = list(self.map(function, *rows))
+        parts = self._combine(combine, [parts[group] for group in self._groups])
+        while len(parts) > 1:
+            parts = self._combine(combine, [parts[i : i + FAN_IN] for i in range(0, len(parts), FAN_IN)])
+        return parts[0].result()
+
+    def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the values of all blocks in the memory of the client."""
+        return tuple(self._client.gather(list(rows)))
+
+    def transform(self, function: Callable[[Any], Any], X: Sequence[Any]) -> tuple[Any, ...]:
+        """Apply a function to features."""
+        return self.map(function, X)
+
+    def _combine(self, combine: Combine, groups: Sequence[list[Any]]) -> list[Any]:
+        if all(len(group) == 1 for group in groups):
+            return [group[0] for group in groups]
+        return self._submit("sum", _combine, [combine] * len(groups), groups)
+
+    def _submit(self, name: str, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
+        """Submit one task for each set of arguments, in one graph."""
+        return list(self._client.map(function, *arguments, key=f"spmld-{name}-{uuid4().hex}", pure=False))
+
+    def _send(self, function: Callable[..., Any]) -> Any:
+        """Return a function, or a future of it if it has large arrays."""
+        packed = need("cloudpickle", "dask").dumps(function)
+        if len(packed) <= SMALL:
+            return packed
+        return self._client.submit(bytes, packed, key=f"spmld-send-{uuid4().hex}", pure=False)
+
+
+def _name(function: Any) -> str:
+    """Return a name for the dashboard of Dask."""
+    name = getattr(getattr(function, "func", function), "__name__", type(function).__name__)
+    return name.strip("<>_") or "map"
+
+
+def _apply(packed: bytes, *arguments: Any) -> Any:
+    return pickle.loads(packed)(*arguments)
+
+
+def _combine(combine: Combine, parts: Sequence[Any]) -> Any:
+    return reduce(lambda a, b: combine_parts(combine, a, b), parts)

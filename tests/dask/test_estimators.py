@@ -1,0 +1,204 @@
+"""Fits on a Dask cluster with processes equal fits in memory."""
+
+import os
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from click.testing import CliRunner
+from sklearn.base import clone
+
+from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, load
+from spmld.cli.group import spmld
+from spmld.datasets import make_planted
+from spmld.model_selection import compare
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+dd = pytest.importorskip("dask.dataframe")
+
+from spmld.dask import (  # noqa: E402
+    DaskGLOCAL,
+    DaskLEML,
+    DaskMaskedLogistic,
+    DaskMaskedRidge,
+    DaskSPMLD,
+    use_cluster,
+)
+
+DATA = make_planted(n_samples=240, n_features=12, n_labels=5, observed_fraction=0.6, random_state=0)
+X, Y = DATA.X, DATA.Y
+QUIET = {"dashboard_address": None, "silence_logs": 50}
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **QUIET) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def collections(X=X, Y=Y, chunks=50):
+    return da.from_array(X, chunks=(chunks, -1), asarray=False), da.from_array(Y, chunks=(chunks, -1))
+
+
+def assert_same_fit(local, remote, X=X):
+    scores = local.decision_function(X)
+    np.testing.assert_allclose(remote.to_local().decision_function(X), scores, rtol=0, atol=1e-6 * abs(scores).max())
+    if hasattr(local, "history_"):
+        np.testing.assert_allclose(remote.history_[-1]["objective"], local.history_[-1]["objective"], rtol=1e-8)
+
+
+OPTIONS = {"random_state": 0, "max_iter": 3, "tol": None}
+PAIRS = [
+    (MaskedLogistic(), DaskMaskedLogistic()),
+    (MaskedRidge(label_graph_penalty=0.1), DaskMaskedRidge(label_graph_penalty=0.1)),
+    (SPMLD(**OPTIONS), DaskSPMLD(**OPTIONS)),
+    (GLOCAL(init="random", **OPTIONS), DaskGLOCAL(init="random", **OPTIONS)),
+    (LEML(random_state=0, max_iter=1), DaskLEML(random_state=0, max_iter=1)),
+]
+
+
+@pytest.mark.parametrize(("local", "remote"), PAIRS, ids=lambda model: type(model).__name__)
+def test_a_fit_on_workers_equals_a_fit_in_memory(client, local, remote):
+    remote = clone(remote).fit(*collections())
+    assert_same_fit(clone(local).fit(X, Y), remote)
+    assert type(remote.to_local()) is type(local)
+    assert remote.to_local().get_params() == local.get_params()
+
+
+def test_uneven_empty_and_single_row_chunks_and_other_chunks_of_labels(client):
+    chunks = (0, 1, 150, 0, 88, 1)
+    model = DaskMaskedLogistic().fit(da.from_array(X, chunks=(chunks, 5)), da.from_array(Y, chunks=(100, 2)))
+    assert_same_fit(MaskedLogistic().fit(X, Y), model)
+    other = clone(model).fit(*collections(chunks=240))
+    np.testing.assert_allclose(other.coef_, model.coef_, atol=1e-12)
+
+
+def test_the_same_seed_gives_the_same_result(client):
+    first, second = (DaskSPMLD(init="random", **OPTIONS).fit(*collections()) for _ in range(2))
+    np.testing.assert_array_equal(first.coef_, second.coef_)
+
+
+def test_predictions_are_lazy_and_blockwise(client):
+    blocks = collections()
+    model = DaskMaskedLogistic().fit(*blocks)
+    local = model.to_local()
+    for method in ("decision_function", "predict_proba", "predict"):
+        result = getattr(model, method)(blocks[0])
+        assert result.chunks == ((50, 50, 50, 50, 40), (5,))
+        np.testing.assert_allclose(result.compute(), getattr(local, method)(X))
+        np.testing.assert_allclose(getattr(model, method)(X), getattr(local, method)(X))
+
+
+def test_data_frames_with_unknown_sizes(client):
+    names = [f"x{i}" for i in range(12)], ["a", "b", "c", "d", "e"]
+    features, labels = (pd.DataFrame(A, columns=c) for A, c in zip((X, Y), names, strict=True))
+    keep = features["x0"] > 0
+    frame = dd.from_pandas(pd.concat([features, labels], axis=1), npartitions=4)
+    frame = frame[frame["x0"] > 0]
+    model = DaskMaskedLogistic().fit(frame[names[0]], frame[names[1]])
+    local = MaskedLogistic().fit(features[keep], labels[keep])
+    np.testing.assert_allclose(model.coef_, local.coef_, atol=1e-12)
+    assert list(model.feature_names_in_) == names[0]
+    expected = local.set_output(predict="pandas").predict(features[keep])
+    pd.testing.assert_frame_equal(model.predict(frame[names[0]]).compute(), expected)
+
+
+def test_sparse_blocks_labels_in_memory_and_entry_weights(client):
+    S = sp.random_array((200, 30), density=0.2, random_state=0, format="csr")
+    labels = np.random.default_rng(0).integers(0, 2, (200, 3))
+    weights = np.random.default_rng(1).random(200)
+    blocks = da.from_array(np.zeros((200, 30)), chunks=(60, -1)).map_blocks(
+        lambda block, block_info=None: S[slice(*block_info[0]["array-location"][0])], dtype=float
+    )
+    model = DaskMaskedLogistic().fit(blocks, labels, entry_weight=weights)
+    assert_same_fit(MaskedLogistic().fit(S, labels, entry_weight=weights), model, S)
+
+
+def test_a_vector_of_labels(client):
+    y = np.where(Y[:, 0] == 1, "yes", "no").astype(object)
+    features, labels = da.from_array(X, chunks=(70, -1)), da.from_array(y, chunks=70)
+    model = DaskMaskedLogistic().fit(features, labels)
+    np.testing.assert_array_equal(model.predict(features).compute(), MaskedLogistic().fit(X, y).predict(X))
+    assert model.predict_proba(features).compute().shape == (240, 2)
+
+
+def test_a_killed_worker_does_not_change_the_result():
+    options = {"random_state": 0, "max_iter": 4, "tol": None}
+    expected = SPMLD(**options).fit(X, Y)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **QUIET) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        pids = list(client.run(os.getpid).values())
+        killed = []
+
+        def kill(record):
+            if not killed and record["stage"] == "main":
+                os.kill(pids[0], signal.SIGKILL)
+                killed.append(record["iteration"])
+
+        assert_same_fit(expected, DaskSPMLD(callback=kill, **options).fit(*collections()))
+    assert killed == [1]
+
+
+def test_bad_collections_raise_errors_that_name_the_cause(client):
+    features, labels = collections()
+    with pytest.raises(TypeError, match=r"use the estimators of spmld\.dask"):
+        SPMLD().fit(features, labels)
+    with pytest.raises(TypeError, match="must be a Dask array or data frame"):
+        DaskSPMLD().fit(X, Y)
+    with pytest.raises(ValueError, match="same number of samples"):
+        DaskSPMLD().fit(features, labels[:100])
+    with pytest.raises(ValueError, match="y is required"):
+        DaskLEML().fit(features)
+    bad = da.where(features > 2, np.nan, features)
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        DaskMaskedLogistic().fit(bad, labels)
+
+
+class StopFitError(Exception):
+    """Stands for the end of the client."""
+
+
+def test_a_checkpoint_continues_with_the_same_result(client, tmp_path):
+    def stop(record):
+        if record["stage"] == "main" and record["iteration"] == 2:
+            raise StopFitError
+
+    with pytest.raises(StopFitError):
+        DaskSPMLD(callback=stop, **OPTIONS).fit(*collections(), checkpoint=tmp_path)
+    seen = []
+    model = DaskSPMLD(callback=lambda record: seen.append(record["iteration"]), **OPTIONS)
+    assert_same_fit(SPMLD(**OPTIONS).fit(X, Y), model.fit(*collections(), checkpoint=tmp_path))
+    assert seen == [3]
+    assert len(model.history_) == model.n_iter_ == 5
+    with pytest.raises(ValueError, match="is of another fit"):
+        DaskSPMLD(coupling=1.0, **OPTIONS).fit(*collections(), checkpoint=tmp_path)
+
+
+def test_comparisons_run_on_the_cluster(client):
+    methods = {"ours": MaskedLogistic(), "ridge": MaskedRidge()}
+    expected = compare(methods, X, Y, cv=2, random_state=0)
+    with use_cluster():
+        result = compare(methods, X, Y, cv=2, random_state=0)
+    assert result.values == expected.values
+
+
+def test_a_command_fits_parquet_files_on_the_cluster(client, tmp_path):
+    names = [f"x{i}" for i in range(12)] + [f"label_{i}" for i in range(5)]
+    frame = pd.DataFrame(np.hstack([X, Y]), columns=names)
+    (tmp_path / "songs").mkdir()
+    for i, part in enumerate((frame[:100], frame[100:])):
+        part.to_parquet(tmp_path / "songs" / f"{i}.parquet", index=False)
+    out = tmp_path / "model.skops"
+    arguments = ["fit", str(tmp_path / "songs"), "--method", "MaskedLogistic", "-o", str(out)]
+    result = CliRunner().invoke(spmld, [*arguments, "--scheduler", client.scheduler.address])
+    assert result.exit_code == 0, result.output
+    assert "240 samples, 12 features, 5 labels" in result.output
+    np.testing.assert_allclose(load(out).coef_, MaskedLogistic().fit(X, Y).coef_, atol=1e-10)
