@@ -66,12 +66,17 @@ html_theme_options = {
 html_sidebars = {page: [] for page in ("index", "start", "glossary", "changelog")}
 
 # Files outside this folder, and the pages that show them. On a code host, links lead to the files themselves.
-PAGES = {"../README.md": "index.rst", "../CHANGELOG.md": "changelog.md", "../CONTRIBUTING.md": "contributing.md"}
+PAGES = {
+    "../README.md": "index.rst",
+    "../CHANGELOG.md": "changelog.md",
+    "../CONTRIBUTING.md": "contributing.md",
+    "../SECURITY.md": "security.md",
+}
 
 
 def link_to_pages(app, docname, source):
     """Replace links to files of the repository by links to the pages that show them."""
-    if docname in ("changelog", "contributing"):
+    if docname in ("changelog", "contributing", "security"):
         source[0] = (FOLDER.parent / f"{docname.upper()}.md").read_text(encoding="utf-8").replace("](docs/", "](")
     source[0] = re.sub(r"\]\((\.\./[A-Z]+\.md)\)", lambda match: f"]({PAGES[match[1]]})", source[0])
     source[0] = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](gallery/\1.rst)", source[0])

@@ -16,7 +16,7 @@ def main(minutes="10", seed=None):
     half = 30 * float(minutes)
     print(f"seed {number}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        problems = fuzz_readers(folder, number, 0, 10**9, until=time.time() + half)
+        n_files, problems = fuzz_readers(folder, number, 0, 10**9, until=time.time() + half)
         for problem in problems:
             name = problem.split(":")[0]
             print(problem, flush=True)
@@ -27,7 +27,7 @@ def main(minutes="10", seed=None):
             problems.append(problem)
             print(f"fit {index}: {problem}", flush=True)
         index += 1
-    print(f"{index} fits; {len(problems)} problems; files that caused problems are in {CORPUS}")
+    print(f"{n_files} files, {index} fits, {len(problems)} problems; files that caused problems are in {CORPUS}")
     return 1 if problems else 0
 
 

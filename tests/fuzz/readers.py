@@ -18,17 +18,20 @@ def _run(folder, *args):
     _, index, name = last.split(" ", 2)
     if process.returncode or "done" not in lines:
         problems.append(f"{name}: the process ended with status {process.returncode}")
-        return problems, int(index) + 1
-    return problems, None
+        return problems, int(index) + 1, False
+    return problems, int(index) + 1, True
 
 
 def fuzz_readers(folder, seed, start, stop, until=2**40):
-    """Read mutated files; return the problems, each starting with the name of a file that is left in the folder."""
-    problems = []
-    while start is not None and start < stop and time.time() < until:
-        more, start = _run(folder, seed, start, stop, int(until))
+    """Read mutated files; return their number and the problems.
+
+    Each problem starts with the name of a file that is left in the folder.
+    """
+    problems, ended, first = [], False, start
+    while not ended and start < stop and time.time() < until:
+        more, start, ended = _run(folder, seed, start, stop, int(until))
         problems += more
-    return problems
+    return start - first, problems
 
 
 def replay_corpus(folder):

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the limits of t
 
 
 def test_mutated_files_raise_documented_errors(tmp_path):
-    assert fuzz_readers(tmp_path, 0, 0, 200) == []
+    assert fuzz_readers(tmp_path, 0, 0, 200) == (200, [])
 
 
 def test_files_that_once_failed_raise_documented_errors(tmp_path):

@@ -1,7 +1,7 @@
 """Checkpoints of fits on a cluster: the client stores small arrays, and the workers the values of their blocks."""
 
 import os
-import pickle
+import pickle  # nosec B403
 import shutil
 from pathlib import Path
 from typing import Any
@@ -79,4 +79,4 @@ def _write(value: Any, path: str) -> None:
 
 def _read(path: str) -> Any:
     with Path(path).open("rb") as file:
-        return pickle.load(file)
+        return pickle.load(file)  # nosec B301

@@ -1,6 +1,6 @@
 """Pickled values with references to objects that are stored elsewhere."""
 
-import pickle
+import pickle  # nosec B403
 from typing import Any
 
 
