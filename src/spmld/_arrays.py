@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import array_api_compat
@@ -47,6 +48,27 @@ def namespace(X: Any) -> Any:
 def n_values(X: Any) -> int:
     """Return the number of stored values of a matrix: those of a product with a vector."""
     return int(X.nnz) if sp.issparse(X) or isinstance(X, SparseTensor) else int(X.shape[0] * X.shape[1])
+
+
+def n_bytes(value: Any) -> int:
+    """Return the memory of the arrays of a value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld._arrays import n_bytes
+    >>> n_bytes((np.zeros(3), 1.0))
+    24
+    """
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if sp.issparse(value):
+        return int(value.data.nbytes + value.indices.nbytes + value.indptr.nbytes)
+    if isinstance(value, (tuple, list)):
+        return sum(map(n_bytes, value))
+    if is_dataclass(value):
+        return sum(n_bytes(getattr(value, field.name)) for field in fields(value))
+    return 0
 
 
 def to_numpy(values: Any) -> np.ndarray:

@@ -96,6 +96,17 @@ def test_predictions_are_lazy_and_blockwise(client):
         np.testing.assert_allclose(getattr(model, method)(X), getattr(local, method)(X))
 
 
+def test_completion_is_lazy_and_blockwise(client):
+    labels = Y.copy()
+    labels[:50] = np.nan  # the first block has no observed entry
+    features, missing = collections(Y=labels)
+    model = DaskMaskedLogistic(tol=0.2).fit(features, missing)
+    completed, expected = model.complete(features, missing), model.to_local().complete(X, labels)
+    for result, array in zip(completed, expected, strict=True):
+        assert result.chunks == ((50, 50, 50, 50, 40), (5,))
+        np.testing.assert_allclose(result.compute(), array)
+
+
 def test_data_frames_with_unknown_sizes(client):
     names = [f"x{i}" for i in range(12)], ["a", "b", "c", "d", "e"]
     features, labels = (pd.DataFrame(A, columns=c) for A, c in zip((X, Y), names, strict=True))

@@ -1,13 +1,19 @@
 """Row blocks of Dask arrays and data frames, as futures on the workers."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from spmld._arrays import n_bytes
 from spmld._io import need
 from spmld.dask.engine import DaskEngine
 from spmld.estimators.block_data import BlockData, as_features, feature_names, make_data
+
+MAX_BLOCK = 2**28
+"""Maximum size in bytes of a block of several chunks."""
 
 
 def active_client() -> Any:
@@ -27,30 +33,63 @@ def is_collection(X: Any) -> bool:
 
 
 def collect(client: Any, X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> BlockData:
-    """Load the blocks of collections on the workers, and validate them. Empty blocks are left out."""
+    """Load the chunks of collections on the workers, join them to blocks, and validate these."""
     if not is_collection(X):
         raise TypeError(f"X must be a Dask array or data frame, got {type(X).__name__}; use dask.array.from_array")
     if y is None:
         raise ValueError("y is required, got None")
     if hasattr(X, "rechunk") and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    groups = place(len(_delayed(X)), _workers(client))
-    engine = DaskEngine(client, [group for _, group in groups])
-    blocks = engine.map(as_features, _load(client, X, groups))
-    counts = engine.gather(engine.map(_n_rows, blocks))
-    parts = {"Y": y, "mask": mask, "entry_weight": entry_weight}
-    parts = {name: _load_like(client, A, X, groups, name) if is_collection(A) else A for name, A in parts.items()}
-    for name, part in parts.items():
+    workers, chunks = _workers(client), _delayed(X)
+    places = np.array_split(np.arange(len(chunks)), len(workers))
+    engine = DaskEngine(client)
+    loaded = {"X": engine.map(as_features, _load(client, chunks, places, workers))}
+    for name, part in {"Y": y, "mask": mask, "entry_weight": entry_weight}.items():
+        loaded[name] = _load(client, _chunks_like(part, X, name), places, workers) if is_collection(part) else part
+    counts = engine.gather(engine.map(_n_rows, loaded["X"]))
+    for name, part in loaded.items():
         if isinstance(part, tuple) and engine.gather(engine.map(_n_rows, part)) != counts:
             raise ValueError(f"X and {name} must have blocks of the same numbers of rows; rechunk {name} like X")
-    keep = [i for i, count in enumerate(counts) if count]
-    if not keep:
+    if not any(counts):
         raise ValueError("X must have at least one sample, got no rows")
-    engine = DaskEngine(client, _without_empty(groups, counts))
-    chosen = {name: tuple(part[i] for i in keep) if isinstance(part, tuple) else part for name, part in parts.items()}
-    X_blocks, sizes = tuple(blocks[i] for i in keep), tuple(counts[i] for i in keep)
-    data = make_data(engine, X_blocks, chosen["Y"], sizes, chosen["mask"], chosen["entry_weight"])
+    groups = group_chunks(engine.gather(engine.map(n_bytes, loaded["X"])), counts, *_capacity(client))
+    for name, part in loaded.items():
+        if isinstance(part, tuple):
+            loaded[name] = engine.map(_merge, [[part[i] for i in group] for group in groups])
+    sizes = tuple(sum(counts[i] for i in group) for group in groups)
+    data = make_data(engine, loaded["X"], loaded["Y"], sizes, loaded["mask"], loaded["entry_weight"])
     return data.name_features(feature_names(X))
+
+
+def group_chunks(sizes: Sequence[int], counts: Sequence[int], n_threads: int, limit: float) -> list[list[int]]:
+    """Return groups of consecutive chunks that become one block each. Empty chunks are left out.
+
+    There is about one block for each thread, or more if a block would exceed the limit by more than a chunk: few large
+    blocks need fewer tasks and messages than many small ones.
+
+    Examples
+    --------
+    >>> from spmld.dask.collections import group_chunks
+    >>> group_chunks([8, 8, 0, 8, 8], [1, 1, 0, 1, 1], n_threads=2, limit=1000)
+    [[0, 1], [3, 4]]
+    >>> group_chunks([8, 8, 0, 8, 8], [1, 1, 0, 1, 1], n_threads=2, limit=8)
+    [[0], [1], [3], [4]]
+    """
+    target = max(1.0, min(sum(sizes) / n_threads, limit))
+    groups: dict[int, list[int]] = {}
+    end = 0
+    for i, (size, count) in enumerate(zip(sizes, counts, strict=True)):
+        if count:
+            groups.setdefault(int((end + size / 2) / target), []).append(i)
+        end += size
+    return list(groups.values())
+
+
+def _capacity(client: Any) -> tuple[int, float]:
+    """Return the number of threads of the cluster, and the maximum size of a block in bytes."""
+    limits = client.run(lambda dask_worker: dask_worker.memory_manager.memory_limit).values()
+    smallest = min((limit for limit in limits if limit), default=inf)
+    return sum(client.nthreads().values()), min(MAX_BLOCK, smallest / 16)
 
 
 def _workers(client: Any, timeout: int = 60) -> list[str]:
@@ -62,41 +101,21 @@ def _workers(client: Any, timeout: int = 60) -> list[str]:
     return sorted(client.nthreads())
 
 
-def place(n_blocks: int, workers: Sequence[str]) -> list[tuple[str, slice]]:
-    """Return a worker for each group of consecutive blocks.
-
-    Examples
-    --------
-    >>> from spmld.dask.collections import place
-    >>> place(5, ["a", "b"])
-    [('a', slice(0, 3, None)), ('b', slice(3, 5, None))]
-    """
-    parts = zip(workers, np.array_split(np.arange(n_blocks), len(workers)), strict=True)
-    return [(worker, slice(int(part[0]), int(part[-1]) + 1)) for worker, part in parts if len(part)]
-
-
-def _without_empty(groups: Sequence[tuple[str, slice]], counts: Sequence[int]) -> list[slice]:
-    """Return the groups of the blocks that are not empty."""
-    sizes = [sum(1 for count in counts[group] if count) for _, group in groups]
-    ends = np.cumsum(sizes).tolist()
-    return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True) if size]
-
-
 def _delayed(A: Any) -> list[Any]:
     """Return the blocks. Optimization could join small partitions of X and not those of Y."""
     return list(np.ravel(A.to_delayed(optimize_graph=not hasattr(A, "map_partitions"))))
 
 
-def _load(client: Any, A: Any, groups: Sequence[tuple[str, slice]]) -> tuple[Any, ...]:
-    """Return futures of the blocks of a collection, each on its worker if that is available."""
-    blocks, futures = _delayed(A), []
-    for worker, group in groups:
-        futures += client.compute(blocks[group], workers=[worker], allow_other_workers=True)
+def _load(client: Any, chunks: list[Any], places: Sequence[Any], workers: Sequence[str]) -> tuple[Any, ...]:
+    """Return futures of the chunks, consecutive ones on the same worker if that is available."""
+    futures: list[Any] = []
+    for worker, place in zip(workers, places, strict=True):
+        futures += client.compute([chunks[i] for i in place], workers=[worker], allow_other_workers=True)
     return tuple(futures)
 
 
-def _load_like(client: Any, A: Any, X: Any, groups: Sequence[tuple[str, slice]], name: str) -> tuple[Any, ...]:
-    """Load a collection in blocks of the same rows as those of X."""
+def _chunks_like(A: Any, X: Any, name: str) -> list[Any]:
+    """Return the chunks of a collection, with the same rows as those of X."""
     known = hasattr(X, "chunks") and not any(np.isnan(X.chunks[0]))
     if known and hasattr(A, "rechunk") and not any(np.isnan(A.chunks[0])):
         if A.shape[0] != X.shape[0]:
@@ -105,12 +124,21 @@ def _load_like(client: Any, A: Any, X: Any, groups: Sequence[tuple[str, slice]],
                 f"{X.shape[0]} and {A.shape[0]}"
             )
         A = A.rechunk((X.chunks[0], *((-1,) * (A.ndim - 1))))
-    if len(_delayed(A)) != groups[-1][1].stop:
+    chunks, expected = _delayed(A), len(_delayed(X))
+    if len(chunks) != expected:
         raise ValueError(
-            f"X and {name} must have the same number of blocks, got {groups[-1][1].stop} and {len(_delayed(A))}; "
-            f"rechunk {name} like X"
+            f"X and {name} must have the same number of blocks, got {expected} and {len(chunks)}; rechunk {name} like X"
         )
-    return _load(client, A, groups)
+    return chunks
+
+
+def _merge(parts: Sequence[Any]) -> Any:
+    """Join the rows of arrays, sparse matrices or data frames."""
+    if len(parts) == 1:
+        return parts[0]
+    if sp.issparse(parts[0]):
+        return sp.vstack(parts, format="csr")
+    return need("pandas").concat(parts) if hasattr(parts[0], "iloc") else np.concatenate(parts)
 
 
 def _n_rows(A: Any) -> int:

@@ -13,28 +13,25 @@ from spmld.core.problem import Combine, Engine, combine_parts
 SMALL = 10_000
 """Size in bytes up to which a function is sent with each task."""
 FAN_IN = 8
-"""Number of partial sums that are added in one task, above those of one worker."""
+"""Number of partial sums that are added in one task."""
 
 
 class DaskEngine(Engine):
     """Applies functions to blocks on the workers where they are.
 
     Values of blocks are futures. A function is sent once to each worker, with the arrays that it uses. Sums are
-    computed on the workers, first over the blocks of one worker and then as a tree, in the order of the blocks: the
-    result does not depend on which task ends first.
+    computed on the workers as a tree, in the order of the blocks: the result does not depend on which task ends first.
 
     Parameters
     ----------
     client : distributed.Client
         The client of the cluster.
-    groups : sequence of slice
-        Consecutive blocks that were sent to the same worker.
     """
 
     local: ClassVar[bool] = False
 
-    def __init__(self, client: Any, groups: Sequence[slice]):
-        self._client, self._groups = client, groups
+    def __init__(self, client: Any):
+        self._client = client
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
@@ -43,9 +40,9 @@ class DaskEngine(Engine):
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
         """Sum an array, or each array of a tuple, over the blocks."""
         parts = list(self.map(function, *rows))
-        parts = self._combine(combine, [parts[group] for group in self._groups])
         while len(parts) > 1:
-            parts = self._combine(combine, [parts[i : i + FAN_IN] for i in range(0, len(parts), FAN_IN)])
+            groups = [parts[i : i + FAN_IN] for i in range(0, len(parts), FAN_IN)]
+            parts = self._submit("sum", _combine, [combine] * len(groups), groups)
         return parts[0].result()
 
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
@@ -55,11 +52,6 @@ class DaskEngine(Engine):
     def transform(self, function: Callable[[Any], Any], X: Sequence[Any]) -> tuple[Any, ...]:
         """Apply a function to features."""
         return self.map(function, X)
-
-    def _combine(self, combine: Combine, groups: Sequence[list[Any]]) -> list[Any]:
-        if all(len(group) == 1 for group in groups):
-            return [group[0] for group in groups]
-        return self._submit("sum", _combine, [combine] * len(groups), groups)
 
     def _submit(self, name: str, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
         """Submit one task for each set of arguments, in one graph."""

@@ -12,7 +12,7 @@ from spmld._io import need
 from spmld.core.iteration import storing
 from spmld.dask.checkpoint import DirectoryStore
 from spmld.dask.collections import active_client, collect, is_collection
-from spmld.estimators import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, MultiLabelEstimator
+from spmld.estimators import GLOCAL, LEML, SPMLD, Completion, MaskedLogistic, MaskedRidge, MultiLabelEstimator
 
 
 class DaskEstimator(MultiLabelEstimator):
@@ -83,6 +83,35 @@ class DaskEstimator(MultiLabelEstimator):
         check_is_fitted(self)
         return self._predict_lazily("predict", X, self.classes_.dtype)
 
+    def complete(self, X: Any, y: Any, mask: Any = None) -> Completion:
+        """Predict the missing entries of a label matrix: lazily for Dask arrays, block by block.
+
+        Parameters
+        ----------
+        X, y
+            Dask arrays, or arrays in memory. Missing entries of y are NaN.
+        mask : None or array in memory
+            As in the ordinary estimator, if X is in memory.
+
+        Returns
+        -------
+        Completion
+            ``labels``, in which observed labels are unchanged, and ``confidences``.
+        """
+        check_is_fitted(self)
+        local, l = self.to_local(), self.n_labels_
+        if not is_collection(X):
+            return local.complete(X, y, mask)
+        if mask is not None or self._labels.one_dimensional or not hasattr(y, "rechunk"):
+            raise ValueError(
+                "y must be a Dask array of shape (n_samples, n_labels) with NaN where missing, without mask"
+            )
+        X, y = X.rechunk({1: -1}), y.rechunk((X.chunks[0], -1))
+        both = X.map_blocks(
+            partial(_complete_block, local), y, chunks=(X.chunks[0], (2 * l,)), dtype=float, meta=np.empty((0, 0))
+        )
+        return Completion(both[:, :l].astype(self.classes_.dtype), both[:, l:])
+
     def _predict_lazily(self, method: str, X: Any, dtype: Any) -> Any:
         check_is_fitted(self)
         local = self.to_local()
@@ -109,6 +138,16 @@ def _predict_block(model: Any, method: str, width: int, vector: bool, dtype: Any
     if X.shape[0] == 0:
         return np.empty((0,) if vector else (0, width), dtype=dtype)
     return getattr(model, method)(X)
+
+
+def _complete_block(model: Any, X: Any, Y: Any) -> Any:
+    """Return completed labels and confidences side by side."""
+    if X.shape[0] == 0:
+        return np.empty((0, 2 * model.n_labels_))
+    if not np.isnan(Y).all():
+        return np.hstack(model.complete(X, Y))
+    p = model.predict_proba(X)
+    return np.hstack([model.classes_[(p > 0.5).astype(int)], np.maximum(p, 1 - p)])
 
 
 def _predict_frame(predict: Any, names: list[Any], vector: bool, X: Any) -> Any:

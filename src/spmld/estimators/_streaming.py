@@ -3,15 +3,12 @@
 import tempfile
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
 from itertools import count
 from operator import add
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-import scipy.sparse as sp
-
+from spmld._arrays import n_bytes
 from spmld.core.lazy_matrix import LazyMatrix
 from spmld.core.problem import Combine, Engine, combine_parts
 from spmld.estimators.references import ReferencePickler, ReferenceUnpickler
@@ -109,24 +106,3 @@ class _Value:
 
 def _load(value: Any) -> Any:
     return value.load() if isinstance(value, _Value) else value
-
-
-def n_bytes(value: Any) -> int:
-    """Return the memory of the arrays of a value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.estimators._streaming import n_bytes
-    >>> n_bytes((np.zeros(3), 1.0))
-    24
-    """
-    if isinstance(value, np.ndarray):
-        return int(value.nbytes)
-    if sp.issparse(value):
-        return int(value.data.nbytes + value.indices.nbytes + value.indptr.nbytes)
-    if isinstance(value, (tuple, list)):
-        return sum(map(n_bytes, value))
-    if is_dataclass(value):
-        return sum(n_bytes(getattr(value, field.name)) for field in fields(value))
-    return 0
