@@ -12,18 +12,21 @@ SLOW = (
     "audit",
     "competitors",
     "defaults",
+    "distributed",
     "error_counts",
     "flagship",
     "growth",
     "label_errors",
+    "many_labels",
     "million",
+    "out_of_core",
     "refit",
     "review",
     "review_page",
     "wrong_labels",
 )
 
-names = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name not in ("__main__", "ratios")]
+names = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name not in ("__main__", "peers", "ratios")]
 requested = [argument for argument in sys.argv[1:] if argument != "--store"]
 for name in requested or [name for name in names if name not in SLOW]:
     if name not in names:

@@ -10,7 +10,7 @@ PUBLIC = {
     "spmld.estimators": (
         "Components of estimators",
         "MultiLabelEstimator Completion View DependencyCorrection FeatureScaler LandmarkFeatures positive_unlabeled "
-        "PositiveUnlabeledResult",
+        "PositiveUnlabeledResult TopLabels",
     ),
     "spmld.dask": (
         "Estimators for Dask collections",

@@ -4,6 +4,7 @@ A new interpreter needs more than a second to import them, and the tests run hun
 interpreter, a forked process has its own folder, environment, output and exit status.
 """
 
+import atexit
 import multiprocessing
 import os
 import sys
@@ -72,4 +73,7 @@ def _call(function, args, folder, streams, environment):
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
     sys.argv = [function.__name__]
-    function(*args)
+    try:
+        function(*args)
+    finally:
+        atexit._run_exitfuncs()  # as at the end of an interpreter; forked processes do not call them

@@ -156,7 +156,7 @@ def _test(root, paths, seconds=SECONDS):
     sys.path[:] = [root, f"{root}/src", *(path for path in sys.path if Path(path).resolve() != ROOT)]
     import pytest
 
-    sys.exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", *paths]))
+    os._exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", *paths]))  # without waiting for threads
 
 
 def interval(killed, total):

@@ -118,3 +118,24 @@ def row_slices(n_rows: int, n_columns: int, budget: int = MEMORY) -> Iterator[sl
     """
     step = max(1, budget // max(1, n_columns))
     return (slice(start, start + step) for start in range(0, n_rows, step))
+
+
+def lowest_columns(keys: np.ndarray, k: int) -> np.ndarray:
+    """Return the columns of the k lowest values of each row, lowest first. NaN is highest; ties are broken by column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld._arrays import lowest_columns
+    >>> lowest_columns(np.array([[2.0, 1.0, np.nan, 1.0]]), 3)
+    array([[1, 3, 0]])
+    """
+    k = min(k, keys.shape[1])
+    columns = np.sort(np.argpartition(keys, k - 1, axis=1)[:, :k], axis=1)
+    chosen = np.take_along_axis(keys, columns, axis=1)
+    # If values that were not chosen tie with the k-th lowest one, the choice was arbitrary: sort these rows.
+    last = chosen.max(axis=1, keepdims=True)
+    tied = (keys == last).sum(axis=1) > (chosen == last).sum(axis=1)
+    columns[tied] = np.argsort(keys[tied], axis=1, kind="stable")[:, :k]
+    order = np.argsort(np.take_along_axis(keys, columns, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(columns, order, axis=1)

@@ -1,5 +1,7 @@
 """Accepted forms of labels, and errors for the others."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -137,10 +139,20 @@ def test_labels_that_were_read_are_indexed_and_masked_like_arrays():
     Y = np.array([[1, 0, np.nan], [0, 1, 1], [np.nan, 0, 1]])
     labels = mark_trusted(read_labels(Y), [False, True, True])
     assert read_labels(labels) is labels
-    assert (len(labels), labels.shape) == (3, (3, 3))
+    assert labels.shape == (3, 3)
     for rows in ([2, 0], slice(1, None), np.array([True, False, True])):
         np.testing.assert_array_equal(labels[rows].signs, read_labels(Y[rows]).signs)
         np.testing.assert_array_equal(labels[rows].trusted, labels.trusted[rows])
     mask = np.array([[True, False, True], [True, True, False], [True, False, True]])
     np.testing.assert_array_equal(read_labels(labels, mask).signs, read_labels(Y, mask).signs)
     assert read_labels(labels, mask).signs.dtype == np.int8
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+def test_sparse_labels_take_a_few_bytes_per_entry(dtype):
+    Y = sp.csr_array((np.random.default_rng(0).random((500, 400)) < 0.02).astype(dtype))
+    tracemalloc.start()
+    read_labels(Y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 6 * 500 * 400  # signs and masks of one byte, not eight

@@ -156,3 +156,23 @@ def test_the_rate_of_false_positives_depends_on_the_order_of_the_scores_of_each_
     poisoned = np.where(hidden == 0, -1e3, scores)
     assert false_positive_rate(poisoned, hidden) == false_positive_rate(scores, hidden)
     assert false_positive_rate(scores, np.maximum(signs, 0)) == 0  # no observed negatives
+
+
+@pytest.mark.parametrize(("low", "ratio"), [((2, 5), 7 / 500), ((1, 5), 1 / 250), ((0, 9), 0.0)])
+def test_labels_whose_low_positives_are_improbable_at_the_common_ratio_are_left_out(low, ratio):
+    """Of 250 low negatives, 5 low positives have probability 0.27 at a ratio of 7 / 500, but 0.18 at 6 / 500."""
+    negatives = np.arange(500.0)
+    scores = np.concatenate([np.full((max(low), 2), -1.0), np.column_stack([negatives, negatives])])
+    signs = np.concatenate([np.arange(max(low))[:, None] < low, np.full((500, 2), -1)])
+    assert false_positive_rate(scores, signs) == pytest.approx(ratio / (1 + ratio))
+
+
+def test_the_common_ratio_is_at_most_the_upper_limit_of_each_label():
+    """Without a low positive of 250 negatives, the limit is -log(0.025) / 250, although 41 of 2750 are more."""
+    scores, signs = np.full((5041, 2), np.nan), np.zeros((5041, 2), dtype=np.int8)
+    for j, (negatives, low) in enumerate([(500, 0), (5000, 41)]):
+        scores[: negatives + low, j] = np.concatenate([np.arange(negatives), np.full(low, -1)])
+        signs[: negatives + low, j] = np.concatenate([np.full(negatives, -1), np.ones(low)])
+    limit = -np.log(0.025) / 250
+    rate = false_positive_rate(np.nan_to_num(scores), signs)
+    assert rate == pytest.approx(limit / (1 + limit))

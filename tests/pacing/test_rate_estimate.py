@@ -119,3 +119,14 @@ def test_extreme_scores_and_labels_of_one_class_give_finite_results():
         rates = noise_rates(scores, signs.astype(np.int8))
         assert all(np.isfinite(value).all() for value in rates)
         assert np.isfinite(correct_probability(scores, signs, rates)).all()
+
+
+def test_slope_and_shift_of_the_calibration_are_bounded():
+    scores, signs, _ = draw(500)
+    nothing = NoiseRates(np.zeros(6), np.zeros(6))
+    for factor, slope in ((1e3, np.exp(-2)), (1e-3, np.exp(2))):
+        assert calibrate(factor * scores, signs, nothing).slope == pytest.approx(slope)
+    for sign in (1, -1):
+        rates = calibrate(np.zeros((50, 6)), np.full((50, 6), sign, dtype=np.int8), nothing)
+        # The common shift is 4 and the shift of each label has gradient 0: its penalty is 10 times what exceeds 4.
+        np.testing.assert_allclose(50 * expit(-sign * rates.shift), 10 * (sign * rates.shift - 4), rtol=0.05)

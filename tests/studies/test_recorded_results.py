@@ -33,7 +33,8 @@ def test_a_repeated_fit_reproduces_the_record(method, load):
     repeated = attempt(Trial.from_dict(stored["trial"]))
     assert repeated["status"] == "ok"
     # Rounding errors depend on the CPU. GLOCAL and SPMLD stop before these vanish, and labels with few positives then
-    # change the macro AUC by up to 0.7 %.
-    tolerance = 2e-2 if "SPMLD" in method or "GLOCAL" in method else 1e-4
+    # change the macro AUC by up to 0.7 %. Linear models stop at a tolerance: the record was made by a version that
+    # continued until all labels of a group had converged.
+    tolerance = 2e-2 if "SPMLD" in method or "GLOCAL" in method else 5e-3
     for name, value in stored["metrics"].items():
         assert repeated["metrics"][name] == pytest.approx(value, rel=tolerance, abs=1e-4), name

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 import click
 import numpy as np
 
+from spmld._arrays import lowest_columns
 from spmld._response import Predictions, predict_all
 from spmld._table import TextTable
 from spmld.cli import options
@@ -100,7 +101,7 @@ def _top_labels(predictions: Predictions, names: list[str], k: int, matched: Mat
 
     Samples without a name are numbered from `first`.
     """
-    order = np.argsort(-predictions.scores, axis=1, kind="stable")[:, :k]
+    order = lowest_columns(-predictions.scores, k)
     score = "score" if predictions.probabilities is None else "probability"
     values = predictions.scores if predictions.probabilities is None else predictions.probabilities
     samples = range(first, first + len(order)) if matched.sample_names is None else matched.sample_names

@@ -1,6 +1,7 @@
 """Initial values of the latent-label model."""
 
 from collections.abc import Callable
+from functools import partial
 
 from spmld._arrays import namespace
 from spmld.core.correlation import normalize_rows
@@ -9,6 +10,9 @@ from spmld.core.problem import Block, Problem, Rows, State
 
 Uniform = Callable[[tuple[int, ...]], Array]
 """Draws an array of a given shape, uniform on [0, 1), with the array type and precision of the fit."""
+
+MANY_LABELS = 2000
+"""Number of labels from which the matrix of their second moments is not computed."""
 
 
 def label_means(problem: Problem, like: Array) -> Array:
@@ -56,11 +60,36 @@ def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     def second_moments(block: Block) -> Array:
         return block.entries.second_moments(centered(block))
 
-    values, vectors = xp.linalg.eigh(problem.sum(second_moments))
-    order = xp.flip(xp.arange(values.shape[0], device=values.device))[:k]
-    values, vectors = values[order], vectors[:, order]
+    def times_second_moments(block: Block, Q: Array) -> Array:
+        D = centered(block)
+        return block.entries.transposed_times(D, block.entries.times(D, Q))
+
+    if problem.n_labels <= MANY_LABELS:
+        values, vectors = _largest(xp.linalg.eigh(problem.sum(second_moments)), k)
+    else:
+        guess = uniform((problem.n_labels, min(2 * k, problem.n_labels))) - 0.5
+        values, vectors = subspace_iteration(lambda Q: problem.sum(partial(times_second_moments, Q=Q)), guess, k)
     root = xp.sqrt(xp.sqrt(xp.where(values > 0, values, xp.zeros_like(values))))
     floor = 1e-3 * xp.max(root) + 1e-12
     root = xp.where(root > floor, root, xp.ones_like(root) * floor)
     V = problem.map(lambda block: block.entries.times(centered(block), vectors) / root)
     return _initial_state(problem, vectors * root, b, Z, V)
+
+
+def subspace_iteration(apply: Callable[[Array], Array], Q: Array, k: int, iterations: int = 10) -> tuple[Array, Array]:
+    """Return the k largest eigenvalues, in decreasing order, and the eigenvectors of a positive semidefinite operator.
+
+    Q has at least k columns. Eigenvalues that are close to the largest one that is not in the space of Q are inexact.
+    """
+    xp = namespace(Q)
+    for _ in range(iterations):
+        Q = xp.linalg.qr(apply(Q))[0]
+    values, vectors = _largest(xp.linalg.eigh(Q.T @ apply(Q)), k)
+    return values, Q @ vectors
+
+
+def _largest(eigen: tuple[Array, Array], k: int) -> tuple[Array, Array]:
+    """Return the k largest of increasing eigenvalues, in decreasing order, and their vectors."""
+    values, vectors = eigen
+    order = namespace(values).flip(namespace(values).arange(values.shape[0], device=values.device))[:k]
+    return values[order], vectors[:, order]

@@ -51,6 +51,8 @@ def newton_minimize(
     *,
     offset: Array | float | tuple[Array, ...] = 0.0,
     over: Callable[..., Iterable[Any]] = map,
+    solve: Callable[[LinearObjective, Array, Tolerances], Minimum] | None = None,
+    order: Array | None = None,
     **tolerances: Any,
 ) -> Minimum:
     """Minimize sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)> from B.
@@ -62,28 +64,31 @@ def newton_minimize(
     conjugate gradients. With `reorthogonalize` the result does not depend on the CPU, see `conjugate_gradient`.
 
     Independent columns are solved in groups whose scores fit into the cache, or one by one if only the observed entries
-    are stored, or all together if the blocks are not in memory. `over` maps a function over the groups.
+    are stored, or all together if the blocks are not in memory. `over` maps a function over the groups. `solve` is the
+    solver of a group, by default `minimize`, and `order` an order of the labels, of which groups are formed.
     """
+    solve = solve or minimize
     until = Tolerances(**tolerances)
     offsets = offset if isinstance(offset, tuple) else (offset,) * len(problem.blocks)
     losses = loss if isinstance(loss, tuple) else (loss,) * len(problem.blocks)
     problem, penalty = _in_range(problem, penalty, B)
     objective = LinearObjective(problem, losses, design, penalty, offsets)
     if not objective.separable or not problem.engine.local:
-        return _minimize(objective, B, until)
+        return solve(objective, B, until)
     if isinstance(problem.blocks[0].entries, ObservedEntries):
         groups, by_label = list(row_slices(B.shape[1], 1, 1)), entries_by_label(problem)
         select = partial(_select_label, objective, by_label)
     else:
-        groups = list(row_slices(B.shape[1], problem.n, budget(B, max(CACHE, MIN_COLUMNS * problem.n))))
+        slices = row_slices(B.shape[1], problem.n, budget(B, max(CACHE, MIN_COLUMNS * problem.n)))
+        groups = list(slices) if order is None else [order[s] for s in slices]
         select = partial(_select_columns, objective)
 
-    def minimize(columns: slice) -> tuple[Any, Minimum]:
+    def solve_group(columns: Any) -> tuple[Any, Minimum]:
         part, occurring = select(columns)
         start = B[occurring, columns]
-        return occurring, _minimize(part.as_real(start), start, until)
+        return occurring, solve(part.as_real(start), start, until)
 
-    parts = list(over(minimize, groups))
+    parts = list(over(solve_group, groups))
     joined = namespace(B).zeros_like(B)
     for columns, (occurring, part) in zip(groups, parts, strict=True):
         joined[occurring, columns] = part.B
@@ -105,7 +110,7 @@ def _in_range(problem: Problem, penalty: Penalty, B: Array) -> tuple[Problem, Pe
     return replace(problem, blocks=blocks), replace(penalty, t=penalty.t / unit, g=penalty.g / unit)
 
 
-def _select_columns(objective: LinearObjective, columns: slice) -> tuple[LinearObjective, Any]:
+def _select_columns(objective: LinearObjective, columns: Any) -> tuple[LinearObjective, Any]:
     return objective.columns(columns), slice(None)
 
 
@@ -113,10 +118,15 @@ def _select_label(objective: LinearObjective, by_label: Any, columns: slice) -> 
     return objective.label(columns.start, by_label)
 
 
-def _minimize(objective: LinearObjective, B: Array, until: Tolerances) -> Minimum:
-    """Minimize for all columns at once."""
+def minimize(objective: LinearObjective, B: Array, until: Tolerances) -> Minimum:
+    """Minimize for all columns at once, as described in `newton_minimize`."""
+    norm = objective.norm(objective.derivatives(0 * B, objective.scores_at_zero(B))[0])
+    return minimize_columns(objective, B, until.tol * norm + tiny(B), until)
+
+
+def minimize_columns(objective: LinearObjective, B: Array, goal: Array, until: Tolerances) -> Minimum:
+    """Minimize for all columns at once, until the norm of the gradient is at most `goal`."""
     xp = namespace(B)
-    goal = until.tol * objective.norm(objective.derivatives(0 * B, objective.scores_at_zero(B))[0]) + _tiny(B)
     active, result = xp.arange(B.shape[1], device=B.device), B
     S = objective.scores(B)
     value = objective.value(B, S)
@@ -155,7 +165,7 @@ def _newton_direction(
     """Return an approximate Newton direction, by conjugate gradient to a residual of `forcing`."""
     diagonal = objective.diagonal(B, C)
     axis = 0 if objective.separable else None
-    scale = 1 / (diagonal + 1e-6 * namespace(B).max(diagonal, axis=axis) + _tiny(B))
+    scale = 1 / (diagonal + 1e-6 * namespace(B).max(diagonal, axis=axis) + tiny(B))
     apply = partial(objective.hessian_product, C)
     solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
     return solve(axis=axis, reorthogonalize=until.reorthogonalize)
@@ -195,5 +205,6 @@ def _put(A: Array, columns: Array, values: Array) -> Array:
     return A
 
 
-def _tiny(A: Array) -> float:
+def tiny(A: Array) -> float:
+    """Return a number whose square is still normal."""
     return float(namespace(A).finfo(A.dtype).smallest_normal) ** 0.5

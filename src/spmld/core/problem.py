@@ -176,8 +176,8 @@ class Problem:
         return sum(self.counts)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the problem without its blocks: a function of one block may be sent to where the block is."""
-        return {**self.__dict__, "blocks": (), "engine": Engine()}
+        """Return the problem, without blocks that are elsewhere: a function of one of them may be sent there."""
+        return self.__dict__ if self.engine.local else {**self.__dict__, "blocks": (), "engine": Engine()}
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to each block and its arguments."""

@@ -1,12 +1,13 @@
-"""Checkpoints of fits on a cluster: the client stores small arrays, and the workers store values of their blocks."""
+"""Checkpoints of fits on a cluster: the client stores small arrays, and the workers the values of their blocks."""
 
 import os
-import pickle
+import pickle  # nosec B403
 import shutil
 from pathlib import Path
 from typing import Any
 
 from spmld._io import need
+from spmld.estimators.references import ReferencePickler, ReferenceUnpickler
 
 MANIFEST = "manifest.pickle"
 
@@ -49,7 +50,7 @@ class DirectoryStore:
         futures: list[Any] = []
         partial = folder / "partial"
         with partial.open("wb") as file:
-            _Pickler(file, self._future, futures).dump((self._description, state, history, converged))
+            ReferencePickler(file, self._future, futures).dump((self._description, state, history, converged))
         paths = [str(folder / f"{i}.pickle") for i in range(len(futures))]
         self._client.gather(self._client.map(_write, futures, paths, pure=False))
         os.replace(partial, folder / MANIFEST)
@@ -62,38 +63,13 @@ class DirectoryStore:
         n_files = len(list(folder.glob("*.pickle"))) - 1
         futures = self._client.map(_read, [str(folder / f"{i}.pickle") for i in range(n_files)], pure=False)
         with (folder / MANIFEST).open("rb") as file:
-            description, state, history, converged = _Unpickler(file, futures).load()
+            description, state, history, converged = ReferenceUnpickler(file, futures).load()
         if description != self._description:
             raise ValueError(
                 f"the checkpoint in {self._directory} is of another fit, {description}; this is {self._description}. "
                 "Use another directory"
             )
         return state, history, converged
-
-
-class _Pickler(pickle.Pickler):
-    """Writes references in place of futures."""
-
-    def __init__(self, file: Any, kind: type, futures: list[Any]):
-        super().__init__(file, protocol=5)
-        self._kind, self._futures = kind, futures
-
-    def persistent_id(self, value: Any) -> int | None:
-        if not isinstance(value, self._kind):
-            return None
-        self._futures.append(value)
-        return len(self._futures) - 1
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads futures of the files in place of references."""
-
-    def __init__(self, file: Any, futures: list[Any]):
-        super().__init__(file)
-        self._futures = futures
-
-    def persistent_load(self, index: int) -> Any:
-        return self._futures[index]
 
 
 def _write(value: Any, path: str) -> None:
@@ -103,4 +79,4 @@ def _write(value: Any, path: str) -> None:
 
 def _read(path: str) -> Any:
     with Path(path).open("rb") as file:
-        return pickle.load(file)
+        return pickle.load(file)  # nosec B301

@@ -34,7 +34,7 @@ def collect(client: Any, X: Any, y: Any, mask: Any = None, entry_weight: Any = N
         raise ValueError("y is required, got None")
     if hasattr(X, "rechunk") and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    groups = place(len(_delayed(X)), sorted(client.scheduler_info(n_workers=-1)["workers"]))
+    groups = place(len(_delayed(X)), _workers(client))
     engine = DaskEngine(client, [group for _, group in groups])
     blocks = engine.map(as_features, _load(client, X, groups))
     counts = engine.gather(engine.map(_n_rows, blocks))
@@ -53,6 +53,15 @@ def collect(client: Any, X: Any, y: Any, mask: Any = None, entry_weight: Any = N
     return data.name_features(feature_names(X))
 
 
+def _workers(client: Any, timeout: int = 60) -> list[str]:
+    """Return the addresses of the workers; waits for the first one."""
+    try:
+        client.wait_for_workers(1, timeout=timeout)
+    except TimeoutError:
+        raise ValueError(f"the Dask cluster has no workers after {timeout} s; start some, then fit again") from None
+    return sorted(client.nthreads())
+
+
 def place(n_blocks: int, workers: Sequence[str]) -> list[tuple[str, slice]]:
     """Return a worker for each group of consecutive blocks.
 
@@ -62,8 +71,6 @@ def place(n_blocks: int, workers: Sequence[str]) -> list[tuple[str, slice]]:
     >>> place(5, ["a", "b"])
     [('a', slice(0, 3, None)), ('b', slice(3, 5, None))]
     """
-    if not workers:
-        raise ValueError("the Dask cluster has no workers; wait for them with client.wait_for_workers(1)")
     parts = zip(workers, np.array_split(np.arange(n_blocks), len(workers)), strict=True)
     return [(worker, slice(int(part[0]), int(part[-1]) + 1)) for worker, part in parts if len(part)]
 
@@ -76,7 +83,8 @@ def _without_empty(groups: Sequence[tuple[str, slice]], counts: Sequence[int]) -
 
 
 def _delayed(A: Any) -> list[Any]:
-    return list(np.ravel(A.to_delayed()))
+    """Return the blocks. Optimization could join small partitions of X and not those of Y."""
+    return list(np.ravel(A.to_delayed(optimize_graph=not hasattr(A, "map_partitions"))))
 
 
 def _load(client: Any, A: Any, groups: Sequence[tuple[str, slice]]) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """Many fits on a cluster: everything that accepts ``n_jobs``."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from joblib import parallel_config
@@ -33,9 +33,6 @@ def use_cluster(scheduler: Any = None) -> Iterator[Any]:
     >>> with use_cluster("tcp://10.0.0.1:8786"):  # doctest: +SKIP
     ...     comparison = compare(methods, X, Y)
     """
-    if scheduler is None:
-        with parallel_config("dask"):
-            yield active_client()
-        return
-    with need("distributed", "dask").Client(scheduler) as client, parallel_config("dask"):
+    client = active_client() if scheduler is None else need("distributed", "dask").Client(scheduler)
+    with nullcontext() if scheduler is None else client, parallel_config("dask"):
         yield client

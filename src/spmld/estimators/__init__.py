@@ -14,6 +14,7 @@ from spmld.estimators.positive_only import PositiveUnlabeledResult, positive_unl
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.self_paced import SelfPacedClassifier
 from spmld.estimators.spmld import SPMLD
+from spmld.estimators.top_labels import TopLabels
 
 __all__ = [
     "GLOCAL",
@@ -33,6 +34,7 @@ __all__ = [
     "PositiveUnlabeledResult",
     "SelfPacedClassifier",
     "SelfPacedEnsemble",
+    "TopLabels",
     "View",
     "positive_unlabeled",
 ]

@@ -16,6 +16,7 @@ from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
 from spmld.estimators.recording import run_fit
+from spmld.estimators.top_labels import TopLabelsMixin
 from spmld.labels import Labels
 from spmld.labels.encoding import like
 from spmld.labels.output import PredictionOutputMixin
@@ -24,7 +25,7 @@ from spmld.labels.trusted import mark_trusted
 from spmld.metrics import subset_accuracy
 
 
-class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator, ABC):
+class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base class of all estimators; subclasses implement `_fit` and `_scores`.
 
     Labels with positive scores are predicted. Probabilities are those of the loss named by the attribute `loss`, see
@@ -71,10 +72,6 @@ class MultiLabelEstimator(PredictionOutputMixin, ClassifierMixin, BaseEstimator,
     @abstractmethod
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         """Fit to validated features, labels and entry weights, which are 0 for missing entries."""
-
-    @abstractmethod
-    def _scores(self, X: Any) -> Any:
-        """Return the scores of validated features, of shape (n_samples, n_labels)."""
 
     def _fit_blocks(self, data: BlockData) -> None:
         """Fit to features in row blocks that are not in memory."""

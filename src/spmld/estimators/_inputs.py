@@ -96,12 +96,13 @@ def draw_samples(n: int, rng: np.random.RandomState) -> Any:
     return np.sort(rng.permutation(n)[:MANY]) if n > MANY else None
 
 
-def fit_clusters(X: Any, count: int, rng: np.random.RandomState) -> KMeans:
-    """Find clusters of samples by k-means."""
+def fit_clusters(X: Any, count: int, rng: np.random.RandomState, *, copy: bool = True) -> KMeans:
+    """Find clusters of samples by k-means, which changes X if it is not copied."""
     with warnings.catch_warnings():
         # With fewer distinct samples than clusters some clusters are empty, which is harmless.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1)).fit(_with_short_indices(X))
+        means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1), copy_x=copy)
+        return means.fit(_with_short_indices(X))
 
 
 def _with_short_indices(X: Any) -> Any:

@@ -1,11 +1,13 @@
 """Linear models: the problem to solve, and scores from coefficients or from two factors."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import move, namespace, to_numpy
+from spmld._arrays import features_to_numpy, move, namespace, to_dense, to_numpy
 from spmld.core.problem import Problem, make_problem
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import move_weights, sparse_if_mostly_zero
@@ -23,6 +25,8 @@ def make_linear_problem(
     X = sparse_if_mostly_zero(X)
     group, J = move(np.zeros(X.shape[0], dtype=np.int8), X), move_weights(weights, X)
     options: Any = {"fit_intercept": fit_intercept, "observed_only": few is not None and few(X, J)}
+    if few is not None and not options["observed_only"]:
+        options["block_rows"] = X.shape[0]  # labels are fitted in groups, which bound the memory
     return make_problem(X, move(labels.signs, X), J, group, 1, **options)
 
 
@@ -43,7 +47,28 @@ class LinearModel(MultiLabelEstimator):
         self.coef_ = B[: self.n_features_in_, :].T
         self.intercept_ = B[-1, :] if self.fit_intercept else 0 * B[0, :]
 
+    def sparsify(self, threshold: float = 0.01) -> Self:
+        """Convert the coefficients to a sparse matrix, which makes models of many labels and features smaller.
+
+        Parameters
+        ----------
+        threshold : float, default=0.01
+            Coefficients of at most this magnitude become 0. Compare the metrics on held-out data before and after.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        coef = to_numpy(to_dense(self.coef_, "coef_"))
+        self.coef_ = sp.csr_array(np.where(np.abs(coef) > threshold, coef, 0))
+        self.intercept_ = to_numpy(self.intercept_)
+        return self
+
     def _scores(self, X: Any) -> Any:
+        if sp.issparse(self.coef_):
+            scores = to_dense(features_to_numpy(X) @ self.coef_.T, "scores") + self.intercept_
+            return move(scores, X)
         X, W, b = align_arrays(X, self.coef_, self.intercept_)
         return X @ W.T + b
 

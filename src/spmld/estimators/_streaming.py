@@ -1,6 +1,5 @@
 """Operations on row blocks that are read one after the other, with variables in memory or in temporary files."""
 
-import pickle
 import tempfile
 import weakref
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 
 from spmld.core.lazy_matrix import LazyMatrix
 from spmld.core.problem import Combine, Engine, combine_parts
+from spmld.estimators.references import ReferencePickler, ReferenceUnpickler
 
 
 class StreamEngine(Engine):
@@ -96,7 +96,7 @@ class _Value:
         self._lazy: list[LazyMatrix] = []
         self._engine, self._path = engine, engine.file()
         with self._path.open("wb") as file:
-            _Pickler(file, self._lazy).dump(value)
+            ReferencePickler(file, LazyMatrix, self._lazy).dump(value)
         weakref.finalize(self, self._path.unlink, missing_ok=True)
 
     def load(self) -> Any:
@@ -104,36 +104,11 @@ class _Value:
         if not self.stored:
             return self._value
         with self._path.open("rb") as file:
-            return _Unpickler(file, self._lazy).load()
+            return ReferenceUnpickler(file, self._lazy).load()
 
 
 def _load(value: Any) -> Any:
     return value.load() if isinstance(value, _Value) else value
-
-
-class _Pickler(pickle.Pickler):
-    """Writes everything except the features, which are read from their source."""
-
-    def __init__(self, file: Any, lazy: list[LazyMatrix]):
-        super().__init__(file, protocol=5)
-        self._lazy = lazy
-
-    def persistent_id(self, value: Any) -> int | None:
-        if not isinstance(value, LazyMatrix):
-            return None
-        self._lazy.append(value)
-        return len(self._lazy) - 1
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads what `_Pickler` has written in this process."""
-
-    def __init__(self, file: Any, lazy: list[LazyMatrix]):
-        super().__init__(file)
-        self._lazy = lazy
-
-    def persistent_load(self, index: int) -> LazyMatrix:
-        return self._lazy[index]
 
 
 def n_bytes(value: Any) -> int:

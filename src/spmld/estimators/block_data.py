@@ -116,7 +116,7 @@ class BlockData:
         rows = draw_samples(sum(self.counts), rng)
         inside = [slice(None)] * len(self.counts) if rows is None else locate(self.counts, rows.tolist())
         drawn = self.engine.map(lambda X, rows: loaded(X)[rows], self.X, inside)
-        means = fit_clusters(_stack(self.engine.gather(drawn)), count, rng)
+        means = fit_clusters(_stack(self.engine.gather(drawn)), count, rng, copy=False)
         del drawn
         return self.engine.map(lambda X: means.predict(loaded(X)).astype(np.int64), self.X)
 

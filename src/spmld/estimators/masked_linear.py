@@ -9,21 +9,25 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from spmld._arrays import move, namespace, numpy_dtype, to_numpy
+from spmld._arrays import move, namespace, numpy_dtype, to_dense, to_numpy
 from spmld._device import to_device
 from spmld._threads import limit_threads
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.designs import Features, Penalty, label_laplacian
-from spmld.core.entries import few_for_single_labels
+from spmld.core.entries import ALL_ENTRIES, few_for_single_labels
 from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss, NoisyLogistic
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
+from spmld.core.rare_labels import minimize_rare_labels
 from spmld.estimators._inputs import sparse_if_mostly_zero
 from spmld.estimators._linear import LinearModel, make_linear_problem
 from spmld.estimators.block_data import BlockData
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
+
+MANY_LABELS, MANY_SAMPLES = 1000, 2000
+"""Numbers of labels and samples from which most labels are rare, so that few samples determine each of them."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -75,11 +79,16 @@ class _MaskedLinear(LinearModel):
             max_iter=self.max_iter,
             over=self._map_in_threads,
             reorthogonalize=True,
+            **self._solver(problem, B),
         )
         self._set_coefficients(result.B)
         self.n_iter_ = result.steps
         if not result.converged:
             warn_not_converged(self, f"max_iter={self.max_iter} Newton steps were not enough to reach tol={self.tol}")
+
+    def _solver(self, problem: Problem, B: Any) -> dict[str, Any]:
+        """Return options of `newton_minimize`: its solver of a group of labels and the order of labels in groups."""
+        return {}
 
     def _n_numbers(self, n: int, d: int, l: int) -> int:
         return 3 * d * l if self.label_graph_penalty == 0 else 12 * d * l + 6 * n * l
@@ -89,7 +98,7 @@ class _MaskedLinear(LinearModel):
         d, l = X.shape[1], problem.n_labels
         last = np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X))
         if self.warm_start and hasattr(self, "coef_") and tuple(self.coef_.shape) == (l, d):
-            last[:d] = to_numpy(self.coef_).T
+            last[:d] = to_numpy(to_dense(self.coef_, "coef_")).T
             last[d:] = to_numpy(self.intercept_)
             observed = problem.sum(lambda block: block.entries.column_sums(1.0 * (block.J != 0)))
             last[:, to_numpy(observed) == 0] = 0
@@ -104,7 +113,7 @@ class _MaskedLinear(LinearModel):
         if effective_n_jobs(self.n_jobs) == 1:
             return map(function, groups)
         with limit_threads():
-            return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(group) for group in groups)
+            return Parallel(n_jobs=self.n_jobs, backend="threading")(delayed(function)(group) for group in groups)
 
 
 def check_rate(name: str, rate: Any, n_labels: int) -> np.ndarray:
@@ -210,6 +219,13 @@ class MaskedLogistic(_MaskedLinear):
             return NoisyLogistic(*(move(rate.astype(numpy_dtype(B)), B) for rate in rates))
         blocks = [problem.split(move(np.where(labels.trusted, 0, rate).astype(numpy_dtype(B)), B)) for rate in rates]
         return tuple(NoisyLogistic(*block) for block in zip(*blocks, strict=True))
+
+    def _solver(self, problem: Problem, B: Any) -> dict[str, Any]:
+        many = problem.n_labels >= MANY_LABELS and problem.n >= MANY_SAMPLES and isinstance(B, np.ndarray)
+        stored = problem.engine.local and problem.blocks[0].entries is ALL_ENTRIES
+        if not (many and stored and self.fit_intercept and self.label_graph_penalty == 0):
+            return {}
+        return {"solve": minimize_rare_labels, "order": np.argsort(np.abs(B[-1]), kind="stable")[::-1]}
 
     def _initial_intercept(self, means: Any) -> Any:
         """Return the log-odds of the frequency of positives, which is finite even for labels with one sign only."""

@@ -45,10 +45,6 @@ class Labels:
     one_dimensional: bool = False
     trusted: NDArray[np.bool_] | None = None
 
-    def __len__(self) -> int:
-        """Return the number of samples."""
-        return len(self.signs)
-
     def __getitem__(self, rows: Any) -> "Labels":
         """Return the labels of some samples, given by a slice, a mask or an array of indices."""
         trusted = None if self.trusted is None else self.trusted[rows]

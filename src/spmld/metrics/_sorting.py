@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld._arrays import lowest_columns
 from spmld.metrics._averaging import ratio
 from spmld.metrics._inputs import Floats, Signs
 
@@ -80,15 +81,7 @@ def top_k(signs: Signs, scores: Floats, k: int) -> tuple[Bools, NDArray[np.intp]
     """
     # NaN is sorted last, also after an observed score of minus infinity.
     keys = np.where(signs != 0, -scores, np.nan)
-    k = min(k, keys.shape[1])
-    columns = np.sort(np.argpartition(keys, k - 1, axis=1)[:, :k], axis=1)
-    chosen = np.take_along_axis(keys, columns, axis=1)
-    # If labels that were not chosen tie with the k-th highest score, the choice was arbitrary: sort these rows.
-    last = chosen.max(axis=1, keepdims=True)
-    tied = (keys == last).sum(axis=1) > (chosen == last).sum(axis=1)
-    columns[tied] = np.argsort(keys[tied], axis=1, kind="stable")[:, :k]
-    order = np.argsort(np.take_along_axis(keys, columns, axis=1), axis=1, kind="stable")
-    columns = np.take_along_axis(columns, order, axis=1)
+    columns = lowest_columns(keys, k)
     return np.take_along_axis(signs, columns, axis=1) > 0, columns
 
 

@@ -9,7 +9,7 @@ from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import to_numpy
+from spmld._arrays import to_dense, to_numpy
 from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier, SelfPacedClassifier
 from spmld.estimators.probabilities import log_odds
 from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
@@ -98,7 +98,8 @@ def _linear(model: Any, decisions: bool) -> Linear:
         intercept = log_odds(model.prior_)
         return _make(np.zeros((len(intercept), model.n_features_in_)), intercept, "logistic")
     if isinstance(model, MultiLabelEstimator) and hasattr(model, "coef_") and hasattr(model, "intercept_"):
-        return _make(model.coef_, model.intercept_, "logistic" if model.loss == "logistic" else "bent")
+        coef = to_dense(model.coef_, "coef_")
+        return _make(coef, model.intercept_, "logistic" if model.loss == "logistic" else "bent")
     raise _not_linear(type(model).__name__)
 
 

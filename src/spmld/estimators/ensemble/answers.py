@@ -104,7 +104,7 @@ class AnswerModel(BaseEstimator):
             learned[test] = has_both_classes(labels.signs[train])
         noise = labels.signs, entry_weight * learned, rates or (np.zeros(1), np.zeros(1)), labels.trusted
         # Shifts of labels need enough samples.
-        penalty = 10.0 if len(labels) >= MIN_SAMPLES else 1e12
+        penalty = 10.0 if labels.shape[0] >= MIN_SAMPLES else 1e12
         corrected = self.dependency_.correct(scores, weight=self.dependency_weight)
         self.calibration_ = fit_calibration(PooledCalibration(penalty=penalty), corrected, *noise)
         completed = self.completion_dependency_.correct(scores, known, weight=self.completion_weight)

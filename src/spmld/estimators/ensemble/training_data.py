@@ -34,7 +34,7 @@ def evenly_spaced(*arrays: Any, max_samples: int | None = None) -> tuple[Any, ..
     >>> len(evenly_spaced(np.zeros((25_000, 3)))[0])
     8334
     """
-    return tuple(array[:: -(-len(array) // (max_samples or MAX_SAMPLES))] for array in arrays)
+    return tuple(array[:: -(-array.shape[0] // (max_samples or MAX_SAMPLES))] for array in arrays)
 
 
 class HeldOutLoss:

@@ -1,0 +1,106 @@
+"""Thousands of labels: sparse labels, the labels with the highest scores, sparse coefficients, memory."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from spmld import SPMLD, LabelPrior, MaskedLogistic, load, save
+from spmld.core.initialization import subspace_iteration
+from spmld.estimators import masked_linear
+from spmld.labels import LabelWarning
+
+
+def make_sparse(n=400, d=80, l=300, seed=0):
+    """Return sparse features, 0/1 labels with 2 positives in a sample on average, and a mask, all sparse."""
+    rng = np.random.default_rng(seed)
+    X = sp.random(n, d, density=0.1, random_state=rng, format="csr")
+    scores = X @ rng.normal(size=(d, l)) + 0.2 * rng.normal(size=(n, l))
+    Y = sp.csr_array((scores > np.quantile(scores, 1 - 2 / l)).astype(np.int8))
+    return X, Y, sp.csr_array(rng.random((n, l)) < 0.5)
+
+
+@pytest.mark.filterwarnings("ignore", category=LabelWarning)
+@pytest.mark.parametrize("masked", [False, True])
+def test_sparse_labels_are_those_of_a_dense_matrix(masked):
+    X, Y, mask = make_sparse()
+    dense_mask, sparse_mask = (mask.toarray(), mask) if masked else (None, None)
+    expected = MaskedLogistic(C=10).fit(X, Y.toarray(), mask=dense_mask)
+    model = MaskedLogistic(C=10).fit(X, Y, mask=sparse_mask)
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+
+
+@pytest.mark.filterwarnings("ignore", category=LabelWarning)
+def test_solver_of_many_labels_finds_the_same_solution(monkeypatch):
+    X, Y, mask = make_sparse(l=100)
+    expected = MaskedLogistic(C=10, tol=1e-9).fit(X, Y, mask=mask)
+    monkeypatch.setattr(masked_linear, "MANY_LABELS", 100)
+    monkeypatch.setattr(masked_linear, "MANY_SAMPLES", 100)
+    model = MaskedLogistic(C=10, tol=1e-9).fit(X, Y, mask=mask)
+    learned = np.asarray((Y.multiply(mask)).sum(axis=0)).ravel() > 0
+    np.testing.assert_allclose(model.coef_[learned], expected.coef_[learned], atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore", category=LabelWarning)
+def test_top_labels_are_those_of_sorted_scores(monkeypatch):
+    X, Y, _ = make_sparse()
+    model = MaskedLogistic(C=10).fit(X, Y)
+    scores = model.decision_function(X)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    for k in (1, 5, 1000):
+        top = model.top_labels(X, k)
+        np.testing.assert_array_equal(top.labels, order[:, :k])
+        np.testing.assert_allclose(top.scores, np.take_along_axis(scores, order[:, :k], axis=1))
+
+
+def test_top_labels_with_ties_are_ordered_by_column():
+    model = LabelPrior().fit([[0], [1]], [[0, 1, 0, 1, 0], [0, 0, 1, 1, 1]])
+    np.testing.assert_array_equal(model.top_labels([[0], [5]], k=4).labels, [[3, 1, 2, 4]] * 2)
+
+
+@pytest.mark.parametrize("k", [0, 1.5])
+def test_invalid_number_of_labels(k):
+    with pytest.raises(ValueError, match="k must be"):
+        LabelPrior().fit([[0], [1]], [[0, 1], [1, 0]]).top_labels([[0]], k=k)
+
+
+def test_top_labels_need_less_memory_than_all_scores():
+    n, l = 20_000, 2_000
+    model = LabelPrior().fit(np.zeros((2, 1)), np.eye(2, l, dtype=np.int8) + np.eye(2, l, 1, dtype=np.int8))
+    tracemalloc.start()
+    model.top_labels(np.zeros((n, 1)), k=3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.7 * 8 * n * l
+
+
+@pytest.mark.filterwarnings("ignore", category=LabelWarning)
+def test_sparsified_coefficients(tmp_path):
+    X, Y, _ = make_sparse()
+    model = MaskedLogistic(C=10).fit(X, Y)
+    scores, coef = model.decision_function(X), model.coef_
+    np.testing.assert_allclose(model.sparsify(0).decision_function(X), scores)
+    model.sparsify(0.1)
+    np.testing.assert_array_equal(model.coef_.toarray(), np.where(np.abs(coef) > 0.1, coef, 0))
+    kept = model.decision_function(X)
+    assert np.abs(kept - scores).max() <= 0.1 * np.abs(X).sum(axis=1).max()
+    np.testing.assert_allclose(model.decision_function(X.toarray()), kept)
+    save(model, tmp_path / "model.skops")
+    np.testing.assert_array_equal(load(tmp_path / "model.skops").decision_function(X), kept)
+
+
+def test_subspace_iteration_finds_the_largest_eigenvalues():
+    rng = np.random.default_rng(0)
+    vectors = np.linalg.qr(rng.normal(size=(50, 50)))[0]
+    values = 0.5 ** np.arange(50)
+    found, Q = subspace_iteration(lambda Q: vectors * values @ (vectors.T @ Q), rng.random((50, 8)) - 0.5, 4)
+    np.testing.assert_allclose(found, values[:4], rtol=1e-8)
+    np.testing.assert_allclose(np.abs(Q.T @ vectors[:, :4]), np.eye(4), atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ten_thousand_labels():
+    X, Y, _ = make_sparse(n=60, d=20, l=10_000)
+    for model in (MaskedLogistic(), SPMLD(n_components=5, max_iter=2, random_state=0)):
+        assert model.fit(X, Y).top_labels(X, 3).labels.shape == (60, 3)
