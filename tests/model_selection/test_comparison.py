@@ -140,6 +140,7 @@ def test_the_table_shows_means_deviations_and_signs():
         ["better", "0.7000 ± 0.0100 +", "-", "2.0000 ± 0.0000"],
     ]
     assert table.cells[1][1].mark == "good"
+    assert table.to_csv().splitlines()[2].split(",")[2] == "-"
     assert "+ better, - worse, = no significant difference" in table.note
 
 
