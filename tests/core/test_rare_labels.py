@@ -52,18 +52,19 @@ def test_models_with_many_rows_and_models_in_the_space_of_rows_agree(few_rows, m
     )
 
 
-def test_first_model_has_few_rows(monkeypatch):
-    sizes = []
-    minimize_model = rare_labels._minimize_model
+def test_models_of_rare_labels_have_few_rows(monkeypatch):
+    sizes, minimize_columns = [], rare_labels.minimize_columns
 
-    def record(model, *args):
-        sizes.append(model.problem.n)
-        return minimize_model(model, *args)
+    def record(objective, *args):
+        sizes.append(objective.problem.n)
+        return minimize_columns(objective, *args)
 
-    monkeypatch.setattr(rare_labels, "_minimize_model", record)
+    monkeypatch.setattr(rare_labels, "minimize_columns", record)
     X, Y, B = make_data()
-    solve(X, Y[:, :10], np.ones((N, 10), dtype=bool), B[:, :10], minimize_rare_labels, 1e-3)
+    result = solve(X, Y[:, :10], np.ones((N, 10), dtype=bool), B[:, :10], minimize_rare_labels, 1e-3)
+    assert result.converged
     assert sizes[0] <= N / rare_labels.STEP + (Y[:, :10] > 0).any(axis=1).sum() + 1
+    assert max(sizes) < N / 2
 
 
 def test_order_of_labels_does_not_matter():

@@ -64,3 +64,20 @@ def test_errors_name_the_file_and_the_line(tmp_path, n_rows):
     file.write_text("a, a\n1,2\n3,4\n")
     with pytest.raises(ValueError, match=r"several columns are named 'a'; rename them"):
         list(read_table_blocks(file, n_rows=n_rows))
+
+
+def test_parquet_files_that_describe_too_much_data_raise(tmp_path, monkeypatch):
+    """A damaged file can declare half a terabyte, for which memory cannot be reserved."""
+    file = tmp_path / "songs.parquet"
+    pd.DataFrame({"tempo": [1.5]}).to_parquet(file)
+
+    def fail(*_, **__):
+        raise MemoryError("malloc of size 549755813888 failed")
+
+    monkeypatch.setattr("pandas.read_parquet", fail)
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile.iter_batches", fail)
+    for read in (read_table, lambda path: list(read_table_blocks(path))):
+        with pytest.raises(
+            ValueError, match=r"songs\.parquet .*damaged, or needs more memory than is available: malloc"
+        ):
+            read(file)

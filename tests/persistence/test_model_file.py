@@ -279,7 +279,7 @@ def test_sparse_arrays_of_every_part_are_checked(tmp_path):
         forged = copy.copy(model)
         forged.part_ = part
         spmld.save(forged, path)
-        with pytest.raises(ModelFileError, match=r"cannot be read as a model file.*indices must be"):
+        with pytest.raises(ModelFileError, match=r"cannot be read as a model file.*(indices|index values) must be"):
             spmld.load(path)
 
 

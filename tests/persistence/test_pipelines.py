@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from scipy.interpolate import BSpline
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_selector
@@ -31,6 +32,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.utils.discovery import all_estimators
+from sklearn.utils.fixes import parse_version
 
 import spmld
 from spmld import LabelPrior, MaskedLogistic, PerLabelClassifier, SelfPacedEnsemble
@@ -86,7 +88,7 @@ PIPELINES = {
     "dicts": (make_pipeline(DictVectorizer(), LINEAR), DICTS),
     "hashed dicts": (make_pipeline(FeatureHasher(8, input_type="dict"), LINEAR), [{"tempo": x} for x in X[:, 0]]),
     "splines": (make_pipeline(SplineTransformer(), LINEAR), X),
-    "bins": (make_pipeline(KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"), LINEAR), X),
+    "bins": (make_pipeline(KBinsDiscretizer(3, strategy="uniform"), LINEAR), X),
     "pca": (make_pipeline(VarianceThreshold(), PCA(2), LINEAR), X),
     "nmf": (make_pipeline(NMF(2, max_iter=1000), LINEAR), X),
     "selection": (make_pipeline(SelectFromModel(Ridge()), LINEAR), X, COMPLETE),
@@ -122,6 +124,8 @@ def round_trip(model, path):
 @pytest.mark.parametrize("name", PIPELINES)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_loaded_pipeline_predicts_as_the_saved_one(name, tmp_path):
+    if name == "default search" and parse_version(sklearn.__version__) < parse_version("1.8"):
+        pytest.skip("before scikit-learn 1.8, the scorer must be trusted")
     model, samples, *labels = PIPELINES[name]
     model.fit(samples, *labels or [Y])
     loaded = round_trip(model, tmp_path / "model.skops")
@@ -223,7 +227,7 @@ def test_an_invalid_spline_raises():
     check_arrays(transformer)
     spline = transformer.bsplines_[0]
     broken = BSpline(spline.t, spline.c, spline.k)
-    broken._t = broken._t[:3]
+    setattr(broken, "_t" if hasattr(broken, "_t") else "t", spline.t[:3])  # t is a plain attribute in SciPy 1.13
     transformer.bsplines_[0] = broken
     with pytest.raises(ValueError, match="knots"):
         check_arrays(transformer)

@@ -22,8 +22,8 @@ from spmld.core.losses import Array, Loss
 from spmld.core.newton import Minimum, Tolerances, minimize_columns, tiny
 from spmld.core.problem import Block
 
-STEP = 64
-"""m at first. It is divided by 4 after an iteration that does not halve the norms of the gradients."""
+STEP = 48
+"""m at first. It is divided by 3 after an iteration that does not halve the norms of the gradients."""
 STEEP = 0.05
 """Slope of the loss of an entry from which its row is always in R, if it is 4 times the mean slope of the label."""
 MODEL_TOL = 0.3
@@ -56,7 +56,7 @@ def minimize_rare_labels(objective: LinearObjective, B: Array, until: Tolerances
         going = norm > goal
         if not going.any() or steps == until.max_iter:
             break
-        step = max(1, step // 4) if (norm > 0.5 * before)[going].any() else step
+        step = max(1, step // 3) if (norm > 0.5 * before)[going].any() else step
         active, objective, goal, before = active[going], objective.columns(going), goal[going], norm[going]
         B, G, S = B[:, going], G[:, going], tuple(s[:, going] for s in S)
         model = _model(objective, B, S, G, step)

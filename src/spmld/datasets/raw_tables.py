@@ -8,7 +8,8 @@ import re
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -238,7 +239,17 @@ def _read_jsonl(file: Path) -> Any:
 
 def _read_parquet(file: Path) -> Any:
     need("pyarrow")
-    return need("pandas").read_parquet(file)
+    with sizes_of_parquet():
+        return need("pandas").read_parquet(file)
+
+
+@contextmanager
+def sizes_of_parquet() -> Iterator[None]:
+    """Raise ValueError if a Parquet file describes more data than fits into memory, as damaged files do."""
+    try:
+        yield
+    except MemoryError as error:
+        raise ValueError(f"it is damaged, or needs more memory than is available: {error}") from error
 
 
 _READERS: dict[str, tuple[str, Callable[..., Any]]] = {

@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from spmld._io import StrPath, need, reading
-from spmld.datasets.raw_tables import csv_options, open_text, read_table, table_format, with_clean_names
+from spmld.datasets.raw_tables import (
+    csv_options,
+    open_text,
+    read_table,
+    sizes_of_parquet,
+    table_format,
+    with_clean_names,
+)
 
 BLOCK_ROWS = 20_000
 """Number of rows of a block."""
@@ -46,7 +53,11 @@ def read_table_blocks(
             for block in _csv_blocks(file, n_rows, encoding, options.get("sep"), options.get("decimal")):
                 yield with_clean_names(block)
     elif kind == "parquet" and not options:
-        with reading(path, "a Parquet file") as file, need("pyarrow.parquet").ParquetFile(file) as table:
+        with (
+            reading(path, "a Parquet file") as file,
+            sizes_of_parquet(),
+            need("pyarrow.parquet").ParquetFile(file) as table,
+        ):
             for batch in table.iter_batches(n_rows) if table.metadata.num_rows else [table.read()]:
                 yield with_clean_names(batch.to_pandas())
     else:

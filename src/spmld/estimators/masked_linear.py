@@ -152,7 +152,8 @@ class MaskedLogistic(_MaskedLinear):
         Whether each label has an intercept, which is not penalized.
     tol : float, default=1e-3
         Stop when the norm of the gradient of a label is this fraction of its norm at zero. For features of similar
-        scale, 1e-8 results in coefficients with errors of about 1e-4.
+        scale, 1e-8 results in coefficients with errors of about 1e-4. With 1,000 labels or more and 2,000 samples or
+        more, most labels are rare, and the norm must be 100 `tol` times its norm for a model without features.
     max_iter : int, default=100
         Maximum number of Newton steps.
     warm_start : bool, default=False
