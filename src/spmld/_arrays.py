@@ -30,7 +30,8 @@ def on_accelerator(values: Any) -> bool:
 
 def namespace(X: Any) -> Any:
     """Return the array-API namespace of X; NumPy's for sparse matrices of SciPy."""
-    return numpy_namespace if sp.issparse(X) else array_api_compat.array_namespace(X)
+    # The type is tested first because fits of small labels ask for the namespace often.
+    return numpy_namespace if type(X) is np.ndarray or sp.issparse(X) else array_api_compat.array_namespace(X)
 
 
 def n_values(X: Any) -> int:

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from array_api_compat import array_namespace
-
+from spmld._arrays import namespace
 from spmld.core.losses import Array
 
 KEPT = 30_000_000
@@ -30,7 +29,7 @@ def conjugate_gradient(
     iterations, and iterates before convergence then depend on the CPU. With `reorthogonalize` each residual is made
     orthogonal to the ones that were kept.
     """
-    xp = array_namespace(target)
+    xp = namespace(target)
 
     def inner(a: Array, b: Array) -> Array:
         return xp.sum(a * b, axis=axis, keepdims=True)

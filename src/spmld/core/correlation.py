@@ -3,9 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from array_api_compat import array_namespace
-
-from spmld._arrays import move, on_accelerator, to_numpy
+from spmld._arrays import move, namespace, on_accelerator, to_numpy
 from spmld.core.losses import Array
 from spmld.core.problem import Problem, State
 from spmld.core.terms import Objective
@@ -13,7 +11,7 @@ from spmld.core.terms import Objective
 
 def normalize_rows(Z: Array) -> Array:
     """Scale rows to unit length; zero rows stay zero."""
-    xp = array_namespace(Z)
+    xp = namespace(Z)
     norm = xp.sqrt(xp.sum(Z * Z, axis=-1, keepdims=True))
     return Z / xp.where(norm > 0, norm, xp.ones_like(norm))
 
@@ -26,7 +24,7 @@ def mix(H: Array, U: Array, Z: Array, sweeps: int = 100, tol: float = 1e-6, roun
     group by less than `tol` times its first value. A row is not updated if the norm of the sum is at most `rounding`
     times its upper bound, as it may then consist of rounding errors only.
     """
-    xp = array_namespace(U)
+    xp = namespace(U)
     G = U @ H
     diagonal = xp.sum(G * U, axis=-1)
 
@@ -53,7 +51,7 @@ def mix(H: Array, U: Array, Z: Array, sweeps: int = 100, tol: float = 1e-6, roun
 
 def _sweep(G: Array, diagonal: Array, U: Array, Z: Array, Q: Array, rounding: float = 0.0) -> Array:
     """Update each row once, in all groups at once, with Q = U^T Z kept up to date."""
-    xp = array_namespace(U)
+    xp = namespace(U)
     Z, Q = xp.asarray(Z, copy=True), xp.asarray(Q, copy=True)
     smallest = rounding * xp.max(xp.abs(G), axis=(1, 2)) * xp.sqrt(xp.sum(Q * Q, axis=(1, 2)))
     for i in range(U.shape[0]):

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar
 
-from array_api_compat import array_namespace
-
+from spmld._arrays import namespace
 from spmld.core.correlation import normalize_rows
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State, set_rows
@@ -162,7 +161,7 @@ class DescendZ(Descent):
         correlation = objective.correlation
         if not correlation.active:
             return state
-        xp = array_namespace(state.U)
+        xp = namespace(state.U)
         H = correlation.moments(problem, state)
 
         def gradient(x: Point) -> Point:

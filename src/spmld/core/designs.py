@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from array_api_compat import array_namespace
 
-from spmld._arrays import MEMORY, budget, row_slices
+from spmld._arrays import MEMORY, budget, namespace, row_slices
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem
 
@@ -49,7 +48,7 @@ class Features:
         return tuple(replace(block, X=block.X[:, features]) for block in blocks), np.flatnonzero(occurs)
 
     def _stack(self, W: Array, D: Array) -> Array:
-        xp = array_namespace(W)
+        xp = namespace(W)
         return xp.concat([W, xp.sum(D, axis=0, keepdims=True)]) if self.intercept else W
 
 
@@ -110,11 +109,11 @@ class OtherLabels:
         return slice(first, last + 1) if last - first + 1 == self.label.shape[0] else self.label
 
     def _columns(self, B: Array) -> Array:
-        return array_namespace(B).arange(B.shape[1], device=B.device)
+        return namespace(B).arange(B.shape[1], device=B.device)
 
     def _stack(self, W: Array, diagonal: Array, D: Array) -> Array:
         """Put the slopes of the scores S on the diagonal, and those of the intercepts below."""
-        xp = array_namespace(W)
+        xp = namespace(W)
         W[self.label, self._columns(W)] = xp.sum(diagonal, axis=0)
         return xp.concat([W, xp.sum(D, axis=0, keepdims=True)])
 
@@ -142,7 +141,7 @@ class Penalty:
         return self._free(slope)
 
     def diagonal(self, B: Array) -> Array:
-        xp = array_namespace(B)
+        xp = namespace(B)
         diagonal = self.t + xp.zeros_like(B)
         if not self.separable:
             diagonal = diagonal + self.g * xp.linalg.diagonal(self.L)
@@ -151,7 +150,7 @@ class Penalty:
     def _free(self, A: Array) -> Array:
         if not self.intercept:
             return A
-        return array_namespace(A).concat([A[:-1, :], 0 * A[-1:, :]])
+        return namespace(A).concat([A[:-1, :], 0 * A[-1:, :]])
 
 
 def column_squares(X: Any, C: Array) -> Array:
@@ -167,7 +166,7 @@ def label_laplacian(problem: Problem, like: Array) -> Array:
 
     An entry of weight w counts as w entries.
     """
-    xp = array_namespace(like)
+    xp = namespace(like)
 
     def counts(block: Block) -> tuple[Array, Array]:
         root = xp.sqrt(xp.astype(block.J, like.dtype))

@@ -9,9 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from array_api_compat import array_namespace
 
-from spmld._arrays import CACHE, n_values, row_slices
+from spmld._arrays import CACHE, n_values, namespace, row_slices
 from spmld.core.losses import Array
 
 
@@ -36,7 +35,7 @@ class AllEntries:
 
     def column_sums(self, D: Array) -> Array:
         """Return D^T 1."""
-        return array_namespace(D).sum(D, axis=0)
+        return namespace(D).sum(D, axis=0)
 
     def second_moments(self, D: Array) -> Array:
         """Return D^T D."""

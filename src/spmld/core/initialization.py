@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from array_api_compat import array_namespace
-
+from spmld._arrays import namespace
 from spmld.core.correlation import normalize_rows
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State
@@ -14,7 +13,7 @@ Uniform = Callable[[tuple[int, ...]], Array]
 
 def label_means(problem: Problem, like: Array) -> Array:
     """Return the mean observed sign of each label, 0 where none is observed, with the type of an array."""
-    xp = array_namespace(like)
+    xp = namespace(like)
 
     def sums(block: Block) -> tuple[Array, Array]:
         J = xp.astype(block.J, like.dtype)
@@ -37,7 +36,7 @@ def _random_factors(problem: Problem, r: int, uniform: Uniform) -> Array:
 def _initial_state(problem: Problem, U: Array, b: Array, Z: Array, V: tuple[Array, ...]) -> State:
     """Return a state with W = 0 and all weights 1."""
     shape = (problem.blocks[0].X.shape[1], U.shape[1])
-    W = array_namespace(U).zeros(shape, dtype=U.dtype, device=U.device)
+    W = namespace(U).zeros(shape, dtype=U.dtype, device=U.device)
     return State(U=U, b=b, W=W, Z=Z, rows=tuple(Rows(V=v, T=0 * v, P=0 * v + 1) for v in V))
 
 
@@ -47,7 +46,7 @@ def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     It needs sums over rows only, and permuting samples or labels permutes it.
     """
     like, Z = uniform((problem.n_labels, k)), _random_factors(problem, r, uniform)
-    xp = array_namespace(like)
+    xp = namespace(like)
     b = label_means(problem, like) if problem.fit_intercept else 0 * like[:, 0]
 
     def centered(block: Block) -> Array:

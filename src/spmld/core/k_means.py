@@ -1,8 +1,8 @@
 """k-means on the device of the samples."""
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from spmld._arrays import namespace
 from spmld.core.losses import Array
 
 SAMPLE = 10_000
@@ -21,7 +21,7 @@ def k_means(X: Array, count: int, rng: np.random.RandomState, max_iter: int = 30
     >>> bool(index[0] == index[1]), bool(index[1] == index[2])
     (True, False)
     """
-    xp = array_namespace(X)
+    xp = namespace(X)
     centers = _first_centers(X, count, rng)
     norms, last = xp.sum(X * X, axis=1), None
     for _ in range(max_iter):
@@ -38,7 +38,7 @@ def k_means(X: Array, count: int, rng: np.random.RandomState, max_iter: int = 30
 
 def _first_centers(X: Array, count: int, rng: np.random.RandomState) -> Array:
     """Draw samples with probabilities proportional to the squared distance to the nearest center drawn before."""
-    xp, n = array_namespace(X), X.shape[0]
+    xp, n = namespace(X), X.shape[0]
     drawn = rng.permutation(n)[:SAMPLE] if n > SAMPLE else np.arange(n)
     X = X[xp.asarray(drawn, device=X.device), :]
     norms, centers = xp.sum(X * X, axis=1), X[:1, :]
@@ -52,4 +52,4 @@ def _first_centers(X: Array, count: int, rng: np.random.RandomState) -> Array:
 
 def _distances(X: Array, norms: Array, centers: Array) -> Array:
     """Return the squared distances to the centers."""
-    return norms[:, None] - 2 * (X @ centers.T) + array_namespace(X).sum(centers * centers, axis=1)[None, :]
+    return norms[:, None] - 2 * (X @ centers.T) + namespace(X).sum(centers * centers, axis=1)[None, :]

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace
-
+from spmld._arrays import namespace
 from spmld.core.correlation import UpdateZ
 from spmld.core.iteration import Callback, Record, Result, iterate
 from spmld.core.losses import Array
@@ -153,6 +152,6 @@ def try_extrapolation(
 
 
 def _mean_weights(problem: Problem, state: State) -> dict[str, Any]:
-    xp = array_namespace(state.U)
+    xp = namespace(state.U)
     means = problem.sum(lambda block, rows: xp.sum(rows.P, axis=0), state.rows) / problem.n
     return {"mean_weight": float(xp.mean(means)), "mean_weight_per_component": [float(mean) for mean in means]}

@@ -8,8 +8,7 @@ The problem is convex in W and in (H, b), but not jointly. An iteration is Newto
 from dataclasses import dataclass, replace
 from math import inf
 
-from array_api_compat import array_namespace
-
+from spmld._arrays import namespace
 from spmld.core.designs import Factored, Features, Penalty
 from spmld.core.iteration import Callback, Record, Result, iterate
 from spmld.core.losses import Array, Loss
@@ -40,7 +39,7 @@ def value(inner: Problem, loss: Loss, t: float, factors: Factors) -> float:
     W, H, b = factors.W, factors.H, factors.b
 
     def fit(block: Block) -> Array:
-        return array_namespace(H).sum(block.J * loss.value(block.Y, block.entries.scores(block.X, H, b)))
+        return namespace(H).sum(block.J * loss.value(block.Y, block.entries.scores(block.X, H, b)))
 
     return float(inner.sum(fit) + t / 2 * (square(W) + square(H)))
 
@@ -58,7 +57,7 @@ def update_W(
 
 def update_H(inner: Problem, loss: Loss, t: float, factors: Factors, tol: float = 1e-6) -> Factors:
     """Minimize in (H, b): one problem in k or k + 1 variables per label. `inner` is as in `value`."""
-    xp, H, b = array_namespace(factors.H), factors.H, factors.b
+    xp, H, b = namespace(factors.H), factors.H, factors.b
     free = inner.fit_intercept
     B = xp.concat([H.T, b[None, :]]) if free else H.T
     B = newton_minimize(inner, loss, Features(free), Penalty(t, free), B, tol=tol).B

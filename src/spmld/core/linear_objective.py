@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from array_api_compat import array_namespace
 
+from spmld._arrays import namespace
 from spmld.core.designs import Design, Features, Penalty
 from spmld.core.losses import Array, Loss
 from spmld.core.problem import Block, Problem
@@ -67,7 +67,7 @@ class LinearObjective:
 
     def as_real(self, like: Array) -> "LinearObjective":
         """Convert labels and weights to the type of the scores once, instead of in every product."""
-        xp = array_namespace(like)
+        xp = namespace(like)
 
         def part(block: Block) -> Block:
             return replace(block, Y=xp.astype(block.Y, like.dtype), J=xp.astype(block.J, like.dtype))
@@ -76,14 +76,14 @@ class LinearObjective:
 
     def total(self, A: Array) -> Array:
         """Return column sums, or the sum of all entries if the columns are not independent."""
-        return array_namespace(A).sum(A, axis=0 if self.separable else None)
+        return namespace(A).sum(A, axis=0 if self.separable else None)
 
     def norm(self, G: Array) -> Array:
-        return array_namespace(G).sqrt(self.total(G * G))
+        return namespace(G).sqrt(self.total(G * G))
 
     def scores_at_zero(self, B: Array) -> tuple[Array, ...]:
         """Return the scores at B = 0."""
-        xp = array_namespace(B)
+        xp = namespace(B)
 
         def zeros(block: Block, offset: Array | float) -> Array:
             scores = xp.zeros(block.Y.shape, dtype=B.dtype, device=B.device)

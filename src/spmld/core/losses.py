@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
-from array_api_compat import array_namespace
+from spmld._arrays import namespace
 
 TINY = 1e-18
 """Added to probabilities whose logarithm or inverse is computed."""
@@ -13,12 +13,12 @@ Array = Any
 
 def logistic(t: Array) -> Array:
     """Return 1 / (1 + e^-t), without overflow."""
-    return 0.5 * (1 + array_namespace(t).tanh(0.5 * t))
+    return 0.5 * (1 + namespace(t).tanh(0.5 * t))
 
 
 def softplus(t: Array) -> Array:
     """Return log(1 + e^t), without overflow."""
-    xp = array_namespace(t)
+    xp = namespace(t)
     size = xp.abs(t)
     return xp.log1p(xp.exp(-size)) + 0.5 * (size + t)
 
@@ -79,10 +79,10 @@ class Squared(SameLoss):
         return f - y
 
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
-        return f - y, array_namespace(f).ones_like(f)
+        return f - y, namespace(f).ones_like(f)
 
     def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        return array_namespace(f).ones_like(f), y
+        return namespace(f).ones_like(f), y
 
     model = majorizer
 
@@ -99,11 +99,11 @@ class Logistic(SameLoss):
         return self.derivatives(y, f)[0]
 
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
-        t = array_namespace(f).tanh(0.5 * f)
+        t = namespace(f).tanh(0.5 * f)
         return 0.5 * (t - y), 0.25 * (1 - t * t)
 
     def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        xp = array_namespace(f)
+        xp = namespace(f)
         small = xp.abs(f) < 1e-4
         g = xp.where(small, xp.ones_like(f), f)
         c = xp.where(small, 0.25 - f * f / 48, xp.tanh(0.5 * g) / (2 * g))
@@ -111,7 +111,7 @@ class Logistic(SameLoss):
 
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Return Newton's curvature where the score has the right sign, and the bound where Newton overshoots."""
-        xp = array_namespace(f)
+        xp = namespace(f)
         slope, curvature = self.derivatives(y, f)
         c, _ = self.majorizer(y, f)
         c = xp.where(y * f > 0, curvature + 1e-4, c)
@@ -142,14 +142,14 @@ class NoisyLogistic:
         return NoisyLogistic(*(rate[keep, :] if rate.ndim == 2 else rate for rate in (self.alpha, self.beta)))
 
     def value(self, y: Array, f: Array) -> Array:
-        return -array_namespace(f).log(self._likelihood(y, f) + TINY)
+        return -namespace(f).log(self._likelihood(y, f) + TINY)
 
     def slope(self, y: Array, f: Array) -> Array:
         return self.derivatives(y, f)[0]
 
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Return the slope and the expected second derivative, which is positive."""
-        xp, scale = array_namespace(f), 1 - self.alpha - self.beta
+        xp, scale = namespace(f), 1 - self.alpha - self.beta
         positive, negative = xp.exp(-softplus(-f)), xp.exp(-softplus(f))
         p, q = self.alpha + scale * positive, self.beta + scale * negative
         in_score = scale * positive * negative
@@ -167,7 +167,7 @@ class NoisyLogistic:
 
     def _likelihood(self, y: Array, f: Array) -> Array:
         """Return the probability of the observed label."""
-        xp = array_namespace(f)
+        xp = namespace(f)
         floor = xp.where(y > 0, self.alpha + 0 * f, self.beta + 0 * f)
         return floor + (1 - self.alpha - self.beta) * xp.exp(-softplus(-y * f))
 
@@ -184,16 +184,16 @@ class SquaredHinge(SameLoss):
         return -y * self._shortfall(y, f)
 
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
-        return self.slope(y, f), array_namespace(f).astype(y * f < 1, f.dtype)
+        return self.slope(y, f), namespace(f).astype(y * f < 1, f.dtype)
 
     def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        xp = array_namespace(f)
+        xp = namespace(f)
         return xp.ones_like(f), xp.where(y * f < 1, y * xp.ones_like(f), f)
 
     model = majorizer
 
     def _shortfall(self, y: Array, f: Array) -> Array:
-        return array_namespace(f).clip(1 - y * f, 0)
+        return namespace(f).clip(1 - y * f, 0)
 
 
 LOSSES: dict[str, Loss] = {"squared": Squared(), "logistic": Logistic(), "squared_hinge": SquaredHinge()}

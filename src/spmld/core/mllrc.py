@@ -14,8 +14,7 @@ is convex in S.
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from array_api_compat import array_namespace
-
+from spmld._arrays import namespace
 from spmld.core.designs import Features, Penalty
 from spmld.core.iteration import Callback, Record, Result, iterate
 from spmld.core.losses import LOSSES, Array
@@ -29,7 +28,7 @@ def targets(problem: Problem, dtype: Any) -> Problem:
     """Return the problem with J o Y in place of Y, and weight 1 for every entry."""
 
     def filled(block: Block) -> Block:
-        xp = array_namespace(block.Y)
+        xp = namespace(block.Y)
         Y = xp.astype(block.J, dtype) * xp.astype(block.Y, dtype)
         return replace(block, Y=Y, J=xp.ones_like(block.J))
 
@@ -44,7 +43,7 @@ def regression(full: Problem, t: float, B: Array, tol: float) -> Array:
 
 def threshold(A: Array, t: float) -> tuple[Array, Array]:
     """Return the minimizer of 1/2 |S - A|^2 + t |S|_*, which has singular values reduced by t, and these values."""
-    xp = array_namespace(A)
+    xp = namespace(A)
     U, s, Vh = xp.linalg.svd(A, full_matrices=False)
     s = xp.clip(s - t, 0)
     return (U * s) @ Vh, s
@@ -79,15 +78,15 @@ class MapFit:
         def completion(block: Block, Y: Array) -> tuple[Array, Array]:
             R = Y @ S - Y
             D = block.J * R
-            return array_namespace(S).sum(D * R), Y.T @ D
+            return namespace(S).sum(D * R), Y.T @ D
 
         size, slope = self.problem.sum(completion, self.signs)
         MS = self.M @ S
-        return 0.5 * (array_namespace(S).sum(S * MS) + self.a * size), MS + self.a * slope
+        return 0.5 * (namespace(S).sum(S * MS) + self.a * size), MS + self.a * slope
 
     def curvature(self) -> float:
         """Return an upper bound on the largest eigenvalue of the Hessian, at most (1 + a) |Y|_2^2 for weights 1."""
-        xp = array_namespace(self.M)
+        xp = namespace(self.M)
 
         def moments(block: Block, Y: Array) -> Array:
             return Y.T @ Y
@@ -116,7 +115,7 @@ def solve(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: Callbac
 
     Ends when a step moves S by less than `tol` times the norm of I.
     """
-    xp, step = array_namespace(fit.M), 1 / fit.curvature()
+    xp, step = namespace(fit.M), 1 / fit.curvature()
 
     def proximal_step(Z: Array, GZ: Array) -> _Iterate:
         S, s = threshold(Z - step * GZ, step * c)

@@ -10,9 +10,7 @@ from functools import partial
 from operator import mul
 from typing import Any
 
-from array_api_compat import array_namespace
-
-from spmld._arrays import CACHE, budget, row_slices
+from spmld._arrays import CACHE, budget, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import Design, Penalty
 from spmld.core.entries import ObservedEntries
@@ -84,7 +82,7 @@ def newton_minimize(
         return occurring, _minimize(part.as_real(start), start, until)
 
     parts = list(over(minimize, groups))
-    joined = array_namespace(B).zeros_like(B)
+    joined = namespace(B).zeros_like(B)
     for columns, (occurring, part) in zip(groups, parts, strict=True):
         joined[occurring, columns] = part.B
     return Minimum(joined, max(part.steps for _, part in parts), all(part.converged for _, part in parts))
@@ -100,7 +98,7 @@ def _select_label(objective: LinearObjective, by_label: Any, columns: slice) -> 
 
 def _minimize(objective: LinearObjective, B: Array, until: Tolerances) -> Minimum:
     """Minimize for all columns at once."""
-    xp = array_namespace(B)
+    xp = namespace(B)
     goal = until.tol * objective.norm(objective.derivatives(0 * B, objective.scores_at_zero(B))[0]) + _tiny(B)
     active, result = xp.arange(B.shape[1], device=B.device), B
     S = objective.scores(B)
@@ -138,7 +136,7 @@ def _newton_direction(
 ) -> Array:
     """Return an approximate Newton direction, by conjugate gradient to a residual of `forcing`."""
     diagonal = objective.diagonal(B, C)
-    scale = 1 / (diagonal + 1e-6 * array_namespace(B).max(diagonal) + _tiny(B))
+    scale = 1 / (diagonal + 1e-6 * namespace(B).max(diagonal) + _tiny(B))
     apply = partial(objective.hessian_product, C)
     solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
     return solve(axis=0 if objective.separable else None, reorthogonalize=until.reorthogonalize)
@@ -152,7 +150,7 @@ def _search(
     Scores are linear in B, so no product with X is needed. Also returns which columns are stuck: their objective
     cannot decrease by more than its rounding error.
     """
-    xp = array_namespace(B)
+    xp = namespace(B)
     descent = objective.total(G * D)
     dS = objective.problem.map(lambda block: objective.design.scores(block, D))
     step = xp.ones_like(value)
@@ -172,10 +170,10 @@ def _put(A: Array, columns: Array, values: Array) -> Array:
     """Return A with some columns replaced."""
     if columns.shape[0] == A.shape[1]:
         return values
-    A = array_namespace(A).asarray(A, copy=True)
+    A = namespace(A).asarray(A, copy=True)
     A[:, columns] = values
     return A
 
 
 def _tiny(A: Array) -> float:
-    return float(array_namespace(A).finfo(A.dtype).smallest_normal) ** 0.5
+    return float(namespace(A).finfo(A.dtype).smallest_normal) ** 0.5

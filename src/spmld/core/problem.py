@@ -12,9 +12,8 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from spmld._arrays import MEMORY, budget, row_slices
+from spmld._arrays import MEMORY, budget, namespace, row_slices
 from spmld.core.entries import ALL_ENTRIES, Entries, ObservedEntries
 from spmld.core.losses import Array
 
@@ -47,7 +46,7 @@ class Block:
     @cached_property
     def members(self) -> tuple[Array, ...]:
         """Rows of each group, up to the last group that has rows in the block."""
-        xp = array_namespace(self.group)
+        xp = namespace(self.group)
         count = int(xp.max(self.group)) + 1 if self.n else 0
         return tuple(xp.nonzero(self.group == m)[0] for m in range(count))
 
@@ -150,7 +149,7 @@ def make_problem(
     Missing entries of Y are ignored. Y and J may have small integer and boolean types; `dtype` is the type of the
     variables, by default that of X. With `observed_only` only the observed entries are stored, in arrays of NumPy.
     """
-    xp, (n, l) = array_namespace(Y), Y.shape
+    xp, (n, l) = namespace(Y), Y.shape
     counts = xp.stack([xp.sum(xp.astype(group == m, dtype or X.dtype)) for m in range(n_groups)])
     if observed_only:
         width = int(np.count_nonzero(J)) // n + 1

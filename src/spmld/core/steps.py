@@ -5,9 +5,7 @@ from functools import partial
 from operator import mul
 from typing import ClassVar, Protocol
 
-from array_api_compat import array_namespace
-
-from spmld._arrays import MEMORY, budget, row_slices
+from spmld._arrays import MEMORY, budget, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import column_squares
 from spmld.core.entries import Entries
@@ -29,17 +27,17 @@ class BlockUpdate(Protocol):
 
 def identity(k: int, like: Array) -> Array:
     """Return the identity matrix with the type and device of an array."""
-    return array_namespace(like).eye(k, dtype=like.dtype, device=like.device)
+    return namespace(like).eye(k, dtype=like.dtype, device=like.device)
 
 
 def outer(A: Array) -> Array:
     """Return the products a_i a_j of each row, of shape (n, k k)."""
-    return array_namespace(A).reshape(A[:, :, None] * A[:, None, :], (A.shape[0], -1))
+    return namespace(A).reshape(A[:, :, None] * A[:, None, :], (A.shape[0], -1))
 
 
 def solve_each(A: Array, B: Array) -> Array:
     """Return x_i = A_i^-1 b_i for a stack of small positive definite matrices and the rows of B."""
-    return array_namespace(A).linalg.solve(A, B[:, :, None])[:, :, 0]
+    return namespace(A).linalg.solve(A, B[:, :, None])[:, :, 0]
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class UpdateV:
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         U, b = state.U, state.b
-        xp = array_namespace(U)
+        xp = namespace(U)
 
         def solve_rows(block: Block, rows: Rows) -> Array:
             parts = []
@@ -95,7 +93,7 @@ class UpdateU:
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         U, b, correlation = state.U, state.b, objective.correlation
-        xp = array_namespace(U)
+        xp = namespace(U)
         k, q = U.shape[1], U.shape[1] + int(problem.fit_intercept)
         A, B = self._normal_equations(problem, objective, state, safe)
         if correlation.active:
@@ -119,7 +117,7 @@ class UpdateU:
     ) -> tuple[Array, Array]:
         """Return the systems of the labels without the correlation term, of shapes (l, q, q) and (l, q)."""
         U, b = state.U, state.b
-        xp = array_namespace(U)
+        xp = namespace(U)
         l, q = U.shape[0], U.shape[1] + int(problem.fit_intercept)
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
@@ -143,7 +141,7 @@ class UpdateU:
 
 def _pad(H: Array, q: int) -> Array:
     """Pad H with zeros to (g, q, q): intercepts are not part of the correlation term."""
-    xp = array_namespace(H)
+    xp = namespace(H)
     k = H.shape[1]
     E = identity(q, H)[:, :k]
     return E @ (H @ xp.matrix_transpose(E))

@@ -9,15 +9,14 @@
 
 from dataclasses import dataclass, field
 
-from array_api_compat import array_namespace
-
+from spmld._arrays import namespace
 from spmld.core.losses import Array, Loss, Squared
 from spmld.core.problem import Block, Problem, Rows, State
 
 
 def square(A: Array) -> Array:
     """Return |A|^2."""
-    return array_namespace(A).sum(A * A)
+    return namespace(A).sum(A * A)
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Fit:
         return isinstance(self.loss, Squared)
 
     def value(self, block: Block, V: Array, U: Array, b: Array) -> Array:
-        return array_namespace(U).sum(block.J * self.loss.value(block.Y, block.entries.scores(V, U, b)))
+        return namespace(U).sum(block.J * self.loss.value(block.Y, block.entries.scores(V, U, b)))
 
     def slope(self, block: Block, V: Array, U: Array, b: Array) -> Array:
         """Return D, the derivative in the scores. The gradients are D U in V, D^T V in U and D^T 1 in b."""
@@ -61,7 +60,7 @@ class Coupling:
         return self.a / 2 * (V - T) ** 2
 
     def value(self, V: Array, T: Array, P: Array) -> Array:
-        return array_namespace(V).sum(P * self.losses(V, T))
+        return namespace(V).sum(P * self.losses(V, T))
 
     def slope(self, V: Array, T: Array, P: Array) -> Array:
         """Return the gradient in V. The gradient in T is its negative, and the gradient in W is X^T times that of T."""
@@ -85,7 +84,7 @@ class Correlation:
 
     def moments(self, problem: Problem, state: State) -> Array:
         """Return the H_m, of shape (g, k, k)."""
-        xp = array_namespace(state.U)
+        xp = namespace(state.U)
 
         def block_moments(block: Block, rows: Rows) -> Array:
             S = xp.zeros((problem.sizes.shape[0], *state.U.shape[1:] * 2), dtype=state.U.dtype, device=state.U.device)
@@ -102,12 +101,12 @@ class Correlation:
         return (problem.sizes / problem.n)[:, None, None]
 
     def value(self, H: Array, U: Array, Z: Array) -> Array:
-        xp = array_namespace(U)
+        xp = namespace(U)
         Q = U.T @ Z
         return 0.5 * xp.sum(Q * (H @ Q))
 
     def gradient_U(self, H: Array, U: Array, Z: Array) -> Array:
-        xp = array_namespace(U)
+        xp = namespace(U)
         return xp.sum(Z @ (xp.matrix_transpose(Z) @ (U @ H)), axis=0)
 
     def gradient_Z(self, H: Array, U: Array, Z: Array) -> Array:
@@ -115,7 +114,7 @@ class Correlation:
 
     def couplings(self, problem: Problem, U: Array, Z: Array) -> Array:
         """Return the N_m, of shape (g, k, k): a row t of T in group m contributes 1/2 t N_m t^T."""
-        xp = array_namespace(U)
+        xp = namespace(U)
         Q = U.T @ Z
         M = Q @ xp.matrix_transpose(Q)
         return xp.sum(self.b1 * self.fractions(problem) * M, axis=0) + self.b2 * M
@@ -125,7 +124,7 @@ class Correlation:
         T = rows.T
         if len(block.members) == 1:
             return T @ N[0, :, :]
-        D = array_namespace(T).empty_like(T)
+        D = namespace(T).empty_like(T)
         for m, members in enumerate(block.members):
             D[members, :] = T[members, :] @ N[m, :, :]
         return D

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_torch_array
+from array_api_compat import is_torch_array
 from numpy.typing import NDArray
 
-from spmld._arrays import to_numpy
+from spmld._arrays import namespace, to_numpy
 
 
 def read_tensor(Y: Any) -> tuple[NDArray[np.int8], NDArray[Any]] | None:
@@ -24,7 +24,7 @@ def read_tensor(Y: Any) -> tuple[NDArray[np.int8], NDArray[Any]] | None:
     """
     if not is_torch_array(Y) or Y.ndim != 2 or not Y.dtype.is_floating_point:
         return None
-    xp = array_namespace(Y)
+    xp = namespace(Y)
     positive, missing = Y == 1, xp.isnan(Y)
     for negative in (0, -1):
         at = xp.equal(Y, negative)

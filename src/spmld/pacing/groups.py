@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from spmld._arrays import CACHE, budget, row_slices
+from spmld._arrays import CACHE, budget, namespace, row_slices
 from spmld.core.losses import Array
 from spmld.core.problem import Engine, split_rows
 
@@ -41,7 +40,7 @@ class ColumnGroups:
         """Return `function(entries, *values)` in the shape of the entries; 0 for entries outside all groups."""
 
         def map_block(L: Array) -> Array:
-            xp, P = array_namespace(L), array_namespace(L).empty_like(L)
+            xp, P = namespace(L), namespace(L).empty_like(L)
             for s in row_slices(L.shape[0], L.shape[1], budget(L, CACHE)):
                 P[s, :] = xp.astype(function(L[s, :], *values), L.dtype, copy=False)
             return P
@@ -52,7 +51,7 @@ class ColumnGroups:
         """Return the sums within groups of each array that `function(entries, *values)` returns."""
 
         def sum_block(L: Array) -> tuple[Array, ...]:
-            xp, totals = array_namespace(L), None
+            xp, totals = namespace(L), None
             for s in row_slices(L.shape[0], L.shape[1], budget(L, CACHE)):
                 ones = xp.ones_like(L[s, 0])
                 parts = tuple(ones @ xp.astype(A, L.dtype, copy=False) for A in function(L[s, :], *values))
@@ -63,7 +62,7 @@ class ColumnGroups:
 
     def ranks(self, entries: Blocks) -> tuple[Array, ...]:
         """Return the rank of each entry within its group, 1 for the smallest."""
-        xp = array_namespace(entries[0])
+        xp = namespace(entries[0])
         L = xp.concat(list(entries))
         order = xp.argsort(L, axis=0, stable=True)
         ranks = xp.astype(xp.argsort(order, axis=0, stable=True) + 1, L.dtype)
@@ -71,12 +70,12 @@ class ColumnGroups:
 
     def max(self, entries: Blocks) -> float:
         """Return the largest entry over all groups."""
-        return max(self.engine.map(lambda L: float(array_namespace(L).max(L)), entries))
+        return max(self.engine.map(lambda L: float(namespace(L).max(L)), entries))
 
     def per_group(self, value: Any, entries: Blocks) -> Array:
         """Return one number per group, from a scalar or from one number per group."""
         L = entries[0]
-        xp = array_namespace(L)
+        xp = namespace(L)
         return xp.zeros_like(L[0, :]) + xp.asarray(value, dtype=L.dtype, device=L.device)
 
 
@@ -102,7 +101,7 @@ class EntryGroups:
 
     def map(self, function: Callable[..., Array], entries: Blocks, *values: Array) -> tuple[Array, ...]:
         def map_block(L: Array, index: Array) -> Array:
-            xp = array_namespace(L)
+            xp = namespace(L)
             result = xp.astype(function(L, *(self._spread(a, index) for a in values)), L.dtype)
             return xp.where(index < self.count, result, xp.zeros_like(result))
 
@@ -116,7 +115,7 @@ class EntryGroups:
         return self.engine.sum(sum_block, entries, self.indices)
 
     def ranks(self, entries: Blocks) -> tuple[Array, ...]:
-        xp = array_namespace(entries[0])
+        xp = namespace(entries[0])
         L = xp.concat([xp.reshape(block, (-1,)) for block in entries])
         index = xp.concat([xp.reshape(block, (-1,)) for block in self.indices])
         by_loss = xp.argsort(L, stable=True)
@@ -129,19 +128,19 @@ class EntryGroups:
 
     def max(self, entries: Blocks) -> float:
         in_groups = self.map(lambda L: L, entries)
-        return max(self.engine.map(lambda L: float(array_namespace(L).max(L)), in_groups))
+        return max(self.engine.map(lambda L: float(namespace(L).max(L)), in_groups))
 
     def per_group(self, value: Any, entries: Blocks) -> Array:
         L = entries[0]
-        xp = array_namespace(L)
+        xp = namespace(L)
         return xp.zeros(self.count, dtype=L.dtype, device=L.device) + xp.asarray(value, dtype=L.dtype, device=L.device)
 
     def _spread(self, values: Array, index: Array) -> Array:
-        xp = array_namespace(values)
+        xp = namespace(values)
         return xp.concat([values, xp.ones_like(values[:1])])[index]
 
     def _totals(self, values: Array, index: Array, like: Array) -> Array:
-        xp = array_namespace(like)
+        xp = namespace(like)
         flat = xp.reshape(xp.astype(values, like.dtype, copy=False), (-1,))
         sums = xp.bincount(xp.reshape(index, (-1,)), weights=flat, minlength=self.count + 1)
         return xp.astype(sums[: self.count], like.dtype)

@@ -18,10 +18,10 @@ data.
 from typing import NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from scipy.special import gammaincinv, pdtrc
 
+from spmld._arrays import namespace
 from spmld.core.losses import Array, logistic
 
 MIN_RATE = 1e-7
@@ -77,7 +77,7 @@ def error_log_odds(scores: Array, signs: Array, rates: NoiseRates) -> Array:
     >>> correct_probability(scores, signs, rates).round(2)
     array([0.97, 0.35, 0.  ])
     """
-    xp = array_namespace(scores)
+    xp = namespace(scores)
     odds = rates.slope * scores + rates.shift
     positive = xp.log(rates.alpha) - xp.log1p(-rates.beta)
     negative = xp.log(rates.beta) - xp.log1p(-rates.alpha)
@@ -89,7 +89,7 @@ def correct_probability(scores: Array, signs: Array, rates: NoiseRates) -> Array
 
     Parameters and examples are those of `error_log_odds`.
     """
-    xp = array_namespace(scores)
+    xp = namespace(scores)
     p = logistic(-error_log_odds(scores, signs, rates))
     return xp.where(signs == 0, xp.zeros_like(p), p)
 
@@ -117,7 +117,7 @@ def log_likelihood(scores: Array, signs: Array, rates: NoiseRates) -> Array:
     >>> log_likelihood(np.array([[2.0], [-1.0]]), np.array([[1], [-1]]), rates) / np.log(2)
     array([-2.])
     """
-    xp = array_namespace(scores)
+    xp = namespace(scores)
     pi = logistic(rates.slope * scores + rates.shift)
     likelihood = label_likelihood(pi, signs, rates.alpha, rates.beta)
     return xp.sum(xp.where(signs == 0, xp.zeros_like(pi), xp.log(likelihood)), axis=0)
@@ -140,7 +140,7 @@ def label_rates(
     with the shared rates :math:`\alpha_j^0` and :math:`\beta_j^0`. This never decreases the log-likelihood plus
     :math:`m (\log \alpha_j + (1 / \alpha_j^0 - 1) \log(1 - \alpha_j))` and the same for :math:`\beta_j`.
     """
-    xp = array_namespace(scores)
+    xp = namespace(scores)
     if shrinkage == float("inf"):
         return shared
     rates, m = shared, shrinkage
@@ -223,9 +223,9 @@ def _count_low(scores: NDArray[np.float64], signs: NDArray[np.int8]) -> tuple[fl
 
 def label_likelihood(pi: Array, signs: Array, alpha: Array | float, beta: Array | float) -> Array:
     """Return the probability of each observed label, given the probability pi that it is truly positive."""
-    xp = array_namespace(pi)
+    xp = namespace(pi)
     return xp.where(signs > 0, (1 - beta) * pi + alpha * (1 - pi), beta * pi + (1 - alpha) * (1 - pi))
 
 
 def _total(A: Array) -> float:
-    return float(array_namespace(A).sum(A))
+    return float(namespace(A).sum(A))

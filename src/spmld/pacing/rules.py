@@ -5,9 +5,9 @@ from math import log
 from numbers import Real
 from typing import Any, ClassVar
 
-from array_api_compat import array_namespace
 from sklearn.base import BaseEstimator
 
+from spmld._arrays import namespace
 from spmld._validation import HasMethods, Interval
 from spmld.core.losses import Array
 from spmld.pacing.groups import Blocks, Groups
@@ -116,7 +116,7 @@ class LinearPacing(PacingRule):
 
     def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
         """Return ``1 - L / threshold`` below the threshold, else 0."""
-        xp = array_namespace(losses[0])
+        xp = namespace(losses[0])
 
         def rule(L: Array, t: Array) -> Array:
             return xp.where(t > L, 1 - L / xp.where(t > L, t, xp.ones_like(L)), xp.zeros_like(L))
@@ -160,7 +160,7 @@ class LogarithmicPacing(PacingRule):
 
     def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
         """Return ``log(z + (1 - z) L / threshold) / log z`` below the threshold, else 0."""
-        xp, z = array_namespace(losses[0]), self.softness
+        xp, z = namespace(losses[0]), self.softness
 
         def rule(L: Array, t: Array) -> Array:
             ratio = L / xp.where(t > L, t, xp.ones_like(L))
@@ -197,7 +197,7 @@ class GroupSparsePacing(HardPacing):
         when ``|a| <= diversity``. In t^2 that sum is increasing, concave and piecewise linear, so Newton's method from
         0 reaches the root after finitely many steps, which are sums over rows.
         """
-        xp, threshold = array_namespace(losses[0]), groups.per_group(parameters.threshold, losses)
+        xp, threshold = namespace(losses[0]), groups.per_group(parameters.threshold, losses)
         diversity = groups.per_group(parameters.diversity, losses)
         level, count = xp.zeros_like(diversity), -xp.ones_like(diversity)
 
@@ -255,7 +255,7 @@ class DiversePacing(HardPacing):
 
     def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
         """Return the minimizer, which is 0 or 1 because the problem is concave."""
-        xp = array_namespace(losses[0])
+        xp = namespace(losses[0])
         diversity = groups.per_group(parameters.diversity, losses)
         # The bound decreases with the rank while the loss increases, so entries can be compared one by one.
         bonus = groups.map(lambda i, g: g * (xp.sqrt(i) - xp.sqrt(i - 1)), groups.ranks(losses), diversity)
@@ -268,7 +268,7 @@ class DiversePacing(HardPacing):
 
 def _sum_of_entries(penalty: Any, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
     """Return the sum of `penalty(weight, threshold)` over the entries with a finite threshold."""
-    xp = array_namespace(weights[0])
+    xp = namespace(weights[0])
     threshold = groups.per_group(parameters.threshold, weights)
     finite = xp.isfinite(threshold)
     (sums,) = groups.sum(lambda P, t: (penalty(P, t),), weights, xp.where(finite, threshold, xp.zeros_like(threshold)))
@@ -277,6 +277,6 @@ def _sum_of_entries(penalty: Any, weights: Blocks, parameters: PacingParameters,
 
 def _sum_of_norms(weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
     """Return the sum over groups of ``diversity |p|_2``."""
-    xp = array_namespace(weights[0])
+    xp = namespace(weights[0])
     (squares,) = groups.sum(lambda P: (P * P,), weights)
     return xp.sum(groups.per_group(parameters.diversity, weights) * xp.sqrt(squares))

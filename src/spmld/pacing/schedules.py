@@ -7,9 +7,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from array_api_compat import array_namespace
 from sklearn.base import BaseEstimator
 
+from spmld._arrays import namespace
 from spmld._validation import FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval
 from spmld.core.losses import Array
 from spmld.pacing.groups import Blocks, Groups, cycle_values
@@ -169,7 +169,7 @@ class QuantileSchedule(BaseEstimator):
         diversity = self.diversity * slack_norms(losses, threshold, groups)
         if self.common:
             # A group without easy entries has no slack, although diversity matters most for such groups.
-            diversity = 0 * diversity + array_namespace(diversity).max(diversity)
+            diversity = 0 * diversity + namespace(diversity).max(diversity)
         return PacingParameters(threshold, diversity)
 
     def has_ended(self, iteration: int) -> bool:
@@ -218,7 +218,7 @@ def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool 
     It is infinite at a fraction of 1. With `common` it is one value, for the fraction of all entries. It is
     computed by bisection, in which every step is a sum over rows.
     """
-    xp = array_namespace(losses[0])
+    xp = namespace(losses[0])
     fraction = groups.per_group(fraction, losses)
     low, high = groups.per_group(0.0, losses), groups.per_group(groups.max(losses), losses)
     (sizes,) = groups.sum(lambda L: (xp.ones_like(L),), losses)
@@ -240,7 +240,7 @@ def slack_norms(losses: Blocks, threshold: Array, groups: Groups) -> Array:
 
     `GroupSparsePacing` assigns weight 0 to the group if the diversity is at least this norm.
     """
-    xp = array_namespace(losses[0])
+    xp = namespace(losses[0])
     finite = xp.where(xp.isfinite(threshold), threshold, xp.zeros_like(threshold))
     (squares,) = groups.sum(lambda L, t: (xp.clip(t - L, 0, None) ** 2,), losses, finite)
     return xp.sqrt(squares)

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from array_api_compat import array_namespace
-
+from spmld._arrays import namespace
 from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ, Descent
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State, set_rows, split_rows
@@ -28,7 +27,7 @@ class ReleasedCoupling(Coupling):
         return self.a * P**2
 
     def value(self, V: Array, T: Array, P: Array) -> Array:
-        return array_namespace(V).sum(P**2 * self.losses(V, T))
+        return namespace(V).sum(P**2 * self.losses(V, T))
 
 
 class ReleasedCorrelation(Correlation):
@@ -45,7 +44,7 @@ class RowNormRidge(Ridge):
     """The ridge penalty with the sum of the row norms of W in place of |W|^2."""
 
     def value_W(self, W: Array) -> Array:
-        return self.tW / 2 * array_namespace(W).sum(self._norms(W, 0.0))
+        return self.tW / 2 * namespace(W).sum(self._norms(W, 0.0))
 
     def slope_W(self, W: Array) -> Array:
         return self.tW / 2 / self._norms(W, 1e-12) * W
@@ -56,7 +55,7 @@ class RowNormRidge(Ridge):
         return self.tW / 2 / self._norms(W, 1e-3)
 
     def _norms(self, W: Array, floor: float) -> Array:
-        xp = array_namespace(W)
+        xp = namespace(W)
         norms = xp.sqrt(xp.sum(W * W, axis=1, keepdims=True))
         return xp.where(norms > floor, norms, floor)
 
@@ -113,7 +112,7 @@ class ReleasedPacing(GroupSparsePacing):
         """Return the weights of the released code."""
         if not isinstance(groups, ColumnGroups):
             raise ValueError("ReleasedPacing requires columns as groups, as in SPMLD")
-        xp = array_namespace(losses[0])
+        xp = namespace(losses[0])
         low = min(groups.engine.map(lambda L: float(xp.min(L)), losses))
         high = max(groups.engine.map(lambda L: float(xp.max(L)), losses))
         span = high - low if high > low else 1.0
@@ -125,7 +124,7 @@ class ReleasedPacing(GroupSparsePacing):
 
 def released_weights(L: Array, threshold: float, gamma: float) -> Array:
     """Return the weights of one column. The sums r and q are fixed at the first index, and h is padded with zeros."""
-    xp = array_namespace(L)
+    xp = namespace(L)
     n = L.shape[0]
     order = xp.argsort(L)
     l = L[order]
