@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from spmld.pacing.noise import NoiseRates, correct_probability, false_positive_rate, log_likelihood
-from spmld.pacing.rate_estimate import _Entries, calibrate, noise_rates
+from spmld.pacing.rate_estimate import _Entries, _own_rates, calibrate, noise_rates
 
 OFFSETS = np.array([-16.0, -13.0, -10.0, -8.0, -6.0, -4.0])
 
@@ -130,3 +130,13 @@ def test_slope_and_shift_of_the_calibration_are_bounded():
         rates = calibrate(np.zeros((50, 6)), np.full((50, 6), sign, dtype=np.int8), nothing)
         # The common shift is 4 and the shift of each label has gradient 0: its penalty is 10 times what exceeds 4.
         np.testing.assert_allclose(50 * expit(-sign * rates.shift), 10 * (sign * rates.shift - 4), rtol=0.05)
+
+
+def test_labels_with_few_positives_or_without_negatives_have_no_rate_of_their_own():
+    scores, signs, _ = draw(4000, alpha=0.3)
+    signs[60:, 1] = 0  # about 18 false positives
+    signs[signs[:, 2] < 0, 2] = 0
+    shared = np.full(6, 0.01)
+    own = _own_rates(scores, signs, shared, np.full(6, 0.01))
+    assert own[[0, 3]] == pytest.approx(0.3, abs=0.05)
+    assert own[[1, 2]] == pytest.approx(0.01, abs=0)
