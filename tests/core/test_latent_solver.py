@@ -127,6 +127,19 @@ def test_extrapolation_is_accepted_only_if_it_lowers_the_objective():
             np.testing.assert_allclose(rows.T, block.X @ after.W, atol=1e-10)
 
 
+def test_extrapolation_through_the_middle_reaches_the_minimum_and_grows():
+    problem, objective, state = make_case()
+    best = UpdateW()(problem, objective, state)
+    rows = tuple(replace(a, T=(a.T + b.T) / 2) for a, b in zip(state.rows, best.rows, strict=True))
+    middle = replace(state, W=(state.W + best.W) / 2, rows=rows)
+    value = objective.value(problem, middle)
+    for length, grown in ((1.0, 1.5), (0.5, 0.75)):
+        after, lower, next_length = try_extrapolation(problem, objective, state, middle, value, length)
+        assert lower < value
+        assert next_length == pytest.approx(grown)
+        np.testing.assert_allclose(after.W, state.W + (1 + length) / 2 * (best.W - state.W), atol=1e-10)
+
+
 class Reckless:
     """A step that raises the objective unless `safe` is True."""
 
