@@ -2,6 +2,7 @@
 
 import json
 import socket
+import struct
 import threading
 from dataclasses import replace
 
@@ -213,3 +214,18 @@ def test_the_order_follows_the_decisions(tmp_path):
         session.decide(last, "absent")
         assert session.progress()["decided"] == 4
         assert session.undo() == last
+
+
+def test_a_connection_that_the_browser_closes_prints_nothing(server, capfd):
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            # Closes with a reset, so that writing or reading in the server fails.
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\nGET /".encode())
+    ask(server, "GET", "/api/entries")
+    for error, printed in ((ConnectionResetError("closed"), False), (RuntimeError("defect"), True)):
+        try:
+            raise error
+        except Exception:
+            server._server.handle_error(None, "127.0.0.1")
+        assert (str(error) in capfd.readouterr().err) == printed

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import sys
 from collections.abc import Callable
 from hmac import compare_digest
 from http import HTTPStatus
@@ -83,10 +84,9 @@ class ReviewServer:
         self.session, self.token = session, secrets.token_urlsafe(24)
         handler = type("_SessionHandler", (_Handler,), {"review": self})
         try:
-            self._server = ThreadingHTTPServer((ADDRESS, port), handler)
+            self._server = _Server((ADDRESS, port), handler)
         except (OSError, OverflowError) as error:
             raise ValueError(f"port {port} cannot be used: {error}; pass another port, or 0 for a free one") from error
-        self._server.daemon_threads = True
         self.port = self._server.server_address[1]
         self.hosts = tuple(f"{host}:{self.port}" for host in (ADDRESS, "localhost"))
         self.url = f"http://{ADDRESS}:{self.port}/#{self.token}"
@@ -137,6 +137,15 @@ class ReviewServer:
         if file is None:
             raise RequestError(HTTPStatus.NOT_FOUND, f"sample {sample[:20]} has no image")
         return IMAGE_TYPES[file.suffix.lower()], file.read_bytes()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print nothing if the browser has closed the connection, as when a tab is closed while it loads."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
