@@ -1,7 +1,7 @@
 """Models whose scores are linear in their parameters B: designs and penalties of `linear_objective.py`."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,35 +36,48 @@ class Features:
         """Return the map of some columns, if it is separable."""
         return self
 
-    def occurring(self, blocks: tuple[Block, ...]) -> tuple["Features", tuple[Block, ...], Any]:
-        """Return the design and the blocks without the features that are always 0, and which rows of B are left.
-
-        The intercept becomes a feature, which takes less time than a sum in each of many small products.
-        """
-        if not all(sp.issparse(block.X) for block in blocks):
-            return self, blocks, slice(None)
-        d = blocks[0].X.shape[1]
-        occurs = np.zeros(d + int(self.intercept), dtype=bool)
-        occurs[d:] = True
-        for block in blocks:
-            occurs[block.X.indices] = True
-        left = np.flatnonzero(occurs)
-        position = np.cumsum(occurs, dtype=np.int32) - 1
-        parts = tuple(replace(block, X=self._reduced(block.X, position, len(left))) for block in blocks)
-        return Features(intercept=False), parts, left
-
-    def _reduced(self, X: Any, position: Array, count: int) -> sp.csr_array:
-        """Return X with its features moved to new positions, and a last column of ones if there is an intercept."""
-        indices, data, starts = position[X.indices], X.data, X.indptr
-        if self.intercept:
-            indices = np.insert(indices, starts[1:], count - 1)
-            data = np.insert(data, starts[1:], 1)
-            starts = starts + np.arange(len(starts), dtype=starts.dtype)
-        return sp.csr_array((data, indices, starts), shape=(X.shape[0], count))
+    def features(self, block: Block, keep: Array | slice) -> Any:
+        """Return the features of some columns."""
+        return block.X
 
     def _stack(self, W: Array, D: Array) -> Array:
         xp = namespace(W)
         return xp.concat([W, xp.sum(D, axis=0, keepdims=True)]) if self.intercept else W
+
+
+class StackedFeatures:
+    """Scores of labels whose features are the diagonal blocks of X, see `label_stack.py`. B has a column per label."""
+
+    separable = True
+
+    def scores(self, block: Block, B: Array) -> Array:
+        return _columns(block.X @ _vector(B), B.shape[1])
+
+    def pull(self, block: Block, D: Array) -> Array:
+        return _columns(block.XT @ _vector(D), D.shape[1])
+
+    def squares(self, block: Block, C: Array) -> Array:
+        return _columns(column_squares(block.X, _vector(C)[:, None]), C.shape[1])
+
+    def columns(self, keep: Array | slice) -> "StackedFeatures":
+        return self
+
+    def features(self, block: Block, keep: Any) -> Any:
+        (m, l), g = block.Y.shape, len(keep)
+        width = block.X.shape[1] // l
+        X = block.X[(m * keep[:, None] + np.arange(m)).ravel()]
+        shifts = np.repeat(np.repeat(width * (keep - np.arange(g)), m), np.diff(X.indptr))
+        return sp.csr_array((X.data, X.indices - shifts.astype(np.int32), X.indptr), shape=(g * m, g * width))
+
+
+def _vector(A: Array) -> Array:
+    """Return the columns of an array one after the other."""
+    return A.T.reshape(-1)
+
+
+def _columns(v: Array, count: int) -> Array:
+    """Return the array of which `_vector` returns v."""
+    return v.reshape(count, -1).T
 
 
 @dataclass(frozen=True)
@@ -83,7 +96,7 @@ class Factored:
     def squares(self, block: Block, C: Array) -> Array:
         return column_squares(block.X, block.entries.times(C, self.H * self.H))
 
-    def columns(self, keep: Array | slice) -> "Factored":
+    def columns(self, keep: Array | slice) -> NoReturn:
         raise TypeError("a factored model is not separable, because each score depends on all parameters")
 
 
@@ -114,6 +127,9 @@ class OtherLabels:
     def columns(self, keep: Array | slice) -> "OtherLabels":
         return OtherLabels(self.label[keep])
 
+    def features(self, block: Block, keep: Array | slice) -> Any:
+        return block.X
+
     def _parts(self, block: Block) -> tuple[Array, Array]:
         l = block.X.shape[1] // 2
         return block.X[:, :l], block.X[:, l:][:, self._label_slice()]
@@ -133,7 +149,7 @@ class OtherLabels:
         return xp.concat([W, xp.sum(D, axis=0, keepdims=True)])
 
 
-Design = Features | Factored | OtherLabels
+Design = Features | StackedFeatures | Factored | OtherLabels
 """A linear map from parameters to the scores of a row block."""
 
 

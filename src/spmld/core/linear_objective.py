@@ -6,13 +6,9 @@ It is minimized in `newton.py`, for rare labels on some of the rows, see `rare_l
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
-import scipy.sparse as sp
 
 from spmld._arrays import namespace
-from spmld.core.designs import Design, Features, Penalty
+from spmld.core.designs import Design, Penalty
 from spmld.core.losses import Array, Loss
 from spmld.core.problem import Block, Problem
 
@@ -38,15 +34,15 @@ class LinearObjective:
 
     def columns(self, keep: Array | slice) -> "LinearObjective":
         """Return the objective of some columns of B. All entries must be stored."""
+        design = self.design.columns(keep)
 
         def part(block: Block) -> Block:
-            return Block(block.X, block.Y[:, keep], block.J[:, keep], block.group)
+            return Block(design.features(block, keep), block.Y[:, keep], block.J[:, keep], block.group)
 
         offsets = tuple(offset if isinstance(offset, float) else offset[..., keep] for offset in self.offsets)
         problem = replace(self.problem, blocks=self.problem.map(part))
         losses = tuple(loss.columns(keep) for loss in self.losses)
         linear = None if self.linear is None else self.linear[:, keep]
-        design = self.design.columns(keep)
         return replace(self, problem=problem, losses=losses, design=design, offsets=offsets, linear=linear)
 
     def rows(self, choices: tuple[tuple[Array, Array], ...]) -> "LinearObjective":
@@ -63,27 +59,6 @@ class LinearObjective:
         blocks, losses = zip(*self.problem.map(part, self.losses, choices), strict=True)
         counts = tuple(block.n for block in blocks)
         return replace(self, problem=replace(self.problem, blocks=blocks, counts=counts), losses=losses)
-
-    def label(self, j: int, by_label: tuple[sp.csc_array, ...]) -> tuple["LinearObjective", Any]:
-        """Return the objective of one label on its observed rows, and which rows of B occur in it.
-
-        Only the observed entries must be stored, see `entries_by_label`, and the design must be `Features`. Features
-        that are 0 in these rows do not occur; their coefficients are 0.
-        """
-        if not isinstance(self.design, Features):
-            raise TypeError(f"the labels of a design of type {type(self.design).__name__} cannot be fitted one by one")
-
-        def part(block: Block, loss: Loss, index: sp.csc_array) -> tuple[Block, Loss]:
-            column = slice(index.indptr[j], index.indptr[j + 1])
-            rows, entries = index.indices[column], index.data[column]
-            labels = Block(block.X[rows], block.Y[entries, None], block.J[entries, None], block.group[rows])
-            return labels, loss.columns(slice(j, j + 1)).rows(rows)
-
-        blocks, losses = zip(*self.problem.map(part, self.losses, by_label), strict=True)
-        offsets = tuple(offset if isinstance(offset, float) else offset[j : j + 1] for offset in self.offsets)
-        design, blocks, occurring = self.design.occurring(blocks)
-        problem = replace(self.problem, blocks=blocks)
-        return replace(self, problem=problem, losses=losses, design=design, offsets=offsets), occurring
 
     def as_real(self, like: Array) -> "LinearObjective":
         """Convert labels and weights to the type of the scores once, instead of in every product."""
@@ -109,7 +84,7 @@ class LinearObjective:
         xp = namespace(B)
 
         def zeros(block: Block, offset: Array | float) -> Array:
-            scores = xp.zeros(block.Y.shape, dtype=B.dtype, device=B.device)
+            scores = xp.zeros_like(block.Y, dtype=B.dtype)
             return scores + (offset if isinstance(offset, float) else block.entries.spread(offset))
 
         return self.problem.map(zeros, self.offsets)
@@ -151,8 +126,3 @@ class LinearObjective:
             return self.design.pull(block, c * self.design.scores(block, D))
 
         return self.problem.sum(product, C) + self.penalty.slope(D)
-
-
-def entries_by_label(problem: Problem) -> tuple[sp.csc_array, ...]:
-    """Return for each block, in which only the observed entries are stored, the index of its entries by label."""
-    return problem.map(lambda block: block.entries.matrix(np.arange(block.Y.shape[0])).tocsc())

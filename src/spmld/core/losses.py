@@ -36,6 +36,10 @@ class Loss(Protocol):
         """Return the loss of some rows."""
         ...
 
+    def at(self, rows: Array, columns: Array) -> "Loss":
+        """Return the loss of entries at some rows of some labels."""
+        ...
+
     def value(self, y: Array, f: Array) -> Array:
         """Return the loss of each entry."""
         ...
@@ -64,6 +68,9 @@ class SameLoss:
         return self
 
     def rows(self, keep: Array) -> Self:
+        return self
+
+    def at(self, rows: Array, columns: Array) -> Self:
         return self
 
 
@@ -140,6 +147,10 @@ class NoisyLogistic:
 
     def rows(self, keep: Array) -> "NoisyLogistic":
         return NoisyLogistic(*(rate[keep, :] if rate.ndim == 2 else rate for rate in (self.alpha, self.beta)))
+
+    def at(self, rows: Array, columns: Array) -> "NoisyLogistic":
+        rates = (rate[rows, columns] if rate.ndim == 2 else rate[columns] for rate in (self.alpha, self.beta))
+        return NoisyLogistic(*rates)
 
     def value(self, y: Array, f: Array) -> Array:
         return -namespace(f).log(self._likelihood(y, f) + TINY)

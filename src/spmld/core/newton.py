@@ -15,7 +15,8 @@ from spmld._arrays import CACHE, budget, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import Design, Penalty
 from spmld.core.entries import ObservedEntries
-from spmld.core.linear_objective import LinearObjective, entries_by_label
+from spmld.core.label_stack import LabelStacks
+from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import Array, Loss
 from spmld.core.problem import Problem
 
@@ -63,7 +64,7 @@ def newton_minimize(
     Ends when the norm of the gradient is `tol` times that at B = 0, or after `max_iter` steps of at most `cg_iter`
     conjugate gradients. With `reorthogonalize` the result does not depend on the CPU, see `conjugate_gradient`.
 
-    Independent columns are solved in groups whose scores fit into the cache, or one by one if only the observed entries
+    Independent columns are solved in groups whose scores fit into the cache, or in stacks if only the observed entries
     are stored, or all together if the blocks are not in memory. `over` maps a function over the groups. `solve` is the
     solver of a group, by default `minimize`, and `order` an order of the labels, of which groups are formed.
     """
@@ -75,23 +76,27 @@ def newton_minimize(
     objective = LinearObjective(problem, losses, design, penalty, offsets)
     if not objective.separable or not problem.engine.local:
         return solve(objective, B, until)
-    if isinstance(problem.blocks[0].entries, ObservedEntries):
-        groups, by_label = list(row_slices(B.shape[1], 1, 1)), entries_by_label(problem)
-        select = partial(_select_label, objective, by_label)
+    select: Callable[[Any], tuple[LinearObjective, tuple[Any, Any]]]
+    few = isinstance(problem.blocks[0].entries, ObservedEntries)
+    if few:
+        stacks = LabelStacks.of(objective)
+        groups, select = list(stacks.groups()), stacks.select
+        B = namespace(B).concat([B, 0 * B[:1, :]])  # a row for padded coefficients
     else:
         slices = row_slices(B.shape[1], problem.n, budget(B, max(CACHE, MIN_COLUMNS * problem.n)))
         groups = list(slices) if order is None else [order[s] for s in slices]
         select = partial(_select_columns, objective)
 
     def solve_group(columns: Any) -> tuple[Any, Minimum]:
-        part, occurring = select(columns)
-        start = B[occurring, columns]
-        return occurring, solve(part.as_real(start), start, until)
+        part, index = select(columns)
+        start = B[index]
+        return index, solve(part.as_real(start), start, until)
 
     parts = list(over(solve_group, groups))
     joined = namespace(B).zeros_like(B)
-    for columns, (occurring, part) in zip(groups, parts, strict=True):
-        joined[occurring, columns] = part.B
+    for index, part in parts:
+        joined[index] = part.B
+    joined = joined[:-1, :] if few else joined
     return Minimum(joined, max(part.steps for _, part in parts), all(part.converged for _, part in parts))
 
 
@@ -110,12 +115,8 @@ def _in_range(problem: Problem, penalty: Penalty, B: Array) -> tuple[Problem, Pe
     return replace(problem, blocks=blocks), replace(penalty, t=penalty.t / unit, g=penalty.g / unit)
 
 
-def _select_columns(objective: LinearObjective, columns: Any) -> tuple[LinearObjective, Any]:
-    return objective.columns(columns), slice(None)
-
-
-def _select_label(objective: LinearObjective, by_label: Any, columns: slice) -> tuple[LinearObjective, Any]:
-    return objective.label(columns.start, by_label)
+def _select_columns(objective: LinearObjective, columns: Any) -> tuple[LinearObjective, tuple[Any, Any]]:
+    return objective.columns(columns), (slice(None), columns)
 
 
 def minimize(objective: LinearObjective, B: Array, until: Tolerances) -> Minimum:

@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from spmld.core import label_stack
+from spmld.core.designs import Factored, Features, Penalty
+from spmld.core.label_stack import LabelStacks
+from spmld.core.linear_objective import LinearObjective
+from spmld.core.losses import LOSSES, NoisyLogistic
+from spmld.core.newton import newton_minimize
+from spmld.core.problem import make_problem
+
+D, L = 9, 5
+COUNTS = (40, 3, 17, 0, 25)
+"""Observed entries of each label."""
+
+
+def make_case(sparse, block_rows=None, n=60):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, D)) * (rng.random((n, D)) < 0.3)
+    J = np.zeros((n, L))
+    for j, count in enumerate(COUNTS):
+        J[rng.choice(n, count, replace=False), j] = rng.random(count) + 0.5
+    Y = np.where(J > 0, rng.choice([-1.0, 1.0], size=J.shape), np.nan)
+    X = sp.csr_array(X) if sparse else X
+    return X, Y, J, make_problem(X, Y, J, np.zeros(n, int), 1, observed_only=True, block_rows=block_rows)
+
+
+def stack(problem, labels, loss=LOSSES["logistic"], intercept=True):
+    losses = loss if isinstance(loss, tuple) else (loss,) * len(problem.blocks)
+    objective = LinearObjective(problem, losses, Features(intercept), Penalty(0.3, intercept), (0.0,) * len(losses))
+    return LabelStacks.of(objective).select(np.asarray(labels))
+
+
+def read(B, index):
+    """Return the coefficients of a stack; padded ones are 0."""
+    return np.concatenate([B, np.zeros((1, L))])[index]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("block_rows", [None, 25])
+@pytest.mark.parametrize("labels", [[2], [4, 0, 1], [1, 3]])
+def test_the_objective_of_a_stack_is_that_of_its_labels(sparse, block_rows, labels):
+    X, Y, J, problem = make_case(sparse, block_rows)
+    B = np.random.default_rng(1).normal(size=(D + 1, L))
+    objective, index = stack(problem, labels)
+    part = read(B, index)
+    value = objective.value(part, objective.scores(part))
+    X = X.toarray() if sparse else X
+    losses = J * np.logaddexp(0, -np.where(J > 0, Y, 0) * (X @ B[:-1] + B[-1]))
+    occurring = np.array([X[J[:, j] > 0].any(axis=0) for j in range(L)]).T
+    occurring |= not sparse and len(labels) == 1  # a single label keeps its dense features
+    penalty = 0.15 * np.sum((occurring * B[:-1]) ** 2, axis=0)
+    np.testing.assert_allclose(value, (losses.sum(axis=0) + penalty)[labels], rtol=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_gradient_of_a_stack_matches_finite_differences(sparse):
+    objective, index = stack(make_case(sparse, 25)[-1], [0, 2, 4])
+    rng = np.random.default_rng(2)
+    B = read(rng.normal(size=(D + 1, L)), index)
+    gradient, _ = objective.derivatives(B, objective.scores(B))
+    direction = rng.normal(size=B.shape)
+
+    def value(step):
+        moved = B + step * direction
+        return objective.value(moved, objective.scores(moved))
+
+    np.testing.assert_allclose(
+        (value(1e-5) - value(-1e-5)) / 2e-5, np.sum(gradient * direction, axis=0), rtol=1e-6, atol=1e-8
+    )
+
+
+@pytest.mark.parametrize("block_rows", [25, 1])  # with one row, most labels have no entries in a block
+def test_the_columns_of_a_stack_are_the_stack_of_the_columns(block_rows):
+    problem = make_case(True, block_rows)[-1]
+    loss = tuple(NoisyLogistic(*np.random.default_rng(3).random((2, count, L)) / 4) for count in problem.counts)
+    all_labels, index = stack(problem, [0, 2, 4], loss)
+    B = np.random.default_rng(4).normal(size=(D + 1, L))
+    for keep in ([1], [0, 2]):
+        keep = np.asarray(keep)
+        part, part_index = stack(problem, np.array([0, 2, 4])[keep], loss)
+        left = all_labels.columns(keep)
+        values = [o.value(b, o.scores(b)) for o, b in ((left, read(B, index)[:, keep]), (part, read(B, part_index)))]
+        np.testing.assert_allclose(values[0], values[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_labels_are_solved_alike_in_stacks_and_one_by_one(sparse, monkeypatch):
+    problem = make_case(sparse)[-1]
+    penalty, start = Penalty(0.3, True), np.zeros((D + 1, L))
+    options = {"tol": 1e-10, "max_iter": 1000}
+    stacked = newton_minimize(problem, LOSSES["logistic"], Features(), penalty, start, **options)
+    monkeypatch.setattr(label_stack, "MAX_VALUES", 1)
+    single = newton_minimize(problem, LOSSES["logistic"], Features(), penalty, start, **options)
+    np.testing.assert_allclose(stacked.B, single.B, atol=1e-8)
+
+
+def test_stacks_hold_every_label_once_and_labels_of_similar_size(monkeypatch):
+    problem = make_case(True)[-1]
+    objective = LinearObjective(problem, (LOSSES["logistic"],), Features(), Penalty(1.0, True), (0.0,))
+    monkeypatch.setattr(label_stack, "MAX_VALUES", 120)  # about 2.7 values in a row
+    groups = [group.tolist() for group in LabelStacks.of(objective).groups()]
+    assert groups == [[0], [4], [2, 1], [3]]
+    monkeypatch.setattr(label_stack, "MAX_COEFFICIENTS", 1)
+    assert [group.tolist() for group in LabelStacks.of(objective).groups()] == [[0], [4], [2], [1], [3]]
+
+
+def test_only_models_of_single_labels_are_stacked():
+    problem = make_case(True)[-1]
+    objective = LinearObjective(problem, (LOSSES["logistic"],), Factored(np.ones((L, 2))), Penalty(1.0), (0.0,))
+    with pytest.raises(TypeError, match="Factored"):
+        LabelStacks.of(objective)
