@@ -4,7 +4,22 @@ The estimators accept Dask arrays and data frames. They need ``pip install "spml
 ``distributed.Client``.
 """
 
-from spmld.dask.estimators import DaskGLOCAL, DaskLEML, DaskMaskedLogistic, DaskMaskedRidge, DaskSPMLD
+from spmld.dask.estimators import (
+    DaskGLOCAL,
+    DaskLEML,
+    DaskMaskedLogistic,
+    DaskMaskedRidge,
+    DaskSelfPacedEnsemble,
+    DaskSPMLD,
+)
 from spmld.dask.parallel import use_cluster
 
-__all__ = ["DaskGLOCAL", "DaskLEML", "DaskMaskedLogistic", "DaskMaskedRidge", "DaskSPMLD", "use_cluster"]
+__all__ = [
+    "DaskGLOCAL",
+    "DaskLEML",
+    "DaskMaskedLogistic",
+    "DaskMaskedRidge",
+    "DaskSPMLD",
+    "DaskSelfPacedEnsemble",
+    "use_cluster",
+]

@@ -18,9 +18,9 @@ BLOCK_BYTES = 2**25
 class RowBlocks:
     """Samples and labels in blocks of rows, for data that do not fit into memory.
 
-    `MaskedLogistic`, `MaskedRidge`, `SPMLD`, `GLOCAL` and `LEML` accept it in place of X. A fit reads the blocks one
-    after the other in each pass over the data, and keeps one block of features in memory. The result is that of a fit
-    to the same data in memory.
+    `SelfPacedEnsemble`, `MaskedLogistic`, `MaskedRidge`, `SPMLD`, `GLOCAL` and `LEML` accept it in place of X. A fit
+    reads the blocks one after the other in each pass over the data, and keeps one block of features in memory. The
+    result is that of a fit to the same data in memory.
 
     Parameters
     ----------

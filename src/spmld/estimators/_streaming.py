@@ -68,8 +68,7 @@ class StreamEngine(Engine):
             )
         reads = (A.read if isinstance(A, LazyMatrix) else A.load for A in matrices)
         return tuple(
-            LazyMatrix(_Composed(function, read), A.shape, self.recent)
-            for read, A in zip(reads, matrices, strict=True)
+            LazyMatrix(_Composed(function, read), A.shape, self.recent) for read, A in zip(reads, matrices, strict=True)
         )
 
     def file(self) -> Path:

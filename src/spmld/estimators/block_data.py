@@ -95,6 +95,11 @@ class BlockData:
     feature_names: list[str] | None = None
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of features and labels."""
+        return self.features.n_features, self.labels.signs.shape[1]
+
+    @property
     def example(self) -> NDArray[Any]:
         """An array without samples, with the features and the precision of X."""
         return np.zeros((0, self.features.n_features), dtype=self.features.dtype)
@@ -153,8 +158,7 @@ class BlockData:
         dtype, make = self.features.dtype, observed_block if few else Block
         sizes = self.engine.sum(lambda index: np.bincount(index, minlength=n_groups).astype(dtype), group)
         blocks = self.engine.map(make, self.X, self.signs, self.weights, group)
-        shape = self.features.n_features, self.labels.signs.shape[1]
-        return Problem(blocks, sizes, self.counts, *shape, fit_intercept, self.engine)
+        return Problem(blocks, sizes, self.counts, *self.shape, fit_intercept, self.engine)
 
 
 def as_features(X: Any, sparse: bool = False) -> Any:
