@@ -136,7 +136,6 @@ class BlockData:
             signs=self.engine.map(_take, signs, chosen),
             weights=self.engine.map(_take, weights, chosen),
             counts=tuple(counts[i] for i in used),
-            features=replace(self.features, n_samples=sum(counts)),
         )
         return part._count_entries()
 
