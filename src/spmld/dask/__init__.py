@@ -12,6 +12,7 @@ from spmld.dask.estimators import (
     DaskSelfPacedEnsemble,
     DaskSPMLD,
 )
+from spmld.dask.evaluation import evaluate
 from spmld.dask.parallel import use_cluster
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "DaskMaskedRidge",
     "DaskSPMLD",
     "DaskSelfPacedEnsemble",
+    "evaluate",
     "use_cluster",
 ]
