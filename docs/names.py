@@ -14,7 +14,7 @@ PUBLIC = {
     ),
     "spmld.dask": (
         "Estimators for Dask collections",
-        "DaskMaskedLogistic DaskMaskedRidge DaskSPMLD DaskGLOCAL DaskLEML use_cluster",
+        "DaskSelfPacedEnsemble DaskMaskedLogistic DaskMaskedRidge DaskSPMLD DaskGLOCAL DaskLEML evaluate use_cluster",
     ),
     "spmld.labels": (
         "Labels with missing entries",
@@ -27,7 +27,7 @@ PUBLIC = {
     ),
     "spmld.metrics": (
         "Metrics for partially observed labels",
-        "evaluate Evaluation scorer Scorer METRICS Metric get_metric "
+        "evaluate Evaluation MetricSums scorer Scorer METRICS Metric get_metric "
         "ranking_loss coverage one_error sample_auc macro_auc micro_auc label_ranking_average_precision "
         "macro_average_precision micro_average_precision precision_at_k recall_at_k ndcg_at_k "
         "propensity_scored_precision_at_k propensities "

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 from sklearn.base import clone
 
-from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, load
+from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, SelfPacedEnsemble, load, metrics
 from spmld.cli.group import spmld
 from spmld.datasets import make_planted
 from spmld.model_selection import compare
@@ -25,7 +25,10 @@ from spmld.dask import (  # noqa: E402
     DaskLEML,
     DaskMaskedLogistic,
     DaskMaskedRidge,
+    DaskSelfPacedEnsemble,
     DaskSPMLD,
+    evaluate,
+    evaluation,
     use_cluster,
 )
 
@@ -72,6 +75,17 @@ def test_a_fit_on_workers_equals_a_fit_in_memory(client, local, remote):
     assert remote.to_local().get_params() == local.get_params()
 
 
+ENSEMBLE = {"random_state": 0, "views": ("kernel",), "Cs": (10.0,), "n_landmarks": 20, "cv": 2, "keep_fraction": 0.9}
+
+
+def test_an_ensemble_on_workers_equals_one_in_memory(client):
+    local = SelfPacedEnsemble(**ENSEMBLE).fit(X, Y)
+    remote = DaskSelfPacedEnsemble(**ENSEMBLE).fit(*collections(chunks=(0, 1, 150, 0, 88, 1)))
+    assert_same_fit(local, remote)
+    np.testing.assert_allclose(remote.predict_proba(X), local.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(remote.cv_results_[0]["loss"], local.cv_results_[0]["loss"], rtol=1e-8)
+
+
 def test_uneven_empty_and_single_row_chunks_and_other_chunks_of_labels(client):
     chunks = (0, 1, 150, 0, 88, 1)
     model = DaskMaskedLogistic(tol=0.2).fit(da.from_array(X, chunks=(chunks, 5)), da.from_array(Y, chunks=(100, 2)))
@@ -105,6 +119,32 @@ def test_completion_is_lazy_and_blockwise(client):
     for result, array in zip(completed, expected, strict=True):
         assert result.chunks == ((50, 50, 50, 50, 40), (5,))
         np.testing.assert_allclose(result.compute(), array)
+
+
+def test_metrics_are_lazy_and_blockwise(client, monkeypatch):
+    features, labels = collections(chunks=(0, 1, 100, 0, 139))
+    local = MaskedLogistic(tol=0.2).fit(X, Y)
+    expected = metrics.evaluate(Y, local.decision_function(X), local.predict(X), local.predict_proba(X))
+    result = evaluate(local, features, labels).compute()
+    assert list(result) == list(expected)
+    np.testing.assert_allclose(list(result.values()), list(expected.values()), rtol=1e-12)
+    # Metrics that depend on the order of all samples are those of evenly spaced ones.
+    monkeypatch.setattr(evaluation, "MAX_RANKED", 60)
+    result = evaluate(local, features, labels).compute(scheduler="sync")
+    part = metrics.evaluate(Y[::4], local.decision_function(X[::4]))
+    assert result["macro_auc"] == pytest.approx(part["macro_auc"], rel=1e-12)
+    assert result["ranking_loss"] == pytest.approx(expected["ranking_loss"], rel=1e-12)
+    with pytest.raises(TypeError, match=r"use spmld\.metrics\.evaluate"):
+        evaluate(local, X, Y)
+
+
+def test_metrics_of_a_vector_of_labels_in_a_data_frame():
+    y = np.where(Y[:, 0] == 1, "yes", "no").astype(object)
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(12)])
+    local = MaskedLogistic(tol=0.2).fit(frame, y)
+    result = evaluate(local, dd.from_pandas(frame, npartitions=3), da.from_array(y, chunks=80)).compute()
+    expected = metrics.evaluate(y, local.decision_function(frame), local.predict(frame), local.predict_proba(frame))
+    np.testing.assert_allclose(list(result.values()), list(expected.values()), rtol=1e-12)
 
 
 def test_data_frames_with_unknown_sizes(client):

@@ -9,6 +9,7 @@ from spmld import SelfPacedEnsemble
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
 from spmld.estimators.ensemble import AnswerModel, ViewMixture, fit_calibration
+from spmld.estimators.ensemble.entries import Entries
 from spmld.labels import read_labels
 from spmld.metrics import macro_f1
 from spmld.model_selection import PooledCalibration, make_folds
@@ -174,8 +175,10 @@ def test_labels_that_a_fold_could_not_learn_are_not_used_for_calibration():
     signs[test, -1] = np.where(np.arange(len(test)) % 2, 1, -1)
     spoiled = scores.copy()
     spoiled[test, -1] = -1e3
+    labels = read_labels(signs)
+    learned = Entries.in_memory(labels, labels.observed).with_folds(folds).learned()
     first, second = (
-        AnswerModel(dependency_weight=0.0, completion_weight=0.0).fit(s, read_labels(signs), np.ones(s.shape), folds)
+        AnswerModel(dependency_weight=0.0, completion_weight=0.0).fit(s, labels, np.ones(s.shape), learned)
         for s in (scores, spoiled)
     )
     np.testing.assert_allclose(first.calibration_.slope_, second.calibration_.slope_, rtol=1e-10)
@@ -186,7 +189,7 @@ def test_few_samples_share_one_shift():
     scores, signs = scores_and_signs(n=99)
     signs[:, 0] = np.where(np.arange(99) % 10 == 0, -1, 1)  # contradicts the scores
     few, many = (
-        AnswerModel().fit(s, read_labels(y), np.ones(s.shape), make_folds(3, s, y, random_state=0))
+        AnswerModel().fit(s, read_labels(y), np.ones(s.shape))
         for s, y in ((scores, signs), (np.tile(scores, (2, 1)), np.tile(signs, (2, 1))))
     )
     assert np.abs(few.calibration_.label_shifts_).max() < 1e-6
@@ -198,6 +201,5 @@ def test_few_samples_share_one_shift():
 )
 def test_invalid_parameters_are_named(name, value):
     scores, signs = scores_and_signs(n=30)
-    folds = make_folds(3, scores, signs, random_state=0)
     with pytest.raises(ValueError, match=f"The '{name}' parameter of AnswerModel must be"):
-        AnswerModel(**{name: value}).fit(scores, read_labels(signs), np.ones(scores.shape), folds)
+        AnswerModel(**{name: value}).fit(scores, read_labels(signs), np.ones(scores.shape))

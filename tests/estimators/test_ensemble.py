@@ -63,7 +63,7 @@ def test_choices_are_recorded_with_their_held_out_loss():
 class Landscape:
     """Training data on which the setting alpha=i + 1 has the i-th loss."""
 
-    folds = ((None, None),)
+    n_folds = 1
 
     def __init__(self, losses):
         self.losses, self.evaluated = losses, []
@@ -332,6 +332,6 @@ def test_the_label_graph_is_left_out_of_large_products(monkeypatch):
         (n * d * l, few, True),
     ):
         monkeypatch.setattr(views_module, "MAX_PRODUCT", limit)
-        assert uses_graph(DATA.X, read_labels(labels)) == expected
+        assert uses_graph(d, l, n * d, read_labels(labels).observed.mean()) == expected
     monkeypatch.setattr(views_module, "MAX_PRODUCT", 0)
     assert model(views=("linear",)).fit(DATA.X, Y).estimators_["linear"].label_graph_penalty == 0

@@ -64,6 +64,11 @@ def storing(store: Store | None) -> Iterator[None]:
         _store.reset(token)
 
 
+def active_store() -> Store | None:
+    """Return the store of the context, or None."""
+    return _store.get()
+
+
 def iterate(
     update: Callable[[int, State], tuple[State, Record, bool]],
     state: State,
@@ -80,7 +85,7 @@ def iterate(
     the iteration continues after the last one that was stored.
     """
     history: list[Record] = []
-    store = _store.get()
+    store = active_store()
     if store is not None and (stored := store.load(stage)) is not None:
         state, history, converged = stored
         if converged:

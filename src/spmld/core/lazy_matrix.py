@@ -1,7 +1,10 @@
-"""Matrices that are read when they are used."""
+"""Matrices that are read when they are used, and some rows of a matrix."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from spmld.core.losses import Array
 
@@ -50,6 +53,51 @@ class _Transpose:
         return self._matrix.load().T @ B
 
 
+@dataclass(frozen=True)
+class SelectedRows:
+    """Some rows of a matrix. Its products are those of the whole matrix, so that the rows are not copied.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.core.lazy_matrix import SelectedRows
+    >>> X = SelectedRows(np.array([[1.0], [2.0], [3.0]]), np.array([True, False, True]))
+    >>> (X @ np.ones((1, 1))).ravel(), X.T @ np.ones((2, 1))
+    (array([1., 3.]), array([[4.]]))
+    """
+
+    matrix: Any
+    chosen: Array
+    """(n,) array of bool."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of chosen rows and of columns."""
+        return int(np.count_nonzero(self.chosen)), self.matrix.shape[1]
+
+    def load(self) -> Any:
+        """Return a copy of the rows."""
+        return loaded(self.matrix)[self.chosen]
+
+    def __matmul__(self, B: Array) -> Array:
+        return (self.matrix @ B)[self.chosen]
+
+    @property
+    def T(self) -> "_SelectedColumns":
+        """The transpose, for products."""
+        return _SelectedColumns(self)
+
+
+class _SelectedColumns:
+    def __init__(self, rows: SelectedRows):
+        self._rows = rows
+
+    def __matmul__(self, B: Array) -> Array:
+        padded = np.zeros((len(self._rows.chosen), *B.shape[1:]), dtype=B.dtype)
+        padded[self._rows.chosen] = B
+        return self._rows.matrix.T @ padded
+
+
 def loaded(X: Any) -> Any:
     """Return a matrix in memory."""
-    return X.load() if isinstance(X, LazyMatrix) else X
+    return X.load() if isinstance(X, (LazyMatrix, SelectedRows)) else X

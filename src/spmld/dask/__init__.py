@@ -4,7 +4,24 @@ The estimators accept Dask arrays and data frames. They need ``pip install "spml
 ``distributed.Client``.
 """
 
-from spmld.dask.estimators import DaskGLOCAL, DaskLEML, DaskMaskedLogistic, DaskMaskedRidge, DaskSPMLD
+from spmld.dask.estimators import (
+    DaskGLOCAL,
+    DaskLEML,
+    DaskMaskedLogistic,
+    DaskMaskedRidge,
+    DaskSelfPacedEnsemble,
+    DaskSPMLD,
+)
+from spmld.dask.evaluation import evaluate
 from spmld.dask.parallel import use_cluster
 
-__all__ = ["DaskGLOCAL", "DaskLEML", "DaskMaskedLogistic", "DaskMaskedRidge", "DaskSPMLD", "use_cluster"]
+__all__ = [
+    "DaskGLOCAL",
+    "DaskLEML",
+    "DaskMaskedLogistic",
+    "DaskMaskedRidge",
+    "DaskSPMLD",
+    "DaskSelfPacedEnsemble",
+    "evaluate",
+    "use_cluster",
+]

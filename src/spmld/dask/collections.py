@@ -40,12 +40,12 @@ def collect(client: Any, X: Any, y: Any, mask: Any = None, entry_weight: Any = N
         raise ValueError("y is required, got None")
     if hasattr(X, "rechunk") and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    workers, chunks = _workers(client), _delayed(X)
+    workers, chunks = _workers(client), delayed_blocks(X)
     places = np.array_split(np.arange(len(chunks)), len(workers))
     engine = DaskEngine(client)
     loaded = {"X": engine.map(as_features, _load(client, chunks, places, workers))}
     for name, part in {"Y": y, "mask": mask, "entry_weight": entry_weight}.items():
-        loaded[name] = _load(client, _chunks_like(part, X, name), places, workers) if is_collection(part) else part
+        loaded[name] = _load(client, chunks_like(part, X, name), places, workers) if is_collection(part) else part
     counts = engine.gather(engine.map(_n_rows, loaded["X"]))
     for name, part in loaded.items():
         if isinstance(part, tuple) and engine.gather(engine.map(_n_rows, part)) != counts:
@@ -101,7 +101,7 @@ def _workers(client: Any, timeout: int = 60) -> list[str]:
     return sorted(client.nthreads())
 
 
-def _delayed(A: Any) -> list[Any]:
+def delayed_blocks(A: Any) -> list[Any]:
     """Return the blocks. Optimization could join small partitions of X and not those of Y."""
     return list(np.ravel(A.to_delayed(optimize_graph=not hasattr(A, "map_partitions"))))
 
@@ -114,7 +114,7 @@ def _load(client: Any, chunks: list[Any], places: Sequence[Any], workers: Sequen
     return tuple(futures)
 
 
-def _chunks_like(A: Any, X: Any, name: str) -> list[Any]:
+def chunks_like(A: Any, X: Any, name: str) -> list[Any]:
     """Return the chunks of a collection, with the same rows as those of X."""
     known = hasattr(X, "chunks") and not any(np.isnan(X.chunks[0]))
     if known and hasattr(A, "rechunk") and not any(np.isnan(A.chunks[0])):
@@ -124,7 +124,7 @@ def _chunks_like(A: Any, X: Any, name: str) -> list[Any]:
                 f"{X.shape[0]} and {A.shape[0]}"
             )
         A = A.rechunk((X.chunks[0], *((-1,) * (A.ndim - 1))))
-    chunks, expected = _delayed(A), len(_delayed(X))
+    chunks, expected = delayed_blocks(A), len(delayed_blocks(X))
     if len(chunks) != expected:
         raise ValueError(
             f"X and {name} must have the same number of blocks, got {expected} and {len(chunks)}; rechunk {name} like X"

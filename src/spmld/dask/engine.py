@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from uuid import uuid4
 
 from spmld._io import need
+from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Combine, Engine, combine_parts
 
 SMALL = 10_000
@@ -49,9 +50,9 @@ class DaskEngine(Engine):
         """Return the values of all blocks in the memory of the client."""
         return tuple(self._client.gather(list(rows)))
 
-    def transform(self, function: Callable[[Any], Any], X: Sequence[Any]) -> tuple[Any, ...]:
-        """Apply a function to features."""
-        return self.map(function, X)
+    def transform(self, function: Callable[[Any], Any], X: Sequence[Any], *, keep: bool = True) -> tuple[Any, ...]:
+        """Apply a function to features, and keep the result."""
+        return self.map(lambda A: function(loaded(A)), X)
 
     def _submit(self, name: str, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
         """Submit one task for each set of arguments, in one graph."""

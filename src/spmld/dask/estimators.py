@@ -12,7 +12,16 @@ from spmld._io import need
 from spmld.core.iteration import storing
 from spmld.dask.checkpoint import DirectoryStore
 from spmld.dask.collections import active_client, collect, is_collection
-from spmld.estimators import GLOCAL, LEML, SPMLD, Completion, MaskedLogistic, MaskedRidge, MultiLabelEstimator
+from spmld.estimators import (
+    GLOCAL,
+    LEML,
+    SPMLD,
+    Completion,
+    MaskedLogistic,
+    MaskedRidge,
+    MultiLabelEstimator,
+    SelfPacedEnsemble,
+)
 
 
 class DaskEstimator(MultiLabelEstimator):
@@ -204,6 +213,21 @@ class DaskGLOCAL(DaskEstimator, GLOCAL):
     >>> from spmld.dask import DaskGLOCAL
     >>> DaskGLOCAL(n_groups=2).to_local()
     GLOCAL(n_groups=2)
+    """
+
+
+class DaskSelfPacedEnsemble(DaskEstimator, SelfPacedEnsemble):
+    """`SelfPacedEnsemble` for Dask collections.
+
+    Parameters, fitted attributes and results are those of `SelfPacedEnsemble`, but `self_paced_weights_` and
+    `out_of_fold_scores_`, which have one row per sample, are not set. Out-of-fold scores stay on the workers.
+    `n_jobs` is ignored.
+
+    Examples
+    --------
+    >>> from spmld.dask import DaskSelfPacedEnsemble
+    >>> DaskSelfPacedEnsemble(keep_fraction=0.9).to_local()
+    SelfPacedEnsemble(keep_fraction=0.9)
     """
 
 

@@ -1,6 +1,5 @@
 """Samples in blocks of rows, which are read from files or generated when they are needed."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -19,9 +18,9 @@ BLOCK_BYTES = 2**25
 class RowBlocks:
     """Samples and labels in blocks of rows, for data that do not fit into memory.
 
-    `MaskedLogistic`, `MaskedRidge`, `SPMLD`, `GLOCAL` and `LEML` accept it in place of X. A fit reads the blocks one
-    after the other in each pass over the data, and keeps one block of features in memory. The result is that of a fit
-    to the same data in memory.
+    `SelfPacedEnsemble`, `MaskedLogistic`, `MaskedRidge`, `SPMLD`, `GLOCAL` and `LEML` accept it in place of X. A fit
+    reads the blocks one after the other in each pass over the data, and keeps one block of features in memory. The
+    result is that of a fit to the same data in memory.
 
     Parameters
     ----------
@@ -246,7 +245,7 @@ def _rows(A: Any, s: slice) -> Any:
     return part if hasattr(part, "iloc") or sp.issparse(part) else to_numpy(part)
 
 
-def locate(counts: Sequence[int], rows: Sequence[int]) -> list[np.ndarray]:
+def locate(counts: Sequence[int], rows: Any) -> list[np.ndarray]:
     """Return the rows, given by increasing numbers, as positions within the blocks.
 
     Examples
@@ -255,9 +254,6 @@ def locate(counts: Sequence[int], rows: Sequence[int]) -> list[np.ndarray]:
     >>> [part.tolist() for part in locate([2, 3], [1, 2, 4])]
     [[1], [0, 2]]
     """
-    starts = [0, *accumulate(counts)][:-1]
-    parts: list[list[int]] = [[] for _ in counts]
-    for row in rows:
-        block = bisect_right(starts, row) - 1
-        parts[block].append(row - starts[block])
-    return [np.asarray(part, dtype=np.int64) for part in parts]
+    starts = [0, *accumulate(counts)]
+    parts = np.split(np.asarray(rows, dtype=np.int64), np.searchsorted(rows, starts[1:-1]))
+    return [part - start for part, start in zip(parts, starts[:-1], strict=True)]

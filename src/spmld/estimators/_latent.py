@@ -74,7 +74,7 @@ class LatentLabelModel(FactoredModel):
         if self.solver != "exact":
             raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
         scaler = FeatureScaler(center=self.fit_intercept) if self.standardize else None
-        data = data.scale(scaler) if scaler else data
+        data = data.transform(scaler) if scaler else data
         mean = data.total_weight / data.n_observed
         data = data.multiply_weights(1 / mean) if self._has_extreme_mean(mean) else data
         rng = check_random_state(self.random_state)

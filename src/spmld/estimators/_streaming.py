@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from spmld._arrays import n_bytes
-from spmld.core.lazy_matrix import LazyMatrix
+from spmld.core.lazy_matrix import LazyMatrix, loaded
 from spmld.core.problem import Combine, Engine, combine_parts
 from spmld.estimators.references import ReferencePickler, ReferenceUnpickler
 
@@ -56,9 +56,20 @@ class StreamEngine(Engine):
         """Return the values of all blocks in memory."""
         return tuple(map(_load, rows))
 
-    def transform(self, function: Callable[[Any], Any], X: Sequence[Any]) -> tuple[Any, ...]:
-        """Apply a function to features each time they are read."""
-        return tuple(LazyMatrix(_Composed(function, A.read), A.shape, self.recent) for A in X)
+    def transform(self, function: Callable[[Any], Any], X: Sequence[Any], *, keep: bool = False) -> tuple[Any, ...]:
+        """Apply a function to features each time they are read, or once if the result is to be kept."""
+        matrices = self.gather(X)
+        if keep:
+            values = self.map(lambda A: function(loaded(A)), matrices)
+            width = values[0].load().shape[1]
+            return tuple(
+                LazyMatrix(value.load, (A.shape[0], width), self.recent)
+                for value, A in zip(values, matrices, strict=True)
+            )
+        reads = (A.read if isinstance(A, LazyMatrix) else A.load for A in matrices)
+        return tuple(
+            LazyMatrix(_Composed(function, read), A.shape, self.recent) for read, A in zip(reads, matrices, strict=True)
+        )
 
     def file(self) -> Path:
         """Return the path of a new temporary file."""

@@ -11,14 +11,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from spmld.core.lazy_matrix import LazyMatrix, loaded
+from spmld.core.lazy_matrix import LazyMatrix, SelectedRows, loaded
 from spmld.core.problem import Block, Problem, observed_block
-from spmld.datasets.row_blocks import RowBlocks, locate
+from spmld.datasets.row_blocks import RowBlocks
 from spmld.estimators._inputs import check_range, draw_samples, fit_clusters, largest_value, read_weights
 from spmld.estimators._memory import available_memory
+from spmld.estimators._row_samples import take_rows
 from spmld.estimators._streaming import StreamEngine
 from spmld.estimators.progress import warn_caller
-from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels, LabelWarning
 from spmld.labels.block_reading import read_signs, summarize_labels
 from spmld.labels.single_class import SingleClassLabels, list_labels, single_class_messages
@@ -37,6 +37,7 @@ class FeatureSummary:
     finite: bool
     largest: float
     n_nonzero: int
+    sparse: bool
     sums: NDArray[np.float64]
 
     @classmethod
@@ -49,7 +50,7 @@ class FeatureSummary:
         n_nonzero = X.nnz if sp.issparse(X) else np.count_nonzero(X)
         sums = np.asarray(X.sum(axis=0, dtype=float)).ravel()
         n, d = X.shape
-        return cls(n, d, X.dtype, finite, largest, int(n_nonzero), sums)
+        return cls(n, d, X.dtype, finite, largest, int(n_nonzero), sp.issparse(X), sums)
 
     def __add__(self, other: "FeatureSummary") -> "FeatureSummary":
         if self.n_features != other.n_features:
@@ -63,6 +64,7 @@ class FeatureSummary:
             self.finite and other.finite,
             max(self.largest, other.largest),
             self.n_nonzero + other.n_nonzero,
+            self.sparse and other.sparse,
             self.sums + other.sums,
         )
 
@@ -93,6 +95,11 @@ class BlockData:
     feature_names: list[str] | None = None
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of features and labels."""
+        return self.features.n_features, self.labels.signs.shape[1]
+
+    @property
     def example(self) -> NDArray[Any]:
         """An array without samples, with the features and the precision of X."""
         return np.zeros((0, self.features.n_features), dtype=self.features.dtype)
@@ -101,23 +108,46 @@ class BlockData:
         """Return the data with names of the features."""
         return replace(self, feature_names=names)
 
-    def scale(self, scaler: FeatureScaler) -> "BlockData":
-        """Fit the scaler, and return the data with scaled features."""
-        scaler.fit_blocks(self.engine, self.X, self.example, self.features.n_samples)
-        return replace(self, X=self.engine.transform(scaler._transform, self.X))
+    def transform(self, transformer: Any) -> "BlockData":
+        """Fit a transformer, and return the data with transformed features."""
+        like = sp.csr_array(self.example) if self.features.sparse else self.example
+        transformer.fit_blocks(self.engine, self.X, like, self.counts)
+        transformer.n_features_in_ = self.features.n_features
+        X = self.engine.transform(transformer._transform, self.X, keep=transformer.stored)
+        return replace(self, X=X, features=self.engine.sum(FeatureSummary.of, X))
 
     def multiply_weights(self, factor: float) -> "BlockData":
         """Return the data with multiplied entry weights."""
         weights = self.engine.map(partial(np.multiply, factor), self.weights)
         return replace(self, weights=weights, total_weight=self.total_weight * factor)
 
+    def replace_weights(self, weights: Rows) -> "BlockData":
+        """Return the data with other entry weights; entries of weight 0 become missing."""
+        signs = self.engine.map(_observed_signs, self.signs, weights)
+        return replace(self, signs=signs, weights=weights)._count_entries()
+
+    def select(self, chosen: Rows, counts: tuple[int, ...]) -> "BlockData":
+        """Return the data of some samples, given by arrays of bool and by their number in each block."""
+        used = [i for i, count in enumerate(counts) if count]
+        X, signs, weights, chosen = (tuple(A[i] for i in used) for A in (self.X, self.signs, self.weights, chosen))
+        part = replace(
+            self,
+            X=self.engine.map(SelectedRows, X, chosen),
+            signs=self.engine.map(_take, signs, chosen),
+            weights=self.engine.map(_take, weights, chosen),
+            counts=tuple(counts[i] for i in used),
+        )
+        return part._count_entries()
+
+    def _count_entries(self) -> "BlockData":
+        positive, negative, total = self.engine.sum(_count, self.signs, self.weights)
+        return replace(self, total_weight=float(total), n_observed=int(positive.sum() + negative.sum()))
+
     def clusters(self, count: int, rng: np.random.RandomState) -> Rows:
         """Return the index of the cluster of each sample."""
-        rows = draw_samples(sum(self.counts), rng)
-        inside = [slice(None)] * len(self.counts) if rows is None else locate(self.counts, rows.tolist())
-        drawn = self.engine.map(lambda X, rows: loaded(X)[rows], self.X, inside)
-        means = fit_clusters(_stack(self.engine.gather(drawn)), count, rng, copy=False)
-        del drawn
+        sample = take_rows(self.engine, self.X, self.counts, draw_samples(sum(self.counts), rng))
+        means = fit_clusters(sample, count, rng, copy=len(self.counts) == 1)
+        del sample
         return self.engine.map(lambda X: means.predict(loaded(X)).astype(np.int64), self.X)
 
     def problem(self, fit_intercept: bool, group: Rows | None = None, n_groups: int = 1, few: bool = False) -> Problem:
@@ -127,12 +157,7 @@ class BlockData:
         dtype, make = self.features.dtype, observed_block if few else Block
         sizes = self.engine.sum(lambda index: np.bincount(index, minlength=n_groups).astype(dtype), group)
         blocks = self.engine.map(make, self.X, self.signs, self.weights, group)
-        shape = self.features.n_features, self.labels.signs.shape[1]
-        return Problem(blocks, sizes, self.counts, *shape, fit_intercept, self.engine)
-
-
-def _stack(parts: Sequence[Any]) -> Any:
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+        return Problem(blocks, sizes, self.counts, *self.shape, fit_intercept, self.engine)
 
 
 def as_features(X: Any, sparse: bool = False) -> Any:
@@ -221,13 +246,21 @@ def make_data(
             return read_weights(weight, replace(form, signs=signs)).astype(dtype)
 
         weights = engine.map(weigh, signs, split(entry_weight, counts, "entry_weight"))
-        signs = engine.map(lambda signs, weight: np.where(weight > 0, signs, 0).astype(np.int8), signs, weights)
+        signs = engine.map(_observed_signs, signs, weights)
     positive, negative, total = engine.sum(_count, signs, weights)
     if not total:
         raise ValueError("entry_weight must be positive for at least one observed label, got zeros only")
     _warn_of_single_class(form, positive, negative, features.n_samples)
     n_observed = int(positive.sum() + negative.sum())
     return BlockData(engine, X, signs, weights, counts, features, form, float(total), n_observed)
+
+
+def _observed_signs(signs: Any, weights: Any) -> Any:
+    return np.where(weights > 0, signs, 0).astype(np.int8)
+
+
+def _take(A: Any, rows: Any) -> Any:
+    return A[rows]
 
 
 def _count(signs: Any, weights: Any) -> tuple[Any, ...]:

@@ -30,13 +30,17 @@ from spmld.estimators._feature_sums import (
     square,
 )
 from spmld.estimators._inputs import check_features, largest_value
+from spmld.estimators._row_samples import take_rows
 
 MAX_SAMPLES = 20_000
 """Maximum number of samples from which landmarks and their kernel are computed."""
 
 
 class _FeatureTransformer(TransformerMixin, BaseEstimator):
-    """Base class of the transformers, which implement `_fit` and `_transform` of validated features."""
+    """Base class of the transformers, which implement `fit_blocks` and `_transform` of validated features."""
+
+    stored: ClassVar[bool] = False
+    """Whether the features of row blocks are stored, because it takes long to compute them."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the transformer.
@@ -53,7 +57,8 @@ class _FeatureTransformer(TransformerMixin, BaseEstimator):
         self
         """
         self._validate_params()
-        self._fit(check_features(self, X, reset=True))
+        X = check_features(self, X, reset=True)
+        self.fit_blocks(Engine(), (X,), X, (X.shape[0],))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -62,8 +67,20 @@ class _FeatureTransformer(TransformerMixin, BaseEstimator):
         return self._transform(check_features(self, X, reset=False))
 
     @abstractmethod
-    def _fit(self, X: Any) -> None:
-        """Set the fitted attributes."""
+    def fit_blocks(self, engine: Engine, blocks: Sequence[Any], like: Any, counts: Sequence[int]) -> None:
+        """Fit the transformer to validated features in row blocks.
+
+        Parameters
+        ----------
+        engine : Engine
+            Operations on the blocks.
+        blocks : sequence
+            Features, known to the engine.
+        like : array or sparse matrix
+            An array with the features, the library, the format and the precision of the features.
+        counts : sequence of int
+            Number of samples of each block.
+        """
 
     @abstractmethod
     def _transform(self, X: Any) -> Any:
@@ -110,24 +127,9 @@ class FeatureScaler(_FeatureTransformer):
 
     center: bool = True
 
-    def _fit(self, X: Any) -> None:
-        self.fit_blocks(Engine(), (X,), X)
-
-    def fit_blocks(self, engine: Engine, blocks: Sequence[Any], like: Any, n: int | None = None) -> None:
-        """Fit the transformer to validated features in row blocks.
-
-        Parameters
-        ----------
-        engine : Engine
-            Operations on the blocks.
-        blocks : sequence
-            Features, known to the engine.
-        like : array or sparse matrix
-            An array with the features, the library and the precision of the blocks.
-        n : int, optional
-            Number of samples of all blocks, by default that of `like`.
-        """
-        n, d = like.shape[0] if n is None else n, like.shape[1]
+    def fit_blocks(self, engine: Engine, blocks: Sequence[Any], like: Any, counts: Sequence[int]) -> None:
+        """Set the fitted attributes from sums over the blocks."""
+        n, d = sum(counts), like.shape[1]
         self._one_factor = engine.sum(count_nonzero, blocks) < 0.5 * n * d
         self.mean_: Any = 0.0
         if self._one_factor:
@@ -208,15 +210,18 @@ class LandmarkFeatures(_FeatureTransformer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "n_landmarks": [POSITIVE_INT]}
 
+    stored: ClassVar[bool] = True
+
     n_landmarks: int = 300
     _: KW_ONLY
     random_state: Any = None
 
-    def _fit(self, X: Any) -> None:
-        rng = check_random_state(self.random_state)
-        if X.shape[0] > MAX_SAMPLES:
-            X = X[np.sort(rng.permutation(X.shape[0])[:MAX_SAMPLES])]
-        X = features_to_numpy(X)
+    def fit_blocks(self, engine: Engine, blocks: Sequence[Any], like: Any, counts: Sequence[int]) -> None:
+        """Set the fitted attributes from a sample of the rows."""
+        rng, n = check_random_state(self.random_state), sum(counts)
+        rows = np.sort(rng.permutation(n)[:MAX_SAMPLES]) if n > MAX_SAMPLES else None
+        X = features_to_numpy(take_rows(engine, blocks, counts, rows))
+        X = X if sp.issparse(like) else dense(X)
         if sp.issparse(X):
             unit = _unit(abs(X).max(axis=0).toarray().ravel(), X)
             scaled = X.multiply(1 / unit).tocsr()
@@ -258,8 +263,10 @@ class LandmarkFeatures(_FeatureTransformer):
         return xp.exp(-kernel.gamma * squares) @ mixing
 
     def _directions(self, X: Any) -> Any:
-        X = X.multiply(self.factor_).tocsr() if sp.issparse(X) else (X - self.mean_) * self.factor_
-        return normalize(X)
+        # A model of dense features subtracts their means also if row blocks are stored as sparse matrices.
+        if sp.issparse(X) and isinstance(self.mean_, float):
+            return normalize(X.multiply(self.factor_).tocsr())
+        return normalize((dense(X) - self.mean_) * self.factor_)
 
 
 def _largest(X: Any) -> NDArray[Any]:

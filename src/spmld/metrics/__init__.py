@@ -13,6 +13,7 @@ from spmld.metrics._at_k import (
     recall_at_k,
 )
 from spmld.metrics._auc import macro_auc, micro_auc, sample_auc
+from spmld.metrics._block_sums import MetricSums
 from spmld.metrics._evaluate import Evaluation, evaluate
 from spmld.metrics._predictions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
 from spmld.metrics._probabilities import brier_score, expected_calibration_error, log_loss, reliability_curve
@@ -30,6 +31,7 @@ __all__ = [
     "METRICS",
     "Evaluation",
     "Metric",
+    "MetricSums",
     "Scorer",
     "brier_score",
     "coverage",

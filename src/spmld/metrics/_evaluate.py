@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -130,16 +131,30 @@ def evaluate(
         if values[metric.needs] is None or ("propensities" in metric.options and propensities is None):
             continue
         options = {"propensities": propensities} if "propensities" in metric.options else {}
-        variants = [{**options, "k": number} for number in ks] if "k" in metric.options else [options]
-        rows += [_evaluate_metric(metric, labels, values[metric.needs], variant) for variant in variants]
+        rows += [
+            evaluate_metric(metric, labels, values[metric.needs], {**options, **variant})
+            for variant in variants(metric, ks)
+        ]
     return Evaluation(tuple(rows))
 
 
-def _evaluate_metric(metric: Metric, labels: Labels, values: Any, options: dict[str, Any]) -> EvaluationRow:
-    """Return the row of a metric. The value is NaN, without a warning, if it is undefined."""
-    name = f"{metric.name.removesuffix('k')}{options['k']}" if "k" in options else metric.name
+def variants(metric: Metric, ks: Iterable[int]) -> list[dict[str, Any]]:
+    """Return the options of a metric: one for each k if it is a metric "at k"."""
+    return [{"k": number} for number in ks] if "k" in metric.options else [{}]
+
+
+@contextmanager
+def silence_undefined() -> Iterator[None]:
+    """Ignore warnings of undefined metrics."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
+        yield
+
+
+def evaluate_metric(metric: Metric, labels: Labels, values: Any, options: dict[str, Any]) -> EvaluationRow:
+    """Return the row of a metric. The value is NaN, without a warning, if it is undefined."""
+    name = metric.variant_name(options)
+    with silence_undefined():
         if metric.over == "entries":
             value = metric.function(labels, values, **options)
             total, used = labels.signs.size, 0 if np.isnan(value) else np.count_nonzero(labels.signs)

@@ -110,8 +110,17 @@ def micro_f1(Y_true: Any, predictions: Any, mask: Any = None) -> float:
 
 def _f1(Y_true: Any, predictions: Any, mask: Any, axis: int | None) -> Floats:
     """Return F1 of the observed entries of each row (axis=1), of each column (axis=0) or of all."""
-    signs, predicted = read_predictions(Y_true, predictions, mask)
+    return f1_of_counts(count_predictions(*read_predictions(Y_true, predictions, mask), axis=axis))
+
+
+def count_predictions(signs: Signs, predicted: NDArray[np.bool_], axis: int | None) -> NDArray[Any]:
+    """Return the numbers of true positives, of predicted positives and of positives among the observed entries."""
     positive = signs > 0
-    n_true_positive = np.count_nonzero(positive & predicted, axis=axis)
-    n_predicted = np.count_nonzero(predicted & (signs != 0), axis=axis)
-    return ratio(2 * n_true_positive, n_predicted + np.count_nonzero(positive, axis=axis))
+    counted = positive & predicted, predicted & (signs != 0), positive
+    return np.array([np.count_nonzero(chosen, axis=axis) for chosen in counted])
+
+
+def f1_of_counts(counts: NDArray[Any]) -> Floats:
+    """Return F1 from the result of `count_predictions`."""
+    n_true_positive, n_predicted, n_positive = counts
+    return ratio(2 * n_true_positive, n_predicted + n_positive)

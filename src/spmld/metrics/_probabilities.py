@@ -73,9 +73,28 @@ def expected_calibration_error(Y_true: Any, probabilities: Any, mask: Any = None
     >>> expected_calibration_error([[1, 0], [None, 1]], [[0.75, 0.25], [0.5, 0.75]], n_bins=2)
     0.25
     """
-    mean_probability, positive_fraction, counts = reliability_curve(Y_true, probabilities, mask, n_bins=n_bins)
+    return calibration_error(count_bins(*read_probabilities(Y_true, probabilities, mask), n_bins=n_bins))
+
+
+def calibration_error(bins: Floats) -> float:
+    """Return the expected calibration error from the result of `count_bins`."""
+    counts, mean_probability, positive_fraction = _bin_means(bins)
     total = (counts * np.abs(mean_probability - positive_fraction)).sum()
     return float(average_defined(ratio(total, counts.sum()), "mean", "expected_calibration_error"))
+
+
+def count_bins(signs: Signs, probabilities: Floats, n_bins: int = 10) -> Floats:
+    """Return the number of observed entries in each bin, and the sums of their probabilities and of their labels."""
+    n_bins = check_scalar_integer("n_bins", n_bins, minimum=1)
+    p, positive = probabilities[signs != 0], signs[signs != 0] > 0
+    bins = np.minimum((p * n_bins).astype(int), n_bins - 1)
+    return np.stack([np.bincount(bins, values, n_bins) for values in (np.ones(len(p)), p, positive)])
+
+
+def _bin_means(bins: Floats) -> Floats:
+    """Return the counts, mean probabilities and fractions of positives of the bins that are not empty."""
+    counts, *sums = bins[:, bins[0] > 0]
+    return np.stack([counts, *(values / counts for values in sums)])
 
 
 def reliability_curve(
@@ -103,13 +122,6 @@ def reliability_curve(
     >>> reliability_curve([[1, 0], [None, 1]], [[0.9, 0.1], [0.5, 0.8]], n_bins=2)
     (array([0.1 , 0.85]), array([0., 1.]), array([1, 2]))
     """
-    n_bins = check_scalar_integer("n_bins", n_bins, minimum=1)
-    signs, p = read_probabilities(Y_true, probabilities, mask)
-    p, positive = p[signs != 0], signs[signs != 0] > 0
-    bins = np.minimum((p * n_bins).astype(int), n_bins - 1)
-    counts = np.bincount(bins, minlength=n_bins)
-    used = counts > 0
-    mean_probability, positive_fraction = (
-        np.bincount(bins, values, n_bins)[used] / counts[used] for values in (p, positive)
-    )
-    return mean_probability, positive_fraction, counts[used]
+    signs, values = read_probabilities(Y_true, probabilities, mask)
+    counts, mean_probability, positive_fraction = _bin_means(count_bins(signs, values, n_bins))
+    return mean_probability, positive_fraction, counts.astype(int)

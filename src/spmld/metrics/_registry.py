@@ -67,6 +67,10 @@ class Metric:
         parameters = inspect.signature(self.function).parameters.values()
         return frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "average")
 
+    def variant_name(self, options: dict[str, Any]) -> str:
+        """Return the name with the number k of the options, if there is one."""
+        return f"{self.name.removesuffix('k')}{options['k']}" if "k" in options else self.name
+
     @property
     def better(self) -> str:
         """Which values are better: "higher" or "lower"."""

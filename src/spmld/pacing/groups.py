@@ -6,6 +6,7 @@ per group; a function of the entries receives it spread over the entries of the 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -101,19 +102,30 @@ class EntryGroups:
     indices: Blocks
     count: int
     engine: Engine = field(default_factory=Engine)
+    example: Array = None
+    """An array with one number per group; required if the blocks are not in memory."""
 
     def map(self, function: Callable[..., Array], entries: Blocks, *values: Array) -> tuple[Array, ...]:
+        count = self.count
+
         def map_block(L: Array, index: Array) -> Array:
             xp = namespace(L)
-            result = xp.astype(function(L, *(self._spread(a, index) for a in values)), L.dtype)
-            return xp.where(index < self.count, result, xp.zeros_like(result))
+            result = xp.astype(function(L, *(_spread(a, index) for a in values)), L.dtype)
+            return xp.where(index < count, result, xp.zeros_like(result))
 
         return self.engine.map(map_block, entries, self.indices)
 
     def sum(self, function: Callable[..., tuple[Array, ...]], entries: Blocks, *values: Array) -> tuple[Array, ...]:
+        count = self.count
+
+        def sum_slice(L: Array, index: Array) -> tuple[Array, ...]:
+            results = function(L, *(_spread(a, index) for a in values))
+            return tuple(_totals(A, index, L, count) for A in results)
+
         def sum_block(L: Array, index: Array) -> tuple[Array, ...]:
-            results = function(L, *(self._spread(a, index) for a in values))
-            return tuple(self._totals(A, index, L) for A in results)
+            slices = list(row_slices(L.shape[0], L.shape[1], budget(L, CACHE))) or [slice(None)]
+            parts = (sum_slice(L[s, :], index[s, :]) for s in slices)
+            return reduce(lambda a, b: tuple(x + y for x, y in zip(a, b, strict=True)), parts)
 
         return self.engine.sum(sum_block, entries, self.indices)
 
@@ -130,23 +142,29 @@ class EntryGroups:
         return split_rows(xp.reshape(ranks, (-1, entries[0].shape[1])), [block.shape[0] for block in entries])
 
     def max(self, entries: Blocks) -> float:
-        in_groups = self.map(lambda L: L, entries)
-        return max(self.engine.map(lambda L: float(namespace(L).max(L)), in_groups))
+        def largest(L: Array) -> float:
+            return float(namespace(L).max(L)) if L.shape[0] else 0.0
+
+        return float(self.engine.sum(largest, self.map(lambda L: L, entries), combine=max))
 
     def per_group(self, value: Any, entries: Blocks) -> Array:
-        L = entries[0]
-        xp = namespace(L)
-        return xp.zeros(self.count, dtype=L.dtype, device=L.device) + xp.asarray(value, dtype=L.dtype, device=L.device)
+        like = self.example if self.example is not None else entries[0]
+        xp, kind = namespace(like), {"dtype": like.dtype, "device": like.device}
+        return xp.zeros(self.count, **kind) + xp.asarray(value, **kind)
 
-    def _spread(self, values: Array, index: Array) -> Array:
-        xp = namespace(values)
-        return xp.concat([values, xp.ones_like(values[:1])])[index]
 
-    def _totals(self, values: Array, index: Array, like: Array) -> Array:
-        xp = namespace(like)
-        flat = xp.reshape(xp.astype(values, like.dtype, copy=False), (-1,))
-        sums = xp.bincount(xp.reshape(index, (-1,)), weights=flat, minlength=self.count + 1)
-        return xp.astype(sums[: self.count], like.dtype)
+def _spread(values: Array, index: Array) -> Array:
+    """Return the value of the group of each entry, 1 outside all groups."""
+    xp = namespace(values)
+    return xp.concat([values, xp.ones_like(values[:1])])[index]
+
+
+def _totals(values: Array, index: Array, like: Array, count: int) -> Array:
+    """Return the sums of the values within groups."""
+    xp = namespace(like)
+    flat = xp.reshape(xp.astype(values, like.dtype, copy=False), (-1,))
+    sums = xp.bincount(xp.reshape(index, (-1,)), weights=flat, minlength=count + 1)
+    return xp.astype(sums[:count], like.dtype)
 
 
 Groups = ColumnGroups | EntryGroups

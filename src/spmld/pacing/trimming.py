@@ -1,11 +1,13 @@
 """Trimming: zero weights for hard entries, which are likely errors."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spmld.core.losses import LOSSES
+from spmld.core.problem import Engine
 from spmld.labels import read_labels
 from spmld.pacing.groups import EntryGroups, polarity_groups
 from spmld.pacing.noise import correct_probability
@@ -49,14 +51,46 @@ def trim(scores: NDArray[np.float64], Y: Any, keep_fraction: float) -> NDArray[n
     array([1., 1., 1., 1., 0., 1.])
     """
     signs = read_labels(Y).signs
+    return np.asarray(trim_blocks(Engine(), (scores,), (signs,), signs.shape[1], keep_fraction)[0])
+
+
+def trim_blocks(
+    engine: Engine, scores: Sequence[Any], signs: Sequence[Any], n_labels: int, keep_fraction: float
+) -> tuple[Any, ...]:
+    """Return the weights of `trim` for scores and signs in row blocks, known to the engine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.core.problem import Engine
+    >>> from spmld.pacing.trimming import trim_blocks
+    >>> scores, signs = [np.array([[3.0], [-5.0]]), np.array([[1.0]])], [np.array([[1], [1]]), np.array([[1]])]
+    >>> [weights.ravel().tolist() for weights in trim_blocks(Engine(), scores, signs, 1, keep_fraction=0.6)]
+    [[1.0, 0.0], [1.0]]
+    """
     if keep_fraction == 1:
-        return np.abs(signs).astype(float)
+        return engine.map(lambda S: np.abs(S).astype(float), signs)
     fractions = (1 - NEGATIVE_RATIO * (1 - keep_fraction), keep_fraction)
-    observed, groups, weights = signs != 0, polarity_groups(signs), np.zeros(signs.shape)
-    losses = LOSSES["logistic"].value(signs[observed, None].astype(float), scores[observed, None])
-    groups = EntryGroups((groups.indices[0][observed, None],), groups.count)
+    losses, indices = engine.map(_observed_losses, scores, signs), engine.map(_observed_groups, signs)
+    groups = EntryGroups(indices, 2 * n_labels, engine, np.zeros(2 * n_labels))
     pacing = HardPacing(schedule=QuantileSchedule(start=fractions, stop=fractions, n_iter=1))
-    weights[observed] = pacing.weights((losses,), pacing.parameters(0, (losses,), groups), groups)[0][:, 0]
+    return engine.map(_put, signs, pacing.weights(losses, pacing.parameters(0, losses, groups), groups))
+
+
+def _observed_losses(scores: Any, signs: Any) -> Any:
+    """Return the losses of the observed entries as a column."""
+    observed = signs != 0
+    return LOSSES["logistic"].value(signs[observed, None].astype(float), scores[observed, None])
+
+
+def _observed_groups(signs: Any) -> Any:
+    return polarity_groups(signs).indices[0][signs != 0, None]
+
+
+def _put(signs: Any, values: Any) -> Any:
+    """Return an array with the values of the observed entries, and 0 elsewhere."""
+    weights = np.zeros(signs.shape)
+    weights[signs != 0] = values[:, 0]
     return weights
 
 

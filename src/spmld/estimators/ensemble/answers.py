@@ -1,6 +1,5 @@
 """Answers from the scores of the views: corrected scores, calibrated probabilities and decisions."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -14,8 +13,7 @@ from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.noise_estimate import fit_calibration
 from spmld.estimators.ensemble.training_data import Scores
 from spmld.labels import Labels, read_labels
-from spmld.model_selection.calibration import PooledCalibration, has_both_classes
-from spmld.model_selection.cross_fitting import Fold
+from spmld.model_selection.calibration import PooledCalibration
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, MIN_SAMPLES, Decision, DecisionRule
 
 MIN_SLOPE = 1e-6
@@ -45,11 +43,10 @@ class AnswerModel(BaseEstimator):
     >>> import numpy as np
     >>> from spmld.estimators.ensemble import AnswerModel
     >>> from spmld.labels import read_labels
-    >>> from spmld.model_selection import make_folds
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(size=(400, 3)) - 1
     >>> Y = (rng.random(scores.shape) < 1 / (1 + np.exp(-2 * scores))).astype(float)
-    >>> model = AnswerModel().fit(scores, read_labels(Y), np.ones(Y.shape), make_folds(3, scores, Y, random_state=0))
+    >>> model = AnswerModel().fit(scores, read_labels(Y), np.ones(Y.shape))
     >>> bool(abs(model.probabilities(model.correct(scores)).mean() - Y.mean()) < 0.02)
     True
     """
@@ -69,7 +66,7 @@ class AnswerModel(BaseEstimator):
         scores: Scores,
         labels: Labels,
         entry_weight: Scores,
-        folds: Sequence[Fold],
+        learned: NDArray[np.bool_] | None = None,
         *,
         known: Any = None,
         rates: tuple[Scores, Scores] | None = None,
@@ -84,8 +81,9 @@ class AnswerModel(BaseEstimator):
             Observed labels.
         entry_weight : ndarray of shape (n_samples, n_labels)
             Weights of the entries.
-        folds : sequence of (train, test)
-            Folds of the scores. Entries whose fold had one class of the label only are not used for calibration.
+        learned : ndarray of bool of shape (n_samples, n_labels), optional
+            Entries that are used for calibration, by default all: a fold whose training samples have one class of a
+            label only cannot learn it.
         known : labels in any form accepted by `spmld.labels.read_labels`, optional
             Labels that the correction for completion uses; by default the observed labels.
         rates : tuple of ndarray, optional
@@ -99,10 +97,8 @@ class AnswerModel(BaseEstimator):
         known = labels if known is None else read_labels(known, name="known")
         self.dependency_ = DependencyCorrection().fit(scores, labels, entry_weight)
         self.completion_dependency_ = DependencyCorrection().fit(scores, labels, entry_weight, known=known)
-        learned = np.zeros(labels.shape, dtype=bool)
-        for train, test in folds:
-            learned[test] = has_both_classes(labels.signs[train])
-        noise = labels.signs, entry_weight * learned, rates or (np.zeros(1), np.zeros(1)), labels.trusted
+        used = entry_weight if learned is None else entry_weight * learned
+        noise = labels.signs, used, rates or (np.zeros(1), np.zeros(1)), labels.trusted
         # Shifts of labels need enough samples.
         penalty = 10.0 if labels.shape[0] >= MIN_SAMPLES else 1e12
         corrected = self.dependency_.correct(scores, weight=self.dependency_weight)

@@ -1,30 +1,42 @@
 """SelfPacedEnsemble: views with noise rates and trimming, corrected for label dependencies, calibrated."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
+from numbers import Integral
 from typing import Any, ClassVar
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from spmld._arrays import move, to_numpy
+from spmld._arrays import move, n_values, to_numpy
 from spmld._device import to_device
 from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
 from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.block_data import BlockData
 from spmld.estimators.ensemble.answers import AnswerModel
+from spmld.estimators.ensemble.block_training import BlockTrainingData
+from spmld.estimators.ensemble.entries import SIGNS, Entries
 from spmld.estimators.ensemble.noise_estimate import estimate_rates
 from spmld.estimators.ensemble.path_search import PathResult, search_path
-from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, contiguous, evenly_spaced
+from spmld.estimators.ensemble.training_data import (
+    FoldData,
+    HeldOutLoss,
+    Scores,
+    TrainingData,
+    contiguous,
+    evenly_spaced,
+)
 from spmld.estimators.ensemble.views import ALPHAS, CS, VIEWS, View, check_views, make_views, uses_graph, with_params
 from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import make_folds
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision
-from spmld.pacing.trimming import MAX_FRACTION, estimate_keep_fraction, trim
+from spmld.pacing.trimming import MAX_FRACTION, estimate_keep_fraction
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -185,39 +197,64 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         rng, X = check_random_state(self.random_state), contiguous(X)
         X = X if sp.issparse(X) else to_device(X, self.device)
-        views = self._fit_transformers(X, rng, self._make_views(label_graph=uses_graph(X, labels)))
-        Y = Labels(labels.signs, np.array([-1, 1]))
-        folds = make_folds(self.cv, X, Y.write_with_missing(None), random_state=rng.randint(2**31 - 1))
-        shared = (Y, weights, folds, HeldOutLoss(self.scoring), self.n_jobs, labels.trusted)
-        data = {name: TrainingData(view.transformer.transform(X), *shared) for name, view in views.items()}
-        results = self._search(views, data, labels)
+        label_graph = uses_graph(X.shape[1], labels.shape[1], n_values(X), float(labels.observed.mean()))
+        views, features = self._fit_transformers(lambda transformer: transformer.fit(X).transform(X), rng, label_graph)
+        Y = Labels(labels.signs, SIGNS)
+        entries = self._add_folds(Entries.in_memory(labels, weights), X, rng)
+        shared = (Y, weights, entries.fold_indices(), HeldOutLoss(self.scoring), self.n_jobs, labels.trusted)
+        data = {name: TrainingData(features[name], *shared) for name in views}
+        scores, self.self_paced_weights_ = self._fit_views(views, data, entries)
+        self.out_of_fold_scores_ = self.answers_.correct(scores)
+
+    def _fit_blocks(self, data: BlockData) -> None:
+        rng, (n, d, l) = check_random_state(self.random_state), (sum(data.counts), *data.shape)
+        stored = data.features.n_nonzero if data.features.sparse else n * d
+        label_graph = uses_graph(d, l, stored, data.n_observed / (n * l))
+        data = replace(data, labels=Labels(data.labels.signs, SIGNS))
+        views, features = self._fit_transformers(data.transform, rng, label_graph)
+        entries = self._add_folds(Entries.in_blocks(data), np.zeros((n, 0)), rng)
+        shared = entries, HeldOutLoss(self.scoring), count()
+        self._fit_views(views, {name: BlockTrainingData(features[name], *shared) for name in views}, entries)
+
+    def _add_folds(self, entries: Entries, X: Any, rng: np.random.RandomState) -> Entries:
+        seed = rng.randint(2**31 - 1)
+        if isinstance(self.cv, Integral):
+            return entries.stratify(int(self.cv), seed)
+        (signs,) = entries.rows(entries.signs)
+        Y = Labels(signs, SIGNS).write_with_missing(None)
+        return entries.with_folds(make_folds(self.cv, X, Y, random_state=seed))
+
+    def _fit_views(self, views: Mapping[str, View], data: Mapping[str, FoldData], entries: Entries) -> tuple[Any, Any]:
+        """Fit to values that are in memory or in row blocks, and return out-of-fold scores and self-paced weights."""
+        results = self._search(views, data, entries)
         self.params_ = {name: result.params for name, result in results.items()}
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
-        scores = self._mix({name: result.scores for name, result in results.items()}, labels, weights)
-        self.self_paced_weights_ = self._trim(scores, Y, labels.trusted)
-        kept = weights
-        if (labels.observed & (self.self_paced_weights_ == 0)).any():
-            kept = self.self_paced_weights_ * weights
+        scores = self._mix({name: result.scores for name, result in results.items()}, entries)
+        paced, kept = self._trim(scores, entries), entries.weights
+        if entries.sum(_count_trimmed, entries.signs, paced):
+            kept = entries.map(np.multiply, paced, entries.weights)
             refitted = {name: data[name].cross_fit(results[name].estimators, entry_weight=kept) for name in views}
-            scores = self._mix({name: result.scores for name, result in refitted.items()}, labels, weights)
+            scores = self._mix({name: result.scores for name, result in refitted.items()}, entries)
         self.estimators_ = {
             name: data[name].fit(clone(result.estimators[0]), entry_weight=kept) for name, result in results.items()
         }
+        sample, signs, weights, learned = entries.sample(scores, entries.signs, entries.weights, entries.learned())
+        known = np.where(np.isnan(self.class_prior_), signs, signs > 0)  # no weak negatives
         self.answers_ = AnswerModel(
             dependency_weight=self.dependency_weight, completion_weight=self.completion_weight, decision=self.decision
         ).fit(
-            scores,
-            labels,
+            sample,
+            Labels(signs, SIGNS, trusted=entries.trusted),
             weights,
-            folds,
-            known=replace(Y, signs=np.where(np.isnan(self.class_prior_), Y.signs, Y.signs > 0)),  # no weak negatives
+            learned,
+            known=Labels(known, SIGNS),
             rates=(self.false_positive_rate_, self.false_negative_rate_),
         )
-        self.out_of_fold_scores_ = self.answers_.correct(scores)
         self.label_dependencies_ = self.answers_.dependency_.label_dependencies_
+        return scores, paced
 
     def _search(
-        self, views: Mapping[str, View], data: Mapping[str, TrainingData], labels: Labels
+        self, views: Mapping[str, View], data: Mapping[str, FoldData], entries: Entries
     ) -> dict[str, PathResult]:
         """Search the paths of the views; the noise rates are estimated from the scores of the first view."""
         self.cv_results_: list[dict[str, Any]] = []
@@ -231,14 +268,15 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             for name, view in views.items():
                 results[name] = search_path(self._with_rates(view) if results else view, data[name], record)
                 if len(results) == 1:
-                    self._set_rates(results[name].scores, labels)
+                    self._set_rates(results[name].scores, entries)
         return results
 
-    def _set_rates(self, scores: Scores, labels: Labels) -> None:
-        rates = estimate_rates(scores, labels.signs, labels.trusted)
+    def _set_rates(self, scores: Any, entries: Entries) -> None:
+        sample, signs = entries.sample(scores, entries.signs)
+        rates = estimate_rates(sample, signs, entries.trusted)
         if self.false_positive_rate != "auto":
             alpha = float(self.false_positive_rate)
-            rates = np.full(labels.signs.shape[1], alpha), np.minimum(rates[1], 0.9 * (1 - alpha))
+            rates = np.full(entries.n_labels, alpha), np.minimum(rates[1], 0.9 * (1 - alpha))
         self.false_positive_rate_, self.false_negative_rate_ = rates
 
     def _with_rates(self, view: View) -> View:
@@ -246,33 +284,43 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         rates = {"false_positive_rate": self.false_positive_rate_, "false_negative_rate": self.false_negative_rate_}
         return replace(view, estimator=with_params(view.estimator, **rates))
 
-    def _mix(self, scores: Mapping[str, Scores], labels: Labels, weights: Scores) -> Scores:
+    def _mix(self, scores: Mapping[str, Any], entries: Entries) -> Any:
         """Fit the mixture of the views, and return the mixture of their scores."""
-        self.mixture_ = ViewMixture(weights=self.view_weights_).fit(scores, labels.signs, weights)
-        return self.mixture_.combine(scores)
+        signs, weights, *samples = entries.sample(entries.signs, entries.weights, *scores.values())
+        mixture = ViewMixture(weights=self.view_weights_)
+        self.mixture_ = mixture.fit(dict(zip(scores, samples, strict=True)), signs, weights)
+        return entries.map(lambda *values: mixture.combine(dict(zip(scores, values, strict=True))), *scores.values())
 
-    def _trim(self, scores: Scores, Y: Labels, trusted: NDArray[np.bool_] | None) -> Scores:
-        fraction = self.keep_fraction
+    def _trim(self, scores: Any, entries: Entries) -> Any:
+        fraction, trusted = self.keep_fraction, entries.trusted
         if isinstance(fraction, str):
             explained = trusted is None and self.false_positive_rate_.any()
-            fraction = MAX_FRACTION if explained else estimate_keep_fraction(*evenly_spaced(scores, Y))
+            sample = evenly_spaced(*entries.sample(scores, entries.signs))
+            fraction = MAX_FRACTION if explained else estimate_keep_fraction(sample[0], Labels(sample[1], SIGNS))
             # With trusted entries, the rates explain wrong positives, unless there is evidence of more.
             fraction = 1.0 if trusted is not None and fraction == MAX_FRACTION else fraction
-        self.keep_fraction_, weights = float(fraction), trim(scores, Y, float(fraction))
-        return weights if trusted is None else np.maximum(weights, trusted)
+        self.keep_fraction_ = float(fraction)
+        return entries.trim(scores, self.keep_fraction_)
 
-    def _fit_transformers(self, X: Any, rng: np.random.RandomState, views: dict[str, View]) -> dict[str, View]:
-        """Return the views with fitted transformers and seeded estimators."""
-        self.transformers_ = {
-            name: with_params(view.transformer, random_state=rng).fit(X) for name, view in views.items()
-        }
-        seed = rng.randint(2**31 - 1)
-        shared = {"random_state": seed, "device": self.device}
-        estimators = {name: with_params(view.estimator, **shared) for name, view in views.items()}
+    def _fit_transformers(
+        self, fit_transform: Callable[[Any], Any], rng: np.random.RandomState, label_graph: bool
+    ) -> tuple[dict[str, View], dict[str, Any]]:
+        """Return the views with fitted transformers and seeded estimators, and the features of each view."""
+        self.transformers_, features = {}, {}
+        views, equal = self._make_views(label_graph=label_graph), {}
+        for name, view in views.items():
+            transformer = with_params(view.transformer, random_state=rng)
+            params = transformer.get_params()
+            # Views with equal transformers share the features, which may be large.
+            key = name if "random_state" in params else (type(transformer), joblib.hash(params))
+            if key not in equal:
+                equal[key] = transformer, fit_transform(transformer)
+            self.transformers_[name], features[name] = equal[key]
+        shared = {"random_state": rng.randint(2**31 - 1), "device": self.device}
         return {
-            name: replace(view, transformer=self.transformers_[name], estimator=estimators[name])
+            name: replace(view, transformer=self.transformers_[name], estimator=with_params(view.estimator, **shared))
             for name, view in views.items()
-        }
+        }, features
 
     def _scores(self, X: Any) -> Any:
         return move(self.answers_.correct(self._view_scores(X)), X)
@@ -298,3 +346,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                 for name, estimator in self.estimators_.items()
             }
         )
+
+
+def _count_trimmed(signs: Any, weights: Any) -> int:
+    """Return the number of observed entries of weight 0."""
+    return int(np.count_nonzero((signs != 0) & (weights == 0)))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from spmld.estimators.ensemble.training_data import Scores, TrainingData
+from spmld.estimators.ensemble.training_data import FoldData
 from spmld.estimators.ensemble.views import Params, View
 
 Recorder = Callable[[dict[str, Any]], bool]
@@ -24,7 +24,7 @@ class PathResult(NamedTuple):
     params : dict
         Parameters of the base estimator.
     scores : ndarray of shape (n_samples, n_labels)
-        Out-of-fold scores.
+        Out-of-fold scores; in row blocks if the data are.
     loss : float
         Mean loss of the scores.
     estimators : list
@@ -36,12 +36,12 @@ class PathResult(NamedTuple):
     """
 
     params: Params
-    scores: Scores
+    scores: Any
     loss: float
     estimators: list[Any]
 
 
-def search_path(view: View, data: TrainingData, record: Recorder | None = None) -> PathResult:
+def search_path(view: View, data: FoldData, record: Recorder | None = None) -> PathResult:
     """Return the setting of a view with the lowest held-out loss, by hill climbing along its path.
 
     The search evaluates the setting ``view.start`` and its successor. It moves on while the loss decreases, toward the
@@ -51,7 +51,7 @@ def search_path(view: View, data: TrainingData, record: Recorder | None = None) 
     ----------
     view : View
         Base estimator and settings. The transformer is not used.
-    data : TrainingData
+    data : TrainingData or BlockTrainingData
         Data with the transformed features of the view.
     record : callable, optional
         Called with a dict for each setting: "part", the name of the view, "choice", its parameters, and "loss". If it
@@ -78,20 +78,22 @@ def search_path(view: View, data: TrainingData, record: Recorder | None = None) 
     search.evaluate(view.start)
     for step in (1, -1):
         index = view.start
-        while search.evaluate(index + step) < search.results[index].loss:
+        while search.evaluate(index + step) < search.losses[index]:
             index += step
         if index != view.start:
             break
-    return min(search.results.values(), key=lambda result: result.loss)
+    return search.best
 
 
 class _Search:
-    """Settings evaluated so far; each fit starts from the last one if the estimator has a warm start."""
+    """The best setting so far; each fit starts from the last one if the estimator has a warm start."""
 
-    def __init__(self, view: View, data: TrainingData, record: Recorder | None):
+    best: PathResult
+
+    def __init__(self, view: View, data: FoldData, record: Recorder | None):
         self.view, self.data, self.record = view, data, record
-        self.estimators = [clone(view.estimator) for _ in data.folds]
-        self.results: dict[int, PathResult] = {}
+        self.estimators = [clone(view.estimator) for _ in range(data.n_folds)]
+        self.losses: dict[int, float] = {}
         self.stopped = False
 
     def evaluate(self, index: int) -> float:
@@ -102,7 +104,9 @@ class _Search:
         fitted = self.data.cross_fit([estimator.set_params(**params) for estimator in self.estimators])
         self.estimators, scores = fitted.estimators, fitted.scores
         loss = max(self.data.mean_loss(scores), MIN_LOSS)
-        self.results[index] = PathResult(params, scores, loss, [copy(estimator) for estimator in self.estimators])
+        if loss < min(self.losses.values(), default=np.inf):
+            self.best = PathResult(params, scores, loss, [copy(estimator) for estimator in self.estimators])
+        self.losses[index] = loss
         if self.record is not None:
             self.stopped = self.record({"part": self.view.name, "choice": params, "loss": loss})
         return loss

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,18 @@ MAX_SCORED = 20_000
 """Maximum number of samples from which the loss of a setting is computed."""
 
 
+def spacing(n: int, max_samples: int | None = None) -> int:
+    """Return the distance of evenly spaced samples of which there are at most `max_samples`, by default `MAX_SAMPLES`.
+
+    Examples
+    --------
+    >>> from spmld.estimators.ensemble.training_data import spacing
+    >>> spacing(25_000)
+    3
+    """
+    return -(-n // (max_samples or MAX_SAMPLES))
+
+
 def evenly_spaced(*arrays: Any, max_samples: int | None = None) -> tuple[Any, ...]:
     """Return every n-th row of each array, so that there are at most `max_samples` rows, by default `MAX_SAMPLES`.
 
@@ -34,7 +46,7 @@ def evenly_spaced(*arrays: Any, max_samples: int | None = None) -> tuple[Any, ..
     >>> len(evenly_spaced(np.zeros((25_000, 3)))[0])
     8334
     """
-    return tuple(array[:: -(-array.shape[0] // (max_samples or MAX_SAMPLES))] for array in arrays)
+    return tuple(array[:: spacing(array.shape[0], max_samples)] for array in arrays)
 
 
 class HeldOutLoss:
@@ -78,6 +90,27 @@ class HeldOutLoss:
         return self._metric.range[1] - losses if self._metric.greater_is_better else losses
 
 
+class FoldData(Protocol):
+    """Training data in memory or in row blocks, with folds."""
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        ...
+
+    def cross_fit(self, estimator: Any, *, entry_weight: Any = None) -> Any:
+        """Cross-fit estimators, and return a result with the attributes `estimators` and `scores`."""
+        ...
+
+    def fit(self, estimator: Any, *, entry_weight: Any) -> Any:
+        """Fit an estimator on all samples."""
+        ...
+
+    def mean_loss(self, scores: Any) -> float:
+        """Return the mean loss of out-of-fold scores."""
+        ...
+
+
 @dataclass(frozen=True)
 class TrainingData:
     """Training samples with labels, entry weights, folds and the loss used for model selection.
@@ -111,6 +144,11 @@ class TrainingData:
     loss: Callable[[Any, Any], NDArray[np.float64]] = field(default_factory=HeldOutLoss)
     n_jobs: int | None = None
     trusted: NDArray[np.bool_] | None = None
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return len(self.folds)
 
     def cross_fit(self, estimator: Any, *, entry_weight: Scores | None = None) -> CrossFitResult:
         """Cross-fit an estimator, by default with the weights of the data."""

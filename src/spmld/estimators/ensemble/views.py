@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from spmld._arrays import n_values
 from spmld._validation import POSITIVE
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
 from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
-from spmld.labels import Labels
 
 VIEWS = ("ridge", "linear", "kernel", "latent")
 """Names of the built-in views."""
@@ -172,22 +170,29 @@ def make_views(
     return {view.name: view for view in (*(view for view in built_in if view.name in views), *custom)}
 
 
-def uses_graph(X: Any, labels: Labels) -> bool:
+def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction: float) -> bool:
     """Return whether the logistic views use the label graph.
 
     The product of the coefficients and the graph takes d l^2 multiplications. With the graph, a fit evaluates all
     entries, also where few of them are observed. Neither may take more than 10^9 multiplications.
 
+    Parameters
+    ----------
+    n_features, n_labels : int
+        d and l.
+    n_values : int
+        Number of stored values of X.
+    observed_fraction : float
+        Fraction of the entries that are observed.
+
     Examples
     --------
-    >>> import numpy as np
     >>> from spmld.estimators.ensemble.views import uses_graph
-    >>> from spmld.labels import read_labels
-    >>> uses_graph(np.zeros((50, 2000)), read_labels(np.eye(50)))
+    >>> uses_graph(2000, 50, n_values=100_000, observed_fraction=1.0)
     True
     """
-    l, few = labels.shape[1], labels.observed.mean() < 0.1
-    return X.shape[1] * l**2 <= MAX_PRODUCT and not (few and n_values(X) * l > MAX_PRODUCT)
+    few = observed_fraction < 0.1
+    return n_features * n_labels**2 <= MAX_PRODUCT and not (few and n_values * n_labels > MAX_PRODUCT)
 
 
 def with_params(estimator: Any, **params: Any) -> Any:

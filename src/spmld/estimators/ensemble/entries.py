@@ -1,0 +1,156 @@
+"""Values of all entries, such as labels and scores, in memory or in row blocks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from spmld.core.problem import Combine, Engine
+from spmld.estimators._row_samples import take_rows
+from spmld.estimators.block_data import BlockData, split
+from spmld.estimators.ensemble.training_data import spacing
+from spmld.labels import Labels
+from spmld.model_selection.cross_fitting import Fold, make_folds
+from spmld.pacing.trimming import trim_blocks
+
+SIGNS = np.array([-1, 1])
+"""Encoding of the labels."""
+MAX_STRATIFIED = 200_000
+"""Maximum number of samples that are stratified together."""
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Labels, weights and folds, and operations on values with one row per sample.
+
+    Such a value is an array in memory or, if the data are in row blocks, a tuple with a value for each block.
+
+    Parameters
+    ----------
+    engine : Engine
+        Operations on row blocks; a single block is in memory.
+    counts : tuple of int
+        Number of samples of each block.
+    n_labels : int
+        Number of labels.
+    signs, weights
+        Labels and weights of the entries; 0 where missing.
+    trusted : optional
+        Verified entries.
+    fold
+        Index of the fold that tests each sample.
+    train : tuple
+        Which samples each fold is fitted on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.estimators.ensemble.entries import Entries
+    >>> from spmld.labels import read_labels
+    >>> labels = read_labels([[1, 0], [0, 1], [1, 1], [0, 0]])
+    >>> folds = [(np.array([0, 1]), np.array([2, 3])), (np.array([2, 3]), np.array([0, 1]))]
+    >>> entries = Entries.in_memory(labels, labels.observed).with_folds(folds)
+    >>> entries.fold, int(entries.sum(np.sum, entries.weights))
+    (array([1, 1, 0, 0], dtype=int16), 8)
+    """
+
+    engine: Engine
+    counts: tuple[int, ...]
+    n_labels: int
+    signs: Any
+    weights: Any
+    trusted: NDArray[np.bool_] | None = None
+    fold: Any = None
+    train: tuple[Any, ...] = ()
+
+    @classmethod
+    def in_memory(cls, labels: Labels, weights: Any) -> "Entries":
+        """Return the entries of labels and weights in memory."""
+        n, l = labels.signs.shape
+        return cls(Engine(), (n,), l, labels.signs, weights, labels.trusted)
+
+    @classmethod
+    def in_blocks(cls, data: BlockData) -> "Entries":
+        """Return the entries of data in row blocks."""
+        return cls(data.engine, data.counts, data.labels.signs.shape[1], data.signs, data.weights)
+
+    def with_folds(self, folds: Sequence[Fold]) -> "Entries":
+        """Return the entries with folds, given by the indices of training and test samples."""
+        n = sum(self.counts)
+        fold, train = np.zeros(n, dtype=np.int16), np.zeros((len(folds), n), dtype=bool)
+        for i, (fitted, tested) in enumerate(folds):
+            train[i, fitted], fold[tested] = True, i
+        return replace(self, fold=self._store(fold), train=tuple(map(self._store, train)))
+
+    def stratify(self, n_folds: int, random_state: Any) -> "Entries":
+        """Return the entries with stratified folds.
+
+        Of many samples, consecutive parts are stratified one after the other, so that the labels of one part only are
+        in the memory of this process.
+        """
+        n, rng = sum(self.counts), check_random_state(random_state)
+        fold = np.zeros(n, dtype=np.int16)
+        for start, stop in pairwise(np.linspace(0, n, -(-n // MAX_STRATIFIED) + 1).astype(int)):
+            (signs,) = self.rows(self.signs, rows=np.arange(start, stop) if stop - start < n else None)
+            labels = Labels(signs, SIGNS)
+            for i, (_, tested) in enumerate(make_folds(n_folds, signs, labels, random_state=rng)):
+                fold[start + tested] = i
+        stored = self._store(fold)
+        train = tuple(self.map(partial(np.not_equal, i), stored) for i in range(n_folds))
+        return replace(self, fold=stored, train=train)
+
+    def fold_indices(self) -> list[Fold]:
+        """Return the indices of training and test samples of each fold, for values in memory."""
+        return [(np.flatnonzero(train), np.flatnonzero(self.fold == i)) for i, train in enumerate(self.train)]
+
+    def map(self, function: Callable[..., Any], *values: Any) -> Any:
+        """Apply a function to values."""
+        result = self.engine.map(function, *map(self._blocks, values))
+        return result[0] if self.engine.local else result
+
+    def sum(self, function: Callable[..., Any], *values: Any, combine: Combine = add) -> Any:
+        """Sum a function of the values of blocks, or combine them otherwise."""
+        return self.engine.sum(function, *map(self._blocks, values), combine=combine)
+
+    def sample(self, *values: Any, max_samples: int | None = None) -> tuple[Any, ...]:
+        """Return evenly spaced rows of values in memory; all of them if some entries are verified, which may be few."""
+        n = sum(self.counts)
+        step = 1 if self.trusted is not None else spacing(n, max_samples)
+        return self.rows(*values, rows=np.arange(0, n, step) if step > 1 else None)
+
+    def rows(self, *values: Any, rows: NDArray[np.intp] | None = None) -> tuple[Any, ...]:
+        """Return some rows of values in memory, by default all."""
+        return tuple(take_rows(self.engine, self._blocks(value), self.counts, rows) for value in values)
+
+    def trim(self, scores: Any, keep_fraction: float) -> Any:
+        """Return the weights of `spmld.pacing.trimming.trim`; those of verified entries are 1."""
+        rows = self._blocks(scores), self._blocks(self.signs)
+        weights = trim_blocks(self.engine, *rows, self.n_labels, keep_fraction)
+        if not self.engine.local:
+            return weights
+        return weights[0] if self.trusted is None else np.maximum(weights[0], self.trusted)
+
+    def learned(self) -> Any:
+        """Return which entries are of a label that both classes of the training samples of the fold contain."""
+
+        def count(signs: Any, *train: Any) -> Any:
+            return np.stack([[(signs[rows] > 0).sum(axis=0), (signs[rows] < 0).sum(axis=0)] for rows in train])
+
+        return self.map(partial(np.take, self.sum(count, self.signs, *self.train).all(axis=1), axis=0), self.fold)
+
+    def _store(self, values: Any) -> Any:
+        """Return an array with one row per sample as a value."""
+        return values if self.engine.local else self.engine.map(_same, split(values, self.counts, "folds"))
+
+    def _blocks(self, value: Any) -> Any:
+        return (value,) if self.engine.local else value
+
+
+def _same(value: Any) -> Any:
+    return value
