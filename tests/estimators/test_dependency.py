@@ -184,3 +184,13 @@ def test_invalid_parameters_are_named(name, value):
     scores, signs = ising(20)
     with pytest.raises(ValueError, match=f"The '{name}' parameter of DependencyCorrection must be"):
         DependencyCorrection(**{name: value}).fit(scores, signs)
+
+
+def test_a_fit_on_a_device_of_torch_is_that_of_numpy():
+    pytest.importorskip("torch")
+    scores, signs = ising(200)
+    known = hide(signs, np.random.default_rng(0).random(signs.shape) < 0.5)
+    expected = DependencyCorrection(tol=1e-8).fit(scores, signs, known=known).coef_
+    coef = DependencyCorrection(tol=1e-8, device="cpu").fit(scores, signs, known=known).coef_
+    assert isinstance(coef, np.ndarray)
+    np.testing.assert_allclose(coef, expected, atol=1e-8)

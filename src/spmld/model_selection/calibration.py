@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.isotonic import IsotonicRegression
 
 from spmld._validation import POSITIVE
+from spmld.core.losses import softplus
 
 _Floats = NDArray[np.float64]
 _Signs = NDArray[np.int8]
@@ -237,7 +238,7 @@ class _PooledLoss:
 
     def value(self, a: float, b: float, c: _Floats) -> float:
         log_odds = a * self.z + b + c[self.labels]
-        entries = np.logaddexp(0, log_odds) - self.targets * log_odds
+        entries = softplus(log_odds) - self.targets * log_odds
         return float(self.weights @ entries + self.penalty / 2 * c @ c)
 
     def newton_step(self, a: float, b: float, c: _Floats) -> tuple[float, float, _Floats, float]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from spmld._validation import UNIT_INTERVAL
+from spmld._validation import COMMON_CONSTRAINTS, UNIT_INTERVAL
 from spmld.core.losses import logistic
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.noise_estimate import fit_calibration
@@ -26,7 +26,7 @@ class AnswerModel(BaseEstimator):
 
     Parameters
     ----------
-    dependency_weight, completion_weight, decision
+    dependency_weight, completion_weight, decision, device
         As in `SelfPacedEnsemble`.
 
     Attributes
@@ -55,11 +55,13 @@ class AnswerModel(BaseEstimator):
         "dependency_weight": [UNIT_INTERVAL],
         "completion_weight": [UNIT_INTERVAL],
         "decision": DECISION_CONSTRAINTS,
+        "device": COMMON_CONSTRAINTS["device"],
     }
 
     dependency_weight: float = 0.3
     completion_weight: float = 1.0
     decision: Decision = "f1"
+    device: str | None = None
 
     def fit(
         self,
@@ -95,8 +97,10 @@ class AnswerModel(BaseEstimator):
         """
         self._validate_params()
         known = labels if known is None else read_labels(known, name="known")
-        self.dependency_ = DependencyCorrection().fit(scores, labels, entry_weight)
-        self.completion_dependency_ = DependencyCorrection().fit(scores, labels, entry_weight, known=known)
+        self.dependency_ = DependencyCorrection(device=self.device).fit(scores, labels, entry_weight)
+        self.completion_dependency_ = DependencyCorrection(device=self.device).fit(
+            scores, labels, entry_weight, known=known
+        )
         used = entry_weight if learned is None else entry_weight * learned
         noise = labels.signs, used, rates or (np.zeros(1), np.zeros(1)), labels.trusted
         # Shifts of labels need enough samples.

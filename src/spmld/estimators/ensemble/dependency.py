@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import row_slices
-from spmld._validation import POSITIVE, POSITIVE_INT
+from spmld._arrays import move, row_slices, to_numpy
+from spmld._device import to_device
+from spmld._validation import COMMON_CONSTRAINTS, POSITIVE, POSITIVE_INT
 from spmld.core.designs import OtherLabels, Penalty
 from spmld.core.losses import LOSSES, logistic
 from spmld.core.newton import newton_minimize
@@ -41,6 +42,8 @@ class DependencyCorrection(BaseEstimator):
         Stop when the norm of the gradient of a label is this fraction of its norm at zero.
     max_samples : int, default=10_000
         Maximum number of samples to fit on. If there are more, every second, third, ... sample is used.
+    device : str or None, default=None
+        As in `MaskedLogistic`.
 
     Attributes
     ----------
@@ -67,11 +70,13 @@ class DependencyCorrection(BaseEstimator):
         "C": [POSITIVE],
         "tol": [POSITIVE],
         "max_samples": [POSITIVE_INT],
+        "device": COMMON_CONSTRAINTS["device"],
     }
 
     C: float = 1.0
     tol: float = 1e-2
     max_samples: int = 10_000
+    device: str | None = None
 
     def fit(self, scores: Matrix, Y: Any, entry_weight: Matrix | None = None, known: Any = None) -> Self:
         """Learn the dependencies.
@@ -97,12 +102,12 @@ class DependencyCorrection(BaseEstimator):
         weights = signs != 0 if entry_weight is None else np.where(signs != 0, entry_weight, 0.0)
         z = _label_values(scores, known)
         part = slice(None, None, -(-len(scores) // self.max_samples))
-        problem, l = _problem(z[part], scores[part], signs[part], weights[part]), scores.shape[1]
-        loss, design, offset = LOSSES["logistic"], OtherLabels(np.arange(l)), problem.split(scores[part])
-        start, penalty = np.zeros((l + 1, l)), Penalty(1 / self.C)
-        self.coef_ = newton_minimize(
-            problem, loss, design, penalty, start, offset=offset, tol=self.tol, reorthogonalize=True
-        ).B
+        X = to_device(_side_by_side(z[part], scores[part]), self.device)
+        problem, l = _problem(X, signs[part], weights[part]), scores.shape[1]
+        design, start = OtherLabels(move(np.arange(l), X)), move(np.zeros((l + 1, l)), X)
+        options: Any = {"offset": problem.split(X[:, l:]), "tol": self.tol, "reorthogonalize": True}
+        result = newton_minimize(problem, LOSSES["logistic"], design, Penalty(1 / self.C), start, **options)
+        self.coef_ = to_numpy(result.B)
         return self
 
     def correct(self, scores: Matrix, known: Any = None, *, weight: float = 1.0) -> Matrix:
@@ -127,7 +132,7 @@ class DependencyCorrection(BaseEstimator):
         z, corrected = _label_values(scores, known), np.empty(scores.shape)
         design, nothing = OtherLabels(np.arange(scores.shape[1])), np.zeros(scores.shape, dtype=np.int8)
         for rows in row_slices(*z.shape):
-            problem = _problem(z[rows], scores[rows], nothing[rows], nothing[rows])
+            problem = _problem(_side_by_side(z[rows], scores[rows]), nothing[rows], nothing[rows])
             correction = np.concatenate(problem.map(lambda block: design.scores(block, self.coef_)))
             corrected[rows] = scores[rows] + weight * correction
         return corrected
@@ -146,7 +151,12 @@ def _label_values(scores: Matrix, known: Any) -> Matrix:
     return np.where(signs == 0, logistic(scores), signs > 0)
 
 
-def _problem(z: Matrix, scores: Matrix, signs: NDArray[np.int8], weights: NDArray[Any]) -> Problem:
-    """Return a problem with the features z and s side by side."""
-    group = np.zeros(len(scores), dtype=np.int8)
-    return make_problem(np.concatenate([z, scores], axis=1), signs, weights, group, 1)
+def _side_by_side(z: Matrix, scores: Matrix) -> Matrix:
+    """Return the features of `OtherLabels`."""
+    return np.concatenate([z, scores], axis=1)
+
+
+def _problem(X: Any, signs: NDArray[np.int8], weights: NDArray[Any]) -> Problem:
+    """Return a problem with one group of samples."""
+    group = np.zeros(X.shape[0], dtype=np.int8)
+    return make_problem(X, move(signs, X), move(weights, X), move(group, X), 1)

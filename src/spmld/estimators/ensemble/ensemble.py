@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from spmld._arrays import move, n_values, to_numpy
+from spmld._arrays import move, n_values, on_accelerator, to_numpy
 from spmld._device import to_device
 from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
 from spmld.estimators._base import MultiLabelEstimator
@@ -203,7 +203,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         entries = self._add_folds(Entries.in_memory(labels, weights), X, rng)
         shared = (Y, weights, entries.fold_indices(), HeldOutLoss(self.scoring), self.n_jobs, labels.trusted)
         data = {name: TrainingData(features[name], *shared) for name in views}
-        scores, self.self_paced_weights_ = self._fit_views(views, data, entries)
+        device = str(X.device) if on_accelerator(X) else self.device
+        scores, self.self_paced_weights_ = self._fit_views(views, data, entries, device)
         self.out_of_fold_scores_ = self.answers_.correct(scores)
 
     def _fit_blocks(self, data: BlockData) -> None:
@@ -224,7 +225,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         Y = Labels(signs, SIGNS).write_with_missing(None)
         return entries.with_folds(make_folds(self.cv, X, Y, random_state=seed))
 
-    def _fit_views(self, views: Mapping[str, View], data: Mapping[str, FoldData], entries: Entries) -> tuple[Any, Any]:
+    def _fit_views(
+        self, views: Mapping[str, View], data: Mapping[str, FoldData], entries: Entries, device: str | None = None
+    ) -> tuple[Any, Any]:
         """Fit to values that are in memory or in row blocks, and return out-of-fold scores and self-paced weights."""
         results = self._search(views, data, entries)
         self.params_ = {name: result.params for name, result in results.items()}
@@ -241,7 +244,10 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         sample, signs, weights, learned = entries.sample(scores, entries.signs, entries.weights, entries.learned())
         known = np.where(np.isnan(self.class_prior_), signs, signs > 0)  # no weak negatives
         self.answers_ = AnswerModel(
-            dependency_weight=self.dependency_weight, completion_weight=self.completion_weight, decision=self.decision
+            dependency_weight=self.dependency_weight,
+            completion_weight=self.completion_weight,
+            decision=self.decision,
+            device=device,
         ).fit(
             sample,
             Labels(signs, SIGNS, trusted=entries.trusted),
