@@ -1,7 +1,7 @@
 """Fits on a GPU: time, share of the time in GPU kernels, memory bandwidth of the W step, and agreement with the CPU.
 
 ``python -m benchmarks.accelerator [n_samples]`` requires torch with CUDA. The data are generated on the device: 1,024
-features, 200 labels, 30 % of the entries observed, float32. SelfPacedEnsemble is fitted to 100,000 of the samples, and
+features, 200 labels, 30 % of the entries observed, float32. SelfPacedEnsemble is fitted to 150,000 of the samples, and
 sparse features of NumPy with ``device="cuda"``.
 """
 
@@ -151,7 +151,7 @@ def main(*arguments):
     torch.backends.cuda.matmul.allow_tf32 = False
     compare_devices(torch, X[:20_000], Y[:20_000])
     time_sparse(torch)
-    time_flagship(torch, X[: min(n, 100_000)], Y[: min(n, 100_000)])
+    time_flagship(torch, X[:150_000], Y[:150_000])
 
 
 if __name__ == "__main__":
