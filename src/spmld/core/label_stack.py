@@ -88,26 +88,21 @@ class LabelStacks:
 
         Padded coefficients have the row after the last one.
         """
-        objective = self.objective
-        d, intercept = self._n_features, self.intercept
+        objective, g, intercept = self.objective, len(labels), self.intercept
         observed = [_select(index, labels) for index in self.by_label]
         X = [block.X[part.rows] for block, part in zip(objective.problem.blocks, observed, strict=True)]
-        X = X if len(labels) == 1 else [sp.csr_array(features) for features in X]
-        occurs = np.zeros((len(labels), d + intercept), dtype=bool)
-        occurs[:, d:] = True
-        for features, part in zip(X, observed, strict=True):
-            if sp.issparse(features):
-                occurs[np.repeat(part.label, np.diff(features.indptr)), features.indices] = True
-            else:
-                occurs[:] = True
-        width = int(occurs.sum(axis=1).max())
-        position = np.cumsum(occurs, axis=1, dtype=np.int32) - 1
-        position[:, d:] = width - 1  # the last row of coefficients is that of the intercepts
-        rows = np.full((len(labels), width), d + intercept)
-        rows[np.nonzero(occurs)[0], position[occurs]] = np.nonzero(occurs)[1]
+        X = X if g == 1 else [sp.csr_array(features) for features in X]
+        places = [
+            _places(features, part, self._n_features + intercept) for features, part in zip(X, observed, strict=True)
+        ]
+        column, rows = _arrange(places, g, self._n_features, intercept)
+        width = rows.shape[1]
 
-        def stack(block: Block, features: Any, part: _Observed) -> Block:
-            A = (_diagonal_blocks if sp.issparse(features) else _with_ones)(features, part, position, width, intercept)
+        def stack(block: Block, features: Any, place: Any, part: _Observed) -> Block:
+            if sp.issparse(features):
+                A = _diagonal_blocks(features, column[place], part, width, intercept)
+            else:
+                A = np.concatenate([features, np.ones((len(features), int(intercept)), features.dtype)], axis=1)
             Y, J = (np.zeros(part.shape, dtype=values.dtype) for values in (block.Y, block.J))
             Y[part.label, part.slot], J[part.label, part.slot] = block.Y[part.entries], block.J[part.entries]
             return Block(A, Y.T, J.T, np.zeros(part.shape[1], dtype=np.int8))
@@ -118,7 +113,7 @@ class LabelStacks:
             return loss.at(places.T, labels)
 
         engine = objective.problem.engine
-        problem = replace(objective.problem, blocks=objective.problem.map(stack, X, observed))
+        problem = replace(objective.problem, blocks=objective.problem.map(stack, X, places, observed))
         losses = engine.map(at_rows, objective.losses, observed)
         offsets = tuple(offset if isinstance(offset, float) else offset[labels] for offset in objective.offsets)
         stacked = replace(objective, problem=problem, losses=losses, design=StackedFeatures(), offsets=offsets)
@@ -134,19 +129,43 @@ def _select(index: sp.csc_array, labels: Array) -> _Observed:
     return _Observed(part.indices, part.data, label, slot, (len(labels), int(counts.max())))
 
 
-def _diagonal_blocks(X: Any, part: _Observed, position: Array, width: int, intercept: bool) -> sp.csr_array:
-    """Return the features of each label as a diagonal block, with a last column of ones if there is an intercept."""
-    lengths, (g, m) = np.diff(X.indptr), part.shape
-    label = np.repeat(part.label, lengths)
-    indices, data = position[label, X.indices] + (width * label).astype(np.int32), X.data
+def _places(X: Any, part: _Observed, n_features: int) -> Any:
+    """Return the index of the label and feature of each value of X among those of all labels of the stack."""
+    if not sp.issparse(X):
+        return slice(None)
+    if part.shape[0] == 1:
+        return X.indices
+    return X.indices + np.repeat(n_features * part.label, np.diff(X.indptr))
+
+
+def _arrange(places: list[Any], g: int, d: int, intercept: bool) -> tuple[Array, Array]:
+    """Return the column of each label and feature in the stack, and the feature of each coefficient of each label.
+
+    The last coefficient is the intercept. Before it, padded coefficients have the feature after the last one.
+    """
+    total = d + intercept
+    occurs = np.zeros((g, total), dtype=bool)
+    occurs[:, d:] = True
+    for place in places:
+        occurs.reshape(-1)[place] = True
+    occurring = np.flatnonzero(occurs)
+    label, feature = divmod(occurring, total) if g > 1 else (0, occurring)
+    first = np.searchsorted(occurring, total * np.arange(g + 1))
+    width = int(np.diff(first).max())
+    position = np.arange(len(occurring)) + (width * np.arange(g) - first[:-1])[label]
     if intercept:
-        indices = np.insert(indices, X.indptr[1:], width * part.label + width - 1)
+        position[first[1:] - 1] = width * np.arange(1, g + 1) - 1
+    column, rows = np.zeros(g * total, dtype=np.int32), np.full(g * width, total)
+    column[occurring], rows[position] = position, feature
+    return column, rows.reshape(g, width)
+
+
+def _diagonal_blocks(X: Any, columns: Array, part: _Observed, width: int, intercept: bool) -> sp.csr_array:
+    """Return the features of each label as a diagonal block, with a last column of ones if there is an intercept."""
+    (g, m), data = part.shape, X.data
+    if intercept:
+        columns = np.insert(columns, X.indptr[1:], width * part.label + width - 1)
         data = np.insert(data, X.indptr[1:], 1)
     starts = np.zeros(g * m + 1, dtype=np.int32)
-    starts[part.label * m + part.slot + 1] = lengths + intercept
-    return sp.csr_array((data, indices, np.cumsum(starts, dtype=np.int32)), shape=(g * m, g * width))
-
-
-def _with_ones(X: Array, part: _Observed, position: Array, width: int, intercept: bool) -> Array:
-    """Return the dense features of one label, with a last column of ones if there is an intercept."""
-    return np.concatenate([X, np.ones((len(X), int(intercept)), dtype=X.dtype)], axis=1)
+    starts[part.label * m + part.slot + 1] = np.diff(X.indptr) + intercept
+    return sp.csr_array((data, columns, np.cumsum(starts, dtype=np.int32)), shape=(g * m, g * width))
