@@ -65,9 +65,11 @@ def mutants(file):
 
 
 def _code(node):
-    """Yield the nodes below a node, without annotations, decorators and error messages."""
+    """Yield the nodes below a node, without annotations, decorators, error messages and checks of lengths."""
+    if isinstance(node, (ast.Raise, ast.JoinedStr)) or (isinstance(node, ast.keyword) and node.arg == "strict"):
+        return
     for field, value in ast.iter_fields(node):
-        if field in ("annotation", "returns", "decorator_list") or isinstance(node, (ast.Raise, ast.JoinedStr)):
+        if field in ("annotation", "returns", "decorator_list"):
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
@@ -98,5 +100,5 @@ def _changes(node):
     elif isinstance(node, ast.Return) and node.value is not None and not isinstance(node.value, ast.Constant):
         yield changed(value=ast.Constant(None))
     elif isinstance(node, ast.Call):
-        for i in range(len(node.keywords)):
+        for i in (i for i, keyword in enumerate(node.keywords) if keyword.arg != "strict"):
             yield changed(keywords=node.keywords[:i] + node.keywords[i + 1 :])

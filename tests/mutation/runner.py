@@ -149,11 +149,11 @@ class Runner:
         os._exit(0)
 
     def _in_new_process(self, mutant):
-        """Run the tests that name the changed module, then the others of its package."""
+        """Run the tests of default values and those that name the changed module, then the others of its package."""
         package, name = Path(mutant.file).parts[2], Path(mutant.file).stem
         paths = sorted((self.root / "tests" / package).glob("test_*.py"))
         near = [path for path in paths if name.strip("_") in path.stem or f".{name} import" in path.read_text()]
-        for stage in ([f"src/spmld/{package}", *near], [path for path in paths if path not in near]):
+        for stage in (["tests/test_defaults.py", f"src/spmld/{package}", *near], [path for path in paths if path not in near]):
             command = [sys.executable, "-m", "pytest", *FLAGS, *map(str, stage)]
             env = {**os.environ, "PYTHONPATH": f"{self.root}/src:{self.root}", "PYTHONDONTWRITEBYTECODE": "1"}
             process = subprocess.run(

@@ -26,10 +26,10 @@ def exact_steps(tol: float | None, *, reproducible: bool = False) -> tuple[Block
     if tol is None:
         return EXACT
     residual = max(0.03 * tol**0.5, 1e-12)
+    update_V = UpdateV(tol=residual / 10)
     if reproducible:
-        update_V = UpdateV(tol=residual / 10, reorthogonalize=True)
         return UpdateZ(rounding=1e-10), update_V, UpdateU(), UpdateW(tol=min(residual, 1e-10), max_iter=500)
-    return UpdateZ(), UpdateV(tol=residual / 10), UpdateU(), UpdateW(tol=residual)
+    return UpdateZ(), update_V, UpdateU(), UpdateW(tol=residual)
 
 
 class PacedWeights(NamedTuple):
