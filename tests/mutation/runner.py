@@ -153,7 +153,10 @@ class Runner:
         package, name = Path(mutant.file).parts[2], Path(mutant.file).stem
         paths = sorted((self.root / "tests" / package).glob("test_*.py"))
         near = [path for path in paths if name.strip("_") in path.stem or f".{name} import" in path.read_text()]
-        for stage in (["tests/test_defaults.py", f"src/spmld/{package}", *near], [path for path in paths if path not in near]):
+        for stage in (
+            ["tests/test_defaults.py", f"src/spmld/{package}", *near],
+            [path for path in paths if path not in near],
+        ):
             command = [sys.executable, "-m", "pytest", *FLAGS, *map(str, stage)]
             env = {**os.environ, "PYTHONPATH": f"{self.root}/src:{self.root}", "PYTHONDONTWRITEBYTECODE": "1"}
             process = subprocess.run(
@@ -166,7 +169,7 @@ class Runner:
 
 def replace_code(functions, file, original, changed):
     """Give functions of a file their changed code; return whether that was possible."""
-    old, new = ({key: code for key, code in _codes(compile(text, file, "exec"))} for text in (original, changed))
+    old, new = (dict(_codes(compile(text, file, "exec"))) for text in (original, changed))
     if old.keys() != new.keys():
         return False
     try:
