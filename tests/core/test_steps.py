@@ -1,12 +1,13 @@
 """Exact block updates: they minimize their block, never raise the objective, and agree with simple implementations."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from spmld.core.correlation import UpdateZ
-from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ
+from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ, descend
 from spmld.core.latent_solver import EXACT as LATENT_STEPS
 from spmld.core.latent_solver import exact_steps
 from spmld.core.losses import LOSSES
@@ -162,3 +163,18 @@ def test_updates_as_accurate_as_a_fit_requires():
         assert (Z.rounding, V.tol, W.tol, W.max_iter) == pytest.approx(
             (1e-10, residual / 10, min(residual, 1e-10), 500)
         )
+
+
+def test_descent_in_the_weights_of_features_is_that_of_the_objective(monkeypatch):
+    """The predicted latent labels, which change with W, do not count as variables."""
+    problem, objective, state = make_case()
+
+    def value(x):
+        return objective.value(problem, set_W(problem, state, x[0]))
+
+    def gradient(x):
+        return (difference(lambda W: value((W,)), x[0]),)
+
+    (W,) = descend((state.W,), value, gradient, max_iter=2)
+    monkeypatch.setattr("spmld.core.descent.descend", partial(descend, max_iter=2))
+    np.testing.assert_allclose(DescendW()(problem, objective, state).W, W, atol=1e-5)

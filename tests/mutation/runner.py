@@ -23,7 +23,8 @@ from coverage import Coverage
 
 from tests.mutation.changes import ROOT
 
-SECONDS = 180  # of CPU time
+SECONDS = 120
+"""CPU time of a mutant in addition to twice the time of its tests, and a fifth of that of a new process."""
 FLAGS = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore"]
 _FORK = multiprocessing.get_context("fork")
 
@@ -95,8 +96,9 @@ class Runner:
             # A test without a duration is new, and is not in the table.
             chosen += [item for item in items if item.nodeid not in durations and f"/{package}/" in item.nodeid]
             at_import = not mutant.in_function or any("" in tests[mutant.file, i] for i in range(first, last + 1))
+            seconds = SECONDS + 2 * sum(durations.get(item.nodeid, 0.0) for item in chosen)
             started = time.perf_counter()
-            self.report(mutant, self.judge(mutant, chosen, at_import), time.perf_counter() - started)
+            self.report(mutant, self.judge(mutant, chosen, at_import, seconds), time.perf_counter() - started)
         return True
 
     def _record(self, session):
@@ -123,7 +125,7 @@ class Runner:
         self.table.write_text(json.dumps({"durations": durations, "lines": lines}))
         os._exit(0)
 
-    def judge(self, mutant, items, at_import):
+    def judge(self, mutant, items, at_import, seconds):
         """Test a mutant; return killed, timeout or survived."""
         file = self.root / mutant.file
         original = file.read_bytes()
@@ -131,13 +133,13 @@ class Runner:
         try:
             if at_import:
                 return self._in_new_process(mutant)
-            return _outcome(_FORK.Process(target=self._in_fork, args=(mutant, original, items)))
+            return _outcome(_FORK.Process(target=self._in_fork, args=(mutant, original, items, seconds)))
         finally:
             file.write_bytes(original)
 
-    def _in_fork(self, mutant, original, items):
+    def _in_fork(self, mutant, original, items, seconds):
         """Replace the code of the changed function, run the tests and exit with 1 if one fails."""
-        _limit()
+        _limit(int(seconds))
         file = str(self.root / mutant.file)
         functions = [function for function in self.functions if function.__code__.co_filename == file]
         if not replace_code(functions, file, original, mutant.source()):
@@ -194,9 +196,9 @@ def _key(code):
     return code.co_qualname, code.co_firstlineno, code.co_varnames[: code.co_argcount]
 
 
-def _limit():
+def _limit(seconds=5 * SECONDS):
     """Limit the CPU time of a process, and discard its output."""
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     null = os.open(os.devnull, os.O_RDWR)
     for number in (1, 2):
         os.dup2(null, number)
@@ -205,7 +207,7 @@ def _limit():
 def _outcome(process):
     """Run a process; return killed, timeout or survived."""
     process.start()
-    process.join(10 * SECONDS)
+    process.join(20 * SECONDS)
     if process.is_alive():
         process.kill()
         process.join()
