@@ -11,22 +11,10 @@ import random
 from dataclasses import asdict
 from pathlib import Path
 
-from scipy.stats import beta
-
 from tests.mutation.changes import ROOT, mutants
-from tests.mutation.runner import Runner, temporary_copy
+from tests.mutation.runner import Runner, interval, temporary_copy
 
 PACKAGES = ("core", "labels", "metrics", "model_selection", "pacing", "persistence")
-
-
-def interval(killed, total):
-    """Return the 95 % confidence interval of Clopper and Pearson.
-
-    >>> [round(bound, 3) for bound in interval(26, 30)]
-    [0.693, 0.962]
-    """
-    low = beta.ppf(0.025, killed, total - killed + 1) if killed else 0.0
-    return float(low), float(beta.ppf(0.975, killed + 1, total - killed) if killed < total else 1.0)
 
 
 def main():
@@ -35,14 +23,13 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"))
     parser.add_argument("--packages", nargs="+", default=PACKAGES)
-    parser.add_argument("--table", type=Path, default=Path("mutants-tests.json"), help="lines that each test executes")
+    parser.add_argument("--table", type=Path, help="file for the lines that each test executes; used if it exists")
     options = parser.parse_args()
     files = [
         path.relative_to(ROOT) for name in options.packages for path in sorted((ROOT / "src/spmld" / name).glob("*.py"))
     ]
     everything = [mutant for file in files for mutant in mutants(file)]
-    number = min(options.number, len(everything))
-    chosen = random.Random(options.seed).sample(everything, number)
+    chosen = random.Random(options.seed).sample(everything, min(options.number, len(everything)))
     outcomes = []
     with temporary_copy() as name, options.out.open("a") as out:
 
@@ -53,7 +40,8 @@ def main():
             out.write(json.dumps({"seed": options.seed, **asdict(mutant), "outcome": outcome}) + "\n")
             out.flush()
 
-        Runner(Path(name).resolve(), options.packages, chosen, report, options.table.resolve()).run()
+        table = (options.table or Path(name) / "table.json").resolve()
+        Runner(Path(name).resolve(), options.packages, chosen, report, table).run()
     killed = len(outcomes) - outcomes.count("survived")
     low, high = interval(killed, len(outcomes))
     print(f"{killed} of {len(outcomes)} mutants killed, of {len(everything)}: {killed / len(outcomes):.1%}")

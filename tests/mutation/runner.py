@@ -20,6 +20,7 @@ from types import CodeType, FunctionType
 
 import pytest
 from coverage import Coverage
+from scipy.stats import beta
 
 from tests.mutation.changes import ROOT
 
@@ -27,13 +28,6 @@ SECONDS = 120
 """CPU time of a mutant in addition to twice the time of its tests, and a fifth of that of a new process."""
 FLAGS = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore"]
 _FORK = multiprocessing.get_context("fork")
-
-
-def copy_repository(root):
-    """Copy what the tests need to a folder."""
-    for part in ("src", "tests", "docs"):
-        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", "_build"))
-    shutil.copy(ROOT / "pyproject.toml", root)
 
 
 class Runner:
@@ -215,7 +209,20 @@ def _outcome(process):
 
 
 def temporary_copy():
-    """Return a temporary folder with a copy of the repository."""
+    """Return a temporary folder with a copy of what the tests need."""
     folder = tempfile.TemporaryDirectory()
-    copy_repository(Path(folder.name).resolve())
+    for part in ("src", "tests", "docs"):
+        ignored = shutil.ignore_patterns("__pycache__", "_build")
+        shutil.copytree(ROOT / part, Path(folder.name) / part, ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", folder.name)
     return folder
+
+
+def interval(killed, total):
+    """Return the 95 % confidence interval of Clopper and Pearson.
+
+    >>> [round(bound, 3) for bound in interval(26, 30)]
+    [0.693, 0.962]
+    """
+    low = beta.ppf(0.025, killed, total - killed + 1) if killed else 0.0
+    return float(low), float(beta.ppf(0.975, killed + 1, total - killed) if killed < total else 1.0)
