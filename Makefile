@@ -28,7 +28,7 @@ test-oldest: ## run the tests with the oldest supported versions of all dependen
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 .venv-oldest/bin/python -m pytest $(PYTEST_FLAGS)
 
 mutants: .venv/test ## change MUTANTS random expressions of the source, and count how many the tests notice
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m tests.mutants $(MUTANTS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m tests.mutation $(MUTANTS)
 
 test-kernels: .venv/test ## run the numerical tests under each BLAS kernel of this CPU, and without NumPy's dispatched CPU features
 	SCIPY_ARRAY_API=1 $(BIN)/python -m tests.kernels $(PYTEST_FLAGS) $(KERNEL_TESTS)

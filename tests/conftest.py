@@ -4,8 +4,13 @@ import signal
 import warnings
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from spmld.datasets import find_file, list_datasets, load_dataset, read_mat
+
+# No test depends on timing.
+settings.register_profile("spmld", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("spmld")
 
 # Commands that tests interrupt would inherit an ignored SIGINT, as shells set it for jobs in the background.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -1,6 +1,7 @@
 """Verified entries and decisions on the command line."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 import spmld
 from spmld.cli import main
 from spmld.cli.methods import METHODS, build, uses_trusted
+from spmld.cli.trusted import _match_samples
 from spmld.datasets import Dataset, make_planted, read_npz, write_dataset
 from tests.cli.songs import FEATURES, LABELS
 
@@ -195,3 +197,22 @@ def test_trusted_cannot_be_combined_with_a_model(cli):
     status, _, err = cli("complete", "marked.csv", "--model", "m.skops", "--trusted", "verified")
     assert status == 2
     assert "--trusted cannot be combined with --model" in err
+
+
+def test_rows_are_matched_by_identifiers(tmp_path):
+    file, mask = tmp_path / "mask.csv", np.array([[1.0], [0.0], [1.0]])
+    data = SimpleNamespace(roles=SimpleNamespace(id="song"), sample_names=["7", "b", "c "])
+    for names, expected in (
+        (["c", "007", "b"], [0, 1, 1]),  # in another order, and 007 is 7
+        (["7.0", "x", "c"], [1, 0, 1]),  # b is not in the file
+        (["b", "b", "c"], [1, 0, 1]),  # ambiguous: by position
+    ):
+        file.write_text("\n".join(["song,label_a", *(f"{name},1" for name in names)]))
+        matched = _match_samples(str(file), "csv", mask, data)
+        np.testing.assert_array_equal(matched[:, 0], expected)
+    file.write_text("song,label_a\nx,1\ny,1\nz,1")
+    with pytest.raises(ValueError, match="has no sample of the data: the values of 'song' are x, y, z"):
+        _match_samples(str(file), "csv", mask, data)
+    file.write_text("label_a\n1\n0\n1")
+    for other in (data, SimpleNamespace(roles=None), SimpleNamespace(roles=data.roles, sample_names=None)):
+        np.testing.assert_array_equal(_match_samples(str(file), "csv", mask, other), mask)

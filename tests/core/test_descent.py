@@ -106,3 +106,28 @@ def test_retraction_is_applied_to_every_trial():
         (start,), value, lambda x: (np.array([1.0, 0.0]) - x[0][0] * x[0],), lambda x: (x[0] / np.linalg.norm(x[0]),)
     )
     np.testing.assert_allclose(x, [-1, 0], atol=1e-2)
+
+
+def test_a_step_that_lowers_the_value_a_little_is_accepted_after_25_trials():
+    """The second step has length 4e-12 by the last decrease, and ends the iteration."""
+    tried = []
+
+    def value(x):
+        tried.append(x[0][0])
+        return -1e-12 * min(len(tried) - 1, 25) / 25 - 1e-24 * max(len(tried) - 26, 0) / 25
+
+    (x,) = descend((np.zeros(1),), value, lambda x: (np.ones(1),), max_iter=9)
+    assert len(tried) == 1 + 25 + 25
+    assert x[0] == pytest.approx(-(2.0**-24), rel=1e-6)
+
+
+def test_at_most_60_iterations():
+    n_gradients = 0
+
+    def gradient(x):
+        nonlocal n_gradients
+        n_gradients += 1
+        return (np.ones(1),)
+
+    descend((np.zeros(1),), lambda x: float(x[0][0]), gradient)
+    assert n_gradients == 60

@@ -1,8 +1,10 @@
 """The outer iteration: records, callback and status."""
 
+import numpy as np
 import pytest
 
-from spmld.core.iteration import Status, iterate
+from spmld.core.iteration import Status, iterate, storing
+from spmld.core.lazy_matrix import LazyMatrix, loaded
 
 
 def halve(number, x):
@@ -42,3 +44,42 @@ def test_messages_name_the_limit():
     message = Status.MAX_ITER.message(20)
     assert message.startswith("The maximum number of iterations (max_iter=20) was reached before convergence")
     assert message.endswith("increase max_iter or tol")
+
+
+class Memory:
+    """A store that keeps the last state of each stage."""
+
+    def __init__(self):
+        self.stages = {}
+
+    def load(self, stage):
+        return self.stages.get(stage)
+
+    def save(self, stage, state, history, converged):
+        self.stages[stage] = (state, list(history), converged)
+        return state
+
+
+def test_a_stored_iteration_is_resumed_with_its_history():
+    whole, store = iterate(halve, 1.0, max_iter=10, stage="main"), Memory()
+    with storing(store):
+        assert iterate(halve, 1.0, max_iter=2, stage="main").status is Status.MAX_ITER
+        assert iterate(halve, 8.0, max_iter=1, stage="other").state == 4
+        resumed = iterate(halve, 1.0, max_iter=10, stage="main")
+        assert (resumed.state, resumed.status) == (whole.state, Status.CONVERGED)
+        assert [record["iteration"] for record in resumed.history] == [1, 2, 3]
+        again = iterate(None, 1.0, max_iter=10, stage="main")  # has converged: nothing is computed
+        assert (again.state, again.status, len(again.history)) == (whole.state, Status.CONVERGED, 3)
+    assert iterate(halve, 1.0, max_iter=1, stage="main").state == 0.5  # nothing is stored outside the context
+
+
+def test_a_lazy_matrix_is_read_once_for_consecutive_products():
+    first, second, recent, reads = np.array([[1.0, 2.0], [0.0, 1.0]]), np.eye(2), {}, []
+    A, B = (LazyMatrix(lambda M=M: reads.append(M) or M, (2, 2), recent) for M in (first, second))
+    np.testing.assert_array_equal(A @ second, first)
+    np.testing.assert_array_equal(A.T @ second, first.T)
+    assert len(reads) == 1
+    np.testing.assert_array_equal(loaded(B), second)
+    np.testing.assert_array_equal(loaded(A), first)
+    assert len(reads) == 3
+    assert loaded(first) is first

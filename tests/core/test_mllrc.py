@@ -227,3 +227,10 @@ def test_labels_never_observed_have_zero_coefficients():
     B, fit = pose(replace(problem, blocks=blocks))
     S = solve(fit, 0.5, max_iter=5000, tol=1e-10).state
     np.testing.assert_allclose((B @ S)[:, 0], 0, atol=1e-9)
+
+
+def test_it_ends_with_the_first_step_shorter_than_the_tolerance_times_the_norm_of_the_identity():
+    _, fit = pose(random_case())
+    first = np.linalg.norm(solve(fit, 0.5, max_iter=1, tol=0.0).state - np.eye(5))
+    for factor, status in ((0.99, Status.MAX_ITER), (1.01, Status.CONVERGED)):
+        assert solve(fit, 0.5, max_iter=1, tol=factor * first / np.sqrt(5)).status is status

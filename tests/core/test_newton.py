@@ -232,3 +232,14 @@ def test_label_graph_connects_labels_that_occur_together():
         tol=1e-8,
     ).B[:-1]
     np.testing.assert_allclose(strong[:, 0], strong[:, 1], atol=1e-4)
+
+
+@pytest.mark.parametrize(("dtype", "recomputed"), [(np.float64, False), (np.float32, True)])
+def test_scores_are_recomputed_in_single_precision_before_the_end(dtype, recomputed, monkeypatch):
+    calls, scores = [], LinearObjective.scores
+    monkeypatch.setattr(LinearObjective, "scores", lambda *arguments: calls.append(1) or scores(*arguments))
+    data = make_problem(X.astype(dtype), Y, J.astype(dtype), np.zeros(n, dtype=int), 1)
+    design, penalty, shape = MODELS["label graph"]
+    result = newton_minimize(data, LOSSES["logistic"], design, penalty, np.zeros(shape, dtype), tol=1e-3)
+    assert result.steps > 1
+    assert (len(calls) > 1) == recomputed

@@ -1,17 +1,19 @@
 """Exact block updates: they minimize their block, never raise the objective, and agree with simple implementations."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.correlation import UpdateZ
-from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ
+from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ, descend
+from spmld.core.latent_solver import EXACT as LATENT_STEPS
+from spmld.core.latent_solver import exact_steps
 from spmld.core.losses import LOSSES
 from spmld.core.problem import set_rows, set_W
 from spmld.core.steps import UpdateU, UpdateV, UpdateW
-from spmld.core.terms import Correlation
+from spmld.core.terms import Correlation, Coupling, Ridge
 from spmld.studies.released import ReleasedCorrelation, ReleasedCoupling, RowNormRidge
 
 from .cases import difference, make_case
@@ -117,32 +119,62 @@ def test_close_model_lowers_the_objective_more_than_the_safe_one(name):
     assert values[False] < values[True]
 
 
-@pytest.mark.parametrize("axis", [None, 1])
-def test_conjugate_gradient_solves(axis):
-    rng = np.random.default_rng(0)
-    B, x = rng.normal(size=(4, 4)), rng.normal(size=(7, 4))
-    A = B @ B.T + np.eye(4)
-    x[2] = 0  # a zero target must not lead to a division by zero
-    solution = conjugate_gradient(
-        lambda v: v @ A, lambda r: r / np.diag(A), x @ A, rng.normal(size=x.shape), 1e-12, 50, axis
-    )
-    np.testing.assert_allclose(solution, x, atol=1e-9)
+@pytest.mark.parametrize("step", [UpdateZ(), DescendZ()])
+def test_without_correlation_its_factors_do_not_change(step):
+    problem, objective, state = make_case(correlation=Correlation())
+    assert step(problem, objective, state) is state
 
 
-@pytest.mark.parametrize("axis", [None, 0])
-def test_rounding_errors_do_not_grow_with_reorthogonalization(axis):
-    # Two isolated large eigenvalues: plain residuals lose their orthogonality when these have converged.
-    values = np.append(np.linspace(0.08, 5, 798), [9.1, 14.3])[:, None]
-    rng = np.random.default_rng(0)
-    target = rng.normal(size=(800, 1))
-    perturbed = target * (1 + 1e-14 * rng.normal(size=target.shape))
-
-    def difference(reorthogonalize):
-        first, second = (
-            conjugate_gradient(lambda x: values * x, lambda r: r, b, None, 0.0, 20, axis, reorthogonalize)
-            for b in (target, perturbed)
+@pytest.mark.parametrize("tol", [1e-2, 1e-6])
+def test_systems_are_solved_as_accurately_as_the_tolerance_requires(tol):
+    """The objective at an inexact solution exceeds the minimum by about the square of the tolerance."""
+    problem, objective, state = make_case(weighted=True)
+    for name in "VUW":
+        exact, inexact = (
+            objective.value(problem, replace(EXACT[name], tol=t)(problem, objective, state)) for t in (1e-12, tol)
         )
-        return np.abs(first - second).max()
+        assert 0 <= inexact - exact + 1e-9 < 10 * tol**2 * objective.value(problem, state) + 2e-9
+        unchanged = replace(EXACT[name], max_iter=0)(problem, objective, state)
+        assert objective.value(problem, unchanged) == pytest.approx(objective.value(problem, state))
 
-    assert difference(reorthogonalize=True) < 1e-11
-    assert difference(reorthogonalize=False) > 1e-6
+
+def test_slices_of_rows_do_not_change_the_steps(monkeypatch):
+    problem, objective, state = make_case(weighted=True, block_rows=100)
+    expected = [EXACT[name](problem, objective, state) for name in "VU"]
+    monkeypatch.setattr("spmld.core.steps.MEMORY", 30)
+    for name, whole in zip("VU", expected, strict=True):
+        sliced = EXACT[name](problem, objective, state)
+        np.testing.assert_allclose(sliced.U, whole.U, atol=1e-9)
+        np.testing.assert_allclose(sliced.rows[0].V, whole.rows[0].V, atol=1e-9)
+
+
+def test_weights_of_features_are_finite_without_any_term():
+    problem, objective, state = make_case(correlation=Correlation(), coupling=Coupling(0.0), ridge=Ridge())
+    np.testing.assert_array_equal(UpdateW()(problem, objective, state).W, state.W)
+
+
+def test_updates_as_accurate_as_a_fit_requires():
+    assert exact_steps(None) == LATENT_STEPS
+    for tol, residual in ((1e-4, 3e-4), (0.0, 1e-12)):
+        Z, V, U, W = exact_steps(tol)
+        assert (UpdateZ(), UpdateU()) == (Z, U)
+        assert (V.tol, W.tol) == pytest.approx((residual / 10, residual))
+        Z, V, U, W = exact_steps(tol, reproducible=True)
+        assert (Z.rounding, V.tol, W.tol, W.max_iter) == pytest.approx(
+            (1e-10, residual / 10, min(residual, 1e-10), 500)
+        )
+
+
+def test_descent_in_the_weights_of_features_is_that_of_the_objective(monkeypatch):
+    """The predicted latent labels, which change with W, do not count as variables."""
+    problem, objective, state = make_case()
+
+    def value(x):
+        return objective.value(problem, set_W(problem, state, x[0]))
+
+    def gradient(x):
+        return (difference(lambda W: value((W,)), x[0]),)
+
+    (W,) = descend((state.W,), value, gradient, max_iter=2)
+    monkeypatch.setattr("spmld.core.descent.descend", partial(descend, max_iter=2))
+    np.testing.assert_allclose(DescendW()(problem, objective, state).W, W, atol=1e-5)

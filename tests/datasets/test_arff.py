@@ -155,7 +155,7 @@ def sparse_or_dense(draw):
     return "\n".join(["@relation 'a b'", *head, "@data", *rows]), sparse
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(sparse_or_dense())
 def test_values_agree_with_another_parser(case):
     text, sparse = case
@@ -173,7 +173,7 @@ def test_values_agree_with_another_parser(case):
         assert [[converted(i, value) for i, value in enumerate(row)] for row in content.rows] == expected["data"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(WORD)
 def test_quoted_names_are_read_back(name):
     text = f"@relation {quote(name)}\n@attribute\t{quote(name)}\t{{{quote(name)},b c}}\n@data\n{{0 {quote(name)}}}"

@@ -80,7 +80,7 @@ def test_missing_and_weighted_labels_give_the_scores_of_the_reference(k, data):
         assert_allclose(model.predict_proba(data.new), reference(data.X, Y, data.new, k, weights=weights), atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(2, 20),

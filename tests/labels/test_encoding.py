@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from spmld.labels import decode_missing, observed, read_labels
+from spmld.labels.block_reading import read_signs, summarize_labels
 from spmld.labels.trusted import mark_trusted
 
 SIGNS = np.array([[1, -1, 0], [0, 1, -1]])
@@ -41,6 +42,8 @@ NUMBERS = np.array([[1, 0, np.nan], [np.nan, 1, 0]])
         (sp.coo_matrix(np.nan_to_num(NUMBERS)), sp.csr_array(~np.isnan(NUMBERS))),
         (sp.csr_array(SIGNS), SIGNS != 0),
         (torch.from_numpy(NUMBERS), None),
+        (torch.from_numpy(2 * NUMBERS - 1), None),
+        (torch.from_numpy(np.where(np.isnan(NUMBERS), 1, NUMBERS)), ~np.isnan(NUMBERS)),
     ],
 )
 def test_all_forms_are_read_alike(Y, mask):
@@ -59,6 +62,17 @@ def test_entries_not_stored_in_a_sparse_matrix_are_negative():
     for mask in (None, np.ones((2, 2), dtype=bool)):
         with pytest.raises(ValueError, match="Y contains -1, 0 and 1"):
             read_labels(stored_zero, mask)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, torch.asarray])
+def test_classes_are_those_of_the_values(convert):
+    for values, classes in (([[0.0, 1.0]], [0, 1]), ([[-1.0, 1.0]], [-1, 1]), ([[1.0, 1.0]], [0, 1])):
+        np.testing.assert_array_equal(read_labels(convert(values)).classes, classes)
+    assert read_labels(convert([1.0, 0.0])).one_dimensional
+    with pytest.raises(ValueError, match="no observed entry: all 2 are missing"):
+        read_labels(convert([[np.nan, np.nan]]))
+    with pytest.raises(ValueError, match="has values other than labels"):
+        read_labels(convert([[0.0, 1.0, 3.0]]))
 
 
 def test_column_names_are_kept():
@@ -102,6 +116,8 @@ def test_three_values_are_ambiguous_and_can_be_decoded():
     [
         ([[0.5, 1]], None, "Y has values other than labels: 0.5, 1.0"),
         ([[0, 1, 2]] * 3, None, "values other than labels: 0, 1, 2"),
+        ([[1, 2, 3, 4, 5]], None, r"values other than labels: 1, 2, 3, 4, 5\. Accepted"),
+        ([[1, 2, 3, 4, 5, 6]], None, r"values other than labels: 1, 2, 3, 4, 5, \.\.\."),
         ([0.1, 0.7, 0.3], None, "Unknown label type: Y is continuous"),
         ([1, 2, 3], None, "Y is one label and needs two classes, got 3 classes"),
         (np.array([["a", 1]], dtype=object), None, "Y mixes values of types int, str"),
@@ -156,3 +172,22 @@ def test_sparse_labels_take_a_few_bytes_per_entry(dtype):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 6 * 500 * 400  # signs and masks of one byte, not eight
+
+
+@pytest.mark.parametrize("one_dimensional", [False, True])
+def test_blocks_are_read_with_the_encoding_of_all_blocks(one_dimensional):
+    """Whether 1 alone means positive among -1 and 1, or whether it is one of two other classes, is known of all."""
+    Y = np.array([[1.0, np.nan], [np.nan, np.nan], [1.0, 1.0], [-1.0, 1.0]])
+    Y = Y[:, 0] if one_dimensional else Y
+    blocks, whole = (Y[:1], Y[1:2], Y[2:]), read_labels(Y)
+    form = sum(map(summarize_labels, blocks[1:]), summarize_labels(blocks[0])).form()
+    np.testing.assert_array_equal(form.classes, whole.classes)
+    assert (form.one_dimensional, form.names, form.shape) == (one_dimensional, None, (0, whole.shape[1]))
+    np.testing.assert_array_equal(np.concatenate([read_signs(block, None, form) for block in blocks]), whole.signs)
+    mask = Y > 0
+    np.testing.assert_array_equal(read_signs(Y, mask, form), read_labels(Y, mask, classes=form.classes).signs)
+    np.testing.assert_array_equal(summarize_labels(Y, mask).values, [1])
+    with pytest.raises(ValueError, match="must have the same labels"):
+        summarize_labels(Y) + summarize_labels(np.ones((2, 3)))
+    with pytest.raises(ValueError, match=r"must have shape .* got \(1, 1, 1\)"):
+        summarize_labels([[[1]]])

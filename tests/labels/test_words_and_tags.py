@@ -6,6 +6,7 @@ import pytest
 
 from spmld import MaskedLogistic
 from spmld.labels import read_labels, read_tags
+from spmld.labels.tags import split_tags
 
 SIGNS = np.array([[1, -1], [-1, 1], [0, 1]])
 
@@ -124,3 +125,10 @@ def test_other_words_are_labels(words):
 def test_one_list_with_a_separator_is_enough():
     assert read_tags(["a;b", "c", "a"]).names == ["a", "b", "c"]
     assert read_tags(["hip hop", "rock"]).names == ["hip hop", "rock"]
+
+
+def test_single_brackets_are_part_of_a_tag_and_empty_items_are_not_tags():
+    assert split_tags("[live] set; demo", ";") == ["[live] set", "demo"]
+    assert split_tags("set [live]", ";") == ["set [live]"]
+    assert split_tags(["a", None, " ", " b "], None) == ["a", "b"]
+    assert split_tags(float("nan"), ";") is None

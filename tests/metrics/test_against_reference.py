@@ -203,21 +203,21 @@ def check(metric, options, reference, over, Y, values):
 
 
 @parametrize(SCORE_METRICS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(case=score_cases)
 def test_score_metrics(metric, options, reference, over, case):
     check(metric, options, reference, over, *case)
 
 
 @parametrize(PREDICTION_METRICS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(case=prediction_cases)
 def test_prediction_metrics(metric, options, reference, over, case):
     check(metric, options, reference, over, *case)
 
 
 @parametrize(PROBABILITY_METRICS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(case=probability_cases)
 def test_probability_metrics(metric, options, reference, over, case):
     check(metric, options, reference, over, *case)
@@ -231,7 +231,7 @@ def test_probability_metrics(metric, options, reference, over, case):
         (metrics.brier_score, lambda y, p: (y - p) ** 2),
     ],
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(case=prediction_cases)
 def test_losses_of_single_entries(metric, loss, case):
     Y, P = case
@@ -242,7 +242,7 @@ def test_losses_of_single_entries(metric, loss, case):
 
 
 @pytest.mark.parametrize("k", [1, 3, 9])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(case=score_cases, seed=st.integers(0, 1000))
 def test_propensity_scored_precision(k, case, seed):
     Y, S = case

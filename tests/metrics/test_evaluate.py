@@ -86,6 +86,12 @@ def test_the_frame():
     assert frame.loc["ranking_loss", ["better", "over", "used", "left out"]].tolist() == ["lower", "samples", 2, 3]
 
 
+def test_an_evaluation_is_a_mapping():
+    evaluation = evaluate([[1, 0], [0, 1]], predictions=[[1, 0], [1, 1]])
+    assert len(evaluation) == len(evaluation.rows) == len(list(evaluation)) > 1
+    assert dict(evaluation) == evaluation.to_dict()
+
+
 def test_results_cannot_be_changed():
     result = evaluate(Y, S)
     with pytest.raises(AttributeError):

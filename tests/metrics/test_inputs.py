@@ -140,3 +140,18 @@ def test_undefined_metric_is_nan_with_a_warning(name):
 def test_labels_without_an_observed_entry_raise():
     with pytest.raises(ValueError, match="Y_true has no observed entry"):
         metrics.ranking_loss(Y, S, mask=np.zeros((3, 3), bool))
+
+
+def test_the_warning_of_an_undefined_metric_points_to_the_call():
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        metrics.ranking_loss([[1, 1]], [[0.5, 0.1]])
+    assert caught[0].filename == __file__
+
+
+def test_propensities_of_one_give_the_precision():
+    Y, scores = np.array([[1, 0, 1], [0, 1, 0]]), np.array([[0.9, 0.8, 0.1], [0.3, 0.2, 0.1]])
+    weighted = metrics.propensity_scored_precision_at_k(Y, scores, k=2, propensities=np.ones(3))
+    assert weighted == pytest.approx((1 + 1) / (2 + 1))  # relative to the best order
+    for bad in ([0.0, 1.0, 1.0], [1.0, 1.0, 1.1]):
+        with pytest.raises(ValueError, match=r"propensities must be in \(0, 1\]"):
+            metrics.propensity_scored_precision_at_k(Y, scores, k=2, propensities=bad)

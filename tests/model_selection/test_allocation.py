@@ -93,3 +93,72 @@ def test_rare_positives_are_in_different_folds_and_labels_may_be_missing():
     Y[5:9] = NAN  # samples without observed labels
     positives, _ = counts(Y, [test for _, test in MultilabelStratifiedKFold(5, random_state=0).split(Y, Y)])
     assert sorted(positives[:, 0]) == [0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_each_exchange_is_the_best_of_all_pairs(monkeypatch, grouped, missing):
+    """Observed entries have a tenth of the weight of positives; with groups, a unit may move without an exchange."""
+    signs = np.nan_to_num(2 * make_labels(90, 6, missing=missing, low=0.3, high=0.7) - 1).astype(np.int8)
+    sizes, exchange, n_done = np.array([45, 30, 15]), allocation._Parts._exchange, 0
+    s = sizes / sizes.sum()
+    weights = np.concatenate([np.ones(6), np.full(6, 0.1), [1]] if missing else [np.ones(6), [1]])
+
+    def stated_sum(T, P):
+        return (weights * ((T - s[:, None] * P) ** 2 / s[:, None] / np.maximum(P, 1)).sum(axis=0)).sum()
+
+    def watched(parts, rich, poor, column, moves):
+        nonlocal n_done
+        amounts, part = parts.amounts.astype(float), parts.part.copy()
+        P = amounts.sum(axis=0)
+        T = np.array([amounts[part == f].sum(axis=0) for f in range(3)])
+        before, changes = stated_sum(T, P), []
+        for i in np.flatnonzero(part == rich):
+            for j in [*np.flatnonzero(part == poor), *([None] if moves and (part == rich).sum() > 1 else [])]:
+                v = amounts[i] - (0 if j is None else amounts[j])
+                changes.append(stated_sum(T + np.outer(np.arange(3) == poor, v) - np.outer(np.arange(3) == rich, v), P))
+        done = exchange(parts, rich, poor, column, moves)
+        T = np.array([amounts[parts.part == f].sum(axis=0) for f in range(3)])
+        assert stated_sum(T, P) == pytest.approx(min(before, *changes), abs=1e-6)
+        np.testing.assert_allclose(parts.need, s[:, None] * P - T, atol=1e-5)
+        n_done += done
+        return done
+
+    monkeypatch.setattr(allocation._Parts, "_exchange", watched)
+    groups = np.arange(90) // 3 if grouped else None
+    allocation.allocate(signs, sizes, np.random.RandomState(0), groups=groups)
+    assert n_done >= 2
+
+
+def test_candidates_have_the_largest_or_smallest_amounts(monkeypatch):
+    monkeypatch.setattr(allocation, "_CANDIDATES", 5)
+    amounts = np.column_stack([np.arange(40) % 4, np.ones(40)])
+    parts = allocation._Parts(amounts, np.array([20, 20]), 1, np.random.RandomState(0))
+    parts.part[:] = np.arange(40) >= 20
+    for pool in (5000, 15):
+        monkeypatch.setattr(allocation, "_POOL", pool)
+        for direction, amount in ((1, 3), (-1, 0)):
+            units = parts._candidates(1, 0, direction)
+            assert (len(units), set(parts.part[units])) == (5, {1})
+            assert (np.diff(units) >= 0).all()
+            assert np.mean(amounts[units, 0] == amount) >= (1 if pool == 5000 else 0.2)
+    draws = {tuple(parts._candidates(1, 1, 1)) for _ in range(20)}
+    assert len(draws) > 5  # ties are broken at random
+
+
+def test_the_rarest_label_is_placed_first_and_by_need():
+    """Without exchanges: two positives of label 0, of which one is also positive for label 1, and four of label 1."""
+    signs = np.array([[1, -1], [1, 1], [-1, 1], [-1, 1], [-1, 1], [-1, -1], [-1, -1], [-1, -1]], dtype=np.int8)
+    parts = allocation._Parts(
+        np.hstack([signs > 0, np.ones((8, 1), dtype=bool)]), np.array([4, 4]), 2, np.random.RandomState(0)
+    ).fill(shuffle=False)
+    assert parts.part.tolist() == [0, 1, 0, 1, 0, 1, 0, 1]
+    np.testing.assert_allclose(parts.need, 0)
+
+
+def test_no_subset_is_left_empty():
+    groups = np.array([0, 0, 0, 0, 0, 0, 1, 2])
+    parts = allocation.allocate(
+        np.ones((8, 1), dtype=np.int8), np.array([6, 1, 1]), np.random.RandomState(0), groups=groups
+    )
+    assert sorted(np.bincount(parts, minlength=3)) == [1, 1, 6]

@@ -142,6 +142,11 @@ def test_the_table_shows_means_deviations_and_signs():
     assert table.cells[1][1].mark == "good"
     assert table.to_csv().splitlines()[2].split(",")[2] == "-"
     assert "+ better, - worse, = no significant difference" in table.note
+    assert "at 95% with Holm's correction" in table.note
+    assert (
+        str(Comparison(["macro_auc", "ranking_loss"], ["base", "better"], "base", 3, values, seconds))
+        == table.to_text()
+    )
 
 
 def test_errors_of_the_callback_are_raised(data):

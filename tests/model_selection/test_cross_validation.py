@@ -167,3 +167,50 @@ def test_a_failing_fit_has_the_error_score(data):
 def test_invalid_arguments_are_named(data, function, options, message):
     with pytest.raises(ValueError, match=message):
         function(MaskedLogistic(), *data, **options)
+
+
+def test_options_are_passed_to_scikit_learn(data, monkeypatch):
+    X, Y = data
+    received = {}
+
+    def record(*arguments, **options):
+        received.clear()
+        received.update(options)
+        return {"test_score": options["cv"]}
+
+    monkeypatch.setattr(model_selection, "cross_validate", record)
+    defaults = {"n_jobs": None, "verbose": 0, "params": None, "pre_dispatch": "2*n_jobs", "scoring": None}
+    returned = {"return_train_score": False, "return_estimator": False, "return_indices": False}
+    for function, all_defaults in ((cross_validate, {**defaults, **returned}), (cross_val_score, defaults)):
+        function(LabelPrior(), X, Y)
+        assert {name: received[name] for name in all_defaults} == all_defaults
+        assert np.isnan(received["error_score"])
+        assert len(received["cv"]) == 5
+        options = dict.fromkeys(all_defaults, 3) | {"scoring": max, "params": {"a": 3}, "error_score": "raise"}
+        function(LabelPrior(), X, Y, **options)
+        assert {name: received[name] for name in options} == options
+    assert all(
+        (a == b).all()
+        for (_, a), (_, b) in zip(cross_val_score(None, X, Y), make_folds(5, X, Y, random_state=0), strict=True)
+    )
+
+
+def test_predictions_are_computed_with_the_options_of_joblib(data, monkeypatch):
+    X, Y = data
+    received = {}
+
+    class Recorder:
+        def __init__(self, **options):
+            received.update(options)
+
+        def __call__(self, tasks):
+            return [function(*arguments, **options) for function, arguments, options in tasks]
+
+    monkeypatch.setattr("spmld.model_selection.cross_validation.Parallel", Recorder)
+    monkeypatch.setattr(
+        "spmld.model_selection.cross_validation.delayed", lambda f: lambda *args, **options: (f, args, options)
+    )
+    cross_val_predict(LabelPrior(), X, Y)
+    assert received == {"n_jobs": None, "verbose": 0, "pre_dispatch": "2*n_jobs"}
+    cross_val_predict(LabelPrior(), X, Y, n_jobs=2, verbose=3, pre_dispatch="all")
+    assert received == {"n_jobs": 2, "verbose": 3, "pre_dispatch": "all"}

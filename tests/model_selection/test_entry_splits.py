@@ -13,7 +13,7 @@ from .splits_cases import labels_and_folds, make_labels, worst
 
 
 @given(labels_and_folds())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_each_observed_entry_is_held_out_once_and_signs_are_balanced(case):
     Y, k, seed = case
     observed = ~np.isnan(Y)
@@ -42,7 +42,7 @@ def test_single_positives_of_two_labels_are_not_always_held_out_together():
 
 
 @given(labels_and_folds(), st.floats(0.05, 0.95))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_hold_out_has_the_same_fraction_of_each_label_and_sign(case, fraction):
     Y, _, seed = case
     Y_train, held_out = hold_out_entries(Y, fraction, random_state=seed)

@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, ParameterSampler
 from spmld import GLOCAL
 from spmld.metrics import scorer
 from spmld.model_selection import EntryKFold, MultilabelStratifiedKFold, tune
+from spmld.model_selection.search_result import SearchResult, SearchTrial
 from spmld.model_selection.search_space import grid_space
 
 from .search_cases import NAN, SPACE, Ridge, Stops, X, Y
@@ -197,3 +198,29 @@ def test_a_vector_is_one_label_in_any_encoding(classes, cv):
     expected = tune(GLOCAL(random_state=0), X, plain, **call)
     assert result.best_score == expected.best_score > 0.9
     assert set(result.best_estimator.predict(X)) == set(classes)
+
+
+def test_results_are_shown_best_first():
+    trials = [
+        SearchTrial({"alpha": a}, score, [score], 0.1) for a, score in enumerate([0.2, NAN, 0.9, 0.5, 0.1, 0.7, 0.3])
+    ]
+    result = SearchResult("macro_auc", trials, best_estimator=object(), study=object())
+    lines = str(result).splitlines()
+    assert lines[0] == "macro_auc over 7 trials, greater is better"
+    assert lines[1:3] == ["  0.900000  {'alpha': 2}", "  0.700000  {'alpha': 5}"]
+    assert len(lines) == 6
+    assert result.ranked[-1].params == {"alpha": 1}
+    assert "object" not in repr(result)
+    assert str(SearchResult("macro_auc", trials, interrupted=True)).startswith(
+        "macro_auc over 7 trials, greater is better, interrupted"
+    )
+    page = result._repr_html_()
+    assert page.count("<tr>") == 6
+    assert page.index("0.9") < page.index("0.7") < page.index("0.5")
+    assert SearchResult("macro_auc", trials).best_estimator is None
+
+
+def test_the_warning_of_a_failed_fit_points_to_the_call():
+    with pytest.warns(FitFailedWarning) as caught:
+        tune(Ridge(), X, Y, {"alpha": [-1.0, 1.0]}, random_state=0)
+    assert [warning.filename for warning in caught if warning.category is FitFailedWarning] == [__file__]

@@ -11,7 +11,7 @@ from spmld.model_selection.search_space import optuna_space, random_space
 
 
 @given(st.integers(1, 50), st.integers(1, 50), st.integers(0, 100))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_ranges_of_integers_include_both_ends_and_nothing_else(low, width, seed):
     for range_ in ((low, low + width), (low, low + width, "log")):
         drawn = [p["k"] for p in ParameterSampler(random_space({"k": range_}), 60, random_state=seed)]

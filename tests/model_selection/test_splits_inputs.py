@@ -12,6 +12,12 @@ from spmld.model_selection import (
     hold_out_entries,
     train_validation_test_split,
 )
+from spmld.model_selection._split_sizes import (
+    proportional_sizes,
+    train_test_sizes,
+    train_validation_test_sizes,
+    with_remainder,
+)
 
 from .splits_cases import NAN, make_labels
 
@@ -80,3 +86,31 @@ Y10 = make_labels(10, 2, low=0.3)
 def test_arguments_are_validated(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_sizes_by_hand():
+    assert proportional_sizes(10, [1, 1, 1]).tolist() == [4, 3, 3]
+    assert proportional_sizes(100, [0.07, 0.93]).tolist() == [7, 93]
+    assert proportional_sizes(7, [0.5, 0.25, 0.25]).tolist() == [3, 2, 2]
+    for options, sizes in (
+        ((None, None), [9, 1]),
+        ((None, 0.07), [93, 7]),
+        ((0.555, None), [55, 45]),
+        ((None, 0.555), [44, 56]),
+        ((0.5, 10), [50, 10]),
+        ((99, None), [99, 1]),
+        ((None, 99), [1, 99]),
+    ):
+        n = 10 if options == (None, None) else 100
+        assert train_test_sizes(n, *options).tolist() == sizes
+    for bad in (0, 100, 0.0, 1.0, True, "half", -0.5):
+        with pytest.raises(ValueError, match="must be a float in"):
+            train_test_sizes(100, None, bad)
+    assert train_validation_test_sizes(10, (0.5, 0.25, 0.25)).tolist() == [5, 3, 2]
+    assert train_validation_test_sizes(10, (5, 3, 2)).tolist() == [5, 3, 2]
+    assert train_validation_test_sizes(10, (0.1, 0.1, 0.1)).tolist() == [1, 1, 1]
+    for bad in ((5, 3, 3), (0.5, 3, 2), (1, 1, True), (0.6, 0.3, 0.2), 3):
+        with pytest.raises(ValueError, match="sizes must be three"):
+            train_validation_test_sizes(10, bad)
+    assert with_remainder(np.array([5, 3]), 10).tolist() == [5, 3, 2]
+    assert with_remainder(np.array([5, 5]), 10).tolist() == [5, 5]

@@ -35,7 +35,7 @@ def best_expected_f1(p):
 
 
 @given(probabilities())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_f1_decisions_have_the_largest_expected_f1_of_all_sets(P):
     thresholds = f1_thresholds(P, axis=0)
     for p, threshold in zip(P.T, thresholds, strict=True):
@@ -121,7 +121,7 @@ def test_a_threshold_from_costs_has_the_lowest_expected_cost():
 
 
 @given(probabilities(), st.sampled_from(DECISIONS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_margins_are_positive_where_labels_are_predicted_and_samples_do_not_affect_each_other(P, decision):
     rule = DecisionRule(decision=min(decision, P.shape[1]) if decision == 2 else decision).fit(P)
     assert_array_equal(rule.margins(P) > 0, rule.positive(P))

@@ -56,6 +56,16 @@ def test_ranks_within_groups(entries, index):
         assert (np.diff(of_group[np.argsort(ranks[index == g])]) >= 0).all()
 
 
+def test_ties_are_ranked_by_position():
+    losses = np.random.default_rng(1).integers(0, 2, size=(200, 2)).astype(float)
+    expected = np.empty((200, 2))
+    for j in range(2):
+        expected[np.lexsort([np.arange(200), losses[:, j]]), j] = np.arange(1, 201)
+    index = np.broadcast_to(np.arange(2), losses.shape)
+    for groups in (ColumnGroups(), EntryGroups((index[:90], index[90:]), 2)):
+        np.testing.assert_array_equal(np.concatenate(groups.ranks((losses[:90], losses[90:]))), expected)
+
+
 def test_entries_outside_all_groups_are_ignored():
     index, poisoned = INDEX.copy(), L.copy()
     index[3:9, 1:] = 4

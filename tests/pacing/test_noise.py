@@ -6,6 +6,7 @@ import pytest
 from spmld.core.losses import Logistic
 from spmld.pacing.noise import (
     NoiseRates,
+    _count_low,
     correct_probability,
     error_log_odds,
     false_positive_rate,
@@ -176,3 +177,9 @@ def test_the_common_ratio_is_at_most_the_upper_limit_of_each_label():
     limit = -np.log(0.025) / 250
     rate = false_positive_rate(np.nan_to_num(scores), signs)
     assert rate == pytest.approx(limit / (1 + limit))
+
+
+def test_low_entries_are_counted_by_hand():
+    """The median of the negatives is 2; an entry at the median counts as half."""
+    scores, signs = np.array([0.0, 1.0, 2.0, 2.0, 3.0, 4.0, 2.0, 1.0]), np.array([1, -1, -1, 1, -1, 0, 0, 0])
+    assert _count_low(scores, signs) == (1.5, 1.5)

@@ -1,11 +1,25 @@
 """Estimated noise rates: planted rates are found, and rates are near 0 without errors."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
+from scipy.optimize import approx_fprime, minimize
 from scipy.special import expit
 
+from spmld.pacing import rate_estimate
 from spmld.pacing.noise import NoiseRates, correct_probability, false_positive_rate, log_likelihood
-from spmld.pacing.rate_estimate import _Entries, _own_rates, calibrate, noise_rates
+from spmld.pacing.rate_estimate import (
+    _count_until,
+    _discount,
+    _Entries,
+    _label_rates,
+    _negative_log_likelihood,
+    _own_rates,
+    _RateFit,
+    calibrate,
+    noise_rates,
+)
 
 OFFSETS = np.array([-16.0, -13.0, -10.0, -8.0, -6.0, -4.0])
 
@@ -140,3 +154,132 @@ def test_labels_with_few_positives_or_without_negatives_have_no_rate_of_their_ow
     own = _own_rates(scores, signs, shared, np.full(6, 0.01))
     assert own[[0, 3]] == pytest.approx(0.3, abs=0.05)
     assert own[[1, 2]] == pytest.approx(0.01, abs=0)
+
+
+def test_discounted_fractions_and_counts():
+    assert [_discount(x, 0.2) for x in (0.0, 0.1, 0.2)] == [0, 0, 0]
+    assert _discount(0.4, 0.2) == pytest.approx(0.4 * (1 - 2**-8))
+    assert [_count_until(np.ones(n)) for n in (5, 10, 11, 20)] == [1, 1, 2, 2]
+    assert _count_until(np.array([0, 0, 1, 1], dtype=bool)) == 3
+
+
+def test_extremes_by_hand():
+    """Of 20 entries with 10 positives, the top ends with the first positive, and the low entries have f = 1 in sum."""
+    positive = np.array([0, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0], dtype=bool)
+    scores, half = np.arange(20.0), np.full(20, 0.5)
+    fraction = 2 / 3 - np.sqrt(2 / 3 * (1 / 3) / 3)  # the scores 19, 18 and 17
+    expected = fraction, fraction / 0.5, (1 - 0.1 * 2) / 1.0  # the scores 0 and 1, of which 1 is positive
+    assert _Entries(scores, positive, half, 10.0).extremes(0.1) == pytest.approx(expected)
+    assert _Entries(scores, positive, half, 10.0).extremes(0.9)[2] == 0
+    # Scores are compared with the log-odds of the frequency: entry 10, a negative of a frequent label, is the lowest.
+    frequency = half.copy()
+    frequency[10] = expit(20.0)
+    fraction = max(fraction, 0)
+    assert _Entries(scores, positive, frequency, 10.0).extremes(0.0) == pytest.approx((fraction, 2 * fraction, 0))
+
+
+def test_derivatives_of_the_likelihood():
+    point, positive = np.array([[-1.0, 0.3, 2.0], [0.1, 0.05, 0.2], [0.3, 0.02, 0.1]]), np.array([True, False, True])
+
+    def value(flat):
+        log_odds, alpha, beta = flat.reshape(3, 3)
+        return _negative_log_likelihood(log_odds, positive, alpha, beta)[0]
+
+    rates = NoiseRates(point[1], point[2])
+    assert value(point.ravel()) == pytest.approx(-log_likelihood(point[:1], 2 * positive - 1, rates).sum())
+    _, *derivatives = _negative_log_likelihood(point[0], positive, point[1], point[2])
+    numerical = approx_fprime(point.ravel(), value, 1e-7).reshape(3, 3)
+    np.testing.assert_allclose(derivatives, numerical, rtol=1e-4)
+
+
+def test_rates_are_fitted_by_the_penalized_likelihood():
+    """With fixed rates, the loss is that of the best calibration. Penalties are 10 for rho and b, and 0 for a."""
+    scores, signs, _ = draw(300, alpha=0.02, beta=0.2)
+    scores, signs = 0.5 * scores, signs[:, 2:]
+    scores, frequency = scores[:, 2:], np.array([0.05, 0.1, 0.15, 0.2])
+    entries = _Entries(scores.ravel(), signs.ravel() > 0, np.tile(frequency, 300), 10.0)
+    alpha, beta = _label_rates(frequency, 0.02, 0.1, 0.2)
+    np.testing.assert_allclose(alpha, 0.1 * frequency + 0.9 * 0.02)
+    np.testing.assert_allclose(beta, 0.1 * (1 - frequency) + 0.9 * 0.2)
+
+    def loss(point):
+        return -log_likelihood(scores, signs, NoiseRates(alpha, beta, np.exp(point[0]), point[1])).sum()
+
+    best = minimize(loss, [0.7, 0.0], method="Nelder-Mead").fun
+    fitted = entries.fit(rho=(0.1, 0.1), a=(0.02, 0.02), b=(0.2, 0.2))
+    assert (fitted.rho, fitted.a, fitted.b) == (0.1, 0.02, 0.2)
+    assert fitted.loss == pytest.approx((best + 10 * (0.1 + 0.2)) / (signs > 0).sum(), rel=1e-5)
+    free = entries.fit(rho=(0.0, 0.5), a=(0.0, 0.5), b=(0.0, 0.5))
+    for name in ("rho", "a", "b"):  # the gradient is that of the value: no fixed rate is better
+        for change in (-0.02, 0.02):
+            rates = {key: (getattr(free, key),) * 2 for key in ("rho", "a", "b")}
+            rates[name] = (max(0.0, getattr(free, name) + change),) * 2
+            assert entries.fit(**rates).loss >= free.loss - 1e-6
+
+
+@dataclass(frozen=True)
+class Given(_Entries):
+    """Entries with given extremes and fits, which records the bounds of the fits."""
+
+    given: tuple = ()
+    bounds: list = field(default_factory=list)
+
+    def extremes(self, a):
+        return self.given[0]
+
+    def fit(self, **bounds):
+        self.bounds.append(bounds)
+        return self.given[len(self.bounds)]
+
+
+def shared(extremes, with_b, with_rho, rate=0.05):
+    entries = Given(np.zeros(10), np.arange(10) < 2, np.zeros(10), 10.0, (extremes, with_b, with_rho))
+    return entries.shared_parameters(rate), entries.bounds
+
+
+def test_shared_parameters_by_hand():
+    """Four negatives per positive: a rate of 0.05 is a fraction of false positives of 0.2."""
+    a = 0.2 * (1 - 0.4**8) / 4
+    parameters, bounds = shared((0.5, 0.6, 0.7), _RateFit(1.0, 0.0, a, 0.25), _RateFit(2.0, 0.3, a, 0.0))
+    assert bounds[0] == {"a": pytest.approx((a, a)), "b": pytest.approx((0, _discount(0.5, 0.2)))}
+    assert bounds[1] == {"a": pytest.approx((a, a)), "rho": pytest.approx((0, _discount(0.6, 0.2)))}
+    # Half of the negatives at the top is explained by b; the rest, 0.3, is below the excess at the bottom.
+    rho = _discount(0.3, 0.2)
+    assert parameters == pytest.approx((0.0 if 0.2 - rho < 0.08 else a, rho, 0.25))
+
+    parameters, bounds = shared((0.5, 0.6, 0.25), _RateFit(2.0, 0.0, a, 0.25), _RateFit(1.0, 0.05, a, 0.0))
+    assert bounds[1]["rho"] == pytest.approx((0, _discount(0.25, 0.15)))
+    assert parameters == pytest.approx((a, 0.05, a))  # 0.25 at the bottom is not unusual for weak features
+    for rho, kept in ((0.11, a), (0.13, 0.0)):  # a fraction of false positives of 0.08 is not unusual
+        fits = _RateFit(2.0, 0.0, a, 0.25), _RateFit(1.0, rho, a, 0.0)
+        assert shared((0.0, 0.0, 0.9), *fits)[0] == pytest.approx((kept, rho, kept))
+
+
+def test_own_rates_need_5_units_of_likelihood_per_label_and_a_fiftieth_per_positive(monkeypatch):
+    scores, signs, _ = draw(1500, alpha=np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0]))
+    alpha, beta = np.full(6, 0.01), np.full(6, 0.02)
+    n_positives = (signs > 0).sum(axis=0)
+    gain = 0.0
+    for j in np.flatnonzero(n_positives >= 30):
+        entries = _Entries(scores[:, j], signs[:, j] > 0, np.zeros(1500), 0.0)
+        shared, free = (entries.fit(a=(0.01, high), b=(0.02, 0.02)) for high in (0.01, 0.5))
+        gain += (shared.loss - free.loss) * n_positives[j]
+    for excess, has_own in ((-0.1, True), (0.1, False)):
+        for per_label, per_positive in (((gain + excess) / 6, 0.0), (0.0, (gain + excess) / n_positives.sum())):
+            monkeypatch.setattr(rate_estimate, "EVIDENCE_PER_LABEL", per_label)
+            monkeypatch.setattr(rate_estimate, "EVIDENCE_PER_POSITIVE", per_positive)
+            own = _own_rates(scores, signs, alpha, beta)
+            assert own[2] == pytest.approx(0.1 if has_own else 0.01, abs=0.03)
+    monkeypatch.undo()
+    assert (rate_estimate.EVIDENCE_PER_LABEL, rate_estimate.EVIDENCE_PER_POSITIVE) == (5.0, 0.02)
+
+
+@pytest.mark.parametrize(("n_positives", "rate"), [(29, 0.01), (30, 0.5)])
+def test_own_rates_are_at_most_a_half_and_need_30_positives(n_positives, rate, monkeypatch):
+    """All scores are very low, so that all positives are false."""
+    signs = np.where(np.arange(40) < n_positives, 1, -1).astype(np.int8)[:, None]
+    monkeypatch.setattr(rate_estimate, "EVIDENCE_PER_LABEL", 0.0)
+    monkeypatch.setattr(rate_estimate, "EVIDENCE_PER_POSITIVE", 0.0)
+    monkeypatch.setattr(rate_estimate, "CALIBRATION_BOUNDS", [(0.0, 0.0), (0.0, 0.0)])
+    own = _own_rates(np.linspace(-40, -30, 40)[:, None], signs, np.array([0.01]), np.array([0.01]))
+    assert own == pytest.approx(rate)

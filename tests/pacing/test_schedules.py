@@ -4,14 +4,20 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from spmld.core.problem import Engine
 from spmld.pacing import (
     ColumnGroups,
     DiversePacing,
+    EntryGroups,
+    FixedSchedule,
     GeometricSchedule,
     GroupSparsePacing,
     HardPacing,
+    LogarithmicPacing,
     QuantileSchedule,
 )
+from spmld.pacing.pacing_update import PacingUpdate
+from spmld.pacing.schedules import group_quantiles, slack_norms
 
 L = np.random.default_rng(0).random((100, 3)) ** 2
 COLUMNS = ColumnGroups()
@@ -110,3 +116,102 @@ def test_losses_at_the_quantile_are_selected_even_if_zero(dtype):
         pacing = HardPacing(schedule=QuantileSchedule(start=fraction, stop=fraction))
         (P,) = pacing.weights([losses], pacing.parameters(0, [losses], COLUMNS), COLUMNS)
         assert P.sum() == expected
+
+
+class Elsewhere(Engine):
+    """An engine whose passes over the blocks are expensive."""
+
+    local = False
+    n_passes = 0
+
+    def sum(self, function, *rows, **options):
+        self.n_passes += 1
+        return super().sum(function, *rows, **options)
+
+
+def test_few_passes_over_distant_blocks_give_the_same_quantiles():
+    fraction = np.array([0.2, 0.5, 0.9])
+    engine = Elsewhere()
+    for common in (False, True):
+        expected = group_quantiles([L], fraction, COLUMNS, common)
+        quantiles = group_quantiles([L[:40], L[40:]], fraction, ColumnGroups(engine), common)
+        np.testing.assert_array_equal(quantiles, expected)
+    assert engine.n_passes == 2 * (10 + 2)  # four steps of the bisection each, the largest loss and the sizes
+
+
+def test_quantiles_are_found_by_40_halvings():
+    losses = np.array([[0.3], [1.0]])
+    (quantile,) = group_quantiles([losses], 0.5, COLUMNS)
+    assert 0 <= quantile - 0.3 <= 2.0**-40
+    (quantile,) = group_quantiles([losses], 0.5, COLUMNS, n_steps=3)
+    assert quantile == 0.375
+
+
+def test_slack_is_zero_at_an_infinite_threshold():
+    np.testing.assert_allclose(slack_norms([L], np.array([np.inf, 0.0, 1.0]), COLUMNS)[:2], 0)
+    np.testing.assert_allclose(slack_norms([L], np.array([np.inf, 0.0, 1.0]), COLUMNS)[2], np.linalg.norm(1 - L[:, 2]))
+
+
+def test_several_values_are_repeated():
+    schedule = QuantileSchedule(start=0.2, stop=(0.4, 0.8), n_iter=3)
+    assert schedule.fractions(1) == pytest.approx((0.3, 0.5))
+    losses = np.tile(np.arange(1.0, 101)[:, None], 4)
+    threshold = schedule.parameters(2, [losses], COLUMNS).threshold
+    np.testing.assert_allclose(threshold, [40, 80, 40, 80], rtol=2e-6)
+    assert (threshold > [40, 80, 40, 80]).all()
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (QuantileSchedule(start=0.0), "start"),
+        (QuantileSchedule(start=1.1), "start"),
+        (QuantileSchedule(start=[]), "'start' parameter of QuantileSchedule must be one or several numbers"),
+        (QuantileSchedule(stop=[0.5, 1.5]), "'stop' parameter of QuantileSchedule must be one or several numbers"),
+        (QuantileSchedule(start=[0.5, 0.6], stop=[0.7, 0.8, 0.9]), "must have the same number of values"),
+        (QuantileSchedule(diversity=1.0), "diversity"),
+        (QuantileSchedule(diversity=-0.1), "diversity"),
+        (QuantileSchedule(n_iter=0), "n_iter"),
+        (GeometricSchedule(growth=0.9), "growth"),
+        (GeometricSchedule(threshold=0.0), "threshold"),
+        (GeometricSchedule(decay=1.1), "decay"),
+        (GeometricSchedule(diversity=-1.0), "diversity"),
+        (FixedSchedule(threshold=0.0), "threshold"),
+        (FixedSchedule(diversity=-1.0), "diversity"),
+        (LogarithmicPacing(softness=0.0), "softness"),
+        (LogarithmicPacing(softness=1.0), "softness"),
+        (HardPacing(schedule=3), "schedule"),
+        (HardPacing(schedule=QuantileSchedule(start=2.0)), "start"),
+    ],
+)
+def test_invalid_parameters_raise(rule, message):
+    with pytest.raises(ValueError, match=message):
+        rule._validate_params()
+
+
+def test_limits_of_parameters_are_valid():
+    for rule in (
+        QuantileSchedule(start=[0.5, 0.6], stop=[0.7, 1.0], n_iter=1, diversity=0.0),
+        QuantileSchedule(start=0.5, stop=[0.7, 0.8, 0.9]),
+        GeometricSchedule(growth=1.0, decay=1.0, diversity=0.0),
+        FixedSchedule(diversity=0.0),
+        LogarithmicPacing(softness=0.99),
+    ):
+        rule._validate_params()
+
+
+def test_an_update_records_means_and_keeps_the_easiest_entry():
+    losses = np.array([[0.1, 0.9], [0.2, 0.8]])
+    groups = EntryGroups((np.array([[0, 1], [0, 1]]),), 2)
+    schedule = GeometricSchedule(threshold=0.3, growth=1.0, diversity=0.0)
+    for keep, expected in ((False, [[1, 0], [1, 0]]), (True, [[1, 0], [1, 1]])):
+        paced = PacingUpdate(HardPacing(schedule=schedule), groups, keep)(0, (losses,))
+        np.testing.assert_array_equal(paced.weights[0], expected)
+        assert paced.penalty == pytest.approx(-0.3 * np.sum(expected))
+        assert (paced.record, paced.ended) == ({"threshold": 0.3, "diversity": 0.0}, False)
+    rule = GroupSparsePacing(schedule=QuantileSchedule(start=0.5, stop=0.5, diversity=0.5, n_iter=1))
+    paced = PacingUpdate(rule, groups)(0, (losses,))
+    parameters = rule.parameters(0, (losses,), groups)
+    assert paced.record["threshold"] == pytest.approx((0.1 + 0.8) / 2, rel=1e-5)
+    assert paced.record["diversity"] == pytest.approx(parameters.diversity.mean())
+    assert paced.ended

@@ -343,3 +343,51 @@ def test_the_description_is_json(saved):
     assert description["estimator"] == "MaskedLogistic"
     assert description["params"]["C"] == 1.0
     assert set(description["libraries"]) == {"python", "numpy", "scipy", "scikit-learn", "skops"}
+
+
+def test_a_callback_is_not_written_and_named(tmp_path):
+    model = spmld.SPMLD(random_state=0, callback=lambda record: False).fit(X, Y)
+    with pytest.warns(UserWarning, match="The callback of SPMLD is not written to .*model.skops") as caught:
+        spmld.save(model, tmp_path / "model.skops")
+    assert caught[0].filename == __file__
+    assert spmld.load(tmp_path / "model.skops").callback is None
+    assert model.callback is not None
+
+
+def test_a_model_that_skops_cannot_write_is_named(tmp_path):
+    model = copy.copy(fitted("MaskedLogistic"))
+    model.extra_ = (value for value in ())
+    with pytest.raises(ModelFileError, match=r"MaskedLogistic cannot be written to .*model\.skops"):
+        spmld.save(model, tmp_path / "model.skops")
+
+
+@pytest.mark.parametrize("change", [{"version": None, "format": "x"}, {"estimator": None}])
+def test_a_description_of_wrong_content_is_named(change, saved):
+    path, _ = saved
+    with zipfile.ZipFile(path) as archive:
+        description = json.loads(archive.read("spmld.json"))
+    for name, value in change.items():
+        description.pop(name) if value is None else description.update({name: value})
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("schema.json", "{}")
+    path.write_bytes(add_checksum(buffer.getvalue(), json.dumps(description)))
+    with pytest.raises(ModelFileError, match=r"model\.skops cannot be read as a model file of spmld"):
+        spmld.model_info(path)
+
+
+def test_infinite_parameters_are_described_as_text(tmp_path):
+    model = spmld.MaskedRidge().fit(X, Y)
+    model.alpha = np.inf
+    spmld.save(model, tmp_path / "model.skops")
+    params = spmld.model_info(tmp_path / "model.skops").params
+    assert params["alpha"] == "inf"
+    assert params["fit_intercept"] is True
+
+
+def test_no_path_of_a_folder_and_no_text_as_list_of_types(saved, tmp_path):
+    with pytest.raises(ModelFileError, match="is a folder; pass the name of a file"):
+        spmld.save(fitted("LabelPrior"), tmp_path)
+    for trusted in ("numpy.random", [1]):
+        with pytest.raises(ValueError, match="trusted must be a list of type names"):
+            spmld.load(saved[0], trusted=trusted)

@@ -13,6 +13,7 @@ import spmld
 from spmld import LabelPrior, MaskedLogistic, MLkNN, SelfPacedEnsemble
 from spmld.estimators import FeatureScaler, View
 from spmld.model_selection import ThresholdClassifier
+from spmld.persistence.ensemble_arrays import KernelView, LinearView, ensemble_arrays
 from tests.persistence.cases import X, Y
 
 SPARSE = np.maximum(X - 0.7, 0)  # mostly zeros
@@ -115,3 +116,36 @@ def test_the_error_names_the_part_that_cannot_be_exported(tmp_path):
     with pytest.raises(ValueError, match=r"got Pipeline\..* Export the last step of a pipeline, pipeline\[-1\]"):
         spmld.export_onnx(pipeline, tmp_path / "model.onnx")
     assert not list(tmp_path.iterdir())
+
+
+def test_views_of_an_ensemble_by_their_formulas():
+    rng = np.random.default_rng(0)
+    samples, factor, coef, intercept = rng.normal(size=(6, 4)), rng.random(4), rng.normal(size=(2, 4)), rng.random(2)
+    linear = LinearView(np.zeros(4), factor, coef, intercept)
+    landmarks = rng.normal(size=(3, 4))
+    landmarks[2] = 0
+    kernel = KernelView(np.ones(4), factor, rng.normal(size=(2, 3)), intercept, landmarks, 0.7)
+    z = (samples - 1) * factor
+    directions = z / np.linalg.norm(z, axis=1, keepdims=True)
+    distances = ((directions[:, None] - landmarks) ** 2).sum(axis=2)
+    np.testing.assert_allclose(linear.scores(samples), samples * factor @ coef.T + intercept)
+    np.testing.assert_allclose(kernel.scores(samples), np.exp(-0.7 * distances) @ kernel.coef.T + intercept)
+    for view in (linear, kernel):  # a sample at the means
+        np.testing.assert_allclose(view.scores(view.mean[None]), view.base[None])
+    plain = KernelView(np.zeros(4), factor, kernel.coef, intercept, landmarks, 0.7)
+    sparse = KernelView(np.zeros(4), factor, kernel.coef, intercept, sp.csr_array(landmarks), 0.7)
+    with_zero = np.concatenate([samples, np.zeros((1, 4))])
+    for view in (linear, sparse):
+        assert sp.issparse(view.features(sp.csr_array(with_zero)))
+    np.testing.assert_allclose(linear.scores(sp.csr_array(with_zero)), linear.scores(with_zero))
+    np.testing.assert_allclose(sparse.scores(sp.csr_array(with_zero)), plain.scores(with_zero))
+    np.testing.assert_allclose(plain.scores(with_zero)[-1], plain.base)
+    assert not sp.issparse(kernel.features(sp.csr_array(samples)))
+
+
+def test_a_transformer_without_a_formula_is_named():
+    model = ensemble().fit(X, Y)
+    name = next(iter(model.transformers_))
+    model.transformers_[name] = StandardScaler().fit(X)
+    with pytest.raises(ValueError, match=f"got StandardScaler in the view '{name}'"):
+        ensemble_arrays(model)

@@ -29,7 +29,7 @@ def to_csv(rows, separator, end, quoting):
     return buffer.getvalue()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     rows=ROWS,
     separator=st.sampled_from(",;\t"),

@@ -26,7 +26,7 @@ def decisions(answers, n):
     return [Decision("", label, answer, sample=i) for (i, label), answer in answers.items() if i < n]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(lists=LISTS, answers=ANSWERS, glue=st.sampled_from([";", "; ", "|", " | ", ", "]), quoted=st.booleans())
 def test_decided_tags_change_and_others_keep_their_order(lists, answers, glue, quoted):
     lists = [["rock", "sad"], *lists]

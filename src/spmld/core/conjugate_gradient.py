@@ -17,7 +17,7 @@ def conjugate_gradient(
     tol: float | Array,
     max_iter: int,
     axis: int | None = None,
-    reorthogonalize: bool = False,
+    n_kept: int = 0,
 ) -> Array:
     """Solve apply(x) = target for a positive definite operator, to a residual of `tol` times the norm of the target.
 
@@ -26,12 +26,15 @@ def conjugate_gradient(
     1/2 <x, apply(x)> - <x, target>. With x None the iteration starts at zero.
 
     Residuals are orthogonal to all earlier ones in exact arithmetic. Rounding errors destroy that after some ten
-    iterations, and iterates before convergence then depend on the CPU. With `reorthogonalize` each residual is made
-    orthogonal to the ones that were kept.
+    iterations, and iterates before convergence then depend on the CPU. Therefore each residual is made orthogonal to
+    the first `n_kept` ones, or as many as memory allows. For small systems a few are mostly enough: errors grow along
+    eigenvectors of large eigenvalues, which are almost in the space of the first residuals.
     """
     xp = namespace(target)
 
     def inner(a: Array, b: Array) -> Array:
+        if axis == 1:  # takes a third of the time of a sum over short rows
+            return xp.vecdot(a, b, axis=1)[:, None]
         return xp.sum(a * b, axis=axis, keepdims=True)
 
     def ratio(a: Array, b: Array) -> Array:
@@ -43,7 +46,7 @@ def conjugate_gradient(
     p, rz = z, inner(r, z)
     goal = tol**2 * inner(target, precondition(target))
     kept: list[tuple[Array, Array]] = []
-    n_kept = KEPT // (2 * max(1, target.shape[0] * target.shape[1])) if reorthogonalize else 0
+    n_kept = min(n_kept, KEPT // (2 * max(1, target.shape[0] * target.shape[1])))
     for _ in range(max_iter):
         if xp.all(rz <= goal):
             break

@@ -69,7 +69,7 @@ class UpdateZ:
     """Lower the correlation term in Z by sweeps of the mixing method."""
 
     sweeps: int = 5
-    rounding: float = 0.0
+    rounding: float = 1e-10
     models_fit: ClassVar[bool] = False
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:

@@ -19,17 +19,15 @@ EXACT: tuple[BlockUpdate, ...] = (UpdateZ(), UpdateV(), UpdateU(), UpdateW())
 def exact_steps(tol: float | None, *, reproducible: bool = False) -> tuple[BlockUpdate, ...]:
     """Return the exact block updates, with linear systems solved as accurately as a fit to `tol` requires.
 
-    The energy of a conjugate-gradient iterate is off by about the square of its residual. With `reproducible`
-    the updates are accurate enough for results that do not depend on the CPU. The columns of W solve almost the same
-    system, for which reorthogonalization does not help: only a solution close to convergence does.
+    The energy of a conjugate-gradient iterate is off by about the square of its residual. With `reproducible` the
+    update of W, too, is so accurate that results do not depend on the CPU. Its columns solve almost the same system,
+    for which reorthogonalization does not help: only a solution close to convergence does, which takes much longer.
     """
     if tol is None:
         return EXACT
     residual = max(0.03 * tol**0.5, 1e-12)
-    if reproducible:
-        update_V = UpdateV(tol=residual / 10, reorthogonalize=True)
-        return UpdateZ(rounding=1e-10), update_V, UpdateU(), UpdateW(tol=min(residual, 1e-10), max_iter=500)
-    return UpdateZ(), UpdateV(tol=residual / 10), UpdateU(), UpdateW(tol=residual)
+    update_W = UpdateW(tol=min(residual, 1e-10), max_iter=500) if reproducible else UpdateW(tol=residual)
+    return UpdateZ(), UpdateV(tol=residual / 10), UpdateU(), update_W
 
 
 class PacedWeights(NamedTuple):

@@ -169,7 +169,7 @@ def _newton_direction(
     scale = 1 / (diagonal + 1e-6 * namespace(B).max(diagonal, axis=axis) + tiny(B))
     apply = partial(objective.hessian_product, C)
     solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
-    return solve(axis=axis, reorthogonalize=until.reorthogonalize)
+    return solve(axis=axis, n_kept=until.cg_iter if until.reorthogonalize else 0)
 
 
 def _search(

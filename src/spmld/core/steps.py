@@ -49,7 +49,7 @@ class UpdateV:
 
     tol: float = 1e-4
     max_iter: int = 100
-    reorthogonalize: bool = False
+    n_kept: int = 4
     models_fit: ClassVar[bool] = True
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
@@ -72,7 +72,7 @@ class UpdateV:
                     return entries.times(C * entries.scores(A, U), U) + D * A
 
                 solve = partial(conjugate_gradient, apply, partial(mul, scale), target, V, self.tol, self.max_iter)
-                parts.append(solve(axis=1, reorthogonalize=self.reorthogonalize))
+                parts.append(solve(axis=1, n_kept=self.n_kept))
             return replace(rows, V=xp.concat(parts))
 
         return update_rows(problem, state, solve_rows)

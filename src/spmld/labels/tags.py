@@ -124,14 +124,13 @@ def _merge_case(counts: Counter[str], names: Sequence[str] | None) -> dict[str, 
     spellings: dict[str, list[str]] = {}
     for name in sorted(counts) if names is None else map(str, names):
         spellings.setdefault(name.casefold(), []).append(name)
-    known = {name for same in spellings.values() for name in same} if names is not None else set()
     label = {}
     for tag in counts:
         same = spellings.get(tag.casefold(), [tag])
         if names is None:
             label[tag] = max(same, key=lambda spelling: (counts[spelling], spelling))
         else:
-            label[tag] = tag if tag in known or len(same) > 1 else same[0]
+            label[tag] = same[0] if len(same) == 1 else tag
     return label
 
 

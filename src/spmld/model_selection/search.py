@@ -214,7 +214,7 @@ def _evaluate(
         defined = [value for value in scores if not np.isnan(value)]
         mean = float(np.mean(defined)) if defined else float("nan")
     except Exception as error:
-        warnings.warn(f"A fit with {params} failed: {error!r}", FitFailedWarning, stacklevel=4)
+        warnings.warn(f"A fit with {params} failed: {error!r}", FitFailedWarning, stacklevel=5)
         scores, mean = [], float("nan")
     return SearchTrial(params, mean, scores, time.perf_counter() - start)
 
