@@ -12,8 +12,8 @@ from spmld.cli.group import spmld
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "tracks.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"`spmld (reproduce (?:table|summary) records/[^`]*)`", PAGE)
-ROWS = re.findall(r"^\|.*\| `spmld (reproduce table records/[^`]*)` \|$", README, re.MULTILINE)
+TABLES = re.findall(r"^`spmld (reproduce (?:table|summary) records/[^`]*)`$", PAGE, re.MULTILINE)
+ROWS = re.findall(r"^\|.*\| `spmld (reproduce table records/[^`]*)` \|$", PAGE, re.MULTILINE)
 
 
 def printed(command, monkeypatch):
@@ -23,19 +23,26 @@ def printed(command, monkeypatch):
     return outcome.stdout.strip()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", TABLES)
 def test_tables_of_the_page_are_the_output_of_their_commands(command, monkeypatch):
     assert printed(command, monkeypatch) in PAGE
 
 
 @pytest.mark.parametrize("command", ROWS)
-def test_counts_of_the_readme_are_those_of_their_commands(command, monkeypatch):
-    (row,) = [line for line in README.splitlines() if f"`spmld {command}`" in line]
+def test_counts_of_the_summary_are_those_of_their_commands(command, monkeypatch):
+    (row,) = [line for line in PAGE.splitlines() if line.endswith(f"| `spmld {command}` |")]
     counts = re.search(
         r"in (\d+) conditions: better in (\d+), no significant difference in (\d+), worse in (\d+)",
         printed(command, monkeypatch),
     )
     assert [int(n) for n in re.findall(r"\| (\d+) (?=\|)", row)] == [int(n) for n in counts.groups()]
+
+
+def test_rows_of_the_readme_are_rows_of_the_summary():
+    rows = re.findall(r"^\| ([a-z ]+) (\|.*\| \d+ \|)$", README, re.MULTILINE)
+    assert len(rows) == 7
+    for task, row in rows:
+        assert re.search(rf"^\|( [A-F]: {task})? {re.escape(row)} `spmld", PAGE, re.MULTILINE), row
 
 
 def test_the_fraction_of_the_gap_is_the_printed_one(monkeypatch):
@@ -52,5 +59,5 @@ def test_the_figure_of_the_readme_exists():
 
 
 def test_the_docs_have_commands():
-    assert COMMANDS
+    assert TABLES
     assert ROWS
