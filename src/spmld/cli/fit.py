@@ -28,7 +28,7 @@ from spmld.cli.printing import check_space, print_json, print_message
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="Fit on the Dask cluster with this scheduler; DATA is a directory of Parquet files with numbers.",
+    help="Fit on the Dask cluster with this scheduler; DATA is a directory of Parquet files.",
 )
 @options.json_option
 def fit(
@@ -64,10 +64,11 @@ def fit(
     model = build(method, settings, seed, trusted=data.trusted is not None)
     check_decision(model, decision)
     if scheduler is not None:
-        for option, value in (("--decision", decision), ("--checkpoint", checkpoint)):
-            if value is not None:
-                raise ValueError(f"{option} and --scheduler cannot be combined; leave out one of them")
-        summary = fit_on_cluster(model, method, data, scheduler, out)
+        if decision is not None:
+            if "decision" not in model.get_params():
+                raise ValueError(f"--decision and --scheduler cannot be combined for {method}; leave out one of them")
+            model.set_params(decision=decision)
+        summary = fit_on_cluster(model, method, data, scheduler, out, checkpoint)
         print_json({"model": out, **summary}) if as_json else print_message(describe_cluster_fit(out, summary))
         return
     dataset = data.load_part()

@@ -14,6 +14,7 @@ from spmld.dask.estimators import (
 )
 from spmld.dask.evaluation import evaluate
 from spmld.dask.parallel import use_cluster
+from spmld.dask.tables import DaskTable, read_parquet
 
 __all__ = [
     "DaskGLOCAL",
@@ -22,6 +23,8 @@ __all__ = [
     "DaskMaskedRidge",
     "DaskSPMLD",
     "DaskSelfPacedEnsemble",
+    "DaskTable",
     "evaluate",
+    "read_parquet",
     "use_cluster",
 ]

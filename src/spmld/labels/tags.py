@@ -99,7 +99,7 @@ def read_tags(
     lists = [split_tags(value, sep) for value in values]
     counts = Counter(tag for items in lists for tag in items or ())
     label = _merge_case(counts, names) if tag_case == "merge" else {tag: tag for tag in counts}
-    names = sorted(set(label.values())) if names is None else [str(name) for name in names]
+    names = tag_names(counts, tag_case) if names is None else [str(name) for name in names]
     if not names:
         raise ValueError(f"tags must contain at least one tag, got {len(values)} empty fields")
     places = {name: j for j, name in enumerate(names)}
@@ -114,6 +114,19 @@ def read_tags(
     unknown = {tag: count for tag, count in counts.most_common() if tag not in index}
     merged = {tag: name for tag, name in label.items() if tag != name}
     return Tags(Y, names, sep, sum(items is None for items in lists), unknown, merged)
+
+
+def tag_names(counts: Counter[str], tag_case: TagCase = "merge") -> list[str]:
+    """Return the names of the labels, from the frequency of each tag.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> from spmld.labels.tags import tag_names
+    >>> tag_names(Counter({"Rock": 5, "rock": 2, "calm": 1}))
+    ['Rock', 'calm']
+    """
+    return sorted(set(_merge_case(counts, None).values()) if tag_case == "merge" else counts)
 
 
 def _merge_case(counts: Counter[str], names: Sequence[str] | None) -> dict[str, str]:
