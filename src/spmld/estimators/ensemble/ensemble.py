@@ -210,9 +210,11 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         rng, (n, d, l) = check_random_state(self.random_state), (sum(data.counts), *data.shape)
         stored = data.features.n_nonzero if data.features.sparse else n * d
         label_graph = uses_graph(d, l, stored, data.n_observed / (n * l))
-        data = replace(data, labels=Labels(data.labels.signs, SIGNS))
-        views, features = self._fit_transformers(data.transform, rng, label_graph)
-        entries = self._add_folds(Entries.in_blocks(data), np.zeros((n, 0)), rng)
+        signed = replace(data, labels=Labels(data.labels.signs, SIGNS))
+        data.release()
+        views, features = self._fit_transformers(signed.transform, rng, label_graph)
+        signed.release()
+        entries = self._add_folds(Entries.in_blocks(signed), np.zeros((n, 0)), rng)
         shared = entries, HeldOutLoss(self.scoring), count()
         self._fit_views(views, {name: BlockTrainingData(features[name], *shared) for name in views}, entries)
 
