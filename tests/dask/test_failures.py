@@ -128,9 +128,19 @@ def test_a_fit_holds_little_more_than_the_features(client):
 
 
 def test_a_fit_with_less_memory_per_worker_than_data():
-    limit = 450 * 2**20  # of which the libraries need about 230 MiB
+    limit, rows, d = 400 * 2**20, 6_000, 512  # the libraries need about 230 MiB
+
+    def make_block(seed, n_features):
+        """Return features of which the first three are the signs of the labels, or these signs."""
+        rng = np.random.default_rng(int(seed[0, 0]))
+        signs = rng.choice([-1.0, 1.0], (rows, 3))
+        return np.hstack([signs, rng.random((rows, d - 3)) - 0.5]) if n_features == d else signs
+
+    seeds = da.arange(18, chunks=1)[:, None]
+    features, labels = (
+        seeds.map_blocks(make_block, width, chunks=((rows,) * 18, (width,)), dtype=float) for width in (d, 3)
+    )
+    assert features.nbytes > limit
     with distributed.LocalCluster(memory_limit=limit, **WORKERS) as cluster, distributed.Client(cluster):
-        features = da.random.default_rng(0).normal(size=(120_000, 512), chunks=(6_000, -1))
-        assert features.nbytes > limit
-        model = DaskMaskedRidge(fit_intercept=False, tol=0.9).fit(features, (features[:, :3] > 0).astype(float))
+        model = DaskMaskedRidge(fit_intercept=False, tol=0.9).fit(features, labels)
     assert np.abs(model.coef_).argmax(axis=1).tolist() == [0, 1, 2]
