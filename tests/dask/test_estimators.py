@@ -1,8 +1,5 @@
 """Fits on a Dask cluster with processes equal fits in memory."""
 
-import os
-import signal
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -180,28 +177,6 @@ def test_a_vector_of_labels(client):
     assert model.predict_proba(features).compute().shape == (240, 2)
 
 
-def test_a_killed_worker_and_memory_for_less_than_the_data_do_not_change_the_result():
-    options = {"random_state": 0, "max_iter": 2, "tol": None, "n_warmup_iter": 0}
-    # Workers keep 4 kB of blocks in memory, and store the others on disk.
-    workers = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "memory_limit": "400MB"}
-    with (
-        dask.config.set({"distributed.worker.memory.target": 1e-5, "distributed.worker.memory.spill": False}),
-        distributed.LocalCluster(**workers, **QUIET) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        pids = list(client.run(os.getpid).values())
-        on_disk = []
-
-        def kill(record):
-            if record["iteration"] == 1:
-                on_disk.extend(client.run(lambda dask_worker: len(dask_worker.data.slow)).values())
-                os.kill(pids[0], signal.SIGKILL)
-
-        model = DaskSPMLD(callback=kill, **options).fit(*collections())
-    assert_same_fit(SPMLD(**options).fit(X, Y), model)
-    assert min(on_disk) > 0
-
-
 def test_bad_collections_raise_errors_that_name_the_cause(client):
     features, labels = collections()
     with pytest.raises(TypeError, match=r"use the estimators of spmld\.dask"):
@@ -215,28 +190,6 @@ def test_bad_collections_raise_errors_that_name_the_cause(client):
     bad = da.where(features > 2, np.nan, features)
     with pytest.raises(ValueError, match="NaN or infinity"):
         DaskMaskedLogistic(tol=0.2).fit(bad, labels)
-
-
-class StopFitError(Exception):
-    """Stands for the end of the client."""
-
-
-def test_a_checkpoint_continues_with_the_same_result(client, tmp_path):
-    options = {**OPTIONS, "max_iter": 2}
-
-    def stop(record):
-        if record["stage"] == "main":
-            raise StopFitError
-
-    with pytest.raises(StopFitError):
-        DaskSPMLD(callback=stop, **options).fit(*collections(), checkpoint=tmp_path)
-    seen = []
-    model = DaskSPMLD(callback=lambda record: seen.append(record["iteration"]), **options)
-    assert_same_fit(SPMLD(**options).fit(X, Y), model.fit(*collections(), checkpoint=tmp_path))
-    assert seen == [2]
-    assert len(model.history_) == model.n_iter_ == 3
-    with pytest.raises(ValueError, match="is of another fit"):
-        DaskSPMLD(coupling=1.0, **options).fit(*collections(), checkpoint=tmp_path)
 
 
 def test_comparisons_run_on_the_cluster(client):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spmld._arrays import n_bytes
 from spmld.core.losses import Array
 
 
@@ -74,6 +75,9 @@ class SelectedRows:
     def shape(self) -> tuple[int, int]:
         """Numbers of chosen rows and of columns."""
         return int(np.count_nonzero(self.chosen)), self.matrix.shape[1]
+
+    def __sizeof__(self) -> int:
+        return n_bytes(self)
 
     def load(self) -> Any:
         """Return a copy of the rows."""

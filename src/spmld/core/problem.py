@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from spmld._arrays import MEMORY, budget, namespace, row_slices
+from spmld._arrays import MEMORY, budget, n_bytes, namespace, row_slices
 from spmld.core.entries import ALL_ENTRIES, Entries, ObservedEntries
 from spmld.core.losses import Array
 
@@ -52,6 +52,10 @@ class Block:
         """Return the fields without cached properties, which would double the size of a stored block."""
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
+    def __sizeof__(self) -> int:
+        """Return the memory of the arrays, by which Dask decides when to store a block on disk."""
+        return n_bytes(self)
+
     @cached_property
     def XT(self) -> Any:
         """X^T, kept because SciPy needs longer to transpose a small matrix than to multiply it."""
@@ -80,6 +84,9 @@ class Rows:
     """(n, k) latent labels predicted from the features, X W."""
     P: Array
     """(n, k) self-paced weights."""
+
+    def __sizeof__(self) -> int:
+        return n_bytes(self)
 
 
 @dataclass(frozen=True)

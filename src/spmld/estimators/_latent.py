@@ -74,14 +74,18 @@ class LatentLabelModel(FactoredModel):
         if self.solver != "exact":
             raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
         scaler = FeatureScaler(center=self.fit_intercept) if self.standardize else None
-        data = data.transform(scaler) if scaler else data
+        if scaler is not None:
+            original, data = data, data.transform(scaler)
+            original.release()
         mean = data.total_weight / data.n_observed
-        data = data.multiply_weights(1 / mean) if self._has_extreme_mean(mean) else data
+        if self._has_extreme_mean(mean):
+            data = data.multiply_weights(1 / mean)
         rng = check_random_state(self.random_state)
         n_groups = min(self.n_groups, sum(data.counts)) if self.local_correlation > 0 else 1
         group = data.clusters(n_groups, rng) if n_groups > 1 else None
         few = few_observed(data.n_observed, sum(data.counts) * data.labels.signs.shape[1])
         problem = data.problem(self.fit_intercept, group, n_groups, few)
+        data.release()
         self._fit_problem(problem, data.example, data.total_weight, scaler, rng)
 
     def _fit_problem(

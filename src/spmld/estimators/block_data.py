@@ -77,9 +77,9 @@ class FeatureSummary:
         return self
 
 
-@dataclass(frozen=True)
+@dataclass
 class BlockData:
-    """Validated training data in row blocks."""
+    """Validated training data in row blocks. An estimator that is fitted to them may release the features."""
 
     engine: Any
     X: Rows
@@ -103,6 +103,10 @@ class BlockData:
     def example(self) -> NDArray[Any]:
         """An array without samples, with the features and the precision of X."""
         return np.zeros((0, self.features.n_features), dtype=self.features.dtype)
+
+    def release(self) -> None:
+        """Forget the features, so that their memory is free unless they are used elsewhere."""
+        self.X = ()
 
     def name_features(self, names: list[str] | None) -> "BlockData":
         """Return the data with names of the features."""

@@ -123,7 +123,9 @@ class LEML(FactoredModel):
         self._solve(problem, X, largest)
 
     def _fit_blocks(self, data: BlockData) -> None:
-        self._solve(data.problem(bool(self.fit_intercept)), data.example, data.features.largest)
+        problem = data.problem(bool(self.fit_intercept))
+        data.release()
+        self._solve(problem, data.example, data.features.largest)
 
     def _solve(self, problem: Problem, X: Any, largest: float) -> None:
         """Fit the factors, which have the array type of X, to features with a given largest absolute value."""

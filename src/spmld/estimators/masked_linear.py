@@ -62,7 +62,9 @@ class _MaskedLinear(LinearModel):
         self._minimize(make_linear_problem(X, labels, weights, bool(self.fit_intercept), few), X, labels)
 
     def _fit_blocks(self, data: BlockData) -> None:
-        self._minimize(data.problem(bool(self.fit_intercept)), data.example, data.labels)
+        problem = data.problem(bool(self.fit_intercept))
+        data.release()
+        self._minimize(problem, data.example, data.labels)
 
     def _minimize(self, problem: Problem, X: Any, labels: Labels) -> None:
         """Fit the coefficients, which have the array type of X."""

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from spmld.core.iteration import active_store, storing
 from spmld.core.lazy_matrix import loaded
@@ -58,8 +60,8 @@ class BlockTrainingData:
         """Fit the estimator of each fold in place, and score the samples that it was not fitted on."""
         data = self.data if entry_weight is None else self.data.replace_weights(entry_weight)
         engine, models = data.engine, []
-        for fitted, train in zip(estimator, self.entries.train, strict=True):
-            part = data.select(train, tuple(engine.gather(engine.map(_count, train))))
+        for fitted, train, counts in zip(estimator, self.entries.train, self.entries.train_counts, strict=True):
+            part = data.select(train, counts)
             models.append(self._fit(fitted, part) if part.total_weight > 0 else None)
         scores = engine.map(partial(_score_folds, models, self.entries.n_labels), data.X, self.entries.fold)
         return BlockScores(list(estimator), scores)
@@ -86,8 +88,16 @@ class BlockTrainingData:
         return estimator
 
 
-def _count(chosen: Any) -> int:
-    return int(np.count_nonzero(chosen))
+def stored_random_state(random_state: Any) -> np.random.RandomState:
+    """Return the random numbers of a fit, which are those of the fit that a store continues."""
+    store = active_store()
+    if store is None or isinstance(random_state, Integral):
+        return check_random_state(random_state)
+    stored = store.load("seed")
+    seed = check_random_state(random_state).randint(2**31 - 1) if stored is None else stored[0]
+    if stored is None:
+        store.save("seed", seed, [], True)
+    return np.random.RandomState(seed)
 
 
 def _score_folds(models: Sequence[Any], n_labels: int, X: Any, fold: Any) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITI
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.block_data import BlockData
 from spmld.estimators.ensemble.answers import AnswerModel
-from spmld.estimators.ensemble.block_training import BlockTrainingData
+from spmld.estimators.ensemble.block_training import BlockTrainingData, stored_random_state
 from spmld.estimators.ensemble.entries import SIGNS, Entries
 from spmld.estimators.ensemble.noise_estimate import estimate_rates
 from spmld.estimators.ensemble.path_search import PathResult, search_path
@@ -208,12 +208,14 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         self.out_of_fold_scores_ = self.answers_.correct(scores)
 
     def _fit_blocks(self, data: BlockData) -> None:
-        rng, (n, d, l) = check_random_state(self.random_state), (sum(data.counts), *data.shape)
+        rng, (n, d, l) = stored_random_state(self.random_state), (sum(data.counts), *data.shape)
         stored = data.features.n_nonzero if data.features.sparse else n * d
         label_graph = uses_graph(d, l, stored, data.n_observed / (n * l))
-        data = replace(data, labels=Labels(data.labels.signs, SIGNS))
-        views, features = self._fit_transformers(data.transform, rng, label_graph)
-        entries = self._add_folds(Entries.in_blocks(data), np.zeros((n, 0)), rng)
+        signed = replace(data, labels=Labels(data.labels.signs, SIGNS))
+        data.release()
+        views, features = self._fit_transformers(signed.transform, rng, label_graph)
+        signed.release()
+        entries = self._add_folds(Entries.in_blocks(signed), np.zeros((n, 0)), rng)
         shared = entries, HeldOutLoss(self.scoring), count()
         self._fit_views(views, {name: BlockTrainingData(features[name], *shared) for name in views}, entries)
 
@@ -292,10 +294,11 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     def _mix(self, scores: Mapping[str, Any], entries: Entries) -> Any:
         """Fit the mixture of the views, and return the mixture of their scores."""
-        signs, weights, *samples = entries.sample(entries.signs, entries.weights, *scores.values())
-        mixture = ViewMixture(weights=self.view_weights_)
-        self.mixture_ = mixture.fit(dict(zip(scores, samples, strict=True)), signs, weights)
-        return entries.map(lambda *values: mixture.combine(dict(zip(scores, values, strict=True))), *scores.values())
+        names, values = list(scores), list(scores.values())
+        signs, weights, *samples = entries.sample(entries.signs, entries.weights, *values)
+        mixture = ViewMixture(weights=self.view_weights_).fit(dict(zip(names, samples, strict=True)), signs, weights)
+        self.mixture_ = mixture
+        return entries.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *values)
 
     def _trim(self, scores: Any, entries: Entries) -> Any:
         fraction, trusted = self.keep_fraction, entries.trusted
