@@ -14,7 +14,8 @@ PUBLIC = {
     ),
     "spmld.dask": (
         "Estimators for Dask collections",
-        "DaskSelfPacedEnsemble DaskMaskedLogistic DaskMaskedRidge DaskSPMLD DaskGLOCAL DaskLEML evaluate use_cluster",
+        "DaskSelfPacedEnsemble DaskMaskedLogistic DaskMaskedRidge DaskSPMLD DaskGLOCAL DaskLEML "
+        "read_parquet DaskTable evaluate use_cluster",
     ),
     "spmld.labels": (
         "Labels with missing entries",
