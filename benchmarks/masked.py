@@ -5,7 +5,6 @@ objective of each, and the times of SPMLD and SelfPacedEnsemble relative to a lo
 come from SPMLD_DATA or by download.
 """
 
-import time
 import warnings
 
 import numpy as np
@@ -13,12 +12,12 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from benchmarks.ratios import record
+from benchmarks.ratios import fastest_time, record
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld.datasets import fetch_dataset
 from spmld.labels import LabelWarning, hide_labels
 
-C, REPEATS = 1.0, 3
+C = 1.0
 
 
 def objective(X, Y, coef, intercept):
@@ -39,16 +38,6 @@ def loop(X, Y, solver):
 def masked(X, Y, **options):
     model = MaskedLogistic(C=C, tol=1e-4, **options).fit(X, Y)
     return model.coef_, model.intercept_
-
-
-def fastest_time(function):
-    """Return the minimum time of a few calls."""
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def fastest(fit, X, Y, *args, **options):

@@ -5,6 +5,7 @@ depend less on the machine than times do.
 """
 
 import json
+import time
 from pathlib import Path
 
 STORED = Path(__file__).with_name("ratios.json")
@@ -12,6 +13,16 @@ SLOWER = 1.5
 """Factor by which a ratio must exceed the stored one to be named slower."""
 
 recorded: dict[str, float] = {}
+
+
+def fastest_time(function, repeats=3):
+    """Return the minimum time of a few calls."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def record(name, seconds, other_seconds):

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.observed import make_data
-from benchmarks.ratios import record
+from benchmarks.ratios import fastest_time, record
 from spmld import SPMLD, MaskedLogistic
 from spmld.core.designs import Features, Penalty
 from spmld.core.linear_objective import LinearObjective
@@ -21,16 +21,6 @@ from spmld.core.problem import set_rows, set_W
 from spmld.core.steps import UpdateV, UpdateW
 
 N, D, L, K, OBSERVED = 20_000, 5_000, 100, 20, 0.3
-
-
-def fastest(function, repeats=5):
-    """Return the minimum time of a few calls."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 class Timed(SPMLD):
@@ -61,7 +51,7 @@ class Timed(SPMLD):
 
 def per_iteration(make_step, problem, objective, state):
     """Return the time of one conjugate-gradient iteration, from the times of 2 and of 12."""
-    few, many = (fastest(partial(make_step(count), problem, objective, state)) for count in (2, 12))
+    few, many = (fastest_time(partial(make_step(count), problem, objective, state)) for count in (2, 12))
     return (many - few) / 10
 
 
@@ -72,7 +62,7 @@ def print_floor(step, floor, seconds, floor_seconds):
 
 def compare_latent_steps(X, Y):
     model = Timed(n_components=K, random_state=0)
-    total = fastest(lambda: model.fit(X, Y), repeats=1)
+    total = fastest_time(lambda: model.fit(X, Y), repeats=1)
     print(f"SPMLD, {N:,} x {D:,}, {L} labels, {OBSERVED:.0%} observed: {total:.2f} s, {model.n_iter_} iterations")
     fractions = ", ".join(f"{name} {seconds / total:.0%}" for name, seconds in model.seconds_.items())
     print(f"  {fractions}, other {1 - sum(model.seconds_.values()) / total:.0%}")
@@ -81,13 +71,15 @@ def compare_latent_steps(X, Y):
     W, S = state.W, rows.V @ state.U.T
     start = set_W(problem, state, 0 * W)
     seconds = per_iteration(lambda count: UpdateW(tol=0.0, max_iter=count), problem, objective, start)
-    print_floor("iteration of W", "X D and X^T T", seconds, fastest(lambda: (block.X @ W, block.XT @ rows.T)))
+    print_floor("iteration of W", "X D and X^T T", seconds, fastest_time(lambda: (block.X @ W, block.XT @ rows.T)))
     start = set_rows(state, V=[0 * rows.V])
     seconds = per_iteration(lambda count: UpdateV(tol=0.0, max_iter=count), problem, objective, start)
-    print_floor("iteration of V", "V U^T and S U", seconds, fastest(lambda: (rows.V @ state.U.T, S @ state.U)))
+    print_floor("iteration of V", "V U^T and S U", seconds, fastest_time(lambda: (rows.V @ state.U.T, S @ state.U)))
     losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
     pacing = SPMLD._pacing(model, problem)
-    print_floor("pacing", "a sort", fastest(lambda: pacing(1, losses)), fastest(lambda: np.sort(losses[0], axis=0)))
+    print_floor(
+        "pacing", "a sort", fastest_time(lambda: pacing(1, losses)), fastest_time(lambda: np.sort(losses[0], axis=0))
+    )
     return problem
 
 
@@ -99,8 +91,8 @@ def compare_hessian_product(problem):
     objective = LinearObjective(small, (LOSSES["logistic"],), Features(), Penalty(1.0, True), (0.0,))
     B = np.random.default_rng(0).normal(size=(D + 1, 16))
     _, C = objective.derivatives(B, objective.scores(B))
-    seconds = fastest(lambda: objective.hessian_product(C, B))
-    products = fastest(lambda: (block.X @ B[:-1], block.XT @ Y))
+    seconds = fastest_time(lambda: objective.hessian_product(C, B))
+    products = fastest_time(lambda: (block.X @ B[:-1], block.XT @ Y))
     print_floor(f"Hessian-vector product of {MaskedLogistic.__name__}", "X D and X^T S", seconds, products)
 
 
