@@ -32,9 +32,11 @@ def identity(k: int, like: Array) -> Array:
     return namespace(like).eye(k, dtype=like.dtype, device=like.device)
 
 
-def outer(A: Array) -> Array:
-    """Return the products a_i a_j of each row, of shape (n, k k)."""
-    return namespace(A).reshape(A[:, :, None] * A[:, None, :], (A.shape[0], -1))
+def products(A: Array, i: Array, j: Array) -> Array:
+    """Return the products of the columns i and j, one for each pair, of shape (n, number of pairs)."""
+    xp = namespace(A)
+    columns = xp.stack([A[:, k] for k in range(A.shape[1])])  # contiguous, which makes the selection faster
+    return (xp.take(columns, i, axis=0) * xp.take(columns, j, axis=0)).T
 
 
 def solve_each(A: Array, B: Array) -> Array:
@@ -123,18 +125,18 @@ class UpdateU:
         l, q = U.shape[0], U.shape[1] + int(problem.fit_intercept)
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
-            A, B = xp.zeros((l, q * q), dtype=U.dtype, device=U.device), 0.0
-            for s in row_slices(block.n, max(q * q, block.width), budget(U, MEMORY)):
+            A, B = 0.0, 0.0
+            for s in row_slices(block.n, max(i.shape[0], block.width), budget(U, MEMORY)):
                 V, part = rows.V[s, :], block.part(s)
                 C, R = objective.fit.quadratic(part, V, U, b, safe)
                 V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]
                 R = R if problem.fit_intercept else R - part.entries.spread(b)
-                A = A + part.entries.transposed_times(C, outer(V1))
+                A = A + part.entries.transposed_times(C, products(V1, i, j))
                 B = B + part.entries.transposed_times(C * R, V1)
-            return xp.take(A, upper, axis=1), B
+            return A, B
 
-        # The systems are symmetric: half of their entries are summed.
-        upper, position = (xp.asarray(index, device=U.device) for index in _triangle(q))
+        # The systems are symmetric: half of their entries are computed.
+        i, j, position = (xp.asarray(index, device=U.device) for index in _triangle(q))
         A, B = problem.sum(sum_block, state.rows)
         A = xp.take(A, position, axis=1)
         penalty = objective.ridge.tU * xp.ones_like(U)
@@ -144,12 +146,12 @@ class UpdateU:
         return xp.reshape(A, (l, q, q)) + penalty[:, :, None] * identity(q, U), B
 
 
-def _triangle(q: int) -> tuple[Array, Array]:
-    """Return the indices of the upper triangle of a matrix that is stored as a row, and their inverse."""
-    rows, columns = np.triu_indices(q)
+def _triangle(q: int) -> tuple[Array, Array, Array]:
+    """Return the rows and columns of the upper triangle of a matrix, and the index of each entry of it there."""
+    i, j = np.triu_indices(q)
     position = np.zeros((q, q), dtype=np.intp)
-    position[rows, columns] = position[columns, rows] = np.arange(len(rows))
-    return rows * q + columns, position.ravel()
+    position[i, j] = position[j, i] = np.arange(len(i))
+    return i, j, position.ravel()
 
 
 def _pad(H: Array, q: int) -> Array:
