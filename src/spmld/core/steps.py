@@ -5,6 +5,8 @@ from functools import partial
 from operator import mul
 from typing import ClassVar, Protocol
 
+import numpy as np
+
 from spmld._arrays import MEMORY, budget, column_major, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import column_squares
@@ -121,7 +123,7 @@ class UpdateU:
         l, q = U.shape[0], U.shape[1] + int(problem.fit_intercept)
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
-            A, B = 0.0, 0.0
+            A, B = xp.zeros((l, q * q), dtype=U.dtype, device=U.device), 0.0
             for s in row_slices(block.n, max(q * q, block.width), budget(U, MEMORY)):
                 V, part = rows.V[s, :], block.part(s)
                 C, R = objective.fit.quadratic(part, V, U, b, safe)
@@ -129,14 +131,25 @@ class UpdateU:
                 R = R if problem.fit_intercept else R - part.entries.spread(b)
                 A = A + part.entries.transposed_times(C, outer(V1))
                 B = B + part.entries.transposed_times(C * R, V1)
-            return A, B
+            return xp.take(A, upper, axis=1), B
 
+        # The systems are symmetric: half of their entries are summed.
+        upper, position = (xp.asarray(index, device=U.device) for index in _triangle(q))
         A, B = problem.sum(sum_block, state.rows)
+        A = xp.take(A, position, axis=1)
         penalty = objective.ridge.tU * xp.ones_like(U)
         if problem.fit_intercept:
             missing = xp.astype(A[:, -1:] == 0, U.dtype)  # keeps the intercept of a label without observed entries at 0
             penalty = xp.concat([penalty, missing], axis=1)
         return xp.reshape(A, (l, q, q)) + penalty[:, :, None] * identity(q, U), B
+
+
+def _triangle(q: int) -> tuple[Array, Array]:
+    """Return the indices of the upper triangle of a matrix that is stored as a row, and their inverse."""
+    rows, columns = np.triu_indices(q)
+    position = np.zeros((q, q), dtype=np.intp)
+    position[rows, columns] = position[columns, rows] = np.arange(len(rows))
+    return rows * q + columns, position.ravel()
 
 
 def _pad(H: Array, q: int) -> Array:

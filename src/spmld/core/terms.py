@@ -8,6 +8,7 @@
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from spmld._arrays import namespace
 from spmld.core.losses import Array, Loss, Squared
@@ -84,18 +85,20 @@ class Correlation:
 
     def moments(self, problem: Problem, state: State) -> Array:
         """Return the H_m, of shape (g, k, k)."""
-        U, n_groups = state.U, problem.sizes.shape[0]
-        xp, k = namespace(U), U.shape[1]
+        return self.weigh(problem, problem.sum(partial(self.block_moments, problem.sizes.shape[0]), state.rows))
 
-        def block_moments(block: Block, rows: Rows) -> Array:
-            S = xp.zeros((n_groups, k, k), dtype=U.dtype, device=U.device)
-            for m, members in enumerate(block.members):
-                T = rows.T[members, :] if len(block.members) > 1 else rows.T
-                S[m, :, :] = T.T @ T
-            return S
+    def block_moments(self, n_groups: int, block: Block, rows: Rows) -> Array:
+        """Return the S_m of a block, of shape (g, k, k)."""
+        T, k = rows.T, rows.T.shape[1]
+        S = namespace(T).zeros((n_groups, k, k), dtype=T.dtype, device=T.device)
+        for m, members in enumerate(block.members):
+            part = T[members, :] if len(block.members) > 1 else T
+            S[m, :, :] = part.T @ part
+        return S
 
-        S = problem.sum(block_moments, state.rows)
-        return self.b1 * self.fractions(problem) * xp.sum(S, axis=0) + self.b2 * S
+    def weigh(self, problem: Problem, S: Array) -> Array:
+        """Return the H_m from the second moments S_m."""
+        return self.b1 * self.fractions(problem) * namespace(S).sum(S, axis=0) + self.b2 * S
 
     def fractions(self, problem: Problem) -> Array:
         """Return n_m / n, of shape (g, 1, 1)."""
@@ -165,18 +168,19 @@ class Objective:
 
     def values(self, problem: Problem, state: State) -> dict[str, float]:
         """Return the value of each term, without the penalty of the pacing."""
-        U, b, Z = state.U, state.b, state.Z
+        U, b, Z, n_groups = state.U, state.b, state.Z, problem.sizes.shape[0]
+        active = self.correlation.active
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, ...]:
-            return (self.fit.value(block, rows.V, U, b), self.coupling.value(rows.V, rows.T, rows.P), square(rows.V))
+            values = (self.fit.value(block, rows.V, U, b), self.coupling.value(rows.V, rows.T, rows.P), square(rows.V))
+            return (*values, self.correlation.block_moments(n_groups, block, rows)) if active else values
 
-        fit, coupling, V2 = problem.sum(sum_block, state.rows)
+        fit, coupling, V2, *moments = problem.sum(sum_block, state.rows)
         ridge = self.ridge.tU / 2 * square(U) + self.ridge.tV / 2 * V2 + self.ridge.value_W(state.W)
-        active = self.correlation.active
-        correlation = self.correlation.value(self.correlation.moments(problem, state), U, Z) if active else 0.0
+        correlation = [self.correlation.value(self.correlation.weigh(problem, S), U, Z) for S in moments]
         return {
             "fit": float(fit),
             "coupling": float(coupling),
-            "correlation": float(correlation),
+            "correlation": float(sum(correlation)),
             "ridge": float(ridge),
         }

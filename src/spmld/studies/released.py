@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from spmld._arrays import namespace
 from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ, Descent
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State, set_rows, split_rows
+from spmld.core.problem import Block, Problem, Rows, split_rows
 from spmld.core.steps import BlockUpdate
 from spmld.core.terms import Correlation, Coupling, Objective, Ridge
 from spmld.estimators import GLOCAL, SPMLD
@@ -33,8 +33,8 @@ class ReleasedCoupling(Coupling):
 class ReleasedCorrelation(Correlation):
     """The correlation term with P o T in place of T."""
 
-    def moments(self, problem: Problem, state: State) -> Array:
-        return super().moments(problem, set_rows(state, T=[rows.P * rows.T for rows in state.rows]))
+    def block_moments(self, n_groups: int, block: Block, rows: Rows) -> Array:
+        return super().block_moments(n_groups, block, replace(rows, T=rows.P * rows.T))
 
     def gradient_T(self, block: Block, rows: Rows, N: Array) -> Array:
         return rows.P * super().gradient_T(block, replace(rows, T=rows.P * rows.T), N)
