@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from spmld._arrays import features_to_numpy
 from spmld._response import label_scores
 from spmld._validation import check_scalar_integer, indexable
+from spmld.audit.blocks import fit_view, gather_labels, read_blocks
 from spmld.audit.issues import LabelIssues
 from spmld.core.losses import LOSSES
 from spmld.estimators import PerLabelClassifier
@@ -23,7 +24,7 @@ from spmld.labels import Labels, LabelWarning, read_labels
 from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
 from spmld.labels.trusted import mark_trusted
 from spmld.model_selection.calibration import has_both_classes
-from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit, make_folds
+from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.pacing.noise import MIN_RATE, NoiseRates, correct_probability, error_log_odds, log_likelihood
 from spmld.pacing.rate_estimate import calibrate, noise_rates
 
@@ -56,8 +57,9 @@ def find_label_issues(
     estimator : multi-label estimator, scikit-learn classifier or None
         Model of the labels. Classifiers whose ``fit`` does not accept ``entry_weight`` are fitted for each label by
         `PerLabelClassifier`. None is `MaskedLogistic` on scaled features, with the C of the lowest out-of-fold loss.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples.
+    X : array-like, sparse matrix, RowBlocks or Dask collection of shape (n_samples, n_features)
+        Samples. Features in `RowBlocks` or Dask collections are not loaded into memory, labels and scores are;
+        `estimator` must be None then.
     Y, mask
         Labels to audit, as in `spmld.labels.read_labels`. A DataFrame provides the names of labels and samples. Missing
         entries of labels with observed positives and no observed negative are used as negatives that may be wrong: the
@@ -85,21 +87,32 @@ def find_label_issues(
     See `LabelIssues`.
     """
     base = _base_estimator(estimator, check_scalar_integer("n_iter", n_iter, minimum=1))
-    labels, (X,) = mark_trusted(_read_labels(X, Y, mask), trusted), indexable(X)
-    names, sample_names = _label_names(Y, labels, label_names), _sample_names(X, Y)
-    folds = _make_folds(cv, X, labels, random_state)
+    blocks = read_blocks(X, Y, mask)
+    if blocks is None:
+        labels, (X,) = _read_labels(X, Y, mask), indexable(X)
+        sample_names = _sample_names(X, Y)
+    elif base is None:
+        labels, X = gather_labels(blocks), np.zeros((sum(blocks.counts), 0))
+        sample_names = list(range(len(X)))
+    else:
+        raise ValueError(f"estimator must be None if X is not in memory, got {estimator!r}")
+    labels = mark_trusted(labels, trusted)
+    names = _label_names(Y, labels, label_names)
+    folds = _make_folds(cv, X, labels, random_state, repeated=blocks is None)
     positive_only = _find_positive_only(replace(labels, names=names))
     signs = np.where(positive_only & ~labels.observed, np.int8(-1), labels.signs)
     signed = np.where(signs != 0, signs, np.nan)
-    fit = partial(cross_fit, Y=signed, folds=folds, n_jobs=n_jobs)
-    if base is None:
-        view = linear_view(CS, label_graph_penalty=0.0)
+    fit: Any = partial(_cross_fit_scores, Y=signed, folds=folds, n_jobs=n_jobs)
+    view = linear_view(CS, label_graph_penalty=0.0)
+    if blocks is not None:
+        scores, fit = fit_view(view, blocks, signs, folds)
+    elif base is None:
         X = features_to_numpy(view.transformer.fit_transform(X))
         path = search_path(view, TrainingData(X, signed, np.abs(signs), folds, LOSSES["logistic"].value, n_jobs))
         scores, fit = path.scores, partial(fit, path.estimators, X)
     else:
         fit = partial(fit, base, X, score=partial(_log_odds_scores, n_labels=signed.shape[1]))
-        scores = fit().scores
+        scores = fit()
     estimate = partial(_estimate_rates, signs=signs, trusted=labels.trusted, positive_only=positive_only)
     scores, rates = _best_iteration(fit, scores, signs, labels.trusted, estimate, n_iter)
     errors = np.where(labels.observed, error_log_odds(scores, labels.signs, rates), np.nan)
@@ -109,7 +122,7 @@ def find_label_issues(
 
 
 def _best_iteration(
-    fit: Callable[..., CrossFitResult],
+    fit: Callable[..., NDArray[np.float64]],
     scores: NDArray[np.float64],
     signs: NDArray[np.int8],
     trusted: NDArray[np.bool_] | None,
@@ -121,7 +134,7 @@ def _best_iteration(
     best, best_scores, best_rates = log_likelihood(scores, signs, rates).sum(), scores, rates
     for _ in range(n_iter - 1):
         weights = correct_probability(scores, signs, rates)
-        scores = fit(entry_weight=weights if trusted is None else np.where(trusted, 1.0, weights)).scores
+        scores = fit(entry_weight=weights if trusted is None else np.where(trusted, 1.0, weights))
         rates = estimate(scores, rates=rates)
         value = log_likelihood(scores, signs, rates).sum()
         if value > best:
@@ -195,9 +208,13 @@ def _read_labels(X: Any, Y: Any, mask: Any) -> Labels:
     return labels
 
 
-def _make_folds(cv: Any, X: Any, labels: Labels, random_state: Any) -> list[Fold]:
+def _cross_fit_scores(*arguments: Any, **options: Any) -> NDArray[np.float64]:
+    return cross_fit(*arguments, **options).scores
+
+
+def _make_folds(cv: Any, X: Any, labels: Labels, random_state: Any, repeated: bool) -> list[Fold]:
     Y, seed = np.where(labels.observed, labels.signs, np.nan), check_random_state(random_state).randint(2**31 - 1)
-    folds = make_folds(cv, X, Y, random_state=seed, repeated=True)
+    folds = make_folds(cv, X, Y, random_state=seed, repeated=repeated)
     if not all(labels.observed[train].any() for train, _ in folds):
         raise ValueError(f"cv must leave observed labels in the training samples of each fold, got {cv!r}")
     return folds
