@@ -1,9 +1,11 @@
 """Fits to a file that is three times as large as the memory of the process.
 
-``python -m benchmarks.out_of_core [MiB]`` writes features and labels of planted data to a temporary folder, so that the
-features are three times as large as the limit (default 400 MiB), and starts a process whose data memory, including that
-of the libraries, is limited to it (RLIMIT_DATA). The process fits models and predicts from `RowBlocks`. It prints the
-sizes, the time and the peak memory. Before that, fits to a part of the rows in blocks are compared with fits in memory.
+``python -m benchmarks.out_of_core [MiB [model ...]]`` writes features and labels of planted data to a temporary folder,
+so that the features are three times as large as the limit (default 400 MiB). For each model, it starts a process whose
+data memory, including that of the libraries, is limited (RLIMIT_DATA). The process fits the model and predicts from
+`RowBlocks`. It prints the time and the peak memory. Before that, fits to a part of the rows in blocks are compared with
+fits in memory.
+The memory of a fit does not depend on the number of outer iterations or settings, which are therefore few.
 """
 
 import resource
@@ -16,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, RowBlocks
+from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, RowBlocks, SelfPacedEnsemble
 
 D, L, K, MIB = 256, 20, 10, 2**20
 MODELS = {
@@ -24,6 +26,7 @@ MODELS = {
     "SPMLD": SPMLD(n_components=K, random_state=0),
     "GLOCAL": GLOCAL(n_components=K, random_state=0),
     "LEML": LEML(n_components=K, random_state=0),
+    "SelfPacedEnsemble": SelfPacedEnsemble(Cs=(3.0,), alphas=(1.0,), cv=2, random_state=0),
 }
 
 
@@ -40,11 +43,12 @@ def write_data(folder, n, block=20_000):
         Y[start:stop] = np.where(rng.random(scores.shape) < 0.5, scores > 1, np.nan)
 
 
-def compare(folder, n):
+def compare(folder, n, names):
     """Print the difference between fits in memory and in blocks of several sizes."""
     X, Y = (np.load(folder / f"{name}.npy", mmap_mode="r")[:n] for name in "XY")
     X, Y = np.array(X), np.array(Y)
-    for name, model in MODELS.items():
+    for name in names:
+        model = MODELS[name]
         expected = model.fit(X, Y).decision_function(X)
         for block_rows in (n // 3, n // 17):
             scores = model.fit(RowBlocks(X, Y, block_rows=block_rows)).decision_function(X)
@@ -60,8 +64,8 @@ def limited(folder, limit, names):
     for name in names:
         blocks = RowBlocks(folder / "X.npy", folder / "Y.npy", block_rows=8192, memory=limit * MIB // 16)
         model = MODELS[name]
-        if hasattr(model, "callback"):
-            model.set_params(max_iter=2, tol=None)  # memory does not depend on the number of outer iterations
+        if hasattr(model, "max_iter") and hasattr(model, "callback"):
+            model.set_params(max_iter=2, tol=None)
         start = time.perf_counter()
         model.fit(blocks)
         seconds = time.perf_counter() - start
@@ -69,11 +73,17 @@ def limited(folder, limit, names):
             model.predict(X)
         status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
         peak = int(status["VmHWM"].split()[0]) // 1024  # the maximum of getrusage includes the process that started it
-        print(f"{name}: {seconds:.0f} s, {model.n_iter_} iterations, peak memory {peak} MiB", flush=True)
+        print(f"{name}: {seconds:.0f} s, {fitted_parts(model)}, peak memory {peak} MiB", flush=True)
 
 
-def main(limit=400, names=("MaskedLogistic", "SPMLD")):
+def fitted_parts(model):
+    """Return the number of iterations, or the views of an ensemble, as text."""
+    return f"{model.n_iter_} iterations" if hasattr(model, "n_iter_") else f"views {', '.join(model.view_weights_)}"
+
+
+def main(limit=400, *names):
     warnings.simplefilter("ignore")
+    limit = int(limit)
     n = 3 * limit * MIB // (8 * D)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -82,14 +92,15 @@ def main(limit=400, names=("MaskedLogistic", "SPMLD")):
         print(
             f"{n} samples, {D} features, {L} labels: X {sizes[0]} MiB, Y {sizes[1]} MiB; limit {limit} MiB", flush=True
         )
-        compare(folder, n // 30)
-        command = [sys.executable, "-m", "benchmarks.out_of_core", str(folder), str(limit), *names]
-        subprocess.run(command, check=True)
+        compare(folder, n // 30, names or list(MODELS))
+        for model in names or ("MaskedLogistic", "SPMLD", "SelfPacedEnsemble"):
+            command = [sys.executable, "-m", "benchmarks.out_of_core", str(folder), str(limit), model]
+            subprocess.run(command, check=True)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
+    if len(sys.argv) > 1 and Path(sys.argv[1]).is_dir():
         warnings.simplefilter("ignore")
         limited(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
     else:
-        main(*map(int, sys.argv[1:]))
+        main(*sys.argv[1:])
