@@ -1,5 +1,7 @@
 """Fits of the ensemble to row blocks equal fits in memory."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -136,7 +138,7 @@ class Memory:
 
     def save(self, stage, state, history, converged):
         assert stage not in self.stages
-        self.stages[stage] = dict(state), history, converged
+        self.stages[stage] = copy(state), history, converged
 
 
 def test_stored_fits_are_not_repeated():
@@ -153,6 +155,14 @@ def test_stored_fits_are_not_repeated():
         resumed = model(views=("ridge", "latent")).fit(RowBlocks(X, Y))
     assert_same_fit(expected, resumed)
     assert 0 < len(first) < len(store.stages)
+
+
+def test_a_resumed_fit_without_a_seed_has_the_folds_of_the_first_one():
+    store, fits = Memory(), []
+    for _ in range(2):
+        with storing(store):
+            fits.append(model(views=("kernel",), random_state=None, Cs=(10.0,), cv=2).fit(RowBlocks(X, Y)))
+    np.testing.assert_array_equal(fits[0].decision_function(X), fits[1].decision_function(X))
 
 
 def test_products_of_selected_rows_are_those_of_a_copy():

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from spmld.core.iteration import active_store, storing
 from spmld.core.lazy_matrix import loaded
@@ -84,6 +86,18 @@ class BlockTrainingData:
         if store is not None:
             store.save(stage, vars(estimator), [], True)
         return estimator
+
+
+def stored_random_state(random_state: Any) -> np.random.RandomState:
+    """Return the random numbers of a fit, which are those of the fit that a store continues."""
+    store = active_store()
+    if store is None or isinstance(random_state, Integral):
+        return check_random_state(random_state)
+    stored = store.load("seed")
+    seed = check_random_state(random_state).randint(2**31 - 1) if stored is None else stored[0]
+    if stored is None:
+        store.save("seed", seed, [], True)
+    return np.random.RandomState(seed)
 
 
 def _count(chosen: Any) -> int:

@@ -18,7 +18,7 @@ from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITI
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.block_data import BlockData
 from spmld.estimators.ensemble.answers import AnswerModel
-from spmld.estimators.ensemble.block_training import BlockTrainingData
+from spmld.estimators.ensemble.block_training import BlockTrainingData, stored_random_state
 from spmld.estimators.ensemble.entries import SIGNS, Entries
 from spmld.estimators.ensemble.noise_estimate import estimate_rates
 from spmld.estimators.ensemble.path_search import PathResult, search_path
@@ -207,7 +207,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         self.out_of_fold_scores_ = self.answers_.correct(scores)
 
     def _fit_blocks(self, data: BlockData) -> None:
-        rng, (n, d, l) = check_random_state(self.random_state), (sum(data.counts), *data.shape)
+        rng, (n, d, l) = stored_random_state(self.random_state), (sum(data.counts), *data.shape)
         stored = data.features.n_nonzero if data.features.sparse else n * d
         label_graph = uses_graph(d, l, stored, data.n_observed / (n * l))
         signed = replace(data, labels=Labels(data.labels.signs, SIGNS))
