@@ -60,8 +60,8 @@ class BlockTrainingData:
         """Fit the estimator of each fold in place, and score the samples that it was not fitted on."""
         data = self.data if entry_weight is None else self.data.replace_weights(entry_weight)
         engine, models = data.engine, []
-        for fitted, train in zip(estimator, self.entries.train, strict=True):
-            part = data.select(train, tuple(engine.gather(engine.map(_count, train))))
+        for fitted, train, counts in zip(estimator, self.entries.train, self.entries.train_counts, strict=True):
+            part = data.select(train, counts)
             models.append(self._fit(fitted, part) if part.total_weight > 0 else None)
         scores = engine.map(partial(_score_folds, models, self.entries.n_labels), data.X, self.entries.fold)
         return BlockScores(list(estimator), scores)
@@ -98,10 +98,6 @@ def stored_random_state(random_state: Any) -> np.random.RandomState:
     if stored is None:
         store.save("seed", seed, [], True)
     return np.random.RandomState(seed)
-
-
-def _count(chosen: Any) -> int:
-    return int(np.count_nonzero(chosen))
 
 
 def _score_folds(models: Sequence[Any], n_labels: int, X: Any, fold: Any) -> NDArray[np.float64]:

@@ -288,10 +288,11 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     def _mix(self, scores: Mapping[str, Any], entries: Entries) -> Any:
         """Fit the mixture of the views, and return the mixture of their scores."""
-        signs, weights, *samples = entries.sample(entries.signs, entries.weights, *scores.values())
-        mixture = ViewMixture(weights=self.view_weights_)
-        self.mixture_ = mixture.fit(dict(zip(scores, samples, strict=True)), signs, weights)
-        return entries.map(lambda *values: mixture.combine(dict(zip(scores, values, strict=True))), *scores.values())
+        names, values = list(scores), list(scores.values())
+        signs, weights, *samples = entries.sample(entries.signs, entries.weights, *values)
+        mixture = ViewMixture(weights=self.view_weights_).fit(dict(zip(names, samples, strict=True)), signs, weights)
+        self.mixture_ = mixture
+        return entries.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *values)
 
     def _trim(self, scores: Any, entries: Entries) -> Any:
         fraction, trusted = self.keep_fraction, entries.trusted

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import add
 from typing import Any
 
@@ -47,6 +47,8 @@ class Entries:
         Index of the fold that tests each sample.
     train : tuple
         Which samples each fold is fitted on.
+    train_counts : tuple of tuple of int
+        The number of these samples in each block.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Entries:
     trusted: NDArray[np.bool_] | None = None
     fold: Any = None
     train: tuple[Any, ...] = ()
+    train_counts: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
     def in_memory(cls, labels: Labels, weights: Any) -> "Entries":
@@ -86,7 +89,7 @@ class Entries:
         fold, train = np.zeros(n, dtype=np.int16), np.zeros((len(folds), n), dtype=bool)
         for i, (fitted, tested) in enumerate(folds):
             train[i, fitted], fold[tested] = True, i
-        return replace(self, fold=self._store(fold), train=tuple(map(self._store, train)))
+        return self._set_folds(fold, list(train))
 
     def stratify(self, n_folds: int, random_state: Any) -> "Entries":
         """Return the entries with stratified folds.
@@ -101,9 +104,7 @@ class Entries:
             labels = Labels(signs, SIGNS)
             for i, (_, tested) in enumerate(make_folds(n_folds, signs, labels, random_state=rng)):
                 fold[start + tested] = i
-        stored = self._store(fold)
-        train = tuple(self.map(partial(np.not_equal, i), stored) for i in range(n_folds))
-        return replace(self, fold=stored, train=train)
+        return self._set_folds(fold, [fold != i for i in range(n_folds)])
 
     def fold_indices(self) -> list[Fold]:
         """Return the indices of training and test samples of each fold, for values in memory."""
@@ -143,6 +144,11 @@ class Entries:
             return np.stack([[(signs[rows] > 0).sum(axis=0), (signs[rows] < 0).sum(axis=0)] for rows in train])
 
         return self.map(partial(np.take, self.sum(count, self.signs, *self.train).all(axis=1), axis=0), self.fold)
+
+    def _set_folds(self, fold: Any, train: list[Any]) -> "Entries":
+        starts = [0, *accumulate(self.counts)][:-1]
+        counts = tuple(tuple(np.add.reduceat(chosen, starts, dtype=int).tolist()) for chosen in train)
+        return replace(self, fold=self._store(fold), train=tuple(map(self._store, train)), train_counts=counts)
 
     def _store(self, values: Any) -> Any:
         """Return an array with one row per sample as a value."""
