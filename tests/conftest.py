@@ -4,12 +4,17 @@ import signal
 import warnings
 
 import pytest
+from hypothesis import settings
 
 from spmld.datasets import find_file, list_datasets, load_dataset, read_mat
 
 # Commands that tests interrupt would inherit an ignored SIGINT, as shells set it for jobs in the background.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# On a busy machine, any example may take long.
+settings.register_profile("spmld", deadline=None)
+settings.load_profile("spmld")
 
 
 @pytest.fixture(scope="session")
