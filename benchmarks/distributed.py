@@ -7,8 +7,8 @@ compared with 4 (l + d) k floats per chunk, and per block of joined chunks.
 
 A fit to 1,600 samples measures b, the time of a step without its computations. In the cost model, an iteration takes a
 seconds of CPU per row, divided by the number of workers, and b seconds for each step. The CPU time of an iteration is
-that of the busiest worker plus that of the client, which waits for the workers and they for it: it does not depend on
-other processes of the machine, as the run time does. The parallel efficiency is computed from both.
+that of the busiest worker plus that of the client, which waits for the workers and they for it. Other processes of the
+machine change it less than the run time. The parallel efficiency is computed from both.
 """
 
 import sys

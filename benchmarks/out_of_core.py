@@ -93,7 +93,7 @@ def main(limit=400, *names):
             f"{n} samples, {D} features, {L} labels: X {sizes[0]} MiB, Y {sizes[1]} MiB; limit {limit} MiB", flush=True
         )
         compare(folder, n // 30, names or list(MODELS))
-        for model in names or ("MaskedLogistic", "SPMLD", "SelfPacedEnsemble"):
+        for model in names or ("MaskedLogistic", "SPMLD"):
             command = [sys.executable, "-m", "benchmarks.out_of_core", str(folder), str(limit), model]
             subprocess.run(command, check=True)
 

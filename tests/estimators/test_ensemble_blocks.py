@@ -123,6 +123,10 @@ def test_views_and_options_that_need_features_in_memory_are_named():
         model().fit(RowBlocks(X, Y), trusted=~np.isnan(Y))
     with pytest.raises(ValueError, match="cv must be at most the number of samples"):
         model(cv=301).fit(RowBlocks(X, Y))
+    repeated = [(np.repeat(np.arange(150), 2), np.arange(150, 300)), (np.arange(150, 300), np.arange(150))]
+    assert model(views=("ridge",), cv=repeated).fit(X, Y).view_weights_ == {"ridge": 1}
+    with pytest.raises(ValueError, match="cv must not repeat training samples"):
+        model(cv=repeated).fit(RowBlocks(X, Y))
     with pytest.warns(LabelWarning, match="Missing entries are used as weak negatives only if X is in memory"):
         model(views=("ridge",)).fit(RowBlocks(X, np.where(Y == 0, np.nan, Y)))
 

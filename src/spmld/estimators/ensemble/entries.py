@@ -4,14 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, pairwise
-from operator import add
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from spmld.core.problem import Combine, Engine
+from spmld.core.problem import Engine
 from spmld.estimators._row_samples import take_rows
 from spmld.estimators.block_data import BlockData, split
 from spmld.estimators.ensemble.training_data import spacing
@@ -49,6 +48,8 @@ class Entries:
         Which samples each fold is fitted on.
     train_counts : tuple of tuple of int
         The number of these samples in each block.
+    folds : tuple of (train, test)
+        The folds, if they were given by indices, which may repeat training samples.
 
     Examples
     --------
@@ -71,6 +72,7 @@ class Entries:
     fold: Any = None
     train: tuple[Any, ...] = ()
     train_counts: tuple[tuple[int, ...], ...] = ()
+    folds: tuple[Fold, ...] = ()
 
     @classmethod
     def in_memory(cls, labels: Labels, weights: Any) -> "Entries":
@@ -89,7 +91,9 @@ class Entries:
         fold, train = np.zeros(n, dtype=np.int16), np.zeros((len(folds), n), dtype=bool)
         for i, (fitted, tested) in enumerate(folds):
             train[i, fitted], fold[tested] = True, i
-        return self._set_folds(fold, list(train))
+            if not self.engine.local and train[i].sum() < len(fitted):
+                raise ValueError("cv must not repeat training samples of a fold if X is not in memory")
+        return replace(self._set_folds(fold, list(train)), folds=tuple(folds))
 
     def stratify(self, n_folds: int, random_state: Any) -> "Entries":
         """Return the entries with stratified folds.
@@ -108,6 +112,8 @@ class Entries:
 
     def fold_indices(self) -> list[Fold]:
         """Return the indices of training and test samples of each fold, for values in memory."""
+        if self.folds:
+            return list(self.folds)
         return [(np.flatnonzero(train), np.flatnonzero(self.fold == i)) for i, train in enumerate(self.train)]
 
     def map(self, function: Callable[..., Any], *values: Any) -> Any:
@@ -115,9 +121,9 @@ class Entries:
         result = self.engine.map(function, *map(self._blocks, values))
         return result[0] if self.engine.local else result
 
-    def sum(self, function: Callable[..., Any], *values: Any, combine: Combine = add) -> Any:
-        """Sum a function of the values of blocks, or combine them otherwise."""
-        return self.engine.sum(function, *map(self._blocks, values), combine=combine)
+    def sum(self, function: Callable[..., Any], *values: Any) -> Any:
+        """Sum a function of the values of blocks."""
+        return self.engine.sum(function, *map(self._blocks, values))
 
     def sample(self, *values: Any, max_samples: int | None = None) -> tuple[Any, ...]:
         """Return evenly spaced rows of values in memory; all of them if some entries are verified, which may be few."""
