@@ -157,8 +157,13 @@ def test_the_rarest_label_is_placed_first_and_by_need():
 
 
 def test_no_subset_is_left_empty():
-    groups = np.array([0, 0, 0, 0, 0, 0, 1, 2])
-    parts = allocation.allocate(
-        np.ones((8, 1), dtype=np.int8), np.array([6, 1, 1]), np.random.RandomState(0), groups=groups
-    )
-    assert sorted(np.bincount(parts, minlength=3)) == [1, 1, 6]
+    """The smallest of the three units of subset 0 moves to the empty subset 2."""
+    amounts = np.array([[2.0, 4.0], [1.0, 1.0], [1.0, 3.0], [0.0, 2.0]])
+    parts = allocation._Parts(amounts, np.array([6, 2, 2]), 1, np.random.RandomState(0))
+    parts.part[:] = [0, 0, 0, 1]
+    sums = np.array([[4.0, 8.0], [0.0, 2.0], [0.0, 0.0]])
+    parts.need -= sums
+    parts._leave_none_empty()
+    assert parts.part.tolist() == [0, 2, 0, 1]
+    sums += np.outer([-1, 0, 1], amounts[1])
+    np.testing.assert_allclose(parts.need, [[0.6 * 4, 6], [0.2 * 4, 2], [0.2 * 4, 2]] - sums)
