@@ -156,13 +156,13 @@ def test_weights_of_features_are_finite_without_any_term():
 def test_updates_as_accurate_as_a_fit_requires():
     assert exact_steps(None) == LATENT_STEPS
     for tol, residual in ((1e-4, 3e-4), (0.0, 1e-12)):
-        Z, V, U, W = exact_steps(tol)
-        assert (UpdateZ(), UpdateU()) == (Z, U)
-        assert (V.tol, W.tol) == pytest.approx((residual / 10, residual))
-        Z, V, U, W = exact_steps(tol, reproducible=True)
-        assert (Z.rounding, V.tol, W.tol, W.max_iter) == pytest.approx(
-            (1e-10, residual / 10, min(residual, 1e-10), 500)
-        )
+        for reproducible, tol_W, max_iter in ((False, residual, 100), (True, min(residual, 1e-10), 500)):
+            Z, V, U, W = exact_steps(tol, reproducible=reproducible)
+            assert (Z, U) == (UpdateZ(sweeps=5, rounding=1e-10), UpdateU(tol=1e-6, max_iter=100))
+            assert (V.tol, W.tol) == pytest.approx((residual / 10, tol_W))
+            assert (V.max_iter, V.n_kept, W.max_iter) == (100, 4, max_iter)
+    _, V, _, W = LATENT_STEPS
+    assert (V.tol, W.tol) == (1e-4, 1e-3)
 
 
 def test_descent_in_the_weights_of_features_is_that_of_the_objective(monkeypatch):
