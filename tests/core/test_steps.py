@@ -158,7 +158,7 @@ def test_updates_as_accurate_as_a_fit_requires():
     for tol, residual in ((1e-4, 3e-4), (0.0, 1e-12)):
         for reproducible, tol_W, max_iter in ((False, residual, 100), (True, min(residual, 1e-10), 500)):
             Z, V, U, W = exact_steps(tol, reproducible=reproducible)
-            assert (Z, U) == (UpdateZ(sweeps=5, rounding=1e-10), UpdateU(tol=1e-6, max_iter=100))
+            assert (Z.sweeps, Z.rounding, U.tol, U.max_iter) == (5, 1e-10, 1e-6, 100)
             assert (V.tol, W.tol) == pytest.approx((residual / 10, tol_W))
             assert (V.max_iter, V.n_kept, W.max_iter) == (100, 4, max_iter)
     _, V, _, W = LATENT_STEPS
