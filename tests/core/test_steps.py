@@ -178,3 +178,11 @@ def test_descent_in_the_weights_of_features_is_that_of_the_objective(monkeypatch
     (W,) = descend((state.W,), value, gradient, max_iter=2)
     monkeypatch.setattr("spmld.core.descent.descend", partial(descend, max_iter=2))
     np.testing.assert_allclose(DescendW()(problem, objective, state).W, W, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", "VU")
+def test_steps_are_safe_by_default(name):
+    problem, objective, state = make_case(loss="logistic", weighted=True)
+    default, safe, close = (EXACT[name](problem, objective, state, *options) for options in ((), (True,), (False,)))
+    values = [objective.value(problem, new) for new in (default, safe, close)]
+    assert values[0] == values[1] != values[2]
