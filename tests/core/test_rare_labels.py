@@ -6,8 +6,9 @@ import scipy.sparse as sp
 
 from spmld.core import rare_labels
 from spmld.core.designs import Features, Penalty
+from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import LOSSES, NoisyLogistic
-from spmld.core.newton import minimize, newton_minimize
+from spmld.core.newton import Tolerances, minimize, minimize_columns, newton_minimize
 from spmld.core.problem import make_problem
 from spmld.core.rare_labels import minimize_rare_labels
 
@@ -107,3 +108,17 @@ def test_single_precision():
     assert result.B.dtype == np.float32
     assert result.converged
     np.testing.assert_allclose(result.B, solve(X, Y, J, B, minimize, 1e-6).B, atol=0.05)
+
+
+def test_a_model_in_the_space_of_rows_starts_at_the_current_coefficients():
+    """Of the form X^T A - L / t, as all iterates; without steps, they do not change."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(12, 30)), rng.choice([-1.0, 1.0], size=(12, 2))
+    linear = np.concatenate([rng.normal(size=(30, 2)), np.ones((1, 2))])
+    problem = make_problem(X, Y, np.ones((12, 2)), np.zeros(12, dtype=int), 1)
+    model = LinearObjective(problem, (LOSSES["logistic"],), Features(), Penalty(0.5, True), (0.0,), linear=linear)
+    B = np.concatenate([X.T @ rng.normal(size=(12, 2)) - linear[:-1] / 0.5, [[0.3, -0.2]]])
+    start = rare_labels._minimize_model(model, B, np.zeros(2), Tolerances(max_iter=0))
+    np.testing.assert_allclose(start, B, atol=1e-3)
+    minimum = rare_labels._minimize_model(model, B, np.full(2, 1e-9), Tolerances(tol=1e-9))
+    np.testing.assert_allclose(minimum, minimize_columns(model, B, np.full(2, 1e-9), Tolerances()).B, atol=1e-3)

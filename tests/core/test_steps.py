@@ -156,13 +156,13 @@ def test_weights_of_features_are_finite_without_any_term():
 def test_updates_as_accurate_as_a_fit_requires():
     assert exact_steps(None) == LATENT_STEPS
     for tol, residual in ((1e-4, 3e-4), (0.0, 1e-12)):
-        Z, V, U, W = exact_steps(tol)
-        assert (UpdateZ(), UpdateU()) == (Z, U)
-        assert (V.tol, W.tol) == pytest.approx((residual / 10, residual))
-        Z, V, U, W = exact_steps(tol, reproducible=True)
-        assert (Z.rounding, V.tol, W.tol, W.max_iter) == pytest.approx(
-            (1e-10, residual / 10, min(residual, 1e-10), 500)
-        )
+        for reproducible, tol_W, max_iter in ((False, residual, 100), (True, min(residual, 1e-10), 500)):
+            Z, V, U, W = exact_steps(tol, reproducible=reproducible)
+            assert (Z.sweeps, Z.rounding, U.tol, U.max_iter) == (5, 1e-10, 1e-6, 100)
+            assert (V.tol, W.tol) == pytest.approx((residual / 10, tol_W))
+            assert (V.max_iter, V.n_kept, W.max_iter) == (100, 4, max_iter)
+    _, V, _, W = LATENT_STEPS
+    assert (V.tol, W.tol) == (1e-4, 1e-3)
 
 
 def test_descent_in_the_weights_of_features_is_that_of_the_objective(monkeypatch):
@@ -178,3 +178,11 @@ def test_descent_in_the_weights_of_features_is_that_of_the_objective(monkeypatch
     (W,) = descend((state.W,), value, gradient, max_iter=2)
     monkeypatch.setattr("spmld.core.descent.descend", partial(descend, max_iter=2))
     np.testing.assert_allclose(DescendW()(problem, objective, state).W, W, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", "VU")
+def test_steps_are_safe_by_default(name):
+    problem, objective, state = make_case(loss="logistic", weighted=True)
+    default, safe, close = (EXACT[name](problem, objective, state, *options) for options in ((), (True,), (False,)))
+    values = [objective.value(problem, new) for new in (default, safe, close)]
+    assert values[0] == values[1] != values[2]

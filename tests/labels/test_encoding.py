@@ -68,6 +68,7 @@ def test_entries_not_stored_in_a_sparse_matrix_are_negative():
 def test_classes_are_those_of_the_values(convert):
     for values, classes in (([[0.0, 1.0]], [0, 1]), ([[-1.0, 1.0]], [-1, 1]), ([[1.0, 1.0]], [0, 1])):
         np.testing.assert_array_equal(read_labels(convert(values)).classes, classes)
+    np.testing.assert_array_equal(read_labels(sp.csr_array([[1, 1]]), classes=[-1, 1]).classes, [-1, 1])
     assert read_labels(convert([1.0, 0.0])).one_dimensional
     with pytest.raises(ValueError, match="no observed entry: all 2 are missing"):
         read_labels(convert([[np.nan, np.nan]]))

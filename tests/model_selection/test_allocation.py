@@ -130,6 +130,12 @@ def test_each_exchange_is_the_best_of_all_pairs(monkeypatch, grouped, missing):
     assert n_done >= 2
 
 
+def test_at_most_100_units_of_a_subset_are_candidates():
+    parts = allocation._Parts(np.ones((600, 2)), np.array([300, 300]), 1, np.random.RandomState(0))
+    parts.part[:] = np.arange(600) % 2
+    assert len(set(parts._candidates(0, 0, 1).tolist())) == 100
+
+
 def test_candidates_have_the_largest_or_smallest_amounts(monkeypatch):
     monkeypatch.setattr(allocation, "_CANDIDATES", 5)
     amounts = np.column_stack([np.arange(40) % 4, np.ones(40)])
@@ -157,8 +163,13 @@ def test_the_rarest_label_is_placed_first_and_by_need():
 
 
 def test_no_subset_is_left_empty():
-    groups = np.array([0, 0, 0, 0, 0, 0, 1, 2])
-    parts = allocation.allocate(
-        np.ones((8, 1), dtype=np.int8), np.array([6, 1, 1]), np.random.RandomState(0), groups=groups
-    )
-    assert sorted(np.bincount(parts, minlength=3)) == [1, 1, 6]
+    """The smallest of the three units of subset 0 moves to the empty subset 2."""
+    amounts = np.array([[2.0, 4.0], [1.0, 1.0], [1.0, 3.0], [0.0, 2.0]])
+    parts = allocation._Parts(amounts, np.array([6, 2, 2]), 1, np.random.RandomState(0))
+    parts.part[:] = [0, 0, 0, 1]
+    sums = np.array([[4.0, 8.0], [0.0, 2.0], [0.0, 0.0]])
+    parts.need -= sums
+    parts._leave_none_empty()
+    assert parts.part.tolist() == [0, 2, 0, 1]
+    sums += np.outer([-1, 0, 1], amounts[1])
+    np.testing.assert_allclose(parts.need, [[0.6 * 4, 6], [0.2 * 4, 2], [0.2 * 4, 2]] - sums)

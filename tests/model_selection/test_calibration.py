@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from sklearn.calibration import _SigmoidCalibration
 
 from spmld.model_selection import CalibratedClassifier, PooledCalibration
-from spmld.model_selection.calibration import CALIBRATIONS, IsotonicCalibration, SigmoidCalibration
+from spmld.model_selection.calibration import CALIBRATIONS, IsotonicCalibration, SigmoidCalibration, _PooledLoss
 
 from .classifier_cases import Ridge, make_data, scores_and_signs
 
@@ -183,3 +183,26 @@ def test_isotonic_probabilities_are_the_best_monotone_ones_within_the_bounds():
     new = np.array([[-100.0], [-1.0], [1.0], [100.0]])
     assert_allclose(model.probabilities(new)[:, 0], [1 / 42, 1 / 42, 41 / 42, 41 / 42])
     assert_allclose(model.transform(new), logit(model.probabilities(new)))
+
+
+def test_a_newton_step_solves_the_equations_of_all_variables():
+    """With the Hessian of the loss by differences of its value."""
+    rng = np.random.default_rng(0)
+    loss = _PooledLoss(rng.normal(size=30), rng.integers(0, 3, 30), rng.random(30), rng.uniform(0.5, 2, 30), 4.0)
+    point, h = np.array([0.7, -0.3, 0.2, 0.1, -0.4]), 1e-3
+
+    def value(x):
+        return loss.value(x[0], x[1], x[2:])
+
+    E = h * np.eye(5)
+    gradient = np.array([value(point + e) - value(point - e) for e in E]) / (2 * h)
+    hessian = np.array(
+        [
+            [value(point + a + b) - value(point + a - b) - value(point - a + b) + value(point - a - b) for b in E]
+            for a in E
+        ]
+    ) / (4 * h**2)
+    expected = np.linalg.solve(hessian, gradient)
+    a, b, c, decrease = loss.newton_step(point[0], point[1], point[2:])
+    assert_allclose([a, b, *c], expected, rtol=1e-3)
+    assert decrease == pytest.approx(gradient @ expected, rel=1e-3)

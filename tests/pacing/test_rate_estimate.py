@@ -190,6 +190,8 @@ def test_derivatives_of_the_likelihood():
     _, *derivatives = _negative_log_likelihood(point[0], positive, point[1], point[2])
     numerical = approx_fprime(point.ravel(), value, 1e-7).reshape(3, 3)
     np.testing.assert_allclose(derivatives, numerical, rtol=1e-4)
+    impossible = _negative_log_likelihood(np.array([-800.0]), np.array([True]), 0.0, 0.0)
+    assert impossible[0] == pytest.approx(14 * np.log(10))
 
 
 def test_rates_are_fitted_by_the_penalized_likelihood():

@@ -51,6 +51,8 @@ def test_onnx_stores_names_and_accepts_any_number_of_samples(tmp_path):
     metadata = {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
     assert metadata["label_names"] == [f"tag {i}" for i in range(5)]
     assert metadata["feature_names"][7] == "f7"
+    linear = linear_predictor(model)
+    assert (linear.feature_names, linear.label_names) == (metadata["feature_names"], metadata["label_names"])
     assert metadata["thresholds"] == [0.0] * 5
     for n in (1, 7):
         assert session.run(["labels"], {"X": X[:n].astype(np.float32)})[0].shape == (n, 5)
