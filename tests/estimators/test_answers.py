@@ -9,7 +9,7 @@ from spmld import SelfPacedEnsemble
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
 from spmld.estimators.ensemble import AnswerModel, ViewMixture, fit_calibration
-from spmld.estimators.ensemble.entries import Entries
+from spmld.estimators.ensemble.training_entries import TrainingEntries
 from spmld.labels import read_labels
 from spmld.metrics import macro_f1
 from spmld.model_selection import PooledCalibration, make_folds
@@ -176,7 +176,7 @@ def test_labels_that_a_fold_could_not_learn_are_not_used_for_calibration():
     spoiled = scores.copy()
     spoiled[test, -1] = -1e3
     labels = read_labels(signs)
-    learned = Entries.in_memory(labels, labels.observed).with_folds(folds).learned()
+    learned = TrainingEntries.in_memory(labels, labels.observed).with_folds(folds).learned()
     first, second = (
         AnswerModel(dependency_weight=0.0, completion_weight=0.0).fit(s, labels, np.ones(s.shape), learned)
         for s in (scores, spoiled)

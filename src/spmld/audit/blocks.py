@@ -12,7 +12,7 @@ from spmld.dask.collections import active_client, collect, is_collection
 from spmld.estimators.block_data import BlockData, as_blocks, is_streamed, split, stream_data
 from spmld.estimators.ensemble import View, search_path
 from spmld.estimators.ensemble.block_training import BlockTrainingData
-from spmld.estimators.ensemble.entries import SIGNS, Entries
+from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
 from spmld.labels import Labels
 from spmld.labels.single_class import ignore_label_warnings
 from spmld.model_selection.cross_fitting import Fold
@@ -58,7 +58,7 @@ def fit_view(
         return np.concatenate(engine.gather(rows))
 
     signed = replace(data, signs=to_blocks(signs), weights=to_blocks(signs != 0), labels=Labels(signs[:0], SIGNS))
-    entries = Entries.in_blocks(signed).with_folds(folds)
+    entries = TrainingEntries.in_blocks(signed).with_folds(folds)
     training = BlockTrainingData(signed.transform(view.transformer), entries, _logistic_loss)
     path = search_path(view, training)
 

@@ -15,7 +15,7 @@ from spmld.core.iteration import active_store, storing
 from spmld.core.lazy_matrix import loaded
 from spmld.estimators.block_data import BlockData
 from spmld.estimators.ensemble import training_data
-from spmld.estimators.ensemble.entries import SIGNS, Entries
+from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import decision_scores
 
@@ -38,7 +38,7 @@ class BlockTrainingData:
     ----------
     data : BlockData
         Features of a view, labels and entry weights.
-    entries : Entries
+    entries : TrainingEntries
         Labels and folds.
     loss : callable
         ``loss(Y, scores)`` returns an array of losses, whose mean is to be minimized.
@@ -47,7 +47,7 @@ class BlockTrainingData:
     """
 
     data: BlockData
-    entries: Entries
+    entries: TrainingEntries
     loss: Callable[[Any, Any], NDArray[np.float64]]
     numbers: Iterator[int] = field(default_factory=count)
 

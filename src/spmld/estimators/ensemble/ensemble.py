@@ -19,7 +19,6 @@ from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.block_data import BlockData
 from spmld.estimators.ensemble.answers import AnswerModel
 from spmld.estimators.ensemble.block_training import BlockTrainingData, stored_random_state
-from spmld.estimators.ensemble.entries import SIGNS, Entries
 from spmld.estimators.ensemble.noise_estimate import estimate_rates
 from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.training_data import (
@@ -30,6 +29,7 @@ from spmld.estimators.ensemble.training_data import (
     contiguous,
     evenly_spaced,
 )
+from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
 from spmld.estimators.ensemble.views import ALPHAS, CS, VIEWS, View, check_views, make_views, uses_graph, with_params
 from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
@@ -200,7 +200,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         label_graph = uses_graph(X.shape[1], labels.shape[1], n_values(X), float(labels.observed.mean()))
         views, features = self._fit_transformers(lambda transformer: transformer.fit(X).transform(X), rng, label_graph)
         Y = Labels(labels.signs, SIGNS)
-        entries = self._add_folds(Entries.in_memory(labels, weights), X, rng)
+        entries = self._add_folds(TrainingEntries.in_memory(labels, weights), X, rng)
         shared = (Y, weights, entries.fold_indices(), HeldOutLoss(self.scoring), self.n_jobs, labels.trusted)
         data = {name: TrainingData(features[name], *shared) for name in views}
         device = str(X.device) if on_accelerator(X) else self.device
@@ -215,11 +215,11 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         data.release()
         views, features = self._fit_transformers(signed.transform, rng, label_graph)
         signed.release()
-        entries = self._add_folds(Entries.in_blocks(signed), np.zeros((n, 0)), rng)
+        entries = self._add_folds(TrainingEntries.in_blocks(signed), np.zeros((n, 0)), rng)
         shared = entries, HeldOutLoss(self.scoring), count()
         self._fit_views(views, {name: BlockTrainingData(features[name], *shared) for name in views}, entries)
 
-    def _add_folds(self, entries: Entries, X: Any, rng: np.random.RandomState) -> Entries:
+    def _add_folds(self, entries: TrainingEntries, X: Any, rng: np.random.RandomState) -> TrainingEntries:
         seed = rng.randint(2**31 - 1)
         if isinstance(self.cv, Integral):
             return entries.stratify(int(self.cv), seed)
@@ -228,7 +228,11 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         return entries.with_folds(make_folds(self.cv, X, Y, random_state=seed))
 
     def _fit_views(
-        self, views: Mapping[str, View], data: Mapping[str, FoldData], entries: Entries, device: str | None = None
+        self,
+        views: Mapping[str, View],
+        data: Mapping[str, FoldData],
+        entries: TrainingEntries,
+        device: str | None = None,
     ) -> tuple[Any, Any]:
         """Fit to values that are in memory or in row blocks, and return out-of-fold scores and self-paced weights."""
         results = self._search(views, data, entries)
@@ -262,7 +266,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         return scores, paced
 
     def _search(
-        self, views: Mapping[str, View], data: Mapping[str, FoldData], entries: Entries
+        self, views: Mapping[str, View], data: Mapping[str, FoldData], entries: TrainingEntries
     ) -> dict[str, PathResult]:
         """Search the paths of the views; the noise rates are estimated from the scores of the first view."""
         self.cv_results_: list[dict[str, Any]] = []
@@ -279,7 +283,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                     self._set_rates(results[name].scores, entries)
         return results
 
-    def _set_rates(self, scores: Any, entries: Entries) -> None:
+    def _set_rates(self, scores: Any, entries: TrainingEntries) -> None:
         sample, signs = entries.sample(scores, entries.signs)
         rates = estimate_rates(sample, signs, entries.trusted)
         if self.false_positive_rate != "auto":
@@ -292,7 +296,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         rates = {"false_positive_rate": self.false_positive_rate_, "false_negative_rate": self.false_negative_rate_}
         return replace(view, estimator=with_params(view.estimator, **rates))
 
-    def _mix(self, scores: Mapping[str, Any], entries: Entries) -> Any:
+    def _mix(self, scores: Mapping[str, Any], entries: TrainingEntries) -> Any:
         """Fit the mixture of the views, and return the mixture of their scores."""
         names, values = list(scores), list(scores.values())
         signs, weights, *samples = entries.sample(entries.signs, entries.weights, *values)
@@ -300,7 +304,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         self.mixture_ = mixture
         return entries.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *values)
 
-    def _trim(self, scores: Any, entries: Entries) -> Any:
+    def _trim(self, scores: Any, entries: TrainingEntries) -> Any:
         fraction, trusted = self.keep_fraction, entries.trusted
         if isinstance(fraction, str):
             explained = trusted is None and self.false_positive_rate_.any()

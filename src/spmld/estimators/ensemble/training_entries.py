@@ -25,7 +25,7 @@ MAX_STRATIFIED = 200_000
 
 
 @dataclass(frozen=True)
-class Entries:
+class TrainingEntries:
     """Labels, weights and folds, and operations on values with one row per sample.
 
     Such a value is an array in memory or, if the data are in row blocks, a tuple with a value for each block.
@@ -54,11 +54,11 @@ class Entries:
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.estimators.ensemble.entries import Entries
+    >>> from spmld.estimators.ensemble.training_entries import TrainingEntries
     >>> from spmld.labels import read_labels
     >>> labels = read_labels([[1, 0], [0, 1], [1, 1], [0, 0]])
     >>> folds = [(np.array([0, 1]), np.array([2, 3])), (np.array([2, 3]), np.array([0, 1]))]
-    >>> entries = Entries.in_memory(labels, labels.observed).with_folds(folds)
+    >>> entries = TrainingEntries.in_memory(labels, labels.observed).with_folds(folds)
     >>> entries.fold, int(entries.sum(np.sum, entries.weights))
     (array([1, 1, 0, 0], dtype=int16), 8)
     """
@@ -75,17 +75,17 @@ class Entries:
     folds: tuple[Fold, ...] = ()
 
     @classmethod
-    def in_memory(cls, labels: Labels, weights: Any) -> "Entries":
+    def in_memory(cls, labels: Labels, weights: Any) -> "TrainingEntries":
         """Return the entries of labels and weights in memory."""
         n, l = labels.signs.shape
         return cls(Engine(), (n,), l, labels.signs, weights, labels.trusted)
 
     @classmethod
-    def in_blocks(cls, data: BlockData) -> "Entries":
+    def in_blocks(cls, data: BlockData) -> "TrainingEntries":
         """Return the entries of data in row blocks."""
         return cls(data.engine, data.counts, data.labels.signs.shape[1], data.signs, data.weights)
 
-    def with_folds(self, folds: Sequence[Fold]) -> "Entries":
+    def with_folds(self, folds: Sequence[Fold]) -> "TrainingEntries":
         """Return the entries with folds, given by the indices of training and test samples."""
         n = sum(self.counts)
         fold, train = np.zeros(n, dtype=np.int16), np.zeros((len(folds), n), dtype=bool)
@@ -95,7 +95,7 @@ class Entries:
                 raise ValueError("cv must not repeat training samples of a fold if X is not in memory")
         return replace(self._set_folds(fold, list(train)), folds=tuple(folds))
 
-    def stratify(self, n_folds: int, random_state: Any) -> "Entries":
+    def stratify(self, n_folds: int, random_state: Any) -> "TrainingEntries":
         """Return the entries with stratified folds.
 
         Of many samples, consecutive parts are stratified one after the other, so that the labels of one part only are
@@ -151,7 +151,7 @@ class Entries:
 
         return self.map(partial(np.take, self.sum(count, self.signs, *self.train).all(axis=1), axis=0), self.fold)
 
-    def _set_folds(self, fold: Any, train: list[Any]) -> "Entries":
+    def _set_folds(self, fold: Any, train: list[Any]) -> "TrainingEntries":
         starts = [0, *accumulate(self.counts)][:-1]
         counts = tuple(tuple(np.add.reduceat(chosen, starts, dtype=int).tolist()) for chosen in train)
         return replace(self, fold=self._store(fold), train=tuple(map(self._store, train)), train_counts=counts)
