@@ -116,7 +116,7 @@ def test_a_model_in_the_space_of_rows_starts_at_the_current_coefficients():
     X, Y = rng.normal(size=(12, 30)), rng.choice([-1.0, 1.0], size=(12, 2))
     linear = np.concatenate([rng.normal(size=(30, 2)), np.ones((1, 2))])
     problem = make_problem(X, Y, np.ones((12, 2)), np.zeros(12, dtype=int), 1)
-    model = LinearObjective(problem, (LOSSES["logistic"],), Features(), Penalty(0.5, True), (0.0,), linear=linear)
+    model = LinearObjective(problem, (LOSSES["logistic"],), Features(), Penalty(0.5, True), (0.4,), linear=linear)
     B = np.concatenate([X.T @ rng.normal(size=(12, 2)) - linear[:-1] / 0.5, [[0.3, -0.2]]])
     start = rare_labels._minimize_model(model, B, np.zeros(2), Tolerances(max_iter=0))
     np.testing.assert_allclose(start, B, atol=1e-3)

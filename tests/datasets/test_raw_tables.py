@@ -134,7 +134,8 @@ def test_sheets_of_an_excel_file(tmp_path):
         assert read_table(path).columns.tolist() == ["about"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pd.testing.assert_frame_equal(read_table(path, sheet="Songs 2024"), FRAME, check_dtype=False)
+        songs = read_table(path, sheet="Songs 2024")
+    pd.testing.assert_frame_equal(songs, FRAME, check_dtype=False)
     with pytest.raises(ValueError, match=r"'Songs 2023' does not exist; did you mean 'Songs 2024'\?"):
         read_table(path, sheet="Songs 2023")
     with pytest.raises(ValueError, match="sheet 'Empty' is empty"):

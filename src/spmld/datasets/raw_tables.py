@@ -157,7 +157,10 @@ def csv_options(file: Path, encoding: str, sep: str | None, decimal: str | None)
                     f"{separator!r}"
                 )
     _note_repeated(names)
-    return {"sep": separator, "decimal": decimal, "low_memory": False}
+    # Older versions of pandas round the last digit by default, and newer ones warn about this option.
+    is_exact = tuple(map(int, need("pandas").__version__.split(".")[:2])) >= (3, 1)
+    exact = {} if is_exact else {"float_precision": "round_trip"}
+    return {"sep": separator, "decimal": decimal, "low_memory": False, **exact}
 
 
 def guess_separator(lines: list[str], usual: str = ",") -> str:
