@@ -104,3 +104,22 @@ def test_ten_thousand_labels():
     X, Y, _ = make_sparse(n=60, d=20, l=10_000)
     for model in (MaskedLogistic(), SPMLD(n_components=5, max_iter=2, random_state=0)):
         assert model.fit(X, Y).top_labels(X, 3).labels.shape == (60, 3)
+
+
+@pytest.mark.filterwarnings("ignore", category=LabelWarning)
+def test_logit_adjustment_subtracts_intercepts():
+    X, Y, _ = make_sparse()
+    model = MaskedLogistic(C=10).fit(X, Y)
+    scores, features = model.decision_function(X), X @ model.coef_.T
+    for multiple, expected in ((0.5, scores - 0.5 * model.intercept_), (1, features)):
+        top = model.top_labels(X, 3, logit_adjustment=multiple)
+        np.testing.assert_allclose(top.scores, -np.sort(-expected, axis=1)[:, :3], atol=1e-9)
+        np.testing.assert_allclose(np.take_along_axis(expected, top.labels, axis=1), top.scores, atol=1e-9)
+
+
+def test_logit_adjustment_needs_intercepts_and_a_number():
+    model = LabelPrior().fit([[0], [1]], [[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match="LabelPrior has none"):
+        model.top_labels([[0]], 1, logit_adjustment=1)
+    with pytest.raises(ValueError, match="must be a finite number"):
+        model.top_labels([[0]], 1, logit_adjustment=np.nan)

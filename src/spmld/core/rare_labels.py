@@ -78,7 +78,6 @@ def minimize_rare_labels(objective: LinearObjective, B: Array, until: Tolerances
 def _both_signs(objective: LinearObjective) -> Array:
     """Return which columns have positives and negatives."""
 
-
     def count(block: Block) -> tuple[Array, Array]:
         return np.sum(block.J * (block.Y > 0), axis=0), np.sum(block.J * (block.Y < 0), axis=0)
 

@@ -1,6 +1,7 @@
 """The labels of a sample with the highest scores."""
 
 from abc import abstractmethod
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ class TopLabelsMixin:
 
     n_labels_: int
 
-    def top_labels(self, X: Any, k: int = 5) -> TopLabels:
+    def top_labels(self, X: Any, k: int = 5, *, logit_adjustment: float = 0.0) -> TopLabels:
         """Return the `k` labels of each sample with the highest scores, or all labels if there are fewer.
 
         Scores are computed in blocks of samples: the scores of all samples and labels are never in memory.
@@ -49,6 +50,12 @@ class TopLabelsMixin:
             As in `decision_function`.
         k : int, default=5
             Number of labels.
+        logit_adjustment : float, default=0.0
+            Multiple of the intercepts, or log-odds of the labels without features, that is subtracted from the scores
+            (Menon et al. Long-tail learning via logit adjustment. ICLR 2021). With 0 frequent labels are preferred, as
+            they are more probable; with 1 labels are compared by their features only. Coefficients of rare labels are
+            too small if the penalty is strong, so that a positive value may also increase the precision. Select it on
+            held-out data, together with the penalty. If it is not 0, the estimator must have ``intercept_``.
 
         Returns
         -------
@@ -57,16 +64,31 @@ class TopLabelsMixin:
         """
         check_is_fitted(self)
         k, X = check_scalar_integer("k", k, minimum=1), check_features(self, X, reset=False)
-        parts = [find_top_labels(self._scores(X[s]), k) for s in row_slices(X.shape[0], self.n_labels_)]
+        shift = self._adjustment(logit_adjustment)
+        slices = row_slices(X.shape[0], self.n_labels_)
+        parts = [find_top_labels(to_numpy(self._scores(X[s])) - shift, k) for s in slices]
         return TopLabels(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _adjustment(self, multiple: float) -> Any:
+        """Return what is subtracted from the scores."""
+        if not (isinstance(multiple, Real) and np.isfinite(multiple)):
+            raise ValueError(f"logit_adjustment must be a finite number, got {multiple!r}")
+        if multiple == 0:
+            return 0
+        if not hasattr(self, "intercept_"):
+            raise ValueError(
+                f"logit_adjustment={multiple!r} needs an estimator with intercept_, and {type(self).__name__} has none: "
+                "use logit_adjustment=0"
+            )
+        intercept = to_numpy(self.intercept_)
+        return (multiple * intercept).astype(intercept.dtype)
 
     @abstractmethod
     def _scores(self, X: Any) -> Any:
         """Return the scores of validated features, of shape (n_samples, n_labels)."""
 
 
-def find_top_labels(scores: Any, k: int) -> TopLabels:
+def find_top_labels(scores: NDArray[Any], k: int) -> TopLabels:
     """Return the k labels with the highest scores of each row."""
-    scores = to_numpy(scores)
     columns = lowest_columns(-scores, k)
     return TopLabels(columns, np.take_along_axis(scores, columns, axis=1))
