@@ -77,7 +77,7 @@ class TopLabelsMixin:
             return 0
         if not hasattr(self, "intercept_"):
             raise ValueError(
-                f"logit_adjustment={multiple!r} needs an estimator with intercept_, and {type(self).__name__} has none: "
+                f"logit_adjustment={multiple!r} needs intercept_, and {type(self).__name__} has none: "
                 "use logit_adjustment=0"
             )
         intercept = to_numpy(self.intercept_)
