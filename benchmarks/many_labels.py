@@ -85,7 +85,8 @@ def tf_idf(counts):
     idf = np.log((1 + n) / (1 + np.bincount(counts.indices, minlength=d))) + 1
     values = (1 + np.log(counts.data)) * idf[counts.indices]
     X = sp.csr_array((values, counts.indices, counts.indptr), shape=(n, d))
-    X = sp.csr_array(X.multiply(1 / np.sqrt(X.multiply(X).sum(axis=1))[:, None])).astype(np.float32)
+    lengths = np.sqrt(X.multiply(X).sum(axis=1))
+    X = sp.csr_array(X.multiply(1 / np.where(lengths > 0, lengths, 1)[:, None])).astype(np.float32)
     return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=(n, d))
 
 
@@ -147,8 +148,11 @@ def main():
             compare(title, *make_text(n, d, l, options.seed), chosen, observed, options.seed)
         for file in options.data:
             data = read_dataset(file)
-            order = np.random.default_rng(options.seed).permutation(data.X.shape[0])
-            X, Y = sp.csr_array(data.X, dtype=float)[order], sp.csr_array(np.asarray(data.Y) == 1, dtype=np.int8)[order]
+            X, Y = sp.csr_array(data.X, dtype=float), sp.csr_array(np.asarray(data.Y) == 1, dtype=np.int8)
+            X.eliminate_zeros()
+            # omikuji cannot read samples without features
+            order = np.random.default_rng(options.seed).permutation(np.flatnonzero(np.diff(X.indptr)))
+            X, Y = X[order], Y[order]
             compare(f"{Path(file).stem}, {Y.shape[1]} labels", tf_idf(X), Y, chosen, observed, options.seed)
 
 

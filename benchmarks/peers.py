@@ -25,7 +25,8 @@ def masked_logistic(C, logit_adjustment):
 
         warnings.simplefilter("ignore")  # about labels without positives
         model = MaskedLogistic(C=C, n_jobs=THREADS)
-        fit = timed(lambda: model.fit(X, Y, mask=mask).sparsify(0.05))
+        threshold = C / 600  # coefficients are bounded by a multiple of C
+        fit = timed(lambda: model.fit(X, Y, mask=mask).sparsify(threshold))
         save(model, folder / "model.skops")
         return fit, timed(lambda: model.top_labels(X_test, K, logit_adjustment=logit_adjustment).labels)
 
