@@ -19,14 +19,17 @@ THREADS = 2
 K = 5
 
 
-def masked_logistic(X, Y, X_test, mask, folder):
-    from spmld import MaskedLogistic, save
+def masked_logistic(C):
+    def run(X, Y, X_test, mask, folder):
+        from spmld import MaskedLogistic, save
 
-    warnings.simplefilter("ignore")  # about labels without positives
-    model = MaskedLogistic(C=30, n_jobs=THREADS)
-    fit = timed(lambda: model.fit(X, Y, mask=mask).sparsify(0.05))
-    save(model, folder / "model.skops")
-    return fit, timed(lambda: model.top_labels(X_test, K).labels)
+        warnings.simplefilter("ignore")  # about labels without positives
+        model = MaskedLogistic(C=C, n_jobs=THREADS)
+        fit = timed(lambda: model.fit(X, Y, mask=mask).sparsify(C / 600))  # coefficients are larger for larger C
+        save(model, folder / "model.skops")
+        return fit, timed(lambda: model.top_labels(X_test, K).labels)
+
+    return run
 
 
 def napkinxc(name):
@@ -75,7 +78,8 @@ def pecos(X, Y, X_test, mask, folder):
 
 
 METHODS = {
-    "MaskedLogistic": masked_logistic,
+    "MaskedLogistic": masked_logistic(1.0),
+    "MaskedLogistic, C=30": masked_logistic(30.0),
     "napkinXC PLT": napkinxc("PLT"),
     "napkinXC BR": napkinxc("BR"),
     "omikuji": omikuji,

@@ -122,3 +122,26 @@ def test_a_model_in_the_space_of_rows_starts_at_the_current_coefficients():
     np.testing.assert_allclose(start, B, atol=1e-3)
     minimum = rare_labels._minimize_model(model, B, np.full(2, 1e-9), Tolerances(tol=1e-9))
     np.testing.assert_allclose(minimum, minimize_columns(model, B, np.full(2, 1e-9), Tolerances()).B, atol=1e-3)
+
+
+@pytest.mark.parametrize("weights", ["equal", "missing", "random"])
+@pytest.mark.parametrize("dense", [False, True])
+def test_gradient_at_intercepts(weights, dense):
+    X, Y, B = make_data()
+    rng = np.random.default_rng(3)
+    J = {"equal": np.full(Y.shape, 0.5), "missing": rng.random(Y.shape) < 0.3, "random": rng.random(Y.shape)}[weights]
+    problem = make_problem(X.toarray() if dense else X, Y, J, np.zeros(N, dtype=np.int8), 1, block_rows=1000)
+    objective = LinearObjective(problem, (LOSSES["logistic"],) * 3, Features(), Penalty(0.1, True), (0.0,) * 3)
+    S = tuple(np.zeros((1000, L)) + B[-1] for _ in range(3))
+    expected = objective.derivatives(B, S)[0]
+    np.testing.assert_allclose(rare_labels._gradient_at_intercepts(objective, S), expected, atol=1e-9)
+
+
+def test_columns_with_one_sign_do_not_change():
+    X, Y, B = make_data()
+    J = np.ones(Y.shape, dtype=bool)
+    Y[:, 0], J[Y[:, 1] > 0, 1], Y[:, 2] = -1, False, 1
+    result = solve(X, Y, J, B, minimize_rare_labels, 1e-3)
+    assert result.converged
+    np.testing.assert_array_equal(result.B[:, :3], B[:, :3])
+    assert np.abs(result.B[:-1, 3:]).max(axis=0).min() > 0

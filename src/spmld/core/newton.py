@@ -21,7 +21,7 @@ from spmld.core.losses import Array, Loss
 from spmld.core.problem import Problem
 
 MIN_COLUMNS = 16
-"""Minimum number of independent columns to solve together."""
+"""Minimum number of independent columns to solve together, by default."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ def newton_minimize(
     over: Callable[..., Iterable[Any]] = map,
     solve: Callable[[LinearObjective, Array, Tolerances], Minimum] | None = None,
     order: Array | None = None,
+    min_columns: int = MIN_COLUMNS,
     **tolerances: Any,
 ) -> Minimum:
     """Minimize sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)> from B.
@@ -66,7 +67,8 @@ def newton_minimize(
 
     Independent columns are solved in groups whose scores fit into the cache, or in stacks if only the observed entries
     are stored, or all together if the blocks are not in memory. `over` maps a function over the groups. `solve` is the
-    solver of a group, by default `minimize`, and `order` an order of the labels, of which groups are formed.
+    solver of a group, by default `minimize`, `order` an order of the labels, of which groups are formed, and
+    `min_columns` the minimum number of labels in a group.
     """
     solve = solve or minimize
     until = Tolerances(**tolerances)
@@ -83,7 +85,7 @@ def newton_minimize(
         groups, select = list(stacks.groups()), stacks.select
         B = namespace(B).concat([B, 0 * B[:1, :]])  # a row for padded coefficients
     else:
-        slices = row_slices(B.shape[1], problem.n, budget(B, max(CACHE, MIN_COLUMNS * problem.n)))
+        slices = row_slices(B.shape[1], problem.n, budget(B, max(CACHE, min_columns * problem.n)))
         groups = list(slices) if order is None else [order[s] for s in slices]
         select = partial(_select_columns, objective)
 

@@ -26,10 +26,17 @@ STEP = 48
 """m at first. It is divided by 3 after an iteration that does not halve the norms of the gradients."""
 STEEP = 0.05
 """Slope of the loss of an entry from which its row is always in R, if it is 4 times the mean slope of the label."""
+COLUMNS = 32
+"""Minimum number of labels in a group: products with X are faster, and rows are shared."""
 MODEL_TOL = 0.3
 """Norm of the gradient at the minimum of a model, relative to the norm at the current B."""
+MODEL_TOLERANCES = Tolerances(MODEL_TOL, max_iter=6, cg_iter=10)
+"""Maximum numbers of Newton steps for a model, and of conjugate gradients in a step: the next model corrects the labels
+that need more. So few conjugate gradients need no reorthogonalization."""
 RIDGE = 1e-5
 """Added to the diagonal of X X^T, relative to its mean, so that it is positive definite."""
+FEW_OTHERS = 0.1
+"""Fraction of entries up to which a sparse product with them is faster."""
 FEW_ROWS = 700
 """Number of rows up to which a model is minimized in the space of its rows."""
 INTERCEPT_TOL = 100
@@ -40,13 +47,13 @@ def minimize_rare_labels(objective: LinearObjective, B: Array, until: Tolerances
     """Minimize for all columns at once, by models of the objective on few rows. Arrays are those of NumPy.
 
     The last row of B are the intercepts. Ends when the norm of the gradient is 100 `tol` times the norm for these
-    intercepts alone. The norm at B = 0 is no measure for rare labels, because it is that of the negatives.
+    intercepts alone. The norm at B = 0 is no measure for rare labels, because it is that of the negatives. Columns with
+    one sign only have no minimum and do not change.
     """
     active, result, step, before = np.arange(B.shape[1]), B.copy(), STEP, np.inf
-    intercepts = np.concatenate([0 * B[:-1], B[-1:]])
     S = tuple(s + B[-1] for s in objective.scores_at_zero(B))
-    G = objective.derivatives(intercepts, S)[0]
-    goal = INTERCEPT_TOL * until.tol * objective.norm(G) + tiny(B)
+    G = _gradient_at_intercepts(objective, S)
+    goal = np.where(_both_signs(objective), INTERCEPT_TOL * until.tol * objective.norm(G) + tiny(B), np.inf)
     for steps in range(until.max_iter + 1):
         if steps > 0 or B[:-1].any():
             S = objective.scores(B)
@@ -64,8 +71,38 @@ def minimize_rare_labels(objective: LinearObjective, B: Array, until: Tolerances
             part = minimize_columns(objective, B, goal, until)
             result[:, active] = part.B
             return Minimum(result, steps + part.steps, part.converged)
-        B = _minimize_model(model, B, np.maximum(MODEL_TOL * before, 0.5 * goal), replace(until, tol=MODEL_TOL))
+        B = _minimize_model(model, B, np.maximum(MODEL_TOL * before, 0.5 * goal))
     return Minimum(result, steps, not going.any())
+
+
+def _both_signs(objective: LinearObjective) -> Array:
+    """Return which columns have positives and negatives."""
+
+    def count(block: Block) -> tuple[Array, Array]:
+        return np.sum(block.J * (block.Y > 0), axis=0), np.sum(block.J * (block.Y < 0), axis=0)
+
+    positives, negatives = objective.problem.sum(count)
+    return (positives > 0) & (negatives > 0)
+
+
+def _gradient_at_intercepts(objective: LinearObjective, S: tuple[Array, ...]) -> Array:
+    """Return the gradient at coefficients of 0, given the scores, which are then the same in all rows.
+
+    If most entries of a column have the same weight and sign, they have the same slope. The product with X is that of a
+    constant and of the few other entries.
+    """
+
+    def pull(block: Block, loss: Loss, s: Array) -> Array:
+        D = block.J * loss.slope(block.Y, s)
+        constant = np.max(D, axis=0)
+        others = D - constant
+        if not sp.issparse(block.X) or np.count_nonzero(others) > FEW_OTHERS * others.size:
+            return objective.design.pull(block, D)
+        G = (block.XT @ sp.csr_array(others)).toarray()
+        G = G + block.XT @ np.ones(block.n, D.dtype)[:, None] * constant
+        return np.concatenate([G, np.sum(D, axis=0, keepdims=True)])
+
+    return objective.problem.sum(pull, objective.losses, S)
 
 
 def _model(objective: LinearObjective, B: Array, S: tuple[Array, ...], G: Array, step: int) -> LinearObjective:
@@ -89,8 +126,8 @@ def _model(objective: LinearObjective, B: Array, S: tuple[Array, ...], G: Array,
     return replace(model, linear=G - model.derivatives(B, at_rows)[0])
 
 
-def _minimize_model(model: LinearObjective, B: Array, goal: Array, until: Tolerances) -> Array:
-    """Return the minimum of a model with one block.
+def _minimize_model(model: LinearObjective, B: Array, goal: Array, until: Tolerances = MODEL_TOLERANCES) -> Array:
+    """Return the approximate minimum of a model with one block.
 
     It is W = X^T A - L / t for some A. With few rows, A is computed: for the Cholesky factor H of X X^T, the model is
     that of features H with coefficients H^T A and an offset, and has a matrix of rows by rows instead of X.

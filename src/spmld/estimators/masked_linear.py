@@ -19,7 +19,7 @@ from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss, NoisyLogistic
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
-from spmld.core.rare_labels import minimize_rare_labels
+from spmld.core.rare_labels import COLUMNS, minimize_rare_labels
 from spmld.estimators._inputs import sparse_if_mostly_zero
 from spmld.estimators._linear import LinearModel, make_linear_problem
 from spmld.estimators.block_data import BlockData
@@ -228,7 +228,8 @@ class MaskedLogistic(_MaskedLinear):
         stored = problem.engine.local and problem.blocks[0].entries is ALL_ENTRIES
         if not (many and stored and self.fit_intercept and self.label_graph_penalty == 0):
             return {}
-        return {"solve": minimize_rare_labels, "order": np.argsort(np.abs(B[-1]), kind="stable")[::-1]}
+        order = np.argsort(np.abs(B[-1]), kind="stable")[::-1]
+        return {"solve": minimize_rare_labels, "order": order, "min_columns": COLUMNS}
 
     def _initial_intercept(self, means: Any) -> Any:
         """Return the log-odds of the frequency of positives, which is finite even for labels with one sign only."""
