@@ -141,6 +141,12 @@ def test_a_fit_with_less_memory_per_worker_than_data():
         seeds.map_blocks(make_block, width, chunks=((rows,) * 18, (width,)), dtype=float) for width in (d, 3)
     )
     assert features.nbytes > limit
-    with distributed.LocalCluster(memory_limit=limit, **WORKERS) as cluster, distributed.Client(cluster):
+    # Memory of the libraries cannot be written to disk. A worker that has little more would be paused for good.
+    unlimited = {f"distributed.worker.memory.{action}": False for action in ("pause", "terminate")}
+    with (
+        dask.config.set(unlimited),
+        distributed.LocalCluster(memory_limit=limit, **WORKERS) as cluster,
+        distributed.Client(cluster),
+    ):
         model = DaskMaskedRidge(fit_intercept=False, tol=0.9).fit(features, labels)
     assert np.abs(model.coef_).argmax(axis=1).tolist() == [0, 1, 2]
