@@ -5,12 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from spmld.core import initialization, k_means
-from spmld.core.designs import Factored, Features, Penalty
+from spmld.core.designs import Features, Penalty
 from spmld.core.initialization import label_means, random_init, spectral_init, subspace_iteration
-from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Engine, ThreadEngine, make_problem
@@ -149,26 +147,3 @@ def test_huge_and_tiny_weights_have_the_minimum_of_scaled_ones(factor):
             results.append(newton_minimize(problem, LOSSES["logistic"], Features(), penalty, start, tol=1e-9).B)
     np.testing.assert_allclose(results[2], results[0], atol=1e-7)
     np.testing.assert_allclose(results[3], results[1], atol=1e-7)
-
-
-def test_labels_of_a_factored_model_cannot_be_separated():
-    problem, _, _ = make_case(observed_only=True)
-    design = Factored(np.ones((6, 2)))
-    with pytest.raises(TypeError, match="not separable"):
-        design.columns(slice(0, 1))
-    losses = (LOSSES["squared"],) * len(problem.blocks)
-    with pytest.raises(TypeError, match="cannot be fitted one by one"):
-        LinearObjective(problem, losses, design, Penalty(1.0), (0.0,) * len(losses)).label(0, None)
-
-
-def test_always_absent_features_are_left_out_of_sparse_blocks():
-    X = sp.csr_array(np.array([[0.0, 2.0, 0.0, 1.0], [0.0, 0.0, 0.0, 3.0]]))
-    problem = make_problem(X, np.ones((2, 1)), np.ones((2, 1)), np.zeros(2, dtype=int), 1)
-    for intercept, rows, matrix in (
-        (True, [1, 3, 4], [[2, 1, 1], [0, 3, 1]]),
-        (False, [1, 3], [[2, 1], [0, 3]]),
-    ):
-        design, (block,), left = Features(intercept).occurring(problem.blocks)
-        np.testing.assert_array_equal(left, rows)
-        np.testing.assert_array_equal(block.X.toarray(), matrix)
-        assert not design.intercept

@@ -111,3 +111,19 @@ def test_only_models_of_single_labels_are_stacked():
     objective = LinearObjective(problem, (LOSSES["logistic"],), Factored(np.ones((L, 2))), Penalty(1.0), (0.0,))
     with pytest.raises(TypeError, match="Factored"):
         LabelStacks.of(objective)
+    with pytest.raises(TypeError, match="not separable"):
+        objective.columns(slice(0, 1))
+
+
+def test_features_that_do_not_occur_are_left_out():
+    X = sp.csr_array(np.array([[0.0, 2.0, 0.0, 1.0], [0.0, 0.0, 0.0, 3.0]]))
+    J = np.array([[1.0, 0.0], [1.0, 1.0]])
+    problem = make_problem(X, np.ones((2, 2)), J, np.zeros(2, dtype=int), 1, observed_only=True)
+    for intercept, rows, matrix in (
+        (True, [[1, 3], [3, 5], [4, 4]], [[2, 1, 1, 0, 0, 0], [0, 3, 1, 0, 0, 0], [0, 0, 0, 3, 0, 1], [0] * 6]),
+        (False, [[1, 3], [3, 4]], [[2, 1, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0], [0] * 4]),
+    ):
+        objective, (places, labels) = stack(problem, [0, 1], intercept=intercept)
+        np.testing.assert_array_equal(places, rows)
+        np.testing.assert_array_equal(labels, [[0, 1]])
+        np.testing.assert_array_equal(objective.problem.blocks[0].X.toarray(), matrix)

@@ -44,8 +44,8 @@ def client():
 def test_a_killed_worker_does_not_change_the_result():
     # Workers keep 4 kB of blocks in memory, and store the others on disk.
     with (
-        dask.config.set({"distributed.worker.memory.target": 1e-5, "distributed.worker.memory.spill": False}),
-        distributed.LocalCluster(memory_limit="400MB", **WORKERS) as cluster,
+        dask.config.set({"distributed.worker.memory.target": 1e-6, "distributed.worker.memory.spill": False}),
+        distributed.LocalCluster(memory_limit="4GB", **WORKERS) as cluster,
         distributed.Client(cluster) as client,
     ):
         pids = list(client.run(os.getpid).values())
