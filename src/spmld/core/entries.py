@@ -143,4 +143,4 @@ def few_for_single_labels(X: Any, J: Array) -> bool:
     (n, d), size = X.shape, n_values(X)
     fraction = np.count_nonzero(J) / max(1, J.size)
     calls = 30_000 if sp.issparse(X) else 300_000
-    return fraction * (3 * size + 10 * n) + 5 * d + calls < 0.8 * size + 20 * d + 10 * n
+    return fraction * (3.5 * size + 10 * n) + 5 * d + calls < 0.8 * size + 20 * d + 10 * n
