@@ -42,7 +42,7 @@ def measure(name, sizes):
 def main():
     warnings.simplefilter("ignore", LabelWarning)
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
-    for panel, name in zip(panels, ("MaskedLogistic", "SPMLD"), strict=True):
+    for panel, name, corner in zip(panels, ("MaskedLogistic", "SPMLD"), ("upper left", "lower right"), strict=True):
         base = measure(name, BASE)
         for index, size in enumerate(BASE):
             if (name, size) == ("MaskedLogistic", "latent labels"):
@@ -56,7 +56,7 @@ def main():
         panel.set_yticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
         panel.minorticks_off()
         panel.set_xlabel("size, relative to the base problem")
-        panel.legend(title="exponents", fontsize="small")
+        panel.legend(title="exponents", fontsize="small", loc=corner)
     panels[0].set_ylabel("CPU seconds")
     plt.rcParams["svg.hashsalt"] = "growth"
     figure.savefig(FIGURE, metadata={"Date": None})
