@@ -5,6 +5,7 @@ import pytest
 
 from spmld.core.iteration import Status, iterate, storing
 from spmld.core.lazy_matrix import LazyMatrix, loaded
+from tests.core.cases import Memory
 
 
 def halve(number, x):
@@ -44,20 +45,6 @@ def test_messages_name_the_limit():
     message = Status.MAX_ITER.message(20)
     assert message.startswith("The maximum number of iterations (max_iter=20) was reached before convergence")
     assert message.endswith("increase max_iter or tol")
-
-
-class Memory:
-    """A store that keeps the last state of each stage."""
-
-    def __init__(self):
-        self.stages = {}
-
-    def load(self, stage):
-        return self.stages.get(stage)
-
-    def save(self, stage, state, history, converged):
-        self.stages[stage] = (state, list(history), converged)
-        return state
 
 
 def test_a_stored_iteration_is_resumed_with_its_history():

@@ -16,6 +16,7 @@ from spmld.estimators import FeatureScaler, LandmarkFeatures, View, scaling
 from spmld.estimators.ensemble import training_data as training_data_module
 from spmld.estimators.ensemble import training_entries as entries_module
 from spmld.labels.single_class import LabelWarning
+from tests.core.cases import Memory
 
 DATA = make_planted(n_samples=300, n_features=15, n_labels=6, observed_fraction=0.6, random_state=0)
 X, Y = DATA.X, DATA.Y
@@ -131,22 +132,16 @@ def test_views_and_options_that_need_features_in_memory_are_named():
         model(views=("ridge",)).fit(RowBlocks(X, np.where(Y == 0, np.nan, Y)))
 
 
-class Memory:
-    """Stores fits in memory."""
-
-    def __init__(self):
-        self.stages = {}
-
-    def load(self, stage):
-        return self.stages.get(stage)
+class FitMemory(Memory):
+    """Stores each fit once."""
 
     def save(self, stage, state, history, converged):
         assert stage not in self.stages
-        self.stages[stage] = copy(state), history, converged
+        return super().save(stage, copy(state), history, converged)
 
 
 def test_stored_fits_are_not_repeated():
-    expected, store = model(views=("ridge", "latent")).fit(RowBlocks(X, Y)), Memory()
+    expected, store = model(views=("ridge", "latent")).fit(RowBlocks(X, Y)), FitMemory()
 
     def stop(record):
         if record["part"] == "latent":
@@ -162,7 +157,7 @@ def test_stored_fits_are_not_repeated():
 
 
 def test_a_resumed_fit_without_a_seed_has_the_folds_of_the_first_one():
-    store, fits = Memory(), []
+    store, fits = FitMemory(), []
     for _ in range(2):
         with storing(store):
             fits.append(model(views=("kernel",), random_state=None, Cs=(10.0,), cv=2).fit(RowBlocks(X, Y)))

@@ -10,13 +10,12 @@ import numpy as np
 
 from spmld._io import need
 from spmld.dask.collections import chunks_like, delayed_blocks, is_collection
+from spmld.dask.engine import FAN_IN
 from spmld.labels.block_reading import read_signs
 from spmld.metrics import MetricSums
 
 MAX_RANKED = 200_000
 """Maximum number of samples from which metrics are computed that depend on the order of all samples."""
-FAN_IN = 8
-"""Number of partial sums that are added in one task."""
 
 
 def evaluate(estimator: Any, X: Any, Y: Any, *, k: int | Iterable[int] = (1, 3, 5)) -> Any:

@@ -107,15 +107,12 @@ def _count_tags(frame: Any, roles: TableRoles) -> Counter[str]:
 
 
 def _read_features(frame: Any, encoder: Any, names: Sequence[str]) -> Any:
+    if len(frame) == 0:
+        empty = np.zeros((0, len(names)))
+        return empty if encoder is None else sp.csr_array(empty)
     if encoder is None:
-        return (
-            select_columns(frame, {name: name for name in names}, "feature")
-            if len(frame)
-            else np.zeros((0, len(names)))
-        )
-    if len(frame):
-        return encoder.transform(frame)
-    return sp.csr_array((0, len(encoder.get_feature_names_out())))
+        return select_columns(frame, {name: name for name in names}, "feature")
+    return encoder.transform(frame)
 
 
 def _read_labels(frame: Any, roles: TableRoles, names: Sequence[str], path: str) -> Any:
