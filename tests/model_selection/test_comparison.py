@@ -4,12 +4,14 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.base import clone
 from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import ShuffleSplit
 
 from spmld import LabelPrior, MaskedLogistic, MaskedRidge
 from spmld.metrics import macro_f1, precision_at_k, ranking_loss
-from spmld.model_selection import Comparison, MultilabelStratifiedKFold, compare
+from spmld.model_selection import Comparison, MultilabelStratifiedKFold, RepeatedMultilabelStratifiedKFold, compare
 from spmld.model_selection.statistics import Verdict
 
 ESTIMATORS = {"logistic": MaskedLogistic(), "prior": LabelPrior(), "ridge": MaskedRidge()}
@@ -89,7 +91,8 @@ def test_verdicts_follow_the_direction_of_the_metric(metric, low, high):
     noise = np.array([0.01, -0.01, 0.02, -0.02, 0.0])
     shifts = {"base": 0.0, "low": -0.3, "high": 0.3, "near": 0.001}
     values = {(name, metric): list(0.5 + shift + np.roll(noise, i)) for i, (name, shift) in enumerate(shifts.items())}
-    results = {key[0]: record for key, record in records(Comparison([metric], list(shifts), "base", 5, values)).items()}
+    comparison = Comparison([metric], list(shifts), "base", 5, 0.25, values)
+    results = {method: record for (method, _), record in records(comparison).items()}
     assert {name: results[name]["verdict"] for name in ("low", "high", "near")} == {
         "low": low,
         "high": high,
@@ -102,12 +105,39 @@ def test_verdicts_follow_the_direction_of_the_metric(metric, low, high):
 
 
 def test_holms_correction_can_change_a_verdict():
-    base, near = [0.50, 0.51, 0.52, 0.53, 0.54], [0.51, 0.51, 0.54, 0.54, 0.56]
+    base, near = [0.50, 0.51, 0.52, 0.53, 0.54], [0.52, 0.52, 0.55, 0.55, 0.57]
     one = {("base", "micro_f1"): base, ("a", "micro_f1"): near}
-    assert records(Comparison(["micro_f1"], ["base", "a"], "base", 5, one))["a", "micro_f1"]["verdict"] == "better"
+    assert (
+        records(Comparison(["micro_f1"], ["base", "a"], "base", 5, 0.25, one))["a", "micro_f1"]["verdict"] == "better"
+    )
     many = {**one, **{(name, "micro_f1"): near for name in "bcdefgh"}}
-    results = Comparison(["micro_f1"], ["base", *"abcdefgh"], "base", 5, many).results()
+    results = Comparison(["micro_f1"], ["base", *"abcdefgh"], "base", 5, 0.25, many).results()
     assert {record.get("verdict") for record in results} == {None, Verdict.NO_DIFFERENCE}
+
+
+def _masks(n_samples, n_test):
+    test = np.arange(n_samples) < n_test
+    return [(~test, test), (~test[::-1], test[::-1])]
+
+
+@pytest.mark.parametrize(
+    ("cv", "n_folds", "ratio"),
+    [
+        (4, 4, 1 / 3),
+        (RepeatedMultilabelStratifiedKFold(n_splits=3, n_repeats=4, random_state=0), 12, 1 / 2),
+        (ShuffleSplit(6, train_size=80, test_size=20, random_state=0), 6, 1 / 4),
+        (_masks(120, 24), 2, 1 / 4),
+    ],
+)
+def test_tests_are_corrected_for_the_overlap_of_the_folds(cv, n_folds, ratio, data):
+    """The variance of the mean is s^2 (1 / n + n_test / n_train), where 1 / n is at least the fraction of a fold."""
+    comparison = compare(ESTIMATORS, *data, metrics=["macro_auc"], cv=cv, random_state=0)
+    assert comparison.n_folds == n_folds
+    assert comparison.test_train_ratio == pytest.approx(ratio)
+    results = records(comparison)
+    d = np.subtract(*(results[name, "macro_auc"]["folds"] for name in ("prior", "logistic")))
+    t = d.mean() / np.sqrt(d.var(ddof=1) * (max(1 / n_folds, ratio / (1 + ratio)) + ratio))
+    assert results["prior", "macro_auc"]["p"] == pytest.approx(2 * stats.t.sf(abs(t), n_folds - 1))
 
 
 def test_a_method_that_fails_is_listed_and_left_out(data):
@@ -133,7 +163,7 @@ def test_the_table_shows_means_deviations_and_signs():
         ("better", "ranking_loss"): [np.nan] * 3,
     }
     seconds = {"base": [1.0] * 3, "better": [2.0] * 3}
-    table = Comparison(["macro_auc", "ranking_loss"], ["base", "better"], "base", 3, values, seconds).to_table()
+    table = Comparison(["macro_auc", "ranking_loss"], ["base", "better"], "base", 3, 0.5, values, seconds).to_table()
     assert table.columns == ["method", "macro_auc (higher)", "ranking_loss (lower)", "seconds"]
     assert [[cell.text for cell in row] for row in table.cells] == [
         ["base (reference)", "0.5000 ± 0.0000", "0.2000 ± 0.0000", "1.0000 ± 0.0000"],
@@ -142,9 +172,9 @@ def test_the_table_shows_means_deviations_and_signs():
     assert table.cells[1][1].mark == "good"
     assert table.to_csv().splitlines()[2].split(",")[2] == "-"
     assert "+ better, - worse, = no significant difference" in table.note
-    assert "at 95% with Holm's correction" in table.note
+    assert "(t-test over folds at the 5% significance level, corrected for their overlap" in table.note
     assert (
-        str(Comparison(["macro_auc", "ranking_loss"], ["base", "better"], "base", 3, values, seconds))
+        str(Comparison(["macro_auc", "ranking_loss"], ["base", "better"], "base", 3, 0.5, values, seconds))
         == table.to_text()
     )
 

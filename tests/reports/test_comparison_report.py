@@ -13,7 +13,7 @@ def comparison(**changes):
     values = {("SPMLD", metric): [0.2, 0.21, 0.22] for metric in METRICS}
     values |= {("other", metric): [0.3, 0.31, 0.33] for metric in METRICS}
     parts = {"values": values, "failed": {"<b>": "no fit"}}
-    return Comparison(METRICS, ["SPMLD", "other", "<b>"], "SPMLD", 3, **{**parts, **changes})
+    return Comparison(METRICS, ["SPMLD", "other", "<b>"], "SPMLD", 3, 0.5, **{**parts, **changes})
 
 
 def test_a_comparison_shows_means_and_verdicts():
@@ -33,7 +33,7 @@ def test_a_comparison_shows_means_and_verdicts():
 
 def test_undefined_means_are_shown_as_a_dash():
     values = {("SPMLD", "macro_auc"): [0.2, 0.4], ("other", "macro_auc"): [float("nan")] * 2}
-    page = Page(comparison_report(Comparison(["macro_auc"], ["SPMLD", "other"], "SPMLD", 2, values)))
+    page = Page(comparison_report(Comparison(["macro_auc"], ["SPMLD", "other"], "SPMLD", 2, 1.0, values)))
     assert page.tables["All methods"][1]["macro AUC (higher)"] == "-"
 
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from spmld.metrics._averaging import average_defined, by_columns, by_rows, ratio
 from spmld.metrics._docstrings import documented
-from spmld.metrics._inputs import Floats, Signs, read_scores
+from spmld.metrics._inputs import Floats, Signs, read_scores, weigh
 from spmld.metrics._sorting import count_misordered, sort_rows
+from spmld.metrics._weighted import of_columns, weighted_auc
 
 
 @documented
@@ -31,13 +32,16 @@ def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | Non
 
 
 @documented
-def macro_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+def macro_auc(
+    Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
+) -> Any:
     r"""Compute the fraction of correctly ordered pairs of a positive and a negative sample of a label.
 
     .. math:: \frac{|\{(p, q) \in P_j \times N_j : s_{pj} > s_{qj}\}|
               + \frac12 |\{(p, q) \in P_j \times N_j : s_{pj} = s_{qj}\}|}{|P_j| \, |N_j|}
 
-    :math:`P_j` and :math:`N_j` are the samples for which label `j` is observed, and positive or negative.
+    :math:`P_j` and :math:`N_j` are the samples for which label `j` is observed, and positive or negative. With
+    `entry_weight`, a pair counts with the product of its weights.
 
     Values are in [0, 1]; higher is better. Labels without an observed positive or without an observed negative are
     left out.
@@ -47,11 +51,14 @@ def macro_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
     >>> macro_auc([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]], average=None)
     array([0.5, 1. ])
     """
-    return average_defined(by_columns(_auc, *read_scores(Y_true, scores, mask)), average, "macro_auc")
+    signs, values = read_scores(Y_true, scores, mask)
+    signs, weights = weigh(signs, entry_weight)
+    by_label = by_columns(_auc, signs, values) if weights is None else of_columns(weighted_auc, signs, values, weights)
+    return average_defined(by_label, average, "macro_auc")
 
 
 @documented
-def micro_auc(Y_true: Any, scores: Any, mask: Any = None) -> float:
+def micro_auc(Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any = None) -> float:
     r"""Compute the fraction of correctly ordered pairs of a positive and a negative entry, over all samples and labels.
 
     .. math:: \frac{|\{(p, q) \in P \times N : s_p > s_q\}| + \frac12 |\{(p, q) \in P \times N : s_p = s_q\}|}
@@ -68,6 +75,9 @@ def micro_auc(Y_true: Any, scores: Any, mask: Any = None) -> float:
     0.8333333333333334
     """
     signs, values = read_scores(Y_true, scores, mask)
+    signs, weights = weigh(signs, entry_weight)
+    if weights is not None:
+        return float(average_defined(weighted_auc(signs, values, weights), "mean", "micro_auc"))
     # Two sorts and a search are faster here than one argsort.
     positives = np.sort(values[signs > 0])
     negatives = np.sort(values[signs < 0])

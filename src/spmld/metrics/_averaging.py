@@ -52,21 +52,34 @@ def average_defined(values: Floats, average: str | None, name: str) -> Any:
 
 
 def average_entries(
-    loss: Callable[..., Any], signs: Signs, values: NDArray[Any], over: str, average: str | None, name: str
+    loss: Callable[..., Any],
+    signs: Signs,
+    values: NDArray[Any],
+    weights: Floats | None,
+    over: str,
+    average: str | None,
+    name: str,
 ) -> Any:
     """Return the mean of ``loss(signs, values)`` over the observed entries, or over the means of samples or labels."""
 
-    def totals(signs: Signs, values: NDArray[Any]) -> Any:
-        return np.sum(loss(signs, values), axis=1, where=signs != 0)
+    def totals(signs: Signs, values: NDArray[Any], *weights: Floats) -> Any:
+        terms = loss(signs, values)
+        return np.sum(terms * weights[0] if weights else terms, axis=1, where=signs != 0)
 
+    arrays = (signs, values) if weights is None else (signs, values, weights)
     if over == "samples":
-        means = ratio(by_rows(totals, signs, values), np.count_nonzero(signs, axis=1))
+        means = ratio(by_rows(totals, *arrays), count(signs != 0, weights, axis=1))
     elif over == "labels":
-        means = ratio(by_columns(totals, signs, values), np.count_nonzero(signs, axis=0))
+        means = ratio(by_columns(totals, *arrays), count(signs != 0, weights, axis=0))
     elif over != "entries":
         raise ValueError(f'over must be "entries", "samples" or "labels", got {over!r}')
     elif average is None:
         return np.where(signs != 0, loss(signs, values), np.nan)
     else:
-        means = ratio(by_rows(totals, signs, values).sum(), np.count_nonzero(signs))
+        means = ratio(by_rows(totals, *arrays).sum(), count(signs != 0, weights))
     return average_defined(means, average, name)
+
+
+def count(chosen: NDArray[np.bool_], weights: Floats | None, axis: int | None = None) -> Any:
+    """Return the number of chosen entries, or the sum of their weights."""
+    return np.count_nonzero(chosen, axis=axis) if weights is None else np.sum(weights, axis=axis, where=chosen)

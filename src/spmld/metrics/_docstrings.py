@@ -23,6 +23,10 @@ _PARAMETERS = {
     "mask": """\
         array-like of bool of shape (n_samples, n_labels), optional
             True where a label is observed. By default, the entries of `Y_true` that are not missing.""",
+    "entry_weight": """\
+        array-like of shape (n_samples, n_labels) or (n_samples,), optional
+            Weights of the observed entries, such as the inverse of the probability that an entry is observed. 0 is
+            equivalent to missing.""",
     "k": """\
         int, default=5
             Number of highest-scored labels to consider. Ties are broken by column index.""",

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from spmld._io import need
 from spmld._table import TextTable
 from spmld.labels import Labels, read_labels
 from spmld.metrics._averaging import average_defined
+from spmld.metrics._inputs import weigh
 from spmld.metrics._registry import METRICS, Metric
 
 
@@ -85,6 +86,7 @@ def evaluate(
     mask: Any = None,
     k: int | Iterable[int] = (1, 3, 5),
     propensities: Any = None,
+    entry_weight: Any = None,
 ) -> Evaluation:
     """Compute all metrics for which the required scores, predictions or probabilities are given.
 
@@ -101,6 +103,9 @@ def evaluate(
         Numbers of highest-scored labels to consider in metrics "at k".
     propensities : array-like of shape (n_labels,), optional
         Propensities of the labels, for the propensity-scored precision.
+    entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
+        Weights of the observed entries, such as the inverse of the probability that an entry is observed. Only the
+        metrics over labels and entries are computed, because the others do not accept weights.
 
     Returns
     -------
@@ -125,12 +130,16 @@ def evaluate(
     if all(value is None for value in values.values()):
         raise ValueError("evaluate needs at least one of scores, predictions and probabilities, got none")
     labels = read_labels(Y_true, mask, name="Y_true")
+    signs, weights = weigh(labels.signs, entry_weight)
+    labels, shared = replace(labels, signs=signs), {"entry_weight": weights} if weights is not None else {}
     ks = [k] if isinstance(k, int | np.integer) else list(k)
     rows = []
     for metric in METRICS.values():
         if values[metric.needs] is None or ("propensities" in metric.options and propensities is None):
             continue
-        options = {"propensities": propensities} if "propensities" in metric.options else {}
+        if weights is not None and not metric.weighted:
+            continue
+        options = {"propensities": propensities} if "propensities" in metric.options else shared
         rows += [
             evaluate_metric(metric, labels, values[metric.needs], {**options, **variant})
             for variant in variants(metric, ks)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from spmld._arrays import to_dense, to_numpy
 from spmld.labels import Labels, read_labels
+from spmld.labels.entry_weight import read_weights
 
 Floats = NDArray[np.float64]
 Signs = NDArray[np.int8]
@@ -61,6 +62,14 @@ def read_predictions(Y_true: Any, predictions: Any, mask: Any = None) -> tuple[S
     if not signs.all():
         raise ValueError(f"predictions must not contain missing entries, got {(signs == 0).sum()} among {signs.size}")
     return labels.signs, signs > 0
+
+
+def weigh(signs: Signs, entry_weight: Any) -> tuple[Signs, Floats | None]:
+    """Return the signs, 0 where the weight is 0, and the weights of all entries, 0 where they are missing."""
+    if entry_weight is None:
+        return signs, None
+    weights = read_weights(entry_weight, signs).astype(np.float64)
+    return signs * (weights > 0), weights
 
 
 def _read_values(values: Any, labels: Labels, name: str) -> NDArray[Any]:

@@ -5,14 +5,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.metrics._averaging import average_defined, average_entries, ratio
+from spmld.metrics._averaging import average_defined, average_entries, count, ratio
 from spmld.metrics._docstrings import documented
-from spmld.metrics._inputs import Floats, Signs, read_predictions
+from spmld.metrics._inputs import Floats, Signs, read_predictions, weigh
 
 
 @documented
 def hamming_loss(
-    Y_true: Any, predictions: Any, mask: Any = None, *, over: str = "entries", average: str | None = "mean"
+    Y_true: Any,
+    predictions: Any,
+    mask: Any = None,
+    *,
+    entry_weight: Any = None,
+    over: str = "entries",
+    average: str | None = "mean",
 ) -> Any:
     r"""Compute the fraction of incorrectly predicted entries.
 
@@ -28,7 +34,8 @@ def hamming_loss(
     0.3333333333333333
     """
     signs, predicted = read_predictions(Y_true, predictions, mask)
-    return average_entries(_is_wrong, signs, predicted, over, average, "hamming_loss")
+    signs, weights = weigh(signs, entry_weight)
+    return average_entries(_is_wrong, signs, predicted, weights, over, average, "hamming_loss")
 
 
 def _is_wrong(signs: Signs, predicted: NDArray[np.bool_]) -> Any:
@@ -73,7 +80,9 @@ def sample_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str |
 
 
 @documented
-def macro_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+def macro_f1(
+    Y_true: Any, predictions: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
+) -> Any:
     r"""Compute the F1 score of the predictions of a label.
 
     .. math:: \frac{2 \, TP_j}{2 \, TP_j + FP_j + FN_j}
@@ -86,11 +95,11 @@ def macro_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | 
     >>> macro_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]], average=None)
     array([1.        , 0.66666667, 1.        ])
     """
-    return average_defined(_f1(Y_true, predictions, mask, axis=0), average, "macro_f1")
+    return average_defined(_f1(Y_true, predictions, mask, 0, entry_weight), average, "macro_f1")
 
 
 @documented
-def micro_f1(Y_true: Any, predictions: Any, mask: Any = None) -> float:
+def micro_f1(Y_true: Any, predictions: Any, mask: Any = None, *, entry_weight: Any = None) -> float:
     r"""Compute the F1 score of all entries.
 
     .. math:: \frac{2 \, TP}{2 \, TP + FP + FN}
@@ -105,19 +114,23 @@ def micro_f1(Y_true: Any, predictions: Any, mask: Any = None) -> float:
     >>> micro_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]])
     0.8571428571428571
     """
-    return float(average_defined(_f1(Y_true, predictions, mask, axis=None), "mean", "micro_f1"))
+    return float(average_defined(_f1(Y_true, predictions, mask, None, entry_weight), "mean", "micro_f1"))
 
 
-def _f1(Y_true: Any, predictions: Any, mask: Any, axis: int | None) -> Floats:
+def _f1(Y_true: Any, predictions: Any, mask: Any, axis: int | None, entry_weight: Any = None) -> Floats:
     """Return F1 of the observed entries of each row (axis=1), of each column (axis=0) or of all."""
-    return f1_of_counts(count_predictions(*read_predictions(Y_true, predictions, mask), axis=axis))
+    signs, predicted = read_predictions(Y_true, predictions, mask)
+    signs, weights = weigh(signs, entry_weight)
+    return f1_of_counts(count_predictions(signs, predicted, axis, weights))
 
 
-def count_predictions(signs: Signs, predicted: NDArray[np.bool_], axis: int | None) -> NDArray[Any]:
+def count_predictions(
+    signs: Signs, predicted: NDArray[np.bool_], axis: int | None, weights: Floats | None = None
+) -> NDArray[Any]:
     """Return the numbers of true positives, of predicted positives and of positives among the observed entries."""
     positive = signs > 0
     counted = positive & predicted, predicted & (signs != 0), positive
-    return np.array([np.count_nonzero(chosen, axis=axis) for chosen in counted])
+    return np.array([count(chosen, weights, axis) for chosen in counted])
 
 
 def f1_of_counts(counts: NDArray[Any]) -> Floats:

@@ -7,12 +7,18 @@ import numpy as np
 from spmld._validation import check_scalar_integer
 from spmld.metrics._averaging import average_defined, average_entries, ratio
 from spmld.metrics._docstrings import documented
-from spmld.metrics._inputs import Floats, Signs, read_probabilities
+from spmld.metrics._inputs import Floats, Signs, read_probabilities, weigh
 
 
 @documented
 def log_loss(
-    Y_true: Any, probabilities: Any, mask: Any = None, *, over: str = "entries", average: str | None = "mean"
+    Y_true: Any,
+    probabilities: Any,
+    mask: Any = None,
+    *,
+    entry_weight: Any = None,
+    over: str = "entries",
+    average: str | None = "mean",
 ) -> Any:
     r"""Compute the logarithmic loss, averaged over the observed entries.
 
@@ -28,7 +34,8 @@ def log_loss(
     array([0.69314718, 0.34657359])
     """
     signs, values = read_probabilities(Y_true, probabilities, mask)
-    return average_entries(_log_loss, signs, values, over, average, "log_loss")
+    signs, weights = weigh(signs, entry_weight)
+    return average_entries(_log_loss, signs, values, weights, over, average, "log_loss")
 
 
 def _log_loss(signs: Signs, probabilities: Floats) -> Any:
@@ -38,7 +45,13 @@ def _log_loss(signs: Signs, probabilities: Floats) -> Any:
 
 @documented
 def brier_score(
-    Y_true: Any, probabilities: Any, mask: Any = None, *, over: str = "entries", average: str | None = "mean"
+    Y_true: Any,
+    probabilities: Any,
+    mask: Any = None,
+    *,
+    entry_weight: Any = None,
+    over: str = "entries",
+    average: str | None = "mean",
 ) -> Any:
     r"""Compute the squared error of the probabilities, averaged over the observed entries.
 
@@ -51,7 +64,8 @@ def brier_score(
     array([0.25, 0.  ])
     """
     signs, values = read_probabilities(Y_true, probabilities, mask)
-    return average_entries(_brier_score, signs, values, over, average, "brier_score")
+    signs, weights = weigh(signs, entry_weight)
+    return average_entries(_brier_score, signs, values, weights, over, average, "brier_score")
 
 
 def _brier_score(signs: Signs, probabilities: Floats) -> Any:
@@ -59,7 +73,9 @@ def _brier_score(signs: Signs, probabilities: Floats) -> Any:
 
 
 @documented
-def expected_calibration_error(Y_true: Any, probabilities: Any, mask: Any = None, *, n_bins: int = 10) -> float:
+def expected_calibration_error(
+    Y_true: Any, probabilities: Any, mask: Any = None, *, entry_weight: Any = None, n_bins: int = 10
+) -> float:
     r"""Compute the mean difference between predicted probabilities and fractions of positives.
 
     .. math:: \sum_b \frac{|B_b|}{N} \left| \bar p_b - \bar y_b \right|
@@ -73,7 +89,9 @@ def expected_calibration_error(Y_true: Any, probabilities: Any, mask: Any = None
     >>> expected_calibration_error([[1, 0], [None, 1]], [[0.75, 0.25], [0.5, 0.75]], n_bins=2)
     0.25
     """
-    return calibration_error(count_bins(*read_probabilities(Y_true, probabilities, mask), n_bins=n_bins))
+    signs, values = read_probabilities(Y_true, probabilities, mask)
+    signs, weights = weigh(signs, entry_weight)
+    return calibration_error(count_bins(signs, values, n_bins, weights))
 
 
 def calibration_error(bins: Floats) -> float:
@@ -83,12 +101,13 @@ def calibration_error(bins: Floats) -> float:
     return float(average_defined(ratio(total, counts.sum()), "mean", "expected_calibration_error"))
 
 
-def count_bins(signs: Signs, probabilities: Floats, n_bins: int = 10) -> Floats:
+def count_bins(signs: Signs, probabilities: Floats, n_bins: int = 10, weights: Floats | None = None) -> Floats:
     """Return the number of observed entries in each bin, and the sums of their probabilities and of their labels."""
     n_bins = check_scalar_integer("n_bins", n_bins, minimum=1)
     p, positive = probabilities[signs != 0], signs[signs != 0] > 0
     bins = np.minimum((p * n_bins).astype(int), n_bins - 1)
-    return np.stack([np.bincount(bins, values, n_bins) for values in (np.ones(len(p)), p, positive)])
+    w = np.ones(len(p)) if weights is None else weights[signs != 0]
+    return np.stack([np.bincount(bins, w * values, n_bins) for values in (1.0, p, positive)])
 
 
 def _bin_means(bins: Floats) -> Floats:

@@ -6,8 +6,9 @@ import numpy as np
 
 from spmld.metrics._averaging import average_defined, by_columns, by_rows, ratio
 from spmld.metrics._docstrings import documented
-from spmld.metrics._inputs import Floats, Signs, read_scores
+from spmld.metrics._inputs import Floats, Signs, read_scores, weigh
 from spmld.metrics._sorting import average_precision, count_misordered, sort_rows
+from spmld.metrics._weighted import of_columns, weighted_average_precision
 
 
 @documented
@@ -85,7 +86,9 @@ def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, 
 
 
 @documented
-def macro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+def macro_average_precision(
+    Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
+) -> Any:
     r"""Compute the average precision of the ranked samples of a label.
 
     .. math:: \frac{1}{|P_j|} \sum_{p \in P_j}
@@ -100,12 +103,17 @@ def macro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, avera
     >>> macro_average_precision([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]], average=None)
     array([0.83333333, 1.        ])
     """
-    values = by_columns(average_precision, *read_scores(Y_true, scores, mask))
-    return average_defined(values, average, "macro_average_precision")
+    signs, values = read_scores(Y_true, scores, mask)
+    signs, weights = weigh(signs, entry_weight)
+    if weights is None:
+        by_label = by_columns(average_precision, signs, values)
+    else:
+        by_label = of_columns(weighted_average_precision, signs, values, weights)
+    return average_defined(by_label, average, "macro_average_precision")
 
 
 @documented
-def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None) -> float:
+def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any = None) -> float:
     r"""Compute the average precision of all ranked entries.
 
     .. math:: \frac{1}{|P|} \sum_{p \in P}
@@ -121,5 +129,9 @@ def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None) -> float
     0.9166666666666666
     """
     signs, values = read_scores(Y_true, scores, mask)
-    one_row = average_precision(signs.reshape(1, -1), values.reshape(1, -1))
-    return float(average_defined(one_row, "mean", "micro_average_precision"))
+    signs, weights = weigh(signs, entry_weight)
+    if weights is None:
+        value = average_precision(signs.reshape(1, -1), values.reshape(1, -1))
+    else:
+        value = weighted_average_precision(signs, values, weights)
+    return float(average_defined(value, "mean", "micro_average_precision"))

@@ -63,9 +63,14 @@ class Metric:
 
     @property
     def options(self) -> frozenset[str]:
-        """Names of the keyword-only arguments, except `average`."""
+        """Names of the keyword-only arguments, except `average` and `entry_weight`."""
         parameters = inspect.signature(self.function).parameters.values()
-        return frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "average")
+        return frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY) - {"average", "entry_weight"}
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the function accepts `entry_weight`: metrics over labels or entries do."""
+        return "entry_weight" in inspect.signature(self.function).parameters
 
     def variant_name(self, options: dict[str, Any]) -> str:
         """Return the name with the number k of the options, if there is one."""

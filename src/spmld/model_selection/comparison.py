@@ -37,8 +37,9 @@ def compare(
 ) -> Comparison:
     """Fit several estimators on the same folds, and test each of them against a reference.
 
-    The tests are paired t-tests over folds with Holm's correction for the number of methods. They are somewhat too
-    liberal, because folds share training samples. An estimator whose fit raises ValueError, ArithmeticError or
+    The tests are paired t-tests over folds, with the correction of Nadeau and Bengio for folds that share training
+    samples, and Holm's correction for the number of methods; see `spmld.model_selection.statistics.paired_t_test`. An
+    estimator whose fit raises ValueError, ArithmeticError or
     MemoryError is listed in `Comparison.failed`.
 
     Parameters
@@ -78,11 +79,18 @@ def compare(
     warn_of_metrics(labels)
     Y = Y if mask is None else labels.write_with_missing(Y)
     folds = list(check_splitter(cv, len(labels.signs), random_state).split(X, Y))
-    comparison = Comparison(names, list(estimators), reference, len(folds))
+    comparison = Comparison(names, list(estimators), reference, len(folds), _test_train_ratio(folds, len(labels.signs)))
     for method, estimator in estimators.items():
         evaluate = delayed(partial(_evaluate_fold, method, estimator, X, Y, labels, names))
         _add(comparison, method, Parallel(n_jobs, return_as="generator")(evaluate(*fold) for fold in folds), callback)
     return comparison
+
+
+def _test_train_ratio(folds: Iterable[tuple[Any, Any]], n_samples: int) -> float:
+    """Return the number of test samples divided by the number of training samples, of all folds together."""
+    rows = np.arange(n_samples)  # splits are indices or masks
+    n_train, n_test = np.sum([[rows[part].size for part in fold] for fold in folds], axis=0).tolist()
+    return float(n_test / max(1, n_train))
 
 
 def _add(

@@ -29,6 +29,8 @@ class Comparison:
         Method that the others are tested against.
     n_folds : int
         Number of folds.
+    test_train_ratio : float
+        Number of test samples divided by number of training samples, in all folds together.
     values : dict
         Values of the folds by (method, metric), for the methods that could be fitted.
     seconds : dict
@@ -40,7 +42,7 @@ class Comparison:
     --------
     >>> from spmld.model_selection import Comparison
     >>> values = {("prior", "micro_f1"): [0.2, 0.3, 0.2], ("model", "micro_f1"): [0.5, 0.6, 0.6]}
-    >>> comparison = Comparison(["micro_f1"], ["prior", "model"], "prior", 3, values)
+    >>> comparison = Comparison(["micro_f1"], ["prior", "model"], "prior", 3, 0.5, values)
     >>> print(comparison.to_table().to_markdown())
     | method | micro_f1 (higher) |
     | :--- | ---: |
@@ -52,6 +54,7 @@ class Comparison:
     methods: list[str]
     reference: str
     n_folds: int
+    test_train_ratio: float
     values: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     seconds: dict[str, list[float]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -86,7 +89,8 @@ class Comparison:
             if reference is None or values is None or method == self.reference:
                 continue
             defined = [pair for pair in zip(values, reference, strict=True) if not any(map(math.isnan, pair))]
-            test = paired_t_test([a for a, _ in defined], [b for _, b in defined], greater_is_better=greater)
+            pairs = [a for a, _ in defined], [b for _, b in defined]
+            test = paired_t_test(*pairs, greater_is_better=greater, test_train_ratio=self.test_train_ratio)
             if test is not None:
                 tests[method] = test
         corrected = holm_correction([test.p for test in tests.values()]).tolist()
@@ -115,8 +119,8 @@ class Comparison:
         ]
         note = (
             f"Mean ± standard deviation over {self.n_folds} folds. Against {self.reference}: "
-            f"{', '.join(f'{verdict.sign} {verdict}' for verdict in Verdict)} (paired t-test over folds at "
-            f"{1 - _LEVEL:.0%} with Holm's correction)."
+            f"{', '.join(f'{verdict.sign} {verdict}' for verdict in Verdict)} (t-test over folds at the "
+            f"{_LEVEL:.0%} significance level, corrected for their overlap and the number of methods)."
         )
         return TextTable(["method", *columns], rows, note=note)
 
@@ -127,6 +131,7 @@ class Comparison:
             "methods": self.methods,
             "metrics": self.metrics,
             "n_folds": self.n_folds,
+            "test_train_ratio": self.test_train_ratio,
             "failed": self.failed,
             "results": [_finite(record) for record in self.results()],
         }
@@ -150,15 +155,16 @@ class Comparison:
                 for record in content["results"]
             }
             metrics, methods = list(content["metrics"]), list(content["methods"])
-            reference, n_folds, failed = content["reference"], int(content["n_folds"]), dict(content["failed"])
+            sizes = int(content["n_folds"]), float(content["test_train_ratio"])
+            reference, failed = content["reference"], dict(content["failed"])
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 "content must be the dictionary that Comparison.to_dict returns, with reference, methods, metrics, "
-                f"n_folds, failed and results, got {type(error).__name__}: {error}"
+                f"n_folds, test_train_ratio, failed and results, got {type(error).__name__}: {error}"
             ) from None
         values = {key: value for key, value in folds.items() if key[1] != "seconds"}
         seconds = {method: value for (method, metric), value in folds.items() if metric == "seconds"}
-        return cls(metrics, methods, reference, n_folds, values, seconds, failed)
+        return cls(metrics, methods, reference, *sizes, values, seconds, failed)
 
     def __str__(self) -> str:
         return self.to_table().to_text()

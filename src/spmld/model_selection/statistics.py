@@ -1,8 +1,9 @@
 """Significance tests of differences between methods.
 
-A paired t-test over masks or folds of one data set asks whether a difference would recur with other masks or folds of
-the same data. Friedman's and Nemenyi's tests over data sets ask whether it would recur on other data (Demšar, JMLR
-2006).
+A paired t-test over masks of one data set asks whether a difference would recur with other masks of the same data. Over
+folds it asks whether it would recur with other samples, and needs a correction, because folds share training samples
+(Nadeau and Bengio, "Inference for the generalization error", Machine Learning 52, 2003). Friedman's and Nemenyi's tests
+over data sets ask whether it would recur on other data (Demšar, JMLR 2006).
 """
 
 from dataclasses import dataclass
@@ -69,8 +70,18 @@ class PairedTest:
     n: int
 
 
-def paired_t_test(method: Any, reference: Any, *, greater_is_better: bool, level: float = 0.05) -> PairedTest | None:
-    """Test a method against a reference by a paired t-test.
+def paired_t_test(
+    method: Any, reference: Any, *, greater_is_better: bool, level: float = 0.05, test_train_ratio: float = 0.0
+) -> PairedTest | None:
+    r"""Test a method against a reference by a paired t-test, corrected for overlapping training sets.
+
+    .. math:: t = \frac{\bar d}{s \sqrt{\max(1 / n, r / (1 + r)) + r}}
+
+    :math:`\bar d` and :math:`s` are the mean and the standard deviation of the `n` differences, and `r` is
+    `test_train_ratio`. t is compared with Student's distribution with n - 1 degrees of freedom. With r = 0 this is the
+    plain paired t-test, which assumes independent pairs and rejects too often for folds of the same samples. The
+    correction of Nadeau and Bengio (2003) adds r for the overlap of the training sets. Repeated folds test the same
+    samples again, so that 1 / n is at least the fraction of the samples in a test set, r / (1 + r).
 
     Parameters
     ----------
@@ -80,6 +91,9 @@ def paired_t_test(method: Any, reference: Any, *, greater_is_better: bool, level
         Direction of the metric.
     level : float, default=0.05
         Significance level.
+    test_train_ratio : float, default=0.0
+        Number of test samples divided by number of training samples, for pairs of the folds or random splits of one
+        data set; 1 / (k - 1) for k folds, repeated or not. 0 for pairs that do not share training samples.
 
     Returns
     -------
@@ -91,18 +105,22 @@ def paired_t_test(method: Any, reference: Any, *, greater_is_better: bool, level
     >>> from spmld.model_selection.statistics import paired_t_test
     >>> str(paired_t_test([0.31, 0.33, 0.32], [0.21, 0.22, 0.23], greater_is_better=False).verdict)
     'worse'
+    >>> folds = {"greater_is_better": True, "test_train_ratio": 1 / 2}  # three folds
+    >>> str(paired_t_test([0.31, 0.33, 0.32], [0.28, 0.31, 0.28], **folds).verdict)
+    'no significant difference'
     """
     differences = np.asarray(method, dtype=float) - np.asarray(reference, dtype=float)
     n = len(differences)
     if n < 2:
         return None
     mean, std = float(differences.mean()), float(differences.std(ddof=1))
-    # Rounding leaves a spread of about 1e-16 between equal differences, for which SciPy returns an arbitrary p.
+    # Rounding errors of equal differences have a standard deviation of about 1e-16, and an arbitrary t.
     if std <= 1e-12 * max(1.0, abs(mean)):
         p = 0.0 if abs(mean) > 1e-12 else 1.0
         effect = copysign(inf, mean) if p == 0 else 0.0
     else:
-        p = float(stats.ttest_1samp(differences, 0.0).pvalue)
+        factor = max(1 / n, test_train_ratio / (1 + test_train_ratio)) + test_train_ratio
+        p = 2 * float(stats.t.sf(abs(mean) / (std * sqrt(factor)), n - 1))
         effect = mean / std
     verdict = Verdict.from_test(mean, p, greater_is_better=greater_is_better, level=level)
     return PairedTest(mean, effect, p, verdict, n)

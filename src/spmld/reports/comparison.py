@@ -32,7 +32,7 @@ def comparison_report(
     >>> from spmld.model_selection import Comparison
     >>> from spmld.reports import comparison_report
     >>> values = {("prior", "micro_f1"): [0.2, 0.3, 0.2], ("model", "micro_f1"): [0.5, 0.6, 0.6]}
-    >>> html = comparison_report(Comparison(["micro_f1"], ["prior", "model"], "prior", 3, values), title="Songs")
+    >>> html = comparison_report(Comparison(["micro_f1"], ["prior", "model"], "prior", 3, 0.5, values), title="Songs")
     >>> "Songs" in html
     True
     """
@@ -41,7 +41,7 @@ def comparison_report(
     records = comparison.results()
     sections = [
         _summary(comparison, facts or {}),
-        Section("results", "Results", _note(comparison), [_table(comparison)]),
+        Section("results", "Results", comparison.to_table().note, [_table(comparison)]),
         _folds(comparison, records),
         _radar(comparison, records),
         _failed(comparison),
@@ -53,13 +53,6 @@ def _summary(comparison: Comparison, facts: Mapping[str, Any]) -> Section:
     shown = [(name, str(value)) for name, value in facts.items()]
     shown += [("methods", ", ".join(comparison.methods)), ("reference", comparison.reference)]
     return Section("summary", "Summary", "", [Facts([*shown, ("folds", str(comparison.n_folds))])])
-
-
-def _note(comparison: Comparison) -> str:
-    return (
-        f"{comparison.to_table().note} The folds share training samples, so that the test finds differences somewhat "
-        "too easily."
-    )
 
 
 def _table(comparison: Comparison) -> TextTable:

@@ -1,0 +1,52 @@
+"""Reading the weights of entries."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spmld._arrays import to_numpy
+from spmld._io import shorten
+
+MAX_WEIGHT = 1e15
+"""Maximum entry weight, with which sums of squares are finite in float32."""
+
+
+def read_weights(entry_weight: Any, signs: NDArray[Any]) -> NDArray[Any]:
+    """Return the entry weights, which are 0 for missing entries. An array of bool stays one.
+
+    Parameters
+    ----------
+    entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,)
+        Weights.
+    signs : ndarray of shape (n_samples, n_labels)
+        Labels: +1, -1, and 0 for missing entries.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.labels.entry_weight import read_weights
+    >>> read_weights([2, 0.5], np.array([[1, 0], [-1, 1]]))
+    array([[2. , 0. ],
+           [0.5, 0.5]])
+    """
+    if isinstance(entry_weight, np.ndarray) and entry_weight.dtype == bool and entry_weight.shape == signs.shape:
+        return entry_weight & (signs != 0)
+    try:
+        weights = np.asarray(to_numpy(entry_weight), dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(shorten(f"entry_weight must be an array of numbers, got {entry_weight!r}")) from None
+    n, l = signs.shape
+    if weights.shape not in ((n, l), (n, 1), (n,)):
+        raise ValueError(f"entry_weight must have shape {(n, l)} or {(n,)}, got {weights.shape}")
+    weights = np.where(signs != 0, weights.reshape(n, -1), 0.0)
+    if not (weights.min() >= 0 and weights.max() <= MAX_WEIGHT):
+        raise ValueError(
+            f"entry_weight must be in [0, {MAX_WEIGHT:g}] for observed labels, "
+            f"got values from {weights.min():.3g} to {weights.max():.3g}"
+        )
+    return weights
