@@ -11,9 +11,10 @@ from spmld.core.initialization import label_means, spectral_init
 from spmld.core.latent_solver import EXACT, solve
 from spmld.core.leml import Factors
 from spmld.core.leml import solve as solve_leml
-from spmld.core.losses import LOSSES, NoisyLogistic
+from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem
+from spmld.noise import NoisyLogistic
 from tests.core.cases import make_case
 
 each_loss = pytest.mark.parametrize("loss", ["squared", "logistic", "squared_hinge"])

@@ -6,9 +6,10 @@ from spmld.core import label_stack
 from spmld.core.designs import Factored, Features, Penalty
 from spmld.core.label_stack import LabelStacks
 from spmld.core.linear_objective import LinearObjective
-from spmld.core.losses import LOSSES, NoisyLogistic
+from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem
+from spmld.noise import NoisyLogistic
 
 D, L = 9, 5
 COUNTS = (40, 3, 17, 0, 25)

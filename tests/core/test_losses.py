@@ -6,7 +6,8 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from spmld.core.losses import LOSSES, NoisyLogistic, Squared, logistic
+from spmld.core.losses import LOSSES, Squared, logistic
+from spmld.noise import NoisyLogistic
 
 scores = st.floats(-30, 30)
 signs = st.sampled_from([-1.0, 1.0])

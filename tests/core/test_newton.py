@@ -8,9 +8,10 @@ from scipy.optimize import minimize
 
 from spmld.core.designs import Factored, Features, OtherLabels, Penalty, label_laplacian
 from spmld.core.linear_objective import LinearObjective
-from spmld.core.losses import LOSSES, NoisyLogistic
+from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem
+from spmld.noise import NoisyLogistic
 
 RNG = np.random.default_rng(0)
 n, d, l, k = 40, 10, 5, 3

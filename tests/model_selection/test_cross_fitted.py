@@ -22,9 +22,9 @@ from spmld.model_selection import (
     DecisionRule,
     EntryKFold,
     MultilabelStratifiedKFold,
-    PooledCalibration,
     ThresholdClassifier,
 )
+from spmld.noise import PooledCalibration
 
 from .classifier_cases import NAN, Memory, Ridge, make_data
 

@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from spmld import GLOCAL
 from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
-from spmld.model_selection.calibration import CALIBRATIONS
+from spmld.noise.calibration import CALIBRATIONS
 
 INNER = [LogisticRegression(), RidgeClassifier(), GLOCAL()]
 MODELS = [

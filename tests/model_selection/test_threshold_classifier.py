@@ -7,7 +7,7 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import KFold
 
 from spmld.model_selection import CalibratedClassifier, DecisionRule, ThresholdClassifier
-from spmld.model_selection.calibration import CALIBRATIONS
+from spmld.noise.calibration import CALIBRATIONS
 
 from .classifier_cases import Ridge, make_data
 

@@ -43,7 +43,7 @@ def test_f1_decisions_have_the_largest_expected_f1_of_all_sets(P):
         assert 2 * threshold == pytest.approx(best_expected_f1(p), abs=1e-12)
     assert_allclose(f1_thresholds(P.T, axis=1), thresholds)
     if P.size <= 12 and P.shape[1] > 1:
-        micro = DecisionRule(decision="micro_f1").fit(np.tile(P, (100, 1)))
+        micro = DecisionRule(decision="micro_f1", max_ratio=1e9).fit(np.tile(P, (100, 1)))
         assert expected_f1(P.ravel(), micro.positive(P).ravel()) == pytest.approx(
             best_expected_f1(P.ravel()), abs=1e-12
         )
@@ -96,7 +96,8 @@ def test_thresholds_of_rare_labels_are_shrunk_to_the_common_one():
 
 def test_the_threshold_of_a_sample_tends_to_the_common_one_if_it_has_no_positive():
     P, _ = draw_labels(200, np.array([0.4, 0.2, 0.05]))
-    rule, common = DecisionRule(decision="sample_f1").fit(P), DecisionRule(decision="micro_f1").fit(P).thresholds_[0]
+    rule = DecisionRule(decision="sample_f1", max_ratio=1e9).fit(P)
+    common = DecisionRule(decision="micro_f1", max_ratio=1e9).fit(P).thresholds_[0]
     sure, empty = np.array([[1.0, 0.6, 0.1]]), np.array([[1e-9, 2e-9, 0.0]])
     assert_allclose(sure - rule.margins(sure), f1_thresholds(sure, axis=1)[0])
     assert_allclose(empty - rule.margins(empty), common, rtol=1e-6)
@@ -106,9 +107,25 @@ def test_the_threshold_of_a_sample_tends_to_the_common_one_if_it_has_no_positive
 
 def test_the_default_is_the_mean_of_the_thresholds_of_labels_and_samples():
     P, _ = draw_labels(200, np.array([0.4, 0.2, 0.05]))
-    of_labels = DecisionRule(decision="macro_f1").fit(P)
-    margins = (of_labels.margins(P) + DecisionRule(decision="sample_f1").fit(P).margins(P)) / 2
-    assert_allclose(DecisionRule().fit(P).margins(P), margins, atol=1e-12)
+    of_labels = DecisionRule(decision="macro_f1", max_ratio=1e9).fit(P)
+    margins = (of_labels.margins(P) + DecisionRule(decision="sample_f1", max_ratio=1e9).fit(P).margins(P)) / 2
+    assert_allclose(DecisionRule(max_ratio=1e9).fit(P).margins(P), margins, atol=1e-12)
+
+
+@pytest.mark.parametrize("decision", ["f1", "micro_f1", "macro_f1", "sample_f1"])
+@pytest.mark.parametrize("frequency", [0.02, 0.1, 0.5])
+def test_the_number_of_predicted_labels_is_limited_where_features_predict_weakly(decision, frequency):
+    rng = np.random.default_rng(0)
+    P = expit(0.3 * rng.normal(size=(2000, 5)) + np.log(frequency / (1 - frequency)))
+    limited, free = (DecisionRule(decision=decision, max_ratio=ratio).fit(P) for ratio in (1.25, 1e9))
+    assert 0.8 * P.sum() <= limited.positive(P).sum() <= 1.25 * P.sum()
+    assert free.positive(P).sum() > 1.5 * P.sum()
+    assert free.offset_ == 0 < limited.offset_
+
+
+def test_equal_probabilities_at_the_limit_are_predicted_together():
+    P = np.full((200, 3), 0.5)
+    assert DecisionRule(decision="micro_f1").fit(P).positive(P).all()
 
 
 def test_a_threshold_from_costs_has_the_lowest_expected_cost():
@@ -141,7 +158,7 @@ def test_f1_decisions_of_a_single_label_or_of_few_samples_are_one_half(shape):
         assert_array_equal(rule.thresholds_, np.full(shape[1], 0.5))
         assert_array_equal(rule.positive(new), new > 0.5)
     many = DecisionRule(decision="micro_f1").fit(0.4 * np.random.default_rng(0).random((100, 3)))
-    assert many.thresholds_.max() < 0.3
+    assert many.thresholds_.max() < 0.35
 
 
 @pytest.mark.parametrize(

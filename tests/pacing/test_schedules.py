@@ -13,6 +13,7 @@ from spmld.pacing import (
     GeometricSchedule,
     GroupSparsePacing,
     HardPacing,
+    LinearPacing,
     LogarithmicPacing,
     QuantileSchedule,
 )
@@ -64,13 +65,28 @@ def test_geometric_schedule_multiplies_by_its_factors():
     assert not GeometricSchedule().has_ended(1000)
 
 
-@pytest.mark.parametrize("pacing", [GroupSparsePacing(), GroupSparsePacing(schedule=GeometricSchedule())])
-def test_rules_clone_like_estimators(pacing):
+@pytest.mark.parametrize("schedule", [None, GeometricSchedule()])
+def test_rules_clone_like_estimators(schedule):
+    pacing = GroupSparsePacing(schedule=schedule)
     copy = clone(pacing)
     assert copy is not pacing
-    assert copy.schedule is not pacing.schedule
+    assert copy.active_schedule is not pacing.active_schedule
     assert repr(copy) == repr(pacing)
-    assert copy.get_params(deep=False).keys() == {"schedule"}
+    assert pacing.get_params(deep=False) == {"schedule": schedule}
+
+
+@pytest.mark.parametrize("cls", [HardPacing, LinearPacing, LogarithmicPacing, GroupSparsePacing, DiversePacing])
+def test_a_schedule_of_none_is_the_default_one(cls):
+    changed = cls(schedule=FixedSchedule()).set_params(schedule=None)
+    changed._validate_params()
+    copy, L = clone(changed), np.arange(12.0).reshape(6, 2)
+    assert copy.schedule is None
+    expected = cls().parameters(1, [L], COLUMNS)
+    for rule in (changed, copy):
+        parameters = rule.parameters(1, [L], COLUMNS)
+        np.testing.assert_array_equal(parameters.threshold, expected.threshold)
+        np.testing.assert_array_equal(parameters.diversity, expected.diversity)
+        assert [rule.has_ended(t) for t in range(5)] == [False, False, False, True, True]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

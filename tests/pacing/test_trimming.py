@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from spmld.pacing.noise import correct_probability
-from spmld.pacing.rate_estimate import noise_rates
-from spmld.pacing.trimming import estimate_keep_fraction, trim
+from spmld.pacing.trimming import trim
 
 
 @pytest.mark.parametrize("fraction", [0.8, 0.9, 0.95])
@@ -28,17 +26,3 @@ def test_the_only_positive_of_a_label_is_kept():
     scores, Y = np.random.default_rng(0).standard_normal((30, 2)), np.full((30, 2), -1.0)
     Y[4] = 1
     assert (trim(scores, Y, 0.8)[4] == 1).all()
-
-
-def test_the_estimated_fraction_follows_from_the_estimated_rate_of_wrong_positives():
-    rng = np.random.default_rng(0)
-    scores = 3 * rng.standard_normal((3000, 4))
-    Y = np.where(rng.random(scores.shape) < 1 / (1 + np.exp(-scores)), 1.0, -1.0)
-    assert estimate_keep_fraction(scores, Y) == 0.95
-    # Entries made positive regardless of the scores: one of sixteen positives, then one of four.
-    some, many = (np.where(rng.random(Y.shape) < rate, 1.0, Y) for rate in (0.07, 0.35))
-    wrong = 1 - correct_probability(scores, some, noise_rates(scores, some))[some > 0].mean()
-    assert estimate_keep_fraction(scores, some) == pytest.approx(1 - 2 * wrong)
-    assert 0.8 < estimate_keep_fraction(scores, some) < 0.95
-    assert estimate_keep_fraction(scores, many) == 0.8
-    assert estimate_keep_fraction(scores, np.full(Y.shape, -1.0)) == 0.95

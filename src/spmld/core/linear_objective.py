@@ -79,13 +79,15 @@ class LinearObjective:
         unit = (float(xp.max(xp.abs(G))) if G.shape[0] else 0.0) or 1.0
         return unit * xp.sqrt(self.total((G / unit) ** 2))
 
-    def scores_at_zero(self, B: Array) -> tuple[Array, ...]:
-        """Return the scores at B = 0."""
+    def scores_at_zero(self, B: Array, intercepts: Array | float = 0.0) -> tuple[Array, ...]:
+        """Return the scores at B = 0, plus the intercepts of the columns."""
         xp = namespace(B)
 
         def zeros(block: Block, offset: Array | float) -> Array:
             scores = xp.zeros_like(block.Y, dtype=B.dtype)
-            return scores + (offset if isinstance(offset, float) else block.entries.spread(offset))
+            for term in (offset, intercepts):
+                scores = scores + (term if isinstance(term, float) else block.entries.spread(term))
+            return scores
 
         return self.problem.map(zeros, self.offsets)
 

@@ -1,6 +1,5 @@
 """Losses of entries: value, slope, curvature and quadratic models as functions of a sign y and a score f."""
 
-from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from spmld._arrays import namespace
@@ -123,64 +122,6 @@ class Logistic(SameLoss):
         c, _ = self.majorizer(y, f)
         c = xp.where(y * f > 0, curvature + 1e-4, c)
         return c, f - slope / c
-
-
-@dataclass(frozen=True)
-class NoisyLogistic:
-    r"""Negative log-likelihood of a label that is observed with noise, for the log-odds f of the true label.
-
-    With the noise rates :math:`\alpha` of negatives and :math:`\beta` of positives,
-
-    .. math:: P(y = 1) = \alpha + (1 - \alpha - \beta) \sigma(f), \qquad \sigma(f) = 1 / (1 + e^{-f}).
-
-    Rates are arrays that broadcast against the scores. At rates of 0 this is the logistic loss. The slope is
-    :math:`\sigma(f) - t` with t the probability that the true label is positive given f and y, so the logistic loss of
-    the soft label t majorizes this loss, as in the EM algorithm.
-    """
-
-    alpha: Array
-    beta: Array
-    name = "noisy_logistic"
-
-    def columns(self, keep: Array | slice) -> "NoisyLogistic":
-        return NoisyLogistic(self.alpha[..., keep], self.beta[..., keep])
-
-    def rows(self, keep: Array) -> "NoisyLogistic":
-        return NoisyLogistic(*(rate[keep, :] if rate.ndim == 2 else rate for rate in (self.alpha, self.beta)))
-
-    def at(self, rows: Array, columns: Array) -> "NoisyLogistic":
-        rates = (rate[rows, columns] if rate.ndim == 2 else rate[columns] for rate in (self.alpha, self.beta))
-        return NoisyLogistic(*rates)
-
-    def value(self, y: Array, f: Array) -> Array:
-        return -namespace(f).log(self._likelihood(y, f) + TINY)
-
-    def slope(self, y: Array, f: Array) -> Array:
-        return self.derivatives(y, f)[0]
-
-    def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return the slope and the expected second derivative, which is positive."""
-        xp, scale = namespace(f), 1 - self.alpha - self.beta
-        positive, negative = xp.exp(-softplus(-f)), xp.exp(-softplus(f))
-        p, q = self.alpha + scale * positive, self.beta + scale * negative
-        in_score = scale * positive * negative
-        return -in_score / xp.where(y > 0, p + TINY, -q - TINY), in_score**2 / (p * q + TINY**2)
-
-    def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        return LOSSES["logistic"].majorizer(self._soft_label(y, f), f)
-
-    def model(self, y: Array, f: Array) -> tuple[Array, Array]:
-        return LOSSES["logistic"].model(self._soft_label(y, f), f)
-
-    def _soft_label(self, y: Array, f: Array) -> Array:
-        """Return 2 t - 1."""
-        return 2 * (logistic(f) - self.slope(y, f)) - 1
-
-    def _likelihood(self, y: Array, f: Array) -> Array:
-        """Return the probability of the observed label."""
-        xp = namespace(f)
-        floor = xp.where(y > 0, self.alpha + 0 * f, self.beta + 0 * f)
-        return floor + (1 - self.alpha - self.beta) * xp.exp(-softplus(-y * f))
 
 
 class SquaredHinge(SameLoss):

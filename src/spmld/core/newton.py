@@ -18,7 +18,7 @@ from spmld.core.entries import ObservedEntries
 from spmld.core.label_stack import LabelStacks
 from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import Array, Loss
-from spmld.core.problem import Problem
+from spmld.core.problem import Block, Problem
 
 MIN_COLUMNS = 16
 """Minimum number of independent columns to solve together, by default."""
@@ -51,8 +51,9 @@ def newton_minimize(
     B: Array,
     *,
     offset: Array | float | tuple[Array, ...] = 0.0,
+    intercepts: Array | None = None,
     over: Callable[..., Iterable[Any]] = map,
-    solve: Callable[[LinearObjective, Array, Tolerances], Minimum] | None = None,
+    solve: Callable[[LinearObjective, Array, Array | None, Tolerances], Minimum] | None = None,
     order: Array | None = None,
     min_columns: int = MIN_COLUMNS,
     **tolerances: Any,
@@ -63,7 +64,10 @@ def newton_minimize(
     with the array of each row block.
 
     Ends when the norm of the gradient is `tol` times that at B = 0, or after `max_iter` steps of at most `cg_iter`
-    conjugate gradients. With `reorthogonalize` the result does not depend on the CPU, see `conjugate_gradient`.
+    conjugate gradients. With the `intercepts` of a model without features, the norm of an independent column is
+    relative to that of this model: at B = 0, the gradient of a rare label is that of its negatives, and its positives
+    can be less than `tol` of it. With `reorthogonalize` the result does not depend on the CPU, see
+    `conjugate_gradient`.
 
     Independent columns are solved in groups whose scores fit into the cache, or in stacks if only the observed entries
     are stored, or all together if the blocks are not in memory. `over` maps a function over the groups. `solve` is the
@@ -77,7 +81,7 @@ def newton_minimize(
     problem, penalty = _in_range(problem, penalty, B)
     objective = LinearObjective(problem, losses, design, penalty, offsets)
     if not objective.separable or not problem.engine.local:
-        return solve(objective, B, until)
+        return solve(objective, B, intercepts, until)
     select: Callable[[Any], tuple[LinearObjective, tuple[Any, Any]]]
     few = isinstance(problem.blocks[0].entries, ObservedEntries)
     if few:
@@ -92,7 +96,7 @@ def newton_minimize(
     def solve_group(columns: Any) -> tuple[Any, Minimum]:
         part, index = select(columns)
         start = B[index]
-        return index, solve(part.as_real(start), start, until)
+        return index, solve(part.as_real(start), start, None if intercepts is None else intercepts[columns], until)
 
     parts = list(over(solve_group, groups))
     joined = namespace(B).zeros_like(B)
@@ -121,10 +125,30 @@ def _select_columns(objective: LinearObjective, columns: Any) -> tuple[LinearObj
     return objective.columns(columns), (slice(None), columns)
 
 
-def minimize(objective: LinearObjective, B: Array, until: Tolerances) -> Minimum:
+def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, until: Tolerances) -> Minimum:
     """Minimize for all columns at once, as described in `newton_minimize`."""
-    norm = objective.norm(objective.derivatives(0 * B, objective.scores_at_zero(B))[0])
-    return minimize_columns(objective, B, until.tol * norm + tiny(B), until)
+    alone = intercepts is not None and objective.separable
+    G = objective.derivatives(0 * B, objective.scores_at_zero(B, intercepts if alone else 0.0))[0]
+    goal = goals(objective, G, until.tol) if alone else until.tol * objective.norm(G) + tiny(B)
+    return minimize_columns(objective, B, goal, until)
+
+
+def goals(objective: LinearObjective, G: Array, tol: float) -> Array:
+    """Return the norms at which to stop independent columns, given the gradient of a model without features.
+
+    They are infinite for columns without a minimum, which do not change: those with one sign only, if intercepts are
+    not penalized.
+    """
+    xp = namespace(G)
+    goal = tol * objective.norm(G) + tiny(G)
+    if not objective.penalty.intercept or objective.losses[0].name == "squared":
+        return goal
+
+    def count(block: Block) -> tuple[Array, Array]:
+        return xp.sum(block.J * (block.Y > 0), axis=0), xp.sum(block.J * (block.Y < 0), axis=0)
+
+    positives, negatives = objective.problem.sum(count)
+    return xp.where((positives > 0) & (negatives > 0), goal, xp.ones_like(goal) * xp.inf)
 
 
 def minimize_columns(objective: LinearObjective, B: Array, goal: Array, until: Tolerances) -> Minimum:

@@ -18,6 +18,7 @@ import numpy as np
 
 from spmld._arrays import MEMORY, budget, n_bytes, namespace, row_slices
 from spmld.core.entries import ALL_ENTRIES, Entries, ObservedEntries
+from spmld.core.iteration import Store
 from spmld.core.losses import Array
 
 Combine = Callable[[Any, Any], Any]
@@ -127,6 +128,10 @@ class Engine:
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all blocks in the memory of this process."""
         return tuple(rows)
+
+    def store(self, folder: Any) -> Store | None:
+        """Return a store of outer iterations in a folder; None if they are not stored."""
+        return None
 
 
 class ThreadEngine(Engine):

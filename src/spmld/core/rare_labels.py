@@ -19,7 +19,7 @@ from scipy.linalg import solve_triangular
 
 from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import Array, Loss
-from spmld.core.newton import Minimum, Tolerances, minimize_columns, tiny
+from spmld.core.newton import Minimum, Tolerances, goals, minimize_columns, tiny
 from spmld.core.problem import Block
 
 STEP = 48
@@ -39,23 +39,20 @@ FEW_OTHERS = 0.1
 """Fraction of entries up to which a sparse product with them is faster."""
 FEW_ROWS = 700
 """Number of rows up to which a model is minimized in the space of its rows."""
-INTERCEPT_TOL = 100
-"""Norm of the gradient at the end relative to that of the intercepts alone, in units of `tol`."""
 
 
-def minimize_rare_labels(objective: LinearObjective, B: Array, until: Tolerances) -> Minimum:
-    """Minimize for all columns at once, by models of the objective on few rows. Arrays are those of NumPy.
+def minimize_rare_labels(objective: LinearObjective, B: Array, intercepts: Array | None, until: Tolerances) -> Minimum:
+    """Minimize for all columns at once, by models of the objective on few rows, as described in `newton_minimize`.
 
-    The last row of B are the intercepts. Ends when the norm of the gradient is 100 `tol` times the norm for these
-    intercepts alone. The norm at B = 0 is no measure for rare labels, because it is that of the negatives. Columns with
-    one sign only have no minimum and do not change.
+    Arrays are those of NumPy. The last row of B are the intercepts.
     """
     active, result, step, before = np.arange(B.shape[1]), B.copy(), STEP, np.inf
-    S = tuple(s + B[-1] for s in objective.scores_at_zero(B))
+    intercepts = B[-1] if intercepts is None else intercepts
+    S = objective.scores_at_zero(B, intercepts)
     G = _gradient_at_intercepts(objective, S)
-    goal = np.where(_both_signs(objective), INTERCEPT_TOL * until.tol * objective.norm(G) + tiny(B), np.inf)
+    goal = goals(objective, G, until.tol)
     for steps in range(until.max_iter + 1):
-        if steps > 0 or B[:-1].any():
+        if steps > 0 or B[:-1].any() or (B[-1] != intercepts).any():
             S = objective.scores(B)
             G = objective.derivatives(B, S)[0]
         norm = objective.norm(G)
@@ -73,16 +70,6 @@ def minimize_rare_labels(objective: LinearObjective, B: Array, until: Tolerances
             return Minimum(result, steps + part.steps, part.converged)
         B = _minimize_model(model, B, np.maximum(MODEL_TOL * before, 0.5 * goal))
     return Minimum(result, steps, not going.any())
-
-
-def _both_signs(objective: LinearObjective) -> Array:
-    """Return which columns have positives and negatives."""
-
-    def count(block: Block) -> tuple[Array, Array]:
-        return np.sum(block.J * (block.Y > 0), axis=0), np.sum(block.J * (block.Y < 0), axis=0)
-
-    positives, negatives = objective.problem.sum(count)
-    return (positives > 0) & (negatives > 0)
 
 
 def _gradient_at_intercepts(objective: LinearObjective, S: tuple[Array, ...]) -> Array:

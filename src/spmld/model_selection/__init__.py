@@ -1,7 +1,6 @@
-"""Model selection with missing labels: splits, cross-fitting, calibration, decisions, search and comparison."""
+"""Model selection with missing labels: splits, cross-fitting, decisions, search and comparison."""
 
 from spmld.model_selection.calibrated_classifier import CalibratedClassifier
-from spmld.model_selection.calibration import PooledCalibration
 from spmld.model_selection.comparison import compare
 from spmld.model_selection.comparison_result import Comparison
 from spmld.model_selection.cross_fitting import CrossFitResult, cross_fit, make_folds
@@ -28,7 +27,6 @@ __all__ = [
     "GridSearchCV",
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
-    "PooledCalibration",
     "RandomizedSearchCV",
     "RepeatedMultilabelStratifiedKFold",
     "SearchResult",

@@ -17,10 +17,10 @@ from spmld.labels import Labels, read_labels
 from spmld.labels.output import PredictionOutputMixin
 from spmld.labels.single_class import list_labels
 from spmld.metrics import subset_accuracy
-from spmld.model_selection.calibration import CALIBRATIONS, has_both_classes
 from spmld.model_selection.cross_fitting import cross_fit
 from spmld.model_selection.splitters import check_splitter
 from spmld.model_selection.thresholds import Decision, DecisionRule
+from spmld.noise.calibration import CALIBRATIONS, has_both_classes
 
 _RESPONSE_METHODS = ["decision_function", "predict_proba"]
 _SMALLEST_PROBABILITY = 1e-3

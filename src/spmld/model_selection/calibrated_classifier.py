@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Literal
 
 from spmld._validation import StrOptions
 from spmld.model_selection._cross_fitted import CrossFittedClassifier
-from spmld.model_selection.calibration import CALIBRATIONS
 from spmld.model_selection.thresholds import Decision
+from spmld.noise.calibration import CALIBRATIONS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

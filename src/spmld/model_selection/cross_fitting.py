@@ -72,7 +72,7 @@ def cross_fit(
     Y: Any,
     folds: Sequence[Fold],
     *,
-    entry_weight: NDArray[Any] | None = None,
+    entry_weight: NDArray[Any] | Sequence[NDArray[Any]] | None = None,
     trusted: NDArray[np.bool_] | None = None,
     score: Callable[[Any, Any], NDArray[Any]] = decision_scores,
     n_jobs: int | None = None,
@@ -90,7 +90,7 @@ def cross_fit(
         Labels, NaN where missing. Estimators of this library also accept labels of type `spmld.labels.Labels`.
     folds : sequence of (train, test)
         Indices of samples, see `make_folds`.
-    entry_weight : ndarray of shape (n_samples, n_labels), optional
+    entry_weight : ndarray of shape (n_samples, n_labels), or list with one for each fold, optional
         Weights of the entries, passed to ``fit``. A fold whose training entries all have weight 0 is not fitted; the
         scores of its test samples are 0.
     trusted : ndarray of bool of shape (n_samples, n_labels), optional
@@ -120,8 +120,9 @@ def cross_fit(
     estimators = estimator if isinstance(estimator, (list, tuple)) else [clone(estimator) for _ in folds]
 
     def tasks() -> Iterator[Any]:
-        for fold_estimator, (train, test) in zip(estimators, folds, strict=True):
-            arrays = {"entry_weight": entry_weight, "trusted": trusted}
+        weights = entry_weight if isinstance(entry_weight, (list, tuple)) else [entry_weight] * len(folds)
+        for fold_estimator, (train, test), fold_weight in zip(estimators, folds, weights, strict=True):
+            arrays = {"entry_weight": fold_weight, "trusted": trusted}
             options = {name: array[train] for name, array in arrays.items() if array is not None}
             training = _safe_indexing(X, train), Y[train] if isinstance(Y, Labels) else _safe_indexing(Y, train)
             yield delayed(_fit_and_score)(fold_estimator, training, options, _safe_indexing(X, test), score)

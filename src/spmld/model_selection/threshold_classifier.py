@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from spmld._validation import StrOptions
 from spmld.model_selection._cross_fitted import CrossFittedClassifier
-from spmld.model_selection.calibration import CALIBRATIONS
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision
+from spmld.noise.calibration import CALIBRATIONS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

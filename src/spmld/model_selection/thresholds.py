@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from spmld._validation import POSITIVE_INT, Interval, RealNotInt, StrOptions
+from spmld._validation import POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions
 
 _Floats = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class DecisionRule(BaseEstimator):
           "micro_f1" as if that came from one more positive, since the F1 of a label with few positives is uncertain.
         - "sample_f1": a threshold for each sample, with the largest F1 of the sample. It is a mean with the threshold
           of "micro_f1", which has the weight :math:`\prod_j (1 - p_j)`, the probability of a sample without positives,
-          of which F1 is undefined.
+          for which F1 is undefined.
         - "f1": the mean of the thresholds of "macro_f1" and "sample_f1", a compromise with high values of micro, macro
           and sample F1.
         - A float in (0, 1): one threshold. If a false positive costs a and a false negative costs b, the threshold
@@ -54,6 +54,9 @@ class DecisionRule(BaseEstimator):
         - An integer k of at least 1: the k labels with the largest probabilities of each sample.
 
         With a single label, or fewer than 100 samples in `fit`, F1 decisions are replaced by the threshold 0.5.
+    max_ratio : float, default=1.25
+        Maximum number of labels that F1 decisions predict, relative to the expected number of positives. The F1 of
+        labels that are hard to predict is largest if almost all of them are predicted; thresholds are raised then.
 
     Attributes
     ----------
@@ -66,23 +69,26 @@ class DecisionRule(BaseEstimator):
         Weight of the thresholds of the samples in that average: 0.5 with "f1", 1 with "sample_f1", otherwise 0.
     common_threshold_ : float
         Threshold of "micro_f1".
+    offset_ : float
+        Number by which `max_ratio` raises all thresholds.
 
     Examples
     --------
     >>> import numpy as np
     >>> from spmld.model_selection import DecisionRule
-    >>> P = np.array([[0.9, 0.4, 0.1], [0.4, 0.2, 0.1]] * 50)
+    >>> P = np.array([[0.9, 0.5, 0.1], [0.6, 0.2, 0.1]] * 50)
     >>> rule = DecisionRule(decision="micro_f1").fit(P)
     >>> rule.thresholds_.round(3)
-    array([0.333, 0.333, 0.333])
+    array([0.37, 0.37, 0.37])
     >>> rule.positive(P[:2]).astype(int)
     array([[1, 1, 0],
            [1, 0, 0]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"decision": DECISION_CONSTRAINTS}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"decision": DECISION_CONSTRAINTS, "max_ratio": [POSITIVE]}
 
     decision: Decision = "f1"
+    max_ratio: float = 1.25
 
     def fit(self, probabilities: _Floats) -> Self:
         """Set the thresholds.
@@ -105,9 +111,11 @@ class DecisionRule(BaseEstimator):
             probabilities, maximizes_f1 = probabilities[:0], False
         self._sample_weight = {"f1": 0.5, "sample_f1": 1.0}.get(str(self.decision), 0.0) if maximizes_f1 else 0.0
         self._common_threshold = f1_thresholds(probabilities.reshape(-1, 1), axis=0)[0]
-        self._label_thresholds = self._fit_thresholds(probabilities)
+        self._label_thresholds, self.offset_ = self._fit_thresholds(probabilities), 0.0
+        if maximizes_f1:
+            self.offset_ = _limit_offset(self.margins(probabilities), probabilities.sum(), self.max_ratio)
         for_labels = not isinstance(self.decision, Integral) and self._sample_weight == 0
-        self.thresholds_ = self._label_thresholds if for_labels else None
+        self.thresholds_ = self._label_thresholds + self.offset_ if for_labels else None
         return self
 
     @property
@@ -157,7 +165,7 @@ class DecisionRule(BaseEstimator):
         if self._sample_weight > 0:
             per_sample = self._sample_thresholds(probabilities)[:, None]
             thresholds = (1 - self._sample_weight) * thresholds + self._sample_weight * per_sample
-        return probabilities - thresholds
+        return probabilities - (thresholds + self.offset_)
 
     def positive(self, probabilities: _Floats) -> NDArray[np.bool_]:
         """Return which labels are predicted.
@@ -168,6 +176,18 @@ class DecisionRule(BaseEstimator):
             Calibrated probabilities.
         """
         return self.margins(probabilities) > 0
+
+
+def _limit_offset(margins: _Floats, expected: float, ratio: float) -> float:
+    """Return the lowest offset with which at most `ratio` times the expected number of margins are positive.
+
+    If equal margins at the limit would leave less than the expected number divided by the ratio, they are kept.
+    """
+    descending, n_most = -np.sort(-margins, axis=None), int(ratio * expected)
+    if n_most >= len(descending) or descending[n_most] <= 0:
+        return 0.0
+    limit = float(descending[n_most])
+    return limit if (descending > limit).sum() >= expected / ratio else max(limit - 1e-9, 0.0)
 
 
 def f1_thresholds(probabilities: _Floats, axis: int) -> _Floats:

@@ -22,8 +22,8 @@ class PacingRule(BaseEstimator, ABC):
 
     Parameters
     ----------
-    schedule : QuantileSchedule, GeometricSchedule, FixedSchedule or similar object, default=QuantileSchedule()
-        Threshold and diversity of each iteration.
+    schedule : QuantileSchedule, GeometricSchedule, FixedSchedule, similar object or None, default=None
+        Threshold and diversity of each iteration. None is ``QuantileSchedule()``.
 
     Examples
     --------
@@ -40,15 +40,24 @@ class PacingRule(BaseEstimator, ABC):
     array([1., 1.])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"schedule": [HasMethods(["parameters", "has_ended"])]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"schedule": [HasMethods(["parameters", "has_ended"]), None]}
 
     def __init__(self, *, schedule: Schedule | None = None):
-        self.schedule = schedule if schedule is not None else QuantileSchedule()
+        self.schedule = schedule
+
+    def default_schedule(self) -> Schedule:
+        """Return the schedule that is used if `schedule` is None."""
+        return QuantileSchedule()
+
+    @property
+    def active_schedule(self) -> Schedule:
+        """The schedule in use: `schedule`, or the default one if it is None."""
+        return self.schedule if self.schedule is not None else self.default_schedule()
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        if hasattr(self.schedule, "_validate_params"):
-            self.schedule._validate_params()
+        if hasattr(self.active_schedule, "_validate_params"):
+            self.active_schedule._validate_params()
 
     @abstractmethod
     def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
@@ -75,11 +84,11 @@ class PacingRule(BaseEstimator, ABC):
 
     def parameters(self, iteration: int, losses: Blocks, groups: Groups) -> PacingParameters:
         """Return the threshold and diversity of an iteration, counted from 0."""
-        return self.schedule.parameters(iteration, losses, groups)
+        return self.active_schedule.parameters(iteration, losses, groups)
 
     def has_ended(self, iteration: int) -> bool:
         """Return whether the schedule stays constant from this iteration on."""
-        return self.schedule.has_ended(iteration)
+        return self.active_schedule.has_ended(iteration)
 
 
 class HardPacing(PacingRule):
@@ -137,7 +146,7 @@ class LogarithmicPacing(PacingRule):
     ----------
     softness : float in (0, 1), default=0.1
         Near 1 the weights decrease linearly, near 0 they drop steeply at small losses.
-    schedule : schedule object, default=QuantileSchedule()
+    schedule : schedule object or None, default=None
         As in `PacingRule`.
 
     Examples
@@ -236,8 +245,9 @@ class DiversePacing(HardPacing):
 
     Parameters
     ----------
-    schedule : schedule object, default=QuantileSchedule(common=True, diversity=0.5)
-        As in `PacingRule`. Diversity has an effect between groups only if they have the same threshold.
+    schedule : schedule object or None, default=None
+        As in `PacingRule`. None is ``QuantileSchedule(common=True, diversity=0.5)``: diversity has an effect between
+        groups only if they have the same threshold.
 
     Examples
     --------
@@ -250,8 +260,9 @@ class DiversePacing(HardPacing):
            [0., 0.]])
     """
 
-    def __init__(self, *, schedule: Schedule | None = None):
-        super().__init__(schedule=schedule if schedule is not None else QuantileSchedule(common=True, diversity=0.5))
+    def default_schedule(self) -> Schedule:
+        """Return a schedule with one threshold for all groups."""
+        return QuantileSchedule(common=True, diversity=0.5)
 
     def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
         """Return the minimizer, which is 0 or 1 because the problem is concave."""

@@ -10,15 +10,13 @@ from spmld.core.losses import LOSSES
 from spmld.core.problem import Engine
 from spmld.labels import read_labels
 from spmld.pacing.groups import EntryGroups, polarity_groups
-from spmld.pacing.noise import correct_probability
-from spmld.pacing.rate_estimate import noise_rates
 from spmld.pacing.rules import HardPacing
 from spmld.pacing.schedules import QuantileSchedule
 
 NEGATIVE_RATIO = 0.3
 """Ratio of the trimmed fractions of negatives and positives: negatives are numerous, and few of them are wrong."""
-MIN_FRACTION, MAX_FRACTION = 0.8, 0.95
-"""Range of `estimate_keep_fraction`."""
+KEEP_FRACTION = 0.9
+"""Fraction of the positives to keep by default, if held-out losses allow it."""
 
 
 def trim(scores: NDArray[np.float64], Y: Any, keep_fraction: float) -> NDArray[np.float64]:
@@ -92,31 +90,3 @@ def _put(signs: Any, values: Any) -> Any:
     weights = np.zeros(signs.shape)
     weights[signs != 0] = values[:, 0]
     return weights
-
-
-def estimate_keep_fraction(scores: NDArray[np.float64], Y: Any) -> float:
-    """Return 1 - 2 w, clipped to [0.8, 0.95], with w the estimated fraction of wrong positives.
-
-    Parameters
-    ----------
-    scores, Y
-        As in `trim`.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.pacing.trimming import estimate_keep_fraction
-    >>> scores = np.linspace(-10, 10, 1000)[:, None]
-    >>> estimate_keep_fraction(scores, scores > 0)  # few errors
-    0.95
-    """
-    signs = read_labels(Y).signs
-    positive = signs > 0
-    if not positive.any():
-        return MAX_FRACTION
-    wrong = 1 - correct_probability(scores, signs, noise_rates(scores, signs))[positive].mean()
-    return float(np.clip(1 - 2 * wrong, MIN_FRACTION, MAX_FRACTION))

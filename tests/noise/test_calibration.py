@@ -8,10 +8,11 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.calibration import _SigmoidCalibration
 
-from spmld.model_selection import CalibratedClassifier, PooledCalibration
-from spmld.model_selection.calibration import CALIBRATIONS, IsotonicCalibration, SigmoidCalibration, _PooledLoss
-
-from .classifier_cases import Ridge, make_data, scores_and_signs
+from spmld.core.losses import LOSSES
+from spmld.model_selection import CalibratedClassifier
+from spmld.noise import PooledCalibration
+from spmld.noise.calibration import CALIBRATIONS, IsotonicCalibration, SigmoidCalibration, _PooledLoss
+from tests.model_selection.classifier_cases import Ridge, make_data, scores_and_signs
 
 
 def objective(theta, scores, signs, weights, penalty):
@@ -188,7 +189,9 @@ def test_isotonic_probabilities_are_the_best_monotone_ones_within_the_bounds():
 def test_a_newton_step_solves_the_equations_of_all_variables():
     """With the Hessian of the loss by differences of its value."""
     rng = np.random.default_rng(0)
-    loss = _PooledLoss(rng.normal(size=30), rng.integers(0, 3, 30), rng.random(30), rng.uniform(0.5, 2, 30), 4.0)
+    loss = _PooledLoss(
+        rng.normal(size=30), rng.integers(0, 3, 30), rng.random(30), rng.uniform(0.5, 2, 30), 4.0, LOSSES["logistic"]
+    )
     point, h = np.array([0.7, -0.3, 0.2, 0.1, -0.4]), 1e-3
 
     def value(x):

@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.isotonic import IsotonicRegression
 
 from spmld._validation import POSITIVE
-from spmld.core.losses import softplus
+from spmld.core.losses import LOSSES, Loss
+from spmld.noise.likelihood import NoiseRates
 
 _Floats = NDArray[np.float64]
 _Signs = NDArray[np.int8]
@@ -31,7 +32,8 @@ class PooledCalibration(BaseEstimator):
 
     where the target t is :math:`(P + 1) / (P + 2)` for the P positives and :math:`1 / (N + 2)` for the N negatives
     (Platt 2000), so that the minimum is finite even if the scores separate them. Rare labels, with too few positives
-    for a calibration of their own, borrow from all others. The order of the scores of a label is kept.
+    for a calibration of their own, borrow from all others. The order of the scores of a label is kept. With noise
+    rates, p is the probability of the true label, and the likelihood is that of `NoisyLogistic`.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ class PooledCalibration(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.model_selection import PooledCalibration
+    >>> from spmld.noise import PooledCalibration
     >>> rng = np.random.default_rng(0)
     >>> log_odds = rng.normal(size=(2000, 5)) - 1
     >>> signs = np.where(rng.random((2000, 5)) < 1 / (1 + np.exp(-log_odds)), 1, -1)
@@ -69,7 +71,9 @@ class PooledCalibration(BaseEstimator):
 
     penalty: float = 10.0
 
-    def fit(self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None) -> Self:
+    def fit(
+        self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None, rates: NoiseRates | None = None
+    ) -> Self:
         """Fit the slope and the shifts.
 
         Parameters
@@ -80,6 +84,8 @@ class PooledCalibration(BaseEstimator):
             +1, -1, and 0 where missing.
         entry_weight : ndarray of shape (n_samples, n_labels), optional
             Weights of the entries, by default 1.
+        rates : NoiseRates, optional
+            Noise rates of the labels or, if they have the shape of the scores, of the entries; by default 0.
 
         Returns
         -------
@@ -99,7 +105,9 @@ class PooledCalibration(BaseEstimator):
         mean = np.average(score, weights=weight)
         scale = np.sqrt(np.average((score - mean) ** 2, weights=weight)) or 1.0
         start = 0.0, float(np.log((n_positives + 1) / (n_negatives + 1))), np.zeros(n_labels)
-        loss = _PooledLoss((score - mean) / scale, labels, targets, weight, self.penalty)
+        noisy = None if rates is None else NoiseRates(*(np.broadcast_to(r, signs.shape)[rows, labels] for r in rates))
+        likelihood = LOSSES["logistic"] if noisy is None else noisy.loss()
+        loss = _PooledLoss((score - mean) / scale, labels, targets, weight, self.penalty, likelihood)
         slope, shift, shifts = _minimize(loss, start)
         if slope < 0:
             slope, shift, shifts = _minimize(replace(loss, z=np.zeros(len(score))), start)
@@ -138,18 +146,21 @@ class SigmoidCalibration(PooledCalibration):
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.model_selection.calibration import SigmoidCalibration
+    >>> from spmld.noise.calibration import SigmoidCalibration
     >>> scores, signs = np.array([[-1.0, 3.0], [1.0, 4.0]]), np.array([[-1, 0], [1, 0]])
     >>> SigmoidCalibration().fit(scores, signs).slopes_.round(4)
     array([0.6931, 0.6931])
     """
 
-    def fit(self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None) -> Self:
+    def fit(
+        self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None, rates: NoiseRates | None = None
+    ) -> Self:
         """Fit the slopes and shifts; parameters as in `PooledCalibration.fit`."""
-        super().fit(scores, signs, entry_weight)
+        super().fit(scores, signs, entry_weight, rates)
         for j in np.flatnonzero(has_both_classes(signs, entry_weight)):
             weight = None if entry_weight is None else entry_weight[:, [j]]
-            label = PooledCalibration().fit(scores[:, [j]], signs[:, [j]], weight)
+            rate = None if rates is None else NoiseRates(*(np.asarray(r)[..., [j]] for r in rates))
+            label = PooledCalibration().fit(scores[:, [j]], signs[:, [j]], weight, rate)
             self.slopes_[j], self.intercepts_[j] = label.slopes_[0], label.intercepts_[0]
         return self
 
@@ -169,15 +180,19 @@ class IsotonicCalibration(PooledCalibration):
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.model_selection.calibration import IsotonicCalibration
+    >>> from spmld.noise.calibration import IsotonicCalibration
     >>> scores, signs = np.array([[-1.0], [1.0]]), np.array([[-1], [1]])
     >>> IsotonicCalibration().fit(scores, signs).probabilities(np.array([[-5.0], [5.0]]))
     array([[0.25],
            [0.75]])
     """
 
-    def fit(self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None) -> Self:
-        """Fit the functions; parameters as in `PooledCalibration.fit`."""
+    def fit(
+        self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None, rates: NoiseRates | None = None
+    ) -> Self:
+        """Fit the functions; parameters as in `PooledCalibration.fit`, without noise rates."""
+        if rates is not None:
+            raise ValueError("rates must be None for an isotonic calibration; use PooledCalibration with noise rates")
         super().fit(scores, signs, entry_weight)
         weights = (signs != 0) * np.asarray(1.0 if entry_weight is None else entry_weight, dtype=float)
         self.calibrators_ = [
@@ -208,12 +223,29 @@ def has_both_classes(signs: _Signs, entry_weight: _Floats | None = None) -> NDAr
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.model_selection.calibration import has_both_classes
+    >>> from spmld.noise.calibration import has_both_classes
     >>> has_both_classes(np.array([[1, 1], [-1, 0]]))
     array([ True, False])
     """
     counted = signs if entry_weight is None else signs * entry_weight
     return np.logical_and((counted > 0).any(axis=0), (counted < 0).any(axis=0))
+
+
+def trusted_weight(signs: _Signs, trusted: NDArray[np.bool_] | None) -> _Floats:
+    """Return weights with which verified entries together weigh at least as much as the others.
+
+    Noise rates may differ from sample to sample; verified entries do not depend on them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.noise.calibration import trusted_weight
+    >>> trusted_weight(np.array([[1, -1, 1, -1]]), np.array([[True, False, False, False]]))
+    array([[3., 1., 1., 1.]])
+    """
+    checked = np.zeros(signs.shape, dtype=bool) if trusted is None else trusted & (signs != 0)
+    n_checked, n_others = int(checked.sum()), int(((signs != 0) & ~checked).sum())
+    return np.where(checked, max(n_others / max(n_checked, 1), 1.0), 1.0)
 
 
 def _fit_isotonic(scores: _Floats, signs: _Signs, weights: _Floats) -> IsotonicRegression:
@@ -235,19 +267,22 @@ class _PooledLoss:
     targets: _Floats
     weights: _Floats
     penalty: float
+    likelihood: Loss
 
     def value(self, a: float, b: float, c: _Floats) -> float:
-        log_odds = a * self.z + b + c[self.labels]
-        entries = softplus(log_odds) - self.targets * log_odds
-        return float(self.weights @ entries + self.penalty / 2 * c @ c)
+        log_odds, t = a * self.z + b + c[self.labels], self.targets
+        positive, negative = (self.likelihood.value(np.asarray(y), log_odds) for y in (1.0, -1.0))
+        return float(self.weights @ (t * positive + (1 - t) * negative) + self.penalty / 2 * c @ c)
 
     def newton_step(self, a: float, b: float, c: _Floats) -> tuple[float, float, _Floats, float]:
         """Return the steps of a, b and c, and the decrease that they predict.
 
         The Hessian is diagonal in c, which is eliminated.
         """
-        p = expit(a * self.z + b + c[self.labels])
-        residual, curvature = self.weights * (p - self.targets), self.weights * p * (1 - p)
+        log_odds, t = a * self.z + b + c[self.labels], self.targets
+        positive, curvature = self.likelihood.derivatives(np.asarray(1.0), log_odds)
+        residual = self.weights * (t * positive + (1 - t) * self.likelihood.slope(np.asarray(-1.0), log_odds))
+        curvature = self.weights * curvature
 
         def sums(values: _Floats) -> _Floats:
             return np.asarray(np.bincount(self.labels, values, minlength=len(c)), dtype=float)

@@ -1,0 +1,343 @@
+r"""Estimation of noise rates from out-of-fold scores, which abstains where the data do not identify them.
+
+The frequency of observed positives is a curve of the calibrated log-odds f of all labels together,
+
+.. math:: P = \alpha + (1 - \alpha - \beta) \frac{1}{1 + e^{-(c f + d)}}, \qquad (\alpha, \beta) = \theta (u, v).
+
+Four *patterns* (u, v) of errors are compared: positives are "added" to samples (1, 0) or "dropped" (0, 1), entries are
+"flipped" (1, 1), or positives are "moved" to other labels, (p, 1 - p) with the frequency p of all positives, which this
+keeps. The rate :math:`\theta`, the slope c and the shift d maximize the likelihood, for each pattern and for
+:math:`\theta = 0`.
+
+What the data identify is the floor :math:`\alpha` of the curve: most entries of multi-label data are certain negatives,
+and without false positives their frequency of positives falls to 0. The ceiling :math:`1 - \beta` does not show false
+negatives, because it is below 1 for every label that the features do not determine. Noise is therefore identified only
+if a floor increases the log-likelihood by more than `EVIDENCE`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize
+
+from spmld.core.losses import logistic
+from spmld.noise.calibration import PooledCalibration, has_both_classes, trusted_weight
+from spmld.noise.likelihood import NoiseRates, NoisyLogistic, error_log_odds
+
+_Floats = NDArray[np.float64]
+_Signs = NDArray[np.int8]
+
+EVIDENCE = 6.0
+"""Minimum increase of the log-likelihood by one parameter; without noise its probability is below 0.0003."""
+SHRINKAGE = 3.0
+"""Strength of the prior that shrinks the rates of a label to those of all labels, in errors."""
+N_BINS = 512
+"""Number of points of the curve, each the mean of equally many entries."""
+MAX_RATE = 0.98
+"""Maximum sum of the rates of false positives and false negatives."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseEstimate:
+    """Noise rates of labels, and the pattern of their errors.
+
+    Attributes
+    ----------
+    rates : NoiseRates
+        Rates of each label; 0 if the noise is not identified.
+    evidence : float
+        Increase of the log-likelihood by a floor of the curve. Noise is identified if it is above `EVIDENCE`.
+    lowest_rate : float
+        Lower limit of the rate of false positives: the lowest floor whose log-likelihood is at most `EVIDENCE` below
+        the maximum. It is 0 if the noise is not identified.
+    pattern : {"flipped", "added", "dropped", "moved"}
+        Pattern of the errors: "flipped", unless the log-likelihood of another one is higher by more than `EVIDENCE`.
+    curve : CurveFit
+        Curve of that pattern, with its rates, even if the noise is not identified.
+    calibration : PooledCalibration
+        Calibration of the scores to the observed labels.
+    verified : bool
+        Whether there are verified positives and negatives, which identify all rates.
+
+    Examples
+    --------
+    See `estimate_noise`.
+    """
+
+    rates: NoiseRates
+    evidence: float
+    lowest_rate: float
+    pattern: str
+    curve: "CurveFit"
+    calibration: PooledCalibration
+    verified: bool = False
+
+    @property
+    def identified(self) -> bool:
+        """Whether there is clear evidence of noise."""
+        return self.evidence > EVIDENCE
+
+
+def estimate_noise(
+    scores: _Floats,
+    signs: _Signs,
+    trusted: NDArray[np.bool_] | None = None,
+    *,
+    relax: Callable[[], _Floats] | None = None,
+) -> NoiseEstimate:
+    """Estimate noise rates.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_labels)
+        Out-of-fold scores of a logistic model.
+    signs : ndarray of shape (n_samples, n_labels)
+        Observed labels: 1, -1, and 0 where missing.
+    trusted : ndarray of bool of shape (n_samples, n_labels), optional
+        Verified entries, which have no noise. With verified positives and negatives, false negatives are identified,
+        too, and each label gets rates of its own, shrunk to those of all labels.
+    relax : callable, optional
+        Function that returns out-of-fold scores of a model with less regularization. Regularization alone can cause a
+        floor, which is lower for these scores, so the evidence is the lower one of both.
+
+    Returns
+    -------
+    NoiseEstimate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.noise import estimate_noise
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(-2, 3, size=(2000, 4))
+    >>> truth = rng.random(scores.shape) < 1 / (1 + np.exp(-scores))
+    >>> estimate_noise(scores, np.where(truth, 1, -1)).identified
+    False
+    >>> flipped = truth != (rng.random(scores.shape) < 0.1)
+    >>> estimate = estimate_noise(scores, np.where(flipped, 1, -1))
+    >>> estimate.identified, estimate.pattern, estimate.rates.alpha.round(2)
+    (True, 'flipped', array([0.1, 0.1, 0.1, 0.1]))
+    """
+    calibration, n_labels = PooledCalibration().fit(scores, signs), signs.shape[1]
+    nothing = NoiseRates(np.zeros(n_labels), np.zeros(n_labels))
+    if not has_both_classes(signs.reshape(-1, 1)).all():
+        return NoiseEstimate(nothing, 0.0, 0.0, "flipped", CurveFit(0.0, 0.0, 0.0, 1.0, 0.0), calibration)
+    checked = np.zeros(signs.shape, dtype=bool) if trusted is None else trusted
+    verified = bool(has_both_classes((signs * checked).reshape(-1, 1)).all())
+    curve = Curve.from_entries(calibration.transform(scores), signs, checked if verified else None)
+    fits = {name: curve.fit(pattern) for name, pattern in curve.patterns().items()}
+    none = curve.fit((1.0, 0.0), rate=0.0).log_likelihood
+    pattern = max(fits, key=lambda name: fits[name].log_likelihood)
+    if fits[pattern].log_likelihood <= fits["flipped"].log_likelihood + EVIDENCE:
+        pattern = "flipped"
+    evidence = fits[pattern if verified else "added"].log_likelihood - none
+    if relax is not None and not verified and evidence > EVIDENCE:
+        evidence = min(evidence, estimate_noise(relax(), signs).evidence)
+    if evidence <= EVIDENCE:
+        return NoiseEstimate(nothing, evidence, 0.0, pattern, fits[pattern], calibration, verified)
+    floor = "flipped" if pattern == "dropped" and not verified else pattern
+    rates = fits[floor].rates(n_labels)
+    if verified:
+        log_odds = PooledCalibration().fit(scores, signs, trusted_weight(signs, checked), rates.unless(checked))
+        rates = label_rates(log_odds.transform(scores), np.where(checked, 0, signs), rates)
+    lowest = curve.lowest_rate(fits["added"])
+    return NoiseEstimate(rates, evidence, lowest, pattern, fits[pattern], calibration, verified)
+
+
+def label_frequency(scores: _Floats, observed: NDArray[np.bool_], weights: _Floats | None = None) -> float:
+    """Estimate the fraction of positives that are observed, where negatives are never observed.
+
+    This is the ceiling of the curve. It is 1 unless a lower ceiling increases the log-likelihood by more than
+    `EVIDENCE`.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_labels)
+        Out-of-fold log-odds that the label is observed.
+    observed : ndarray of bool of shape (n_samples, n_labels)
+        Which positives are observed.
+    weights : ndarray of shape (n_samples, n_labels), optional
+        Weights of the entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.noise import label_frequency
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(scale=4, size=(3000, 2))
+    >>> positive = rng.random(scores.shape) < 1 / (1 + np.exp(-scores))
+    >>> round(label_frequency(scores, positive & (rng.random(scores.shape) < 0.6)), 1)
+    0.6
+    """
+    if observed.all() or not observed.any():
+        return 1.0
+    curve = Curve.from_entries(scores, np.where(observed, 1, -1).astype(np.int8), weights=weights)
+    dropped, none = curve.fit((0.0, 1.0)), curve.fit((0.0, 1.0), rate=0.0)
+    return 1 - dropped.beta if dropped.log_likelihood > none.log_likelihood + EVIDENCE else 1.0
+
+
+class CurveFit(NamedTuple):
+    """Maximum of the likelihood of a pattern."""
+
+    log_likelihood: float
+    alpha: float
+    beta: float
+    slope: float
+    shift: float
+
+    def rates(self, n_labels: int) -> NoiseRates:
+        """Return the rates of all labels."""
+        return NoiseRates(np.full(n_labels, self.alpha), np.full(n_labels, self.beta))
+
+
+class Curve(NamedTuple):
+    """Numbers of observed positives and negatives as a function of the log-odds, in bins of equally many entries.
+
+    Attributes
+    ----------
+    log_odds : ndarray of shape (n_points,)
+        Mean log-odds of each bin.
+    counts : ndarray of shape (2, n_points)
+        Weights of its observed positives and negatives.
+    verified : ndarray of shape (2, n_points)
+        Weights of its verified positives and negatives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.noise import Curve
+    >>> curve = Curve.from_entries(np.zeros((4, 1)), np.array([[1], [-1], [-1], [0]]))
+    >>> curve.counts.sum(axis=1)
+    array([1., 2.])
+    """
+
+    log_odds: _Floats
+    counts: _Floats
+    verified: _Floats
+
+    @classmethod
+    def from_entries(
+        cls,
+        log_odds: _Floats,
+        signs: _Signs,
+        trusted: NDArray[np.bool_] | None = None,
+        weights: _Floats | None = None,
+    ) -> "Curve":
+        """Return the curve of all observed entries; parameters as in `estimate_noise`."""
+        observed = signs != 0
+        f, positive = log_odds[observed], signs[observed] > 0
+        weight = np.ones(len(f)) if weights is None else np.broadcast_to(weights, signs.shape)[observed]
+        checked = np.zeros(len(f), dtype=bool) if trusted is None else trusted[observed]
+        bins = np.empty(len(f), dtype=np.intp)
+        bins[np.argsort(f, kind="stable")] = np.arange(len(f)) // -(-len(f) // N_BINS)
+        total = np.bincount(bins, weight)
+        kept = total > 0
+        classes = (positive & ~checked, ~positive & ~checked, positive & checked, ~positive & checked)
+        counts = np.array([np.bincount(bins, weight * chosen, minlength=len(total))[kept] for chosen in classes])
+        mean = np.bincount(bins, weight * f)[kept] / total[kept]
+        return cls(mean, counts[:2], counts[2:])
+
+    @property
+    def frequency(self) -> float:
+        """Frequency of observed positives."""
+        return float(self.counts[0].sum() / self.counts.sum())
+
+    def patterns(self) -> dict[str, tuple[float, float]]:
+        """Return u and v of each pattern."""
+        p = self.frequency
+        return {"flipped": (1.0, 1.0), "added": (1.0, 0.0), "dropped": (0.0, 1.0), "moved": (p, 1 - p)}
+
+    def fit(self, pattern: tuple[float, float], rate: float | None = None, near: CurveFit | None = None) -> CurveFit:
+        """Return the maximum of the likelihood of a pattern, for a given rate or over all rates.
+
+        Slope and shift start at 1 and 0 or, for a given rate, also at those of another fit.
+        """
+        (u, v), p = pattern, self.frequency
+        bounds = [(-3.0, 3.0), (-30.0, 30.0), (0.0, MAX_RATE / (u + v)) if rate is None else (rate, rate)]
+        # The largest rate without signal explains all positives, or all negatives, as errors.
+        largest = min([MAX_RATE / (u + v), *([p / u] if u else []), *([(1 - p) / v] if v else [])])
+        starts = [largest * fraction for fraction in (0.02, 0.3, 0.9)] if rate is None else [rate]
+
+        def loss(point: _Floats) -> tuple[float, _Floats]:
+            slope, shift, theta = np.exp(point[0]), point[1], point[2]
+            f = slope * self.log_odds + shift
+            alpha, beta, pi = np.asarray(theta * u), np.asarray(theta * v), logistic(f)
+            noisy, exact = NoisyLogistic(alpha, beta), NoisyLogistic(np.asarray(0.0), np.asarray(0.0))
+            value, in_f, in_theta = 0.0, np.zeros(len(f)), 0.0
+            for y, counts, verified in zip((1.0, -1.0), self.counts, self.verified, strict=True):
+                sign = np.asarray(y)
+                losses = noisy.value(sign, f)
+                value += counts @ losses + verified @ exact.value(sign, f)
+                in_f += counts * noisy.slope(sign, f) + verified * exact.slope(sign, f)
+                in_theta -= y * (counts * np.exp(losses)) @ (u * (1 - pi) - v * pi)
+            return float(value), np.array([slope * (in_f @ self.log_odds), in_f.sum(), in_theta])
+
+        points = [[0.0, 0.0, start] for start in starts]
+        points += [] if near is None else [[np.log(near.slope), near.shift, starts[0]]]
+        results = [minimize(loss, np.array(point), jac=True, method="L-BFGS-B", bounds=bounds) for point in points]
+        best = min(results, key=lambda result: float(result.fun))
+        slope, shift, theta = np.exp(best.x[0]), best.x[1], best.x[2]
+        return CurveFit(-float(best.fun), float(theta * u), float(theta * v), float(slope), float(shift))
+
+    def lowest_rate(self, added: CurveFit) -> float:
+        """Return the lowest floor whose log-likelihood is at most `EVIDENCE` below that of the best floor."""
+
+        def excess(alpha: float) -> float:
+            return self.fit((1.0, 0.0), rate=alpha, near=added).log_likelihood - added.log_likelihood + EVIDENCE
+
+        return 0.0 if excess(0.0) >= 0 else float(brentq(excess, 0.0, added.alpha, xtol=1e-3 * added.alpha))
+
+
+def label_rates(log_odds: _Floats, signs: _Signs, shared: NoiseRates, max_iter: int = 100) -> NoiseRates:
+    r"""Estimate the rates of each label by the EM algorithm, shrunk toward shared rates.
+
+    With fp, tn, fn and tp the expected numbers of false positives, true negatives, false negatives and true positives
+    among the observed entries of label j, and m the shrinkage, an iteration sets
+
+    .. math:: \alpha_j = \frac{fp + m}{fp + tn + m / \alpha_j^0}, \qquad
+              \beta_j = \frac{fn + m}{fn + tp + m / \beta_j^0}
+
+    with the shared rates :math:`\alpha_j^0` and :math:`\beta_j^0`; a shared rate of 0 stays 0. This never decreases the
+    log-likelihood plus :math:`m (\log \alpha_j + (1 / \alpha_j^0 - 1) \log(1 - \alpha_j))` and the same for
+    :math:`\beta_j`.
+
+    Parameters
+    ----------
+    log_odds : ndarray of shape (n, l)
+        Log-odds of the true labels, calibrated on verified entries.
+    signs : ndarray of shape (n, l)
+        Observed labels: 1, -1, and 0 where missing or verified.
+    shared : NoiseRates
+        Rates of all labels.
+    max_iter : int, default=100
+        Number of iterations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.noise import NoiseRates
+    >>> from spmld.noise.estimate import label_rates
+    >>> rng = np.random.default_rng(0)
+    >>> log_odds = rng.normal(scale=3, size=(3000, 2))
+    >>> truth = rng.random(log_odds.shape) < 1 / (1 + np.exp(-log_odds))
+    >>> noisy = truth | (rng.random(log_odds.shape) < [0.1, 0.3])
+    >>> shared = NoiseRates(np.full(2, 0.2), np.zeros(2))
+    >>> label_rates(log_odds, np.where(noisy, 1, -1), shared).alpha.round(1)
+    array([0.1, 0.3])
+    """
+    rates, priors = shared, [np.where(rate > 0, SHRINKAGE / np.maximum(rate, 1e-12), 0.0) for rate in shared]
+    for _ in range(max_iter):
+        wrong = logistic(error_log_odds(log_odds, signs, rates))
+        fp, tp = ((signs > 0) * wrong).sum(axis=0), ((signs > 0) * (1 - wrong)).sum(axis=0)
+        fn, tn = ((signs < 0) * wrong).sum(axis=0), ((signs < 0) * (1 - wrong)).sum(axis=0)
+        steps = zip(shared, priors, (fp, fn), (tn, tp), strict=True)
+        alpha, beta = (
+            np.where(rate > 0, (errors + SHRINKAGE) / (errors + correct + prior + (rate == 0)), 0.0)
+            for rate, prior, errors, correct in steps
+        )
+        total = np.maximum((alpha + beta) / MAX_RATE, 1.0)
+        rates = NoiseRates(alpha / total, beta / total)
+    return rates
