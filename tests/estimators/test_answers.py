@@ -8,11 +8,13 @@ import spmld
 from spmld import SelfPacedEnsemble
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
-from spmld.estimators.ensemble import AnswerModel, ViewMixture, fit_calibration
+from spmld.estimators.ensemble import AnswerModel, ViewMixture
 from spmld.estimators.ensemble.training_entries import TrainingEntries
 from spmld.labels import read_labels
 from spmld.metrics import macro_f1
-from spmld.model_selection import PooledCalibration, make_folds
+from spmld.model_selection import make_folds
+from spmld.noise import NoiseRates, PooledCalibration
+from spmld.noise.calibration import trusted_weight
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +72,7 @@ def test_probabilities_sum_to_the_number_of_positives(data, fitted):
     p = fitted.predict_proba(X[800:])
     assert p.sum() == pytest.approx(Y[800:].sum(), rel=0.05)
     np.testing.assert_allclose(p.sum(axis=0), Y[800:].sum(axis=0), atol=4 * np.sqrt(Y[800:].sum(axis=0).max()))
-    out_of_fold = fitted.answers_.probabilities(fitted.out_of_fold_scores_)
+    out_of_fold = logistic(fitted.out_of_fold_scores_)
     assert out_of_fold.sum() == pytest.approx(Y[:800].sum(), rel=5e-3)
     # Of the entries with a probability near p, a fraction of about p is positive.
     for low, high in ((0.0, 0.1), (0.1, 0.3), (0.3, 0.6), (0.6, 0.9), (0.9, 1.0)):
@@ -105,7 +107,7 @@ def test_micro_f1_has_one_threshold_with_the_largest_expected_f1_of_out_of_fold_
     model = ensemble(decision="micro_f1").fit(X[:800], Y[:800])
     (threshold,) = set(model.answers_.decision_rule_.thresholds_)
     np.testing.assert_array_equal(model.predict(X), model.predict_proba(X) > threshold)
-    p = model.answers_.probabilities(model.out_of_fold_scores_).ravel()
+    p = logistic(model.out_of_fold_scores_).ravel()
 
     def expected_f1(cut):
         return 2 * p[p > cut].sum() / ((p > cut).sum() + p.sum())
@@ -141,14 +143,14 @@ def test_calibration_with_noise_rates_gives_the_probabilities_of_the_true_labels
     positives = (truth > 0).sum()
 
     def excess(rates, signs=observed, trusted=None):
-        calibration = fit_calibration(PooledCalibration(), scores, signs, weight, rates, trusted)
+        calibration = PooledCalibration().fit(scores, signs, weight, NoiseRates(*rates).unless(trusted))
         return abs(calibration.probabilities(scores).sum() / positives - 1)
 
     assert excess((alpha, beta)) < 0.35 * excess((0 * alpha, 0 * beta))
     # Rates do not apply to trusted entries.
     everything = np.ones(truth.shape, dtype=bool)
     plain = PooledCalibration().fit(scores, truth)
-    noisy = fit_calibration(PooledCalibration(), scores, truth, weight, (alpha, beta), everything)
+    noisy = PooledCalibration().fit(scores, truth, weight, NoiseRates(alpha, beta).unless(everything))
     np.testing.assert_allclose(noisy.transform(scores), plain.transform(scores), atol=1e-6)
 
 
@@ -157,10 +159,10 @@ def test_few_trusted_entries_correct_the_calibration_of_a_wrong_noise_model():
     # Every negative with a high score is wrong: the rate depends on the sample, and the estimate of 0 is wrong.
     observed = np.where(scores > np.quantile(scores, 0.6), 1, truth).astype(np.int8)
     trusted = (np.arange(4000) < 100)[:, None] & np.ones(truth.shape, dtype=bool)
-    signs, weight, rates = np.where(trusted, truth, observed).astype(np.int8), np.ones(truth.shape), (np.zeros(5),) * 2
+    signs = np.where(trusted, truth, observed).astype(np.int8)
 
     def excess(trusted):
-        calibration = fit_calibration(PooledCalibration(), scores, signs, weight, rates, trusted)
+        calibration = PooledCalibration().fit(scores, signs, trusted_weight(signs, trusted))
         return calibration.probabilities(scores).sum() / (truth > 0).sum() - 1
 
     assert abs(excess(trusted)) < 0.75 * excess(None)
@@ -176,9 +178,10 @@ def test_labels_that_a_fold_could_not_learn_are_not_used_for_calibration():
     spoiled = scores.copy()
     spoiled[test, -1] = -1e3
     labels = read_labels(signs)
-    learned = TrainingEntries.in_memory(labels, labels.observed).with_folds(folds).learned()
+    entries = TrainingEntries.in_memory(labels, labels.observed).with_folds(folds)
+    fold, learned = entries.fold, entries.learned()
     first, second = (
-        AnswerModel(dependency_weight=0.0, completion_weight=0.0).fit(s, labels, np.ones(s.shape), learned)
+        AnswerModel(dependency_weight=0.0, completion_weight=0.0).fit(s, labels, np.ones(s.shape), fold, learned)
         for s in (scores, spoiled)
     )
     np.testing.assert_allclose(first.calibration_.slope_, second.calibration_.slope_, rtol=1e-10)
@@ -189,7 +192,7 @@ def test_few_samples_share_one_shift():
     scores, signs = scores_and_signs(n=99)
     signs[:, 0] = np.where(np.arange(99) % 10 == 0, -1, 1)  # contradicts the scores
     few, many = (
-        AnswerModel().fit(s, read_labels(y), np.ones(s.shape))
+        AnswerModel().fit(s, read_labels(y), np.ones(s.shape), np.arange(len(s)) % 3)
         for s, y in ((scores, signs), (np.tile(scores, (2, 1)), np.tile(signs, (2, 1))))
     )
     assert np.abs(few.calibration_.label_shifts_).max() < 1e-6
@@ -202,4 +205,4 @@ def test_few_samples_share_one_shift():
 def test_invalid_parameters_are_named(name, value):
     scores, signs = scores_and_signs(n=30)
     with pytest.raises(ValueError, match=f"The '{name}' parameter of AnswerModel must be"):
-        AnswerModel(**{name: value}).fit(scores, read_labels(signs), np.ones(scores.shape))
+        AnswerModel(**{name: value}).fit(scores, read_labels(signs), np.ones(scores.shape), np.arange(30) % 3)

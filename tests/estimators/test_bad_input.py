@@ -48,6 +48,7 @@ def with_value(array, value, where=(0, 0)):
         (with_value(X, np.nan), Y, None, "Input X contains NaN"),
         (with_value(X, np.inf), Y, None, "Input X contains infinity"),
         (with_value(X, "word"), Y, None, "could not convert string to float"),
+        (np.ma.masked_greater(X, 2), Y, None, r"X is a masked array with \d+ masked values; pass X.filled\(np.nan\)"),
         (X[:, :0], Y, None, "0 feature"),
         (X[0], Y, None, "Expected 2D array"),
         (X[:0], Y[:0], None, "0 sample"),
@@ -263,3 +264,22 @@ def test_entry_weights_of_another_shape_raise(shape):
     message = rf"entry_weight must have shape \(30, 3\) or \(30,\), got {re.escape(str(shape))}"
     with pytest.raises(ValueError, match=message):
         LabelPrior().fit(X, Y, entry_weight=np.ones(shape))
+
+
+def test_masked_features_raise_everywhere_and_an_empty_mask_changes_nothing():
+    from spmld.audit import find_label_issues
+    from spmld.datasets import Dataset
+    from spmld.model_selection import ThresholdClassifier, cross_validate
+
+    masked, unmasked = np.ma.masked_greater(X, 2), np.ma.array(X)
+    model = LabelPrior().fit(unmasked, Y)
+    for call in (
+        lambda: model.predict(masked),
+        lambda: Dataset(masked, Y),
+        lambda: find_label_issues(None, masked, Y),
+        lambda: cross_validate(LabelPrior(), masked, Y),
+        lambda: ThresholdClassifier(LabelPrior()).fit(masked, Y),
+    ):
+        with pytest.raises(ValueError, match="X is a masked array with"):
+            call()
+    np.testing.assert_array_equal(Dataset(unmasked, Y).X, X)

@@ -1,7 +1,5 @@
 """Fits of the ensemble to row blocks equal fits in memory."""
 
-from copy import copy
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,14 +7,13 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from spmld import GLOCAL, MLkNN, RowBlocks, SelfPacedEnsemble, load, save
-from spmld.core.iteration import storing
 from spmld.core.lazy_matrix import SelectedRows
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, LandmarkFeatures, View, scaling
 from spmld.estimators.ensemble import training_data as training_data_module
 from spmld.estimators.ensemble import training_entries as entries_module
 from spmld.labels.single_class import LabelWarning
-from tests.core.cases import Memory
+from spmld.persistence import Checkpoint
 
 DATA = make_planted(n_samples=300, n_features=15, n_labels=6, observed_fraction=0.6, random_state=0)
 X, Y = DATA.X, DATA.Y
@@ -132,36 +129,24 @@ def test_views_and_options_that_need_features_in_memory_are_named():
         model(views=("ridge",)).fit(RowBlocks(X, np.where(Y == 0, np.nan, Y)))
 
 
-class FitMemory(Memory):
-    """Stores each fit once."""
-
-    def save(self, stage, state, history, converged):
-        assert stage not in self.stages
-        return super().save(stage, copy(state), history, converged)
-
-
-def test_stored_fits_are_not_repeated():
-    expected, store = model(views=("ridge", "latent")).fit(RowBlocks(X, Y)), FitMemory()
+def test_stored_fits_are_not_repeated(tmp_path):
+    expected = model(views=("ridge", "latent")).fit(RowBlocks(X, Y))
 
     def stop(record):
         if record["part"] == "latent":
             raise KeyboardInterrupt
 
-    with storing(store), pytest.raises(KeyboardInterrupt):
+    with Checkpoint(tmp_path, min_seconds=0) as first, pytest.raises(KeyboardInterrupt):
         model(views=("ridge", "latent"), callback=stop).fit(RowBlocks(X, Y))
-    first = set(store.stages)
-    with storing(store):
+    with Checkpoint(tmp_path, min_seconds=0) as second:
         resumed = model(views=("ridge", "latent")).fit(RowBlocks(X, Y))
     assert_same_fit(expected, resumed)
-    assert 0 < len(first) < len(store.stages)
-
-
-def test_a_resumed_fit_without_a_seed_has_the_folds_of_the_first_one():
-    store, fits = FitMemory(), []
-    for _ in range(2):
-        with storing(store):
-            fits.append(model(views=("kernel",), random_state=None, Cs=(10.0,), cv=2).fit(RowBlocks(X, Y)))
-    np.testing.assert_array_equal(fits[0].decision_function(X), fits[1].decision_function(X))
+    assert second.n_loaded == first.n_stored > 0
+    with Checkpoint(tmp_path, min_seconds=0) as third:
+        model(views=("ridge", "latent")).fit(RowBlocks(X, Y))
+        model(views=("ridge", "latent")).fit(RowBlocks(X, 1 - Y))
+    assert third.n_loaded == 1
+    assert third.n_stored > 0
 
 
 def test_products_of_selected_rows_are_those_of_a_copy():

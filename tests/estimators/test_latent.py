@@ -15,7 +15,7 @@ from spmld import GLOCAL, SPMLD
 from spmld.core.latent_solver import solve
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
-from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
+from spmld.pacing import DiversePacing, GeometricSchedule, GroupSparsePacing, QuantileSchedule
 
 ESTIMATORS = [GLOCAL, SPMLD]
 LOSSES = ["squared", "logistic"]
@@ -299,6 +299,10 @@ def test_without_removes_parts_of_the_model(data):
     plain = SPMLD.paper().without("diversity", "local_correlation")
     assert (plain.pacing.schedule.diversity, plain.local_correlation) == (0.0, 0.0)
     assert plain.global_correlation == SPMLD.paper().global_correlation > 0
+    assert SPMLD(pacing=DiversePacing()).without("diversity").pacing.schedule.get_params() == {
+        **DiversePacing().active_schedule.get_params(),
+        "diversity": 0.0,
+    }
     assert SPMLD().without("global_correlation").get_params()["local_correlation"] > 0
     assert SPMLD().without("global_correlation").global_correlation == 0
     with pytest.raises(ValueError, match=r"parts must be among .* got 'pace'"):

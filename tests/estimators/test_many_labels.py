@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import expit
 
 from spmld import SPMLD, LabelPrior, MaskedLogistic, load, save
 from spmld.core.initialization import subspace_iteration
@@ -40,6 +41,36 @@ def test_solver_of_many_labels_finds_the_same_solution(monkeypatch):
     model = MaskedLogistic(C=10, tol=1e-9).fit(X, Y, mask=mask)
     learned = np.asarray((Y.multiply(mask)).sum(axis=0)).ravel() > 0
     np.testing.assert_allclose(model.coef_[learned], expected.coef_[learned], atol=1e-3)
+
+
+def gradient_norms(X, Y, C, coef, intercept):
+    """Return the norm of the gradient of the objective of each label."""
+    slope = C * (expit(X @ coef.T + intercept) - Y)
+    return np.hypot(np.linalg.norm((X.T @ slope).T + coef, axis=1), slope.sum(axis=0))
+
+
+@pytest.mark.filterwarnings("ignore", category=LabelWarning)
+@pytest.mark.parametrize("tol", [0.1, 0.01])
+@pytest.mark.parametrize("many_labels", [60, 1000])
+def test_the_tolerance_means_the_same_at_any_number_of_labels(many_labels, tol, monkeypatch):
+    monkeypatch.setattr(masked_linear, "MANY_LABELS", many_labels)
+    X, Y, _ = make_sparse(n=2500, l=60)
+    Y = Y.toarray()
+    count = Y.sum(axis=0)
+    start = 2 * np.arctanh(0.999 * (2 * count / len(Y) - 1))
+    model = MaskedLogistic(C=10, tol=tol).fit(X, Y)
+    left = gradient_norms(X, Y, 10, model.coef_, model.intercept_)
+    ratio = left[count > 0] / gradient_norms(X, Y, 10, np.zeros((60, 80)), start)[count > 0]
+    assert tol / 1000 < ratio.max() <= tol
+
+
+def test_a_rare_label_is_learned_by_default():
+    """Its gradient is a thousandth of the gradient at zero, which is that of the negatives."""
+    X = np.abs(np.random.default_rng(0).normal(size=(10_000, 3)))
+    Y = np.zeros((10_000, 1))
+    Y[:5], X[:5, 0] = 1, X[:5, 0] + 2
+    model = MaskedLogistic(C=10).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, MaskedLogistic(C=10, tol=1e-8).fit(X, Y).coef_, atol=0.05)
 
 
 @pytest.mark.filterwarnings("ignore", category=LabelWarning)

@@ -8,8 +8,9 @@ import pytest
 import scipy.sparse as sp
 
 from spmld import SPMLD, LabelPrior, MaskedLogistic
-from spmld.estimators import _memory
+from spmld.estimators import _memory, block_data
 from spmld.estimators._memory import available_memory, check_memory
+from spmld.labels import LabelWarning
 
 CHILD = """
 import resource, numpy as np
@@ -49,3 +50,39 @@ def test_huge_coefficients_are_refused(estimator, monkeypatch):
         estimator.fit(X, Y)
     estimator.fit(X[:, :10], Y[:, :3])
     assert available_memory() > 0
+
+
+def make_memmap(folder):
+    """Return memory-mapped features, and positive-only labels."""
+    rng = np.random.default_rng(0)
+    X = np.memmap(folder / "X.dat", dtype=float, mode="w+", shape=(200, 4))
+    X[:] = rng.normal(size=X.shape)
+    Y = np.where((X[:, :2] > 0) & (rng.random((200, 2)) < 0.5), 1.0, np.nan)
+    return X, Y
+
+
+@pytest.mark.filterwarnings("ignore", category=LabelWarning)
+def test_the_result_for_a_memory_mapped_array_does_not_depend_on_free_memory(tmp_path, monkeypatch):
+    """The array is 6,400 bytes: it would be streamed if more than a quarter of the memory were a reason."""
+    X, Y = make_memmap(tmp_path)
+    trusted = ~np.isnan(Y)
+    models, in_memory = [], MaskedLogistic(false_positive_rate=0.1).fit(np.array(X), Y, trusted=trusted)
+    for free in (10_000, 2**40):
+        for module in (_memory, block_data):
+            monkeypatch.setattr(module, "available_memory", lambda free=free: float(free))
+        models.append(MaskedLogistic(false_positive_rate=0.1).fit(X, Y, trusted=trusted))
+    for model in models:
+        np.testing.assert_array_equal(model.coef_, in_memory.coef_)
+        np.testing.assert_array_equal(model.class_prior_, in_memory.class_prior_)
+        np.testing.assert_array_equal(model.predict_proba(X), in_memory.predict_proba(np.array(X)))
+    assert np.isfinite(in_memory.class_prior_).all()
+
+
+def test_a_memory_mapped_array_that_does_not_fit_raises_and_names_row_blocks(tmp_path, monkeypatch):
+    X, Y = make_memmap(tmp_path)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 7_000.0)
+    with pytest.raises(MemoryError, match=r"200 samples, 4 features .*pass RowBlocks\(X\)"):
+        MaskedLogistic().fit(X, Y)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 8_000.0)
+    with pytest.warns(LabelWarning):
+        MaskedLogistic().fit(X, Y)

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, RowBlocks, SelfPacedClassifier
+from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, RowBlocks, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.estimators._streaming import StreamEngine
 from spmld.pacing import DiversePacing, GroupSparsePacing, QuantileSchedule
@@ -162,3 +162,74 @@ def test_values_above_the_memory_limit_are_stored_and_deleted():
     del values
     assert engine.used == 0
     assert not any(file.exists() for file in files)
+
+
+def test_predictions_of_blocks_as_data_frames_have_the_index_of_all_samples(tmp_path):
+    names = [f"x{i}" for i in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names, index=[f"song {i}" for i in range(len(X))])
+    model = MaskedLogistic().set_output(predict="pandas").fit(frame, pd.DataFrame(Y, columns=list("abcdef")))
+    vector = MaskedLogistic().set_output(predict="pandas").fit(frame, DATA.Y[:, 0])
+    for fitted, method in [
+        (model, "predict"),
+        (model, "predict_proba"),
+        (model, "decision_function"),
+        (vector, "predict"),
+    ]:
+        predict = getattr(fitted, method)
+        pd.testing.assert_index_equal(predict(RowBlocks(frame, block_rows=70)).index, frame.index)
+        expected = predict(frame).reset_index(drop=True)
+        for blocks in (RowBlocks(frame, block_rows=70), RowBlocks(X, block_rows=70), RowBlocks(X, block_rows=1000)):
+            result = predict(blocks).reset_index(drop=True) if blocks.counts[0] == 70 else predict(blocks)
+            testing = pd.testing.assert_series_equal if result.ndim == 1 else pd.testing.assert_frame_equal
+            testing(result, expected)
+    assert predict(RowBlocks(X, block_rows=70)).index.equals(pd.RangeIndex(len(X)))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [MaskedLogistic(), SPMLD(random_state=0), SelfPacedEnsemble(random_state=0)],
+    ids=lambda m: type(m).__name__,
+)
+@pytest.mark.parametrize("block_rows", [70, 1000])
+def test_top_labels_score_and_completion_of_blocks(model, block_rows):
+    labels = Y.copy()
+    labels[70:140] = np.nan  # a block without an observed label
+    model = clone(model).fit(X, labels)
+    blocks, without_labels = RowBlocks(X, labels, block_rows=block_rows), RowBlocks(X, block_rows=block_rows)
+    expected = model.top_labels(X, k=3)
+    np.testing.assert_array_equal(model.top_labels(blocks, k=3).labels, expected.labels)
+    np.testing.assert_allclose(model.top_labels(blocks, k=3).scores, expected.scores)
+    assert model.score(blocks) == model.score(without_labels, labels) == model.score(X, labels)
+    mask = np.random.default_rng(0).random(Y.shape) < 0.5
+    assert model.score(blocks, mask=mask) == model.score(X, labels, mask)
+    for completion in (model.complete(blocks), model.complete(without_labels, labels)):
+        for values, complete in zip(completion, model.complete(X, labels), strict=True):
+            np.testing.assert_allclose(values, complete, atol=1e-4)
+    masked = model.complete(blocks, mask=mask)
+    np.testing.assert_array_equal(masked.labels, model.complete(X, labels, mask).labels)
+
+
+def test_completions_of_blocks_have_the_form_of_the_labels(tmp_path):
+    blocks = save_parquet(tmp_path)
+    frame = pd.DataFrame(Y, columns=[f"y{i}" for i in range(6)], index=np.arange(1000, 1300))
+    model = MaskedLogistic().fit(blocks)
+    of_file, of_frame = model.complete(blocks), model.complete(blocks, frame)
+    for values, expected in zip(of_frame, MaskedLogistic().fit(X, frame).complete(X, frame), strict=True):
+        pd.testing.assert_frame_equal(values, expected)
+    pd.testing.assert_frame_equal(of_file.labels, of_frame.labels.reset_index(drop=True))
+    vector = MaskedLogistic().fit(X, DATA.Y[:, 0])
+    gaps = np.where(np.arange(300) < 150, DATA.Y[:, 0], np.nan)
+    in_blocks, in_memory = vector.complete(RowBlocks(X, block_rows=70), gaps), vector.complete(X, gaps)
+    np.testing.assert_array_equal(in_blocks.labels, in_memory.labels)
+    np.testing.assert_allclose(in_blocks.confidences, in_memory.confidences)
+
+
+def test_labels_of_blocks_are_required_and_checked():
+    model = MaskedLogistic().fit(X, Y)
+    for method in (model.score, model.complete):
+        with pytest.raises(ValueError, match="requires y to be passed"):
+            method(RowBlocks(X, block_rows=70))
+        with pytest.raises(ValueError, match="6 labels, as in fit, got 5"):
+            method(RowBlocks(X, block_rows=70), Y[:, :5])
+        with pytest.raises(ValueError, match="300 and 299"):
+            method(RowBlocks(X, block_rows=70), Y[1:])

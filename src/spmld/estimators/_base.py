@@ -8,17 +8,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import arrays_to_numpy, move, n_values, namespace, on_accelerator, to_numpy
+from spmld._frames import frame_like, is_frame
 from spmld._threads import limit_threads
+from spmld.datasets.row_blocks import RowBlocks
+from spmld.estimators._block_predictions import labels_of, map_blocks
 from spmld.estimators._inputs import check_features, check_labels, check_weights, column_means
 from spmld.estimators._memory import check_memory
-from spmld.estimators.block_data import BlockData, as_blocks, is_streamed, map_blocks, stream_data
+from spmld.estimators.block_data import BlockData, is_streamed, stream_data
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels
 from spmld.estimators.probabilities import score_probabilities
 from spmld.estimators.recording import run_fit
 from spmld.estimators.top_labels import TopLabelsMixin
 from spmld.labels import Labels
-from spmld.labels.encoding import like
 from spmld.labels.output import PredictionOutputMixin
 from spmld.labels.single_class import ignore_label_warnings
 from spmld.labels.trusted import mark_trusted
@@ -105,8 +107,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         Parameters
         ----------
         X : array-like, sparse matrix, torch tensor or RowBlocks of shape (n_samples, n_features)
-            Training samples. `RowBlocks`, and memory-mapped arrays larger than a quarter of the free memory, are read
-            block by block, if the estimator supports it.
+            Training samples. `RowBlocks` are read block by block, if the estimator supports it.
         y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
             Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`.
         mask : array-like of bool of shape (n_samples, n_labels), optional
@@ -130,16 +131,17 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         self._validate_params()
         self._check_parameters()
         if is_streamed(X):
-            return self._fit_data(stream_data(as_blocks(X), y, mask, entry_weight), trusted)
+            return self._fit_data(stream_data(X, y, mask, entry_weight), trusted)
+        mapped = X.nbytes if isinstance(X, np.memmap) else 0
         X = check_features(self, X, reset=True)
         if not on_accelerator(X):
-            check_memory(self, X, y)
+            check_memory(self, X, y, mapped)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask))
         labels, weights, self.class_prior_ = complete_labels(
             X, mark_trusted(labels, trusted), weights, entry_weight, self._accepts_entry_weight()
         )
         with ignore_label_warnings(), limit_threads(n_values(X) * labels.signs.shape[1]):
-            run_fit(self, X, labels, weights)
+            run_fit(self, self._fit, X, labels, weights)
         if getattr(self, "device", None) is not None and not hasattr(X, "detach"):
             arrays_to_numpy(self)
         self._feature_means = column_means(X)
@@ -156,7 +158,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             del self.feature_names_in_
         rows = max(data.counts)
         with ignore_label_warnings(), limit_threads(rows * self.n_features_in_ * data.labels.signs.shape[1]):
-            self._fit_blocks(data)
+            run_fit(self, self._fit_blocks, data)
         self._feature_means = data.features.sums / data.features.n_samples
         self._set_labels(data.labels)
         return self
@@ -189,13 +191,15 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             Scores, in the array library of X.
         """
         if is_streamed(X):
-            return map_blocks(self.decision_function, as_blocks(X))
+            return map_blocks(self.decision_function, X)
         scores = self._all_scores(X)
         return self._wrap(scores[:, 0] if self._labels.one_dimensional else scores, X)
 
     def _all_scores(self, X: Any) -> Any:
         """Return the scores as a matrix, even if y was a vector."""
         check_is_fitted(self)
+        if isinstance(X, RowBlocks):
+            return map_blocks(self._all_scores, X)
         return self._scores(check_features(self, X, reset=False))
 
     def predict_proba(self, X: Any) -> Any:
@@ -212,7 +216,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             If `y` was a vector, shape (n_samples, 2), with the two classes in the order of `classes_`.
         """
         if is_streamed(X):
-            return map_blocks(self.predict_proba, as_blocks(X))
+            return map_blocks(self.predict_proba, X)
         check_is_fitted(self)
         p = self._probabilities_for(check_features(self, X, reset=False))
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
@@ -230,20 +234,21 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
         """
         if is_streamed(X):
-            return map_blocks(self.predict, as_blocks(X))
+            return map_blocks(self.predict, X)
         scores = self._all_scores(X)
         return self._wrap(move(self._labels.write(self._margins(to_numpy(scores))), scores), X)
 
     def _label_form(self) -> Labels:
         return self._labels
 
-    def score(self, X: Any, y: Any, mask: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, mask: Any = None) -> float:
         """Return the fraction of samples whose observed labels are all predicted correctly.
 
         Parameters
         ----------
         X, y, mask
-            As in `fit`. Missing entries are ignored.
+            As in `fit`. Missing entries are ignored. The features of `RowBlocks` are read block by block; the labels of
+            all samples are loaded.
 
         Returns
         -------
@@ -256,7 +261,10 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     def _check_new_labels(self, X: Any, Y: Any, mask: Any) -> Labels:
         """Validate labels against those passed to `fit`."""
         check_is_fitted(self)
-        X = check_features(self, X, reset=False)
+        if isinstance(X, RowBlocks):
+            Y = labels_of(X, Y)
+        else:
+            X = check_features(self, X, reset=False)
         labels = check_labels(self, X, Y, mask, classes=self.classes_)
         if labels.signs.shape[1] != self.n_labels_:
             raise ValueError(f"Y must have {self.n_labels_} labels, as in fit, got {labels.signs.shape[1]}")
@@ -264,19 +272,24 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             raise ValueError(f"Y must have the same label names as in fit, {self._labels.names}, got {labels.names}")
         return labels
 
-    def complete(self, X: Any, y: Any, mask: Any = None) -> Completion:
+    def complete(self, X: Any, y: Any = None, mask: Any = None) -> Completion:
         """Predict the missing entries of a label matrix.
 
         Parameters
         ----------
         X, y, mask
-            As in `fit`, for the training samples or new ones.
+            As in `fit`, for the training samples or new ones. The features of `RowBlocks` are read block by block; the
+            labels of all samples are loaded.
 
         Returns
         -------
         Completion
             ``labels``, in which observed labels are unchanged, and ``confidences``.
         """
+        if isinstance(X, RowBlocks):
+            y = labels_of(X, y)
+            completed = map_blocks(self.complete, X, self._check_new_labels(X, y, mask))
+            return Completion(*(frame_like(y, np.asarray(A)) for A in completed)) if is_frame(y) else completed
         labels = self._check_new_labels(X, y, mask)
         p = to_numpy(self._probabilities_for(check_features(self, X, reset=False), labels))
         signs = np.where(labels.observed, labels.signs, np.where(p > 0.5, 1, -1))
@@ -284,7 +297,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         if labels.one_dimensional:
             confidences = confidences[:, 0]
         completed = (labels.write(signs), confidences)
-        return Completion(*(like(y, values) if hasattr(y, "iloc") else self._wrap(values, X) for values in completed))
+        return Completion(*(frame_like(y, A) if is_frame(y) else self._wrap(A, X) for A in completed))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

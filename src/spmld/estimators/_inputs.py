@@ -12,15 +12,22 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from spmld._arrays import check_sparse, features_to_numpy, move, namespace, numpy_dtype, on_accelerator, to_numpy
-from spmld._io import shorten
+from spmld._arrays import (
+    check_masked,
+    check_sparse,
+    features_to_numpy,
+    move,
+    namespace,
+    numpy_dtype,
+    on_accelerator,
+    to_numpy,
+)
 from spmld.core.k_means import k_means
 from spmld.labels import Labels, read_labels
+from spmld.labels.entry_weight import read_weights
 
 MANY = 20_000
 """Maximum number of samples from which clusters are found."""
-MAX_WEIGHT = 1e15
-"""Maximum entry weight, with which sums of squares are finite in float32."""
 
 
 def move_weights(weights: np.ndarray, X: Any) -> Any:
@@ -33,6 +40,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
 
     Values whose squares overflow raise an error.
     """
+    check_masked(X)
     if sp.issparse(X):
         check_sparse(X)
     if not array_api_compat.is_torch_array(X):
@@ -116,30 +124,10 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
     """Return the labels and the entry weights, which are 0 for missing entries; entries of weight 0 become missing."""
     if entry_weight is None:
         return labels, labels.observed
-    weights = read_weights(entry_weight, labels)
+    weights = read_weights(entry_weight, labels.signs)
     if not weights.any():
         raise ValueError("entry_weight must be positive for at least one observed label, got zeros only")
     return replace(labels, signs=labels.signs * (weights > 0)), weights
-
-
-def read_weights(entry_weight: Any, labels: Labels) -> np.ndarray:
-    """Return the entry weights, which are 0 for missing entries. An array of bool stays one."""
-    if isinstance(entry_weight, np.ndarray) and entry_weight.dtype == bool and entry_weight.shape == labels.shape:
-        return entry_weight & labels.observed
-    try:
-        weights = np.asarray(to_numpy(entry_weight), dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(shorten(f"entry_weight must be an array of numbers, got {entry_weight!r}")) from None
-    n, l = labels.signs.shape
-    if weights.shape not in ((n, l), (n, 1), (n,)):
-        raise ValueError(f"entry_weight must have shape {(n, l)} or {(n,)}, got {weights.shape}")
-    weights = np.where(labels.observed, weights.reshape(n, -1), 0.0)
-    if not (weights.min() >= 0 and weights.max() <= MAX_WEIGHT):
-        raise ValueError(
-            f"entry_weight must be in [0, {MAX_WEIGHT:g}] for observed labels, "
-            f"got values from {weights.min():.3g} to {weights.max():.3g}"
-        )
-    return weights
 
 
 def check_overflow(X: Any) -> None:

@@ -1,4 +1,4 @@
-"""Refusal of fits that do not fit into memory."""
+"""Raises MemoryError before a fit that does not fit into memory."""
 
 import os
 from math import inf
@@ -35,14 +35,19 @@ def _below_limit() -> float:
     return max(0.0, float(limit - used))
 
 
-def check_memory(estimator: Any, X: Any, y: Any) -> None:
-    """Raise MemoryError if the labels y and the numbers of a fit to X do not fit into memory."""
+def check_memory(estimator: Any, X: Any, y: Any, mapped: int = 0) -> None:
+    """Raise MemoryError if the labels y and the numbers of a fit to X do not fit into memory.
+
+    `mapped` is the number of bytes of X that are in a file, and that a fit reads into memory.
+    """
     (n, d), l = X.shape, y.shape[1] if len(getattr(y, "shape", ())) == 2 else 1
-    n_bytes = 3 * n * l + X.dtype.itemsize * estimator._n_numbers(n, d, l)
+    n_bytes = 3 * n * l + X.dtype.itemsize * estimator._n_numbers(n, d, l) + mapped
     available = available_memory()
     if n_bytes > available:
         name = type(estimator).__name__
+        blocks = "pass RowBlocks(X) to read X block by block, " if mapped else ""
         raise MemoryError(
             f"{name} needs about {n_bytes / GIB:.1f} GiB for {n} samples, {d} features and {l} labels, and "
-            f"{available / GIB:.1f} GiB are available; select features, use fewer labels, or convert X to float32"
+            f"{available / GIB:.1f} GiB are available; {blocks}select features, use fewer labels, or convert X to "
+            "float32"
         )

@@ -6,21 +6,24 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from spmld._arrays import check_masked
 from spmld.core.lazy_matrix import LazyMatrix, SelectedRows, loaded
 from spmld.core.problem import Block, Problem, observed_block
 from spmld.datasets.row_blocks import RowBlocks
-from spmld.estimators._inputs import check_range, draw_samples, fit_clusters, largest_value, read_weights
+from spmld.estimators._inputs import check_range, draw_samples, fit_clusters, largest_value
 from spmld.estimators._memory import available_memory
 from spmld.estimators._row_samples import take_rows
 from spmld.estimators._streaming import StreamEngine
 from spmld.estimators.progress import warn_caller
 from spmld.labels import Labels, LabelWarning
 from spmld.labels.block_reading import read_signs, summarize_labels
+from spmld.labels.entry_weight import read_weights
 from spmld.labels.single_class import SingleClassLabels, list_labels, single_class_messages
 
 Rows = tuple[Any, ...]
@@ -104,6 +107,10 @@ class BlockData:
         """An array without samples, with the features and the precision of X."""
         return np.zeros((0, self.features.n_features), dtype=self.features.dtype)
 
+    def hashes(self) -> tuple[str, ...]:
+        """Return a hash of the features, labels and weights of each block."""
+        return tuple(self.engine.gather(self.engine.map(hash_rows, self.X, self.signs, self.weights)))
+
     def release(self) -> None:
         """Forget the features, so that their memory is free unless they are used elsewhere."""
         self.X = ()
@@ -164,8 +171,26 @@ class BlockData:
         return Problem(blocks, sizes, self.counts, *self.shape, fit_intercept, self.engine)
 
 
+def hash_rows(X: Any, signs: Any, weights: Any) -> str:
+    """Return a hash of the samples of a block, or of all samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.estimators.block_data import hash_rows
+    >>> X, signs = np.eye(2), np.array([[1], [-1]], dtype=np.int8)
+    >>> hash_rows(X, signs, signs != 0) == hash_rows(X, -signs, signs != 0)
+    False
+    """
+    X = loaded(X)
+    # Sparse matrices remember what is known about their indices, which does not change the data.
+    values = (X.shape, X.data, X.indices, X.indptr) if sp.issparse(X) else X
+    return str(joblib.hash((values, signs, weights), hash_name="sha1"))
+
+
 def as_features(X: Any, sparse: bool = False) -> Any:
-    """Return a block of X as an array of floats or a CSR matrix. Values are not checked."""
+    """Return a block of X as an array of floats or a CSR matrix. Values are not checked, except for masks."""
+    check_masked(X)
     X = check_array(
         X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, ensure_min_samples=0
     )
@@ -183,31 +208,12 @@ class _ReadFeatures:
 
 
 def is_streamed(X: Any) -> bool:
-    """Return whether X is read block by block: `RowBlocks`, and memory-mapped arrays that do not fit into memory."""
+    """Return whether X is read block by block. A memory-mapped array is an array, however large it is."""
     if type(X).__module__.startswith("dask"):
         raise TypeError(
             'X is a Dask collection; use the estimators of spmld.dask, which need: pip install "spmld[dask]"'
         )
-    return isinstance(X, RowBlocks) or (isinstance(X, np.memmap) and X.ndim == 2 and X.nbytes > available_memory() / 4)
-
-
-def as_blocks(X: Any) -> RowBlocks:
-    """Return X as `RowBlocks`."""
-    return X if isinstance(X, RowBlocks) else RowBlocks(X)
-
-
-def map_blocks(predict: Any, blocks: RowBlocks) -> Any:
-    """Return the predictions of all blocks, which are computed one after the other."""
-    result: Any = None
-    for i, X in enumerate(blocks):
-        part, start = predict(X), sum(blocks.counts[:i])
-        if hasattr(part, "iloc"):
-            result = part if result is None else type(part)._append(result, part)
-            continue
-        if result is None:
-            result = np.empty((blocks.shape[0], *part.shape[1:]), dtype=part.dtype)
-        result[start : start + len(part)] = part
-    return result
+    return isinstance(X, RowBlocks)
 
 
 def stream_data(blocks: RowBlocks, y: Any, mask: Any, entry_weight: Any) -> BlockData:
@@ -247,7 +253,7 @@ def make_data(
         dtype = features.dtype
 
         def weigh(signs: Any, weight: Any) -> Any:
-            return read_weights(weight, replace(form, signs=signs)).astype(dtype)
+            return read_weights(weight, signs).astype(dtype)
 
         weights = engine.map(weigh, signs, split(entry_weight, counts, "entry_weight"))
         signs = engine.map(_observed_signs, signs, weights)

@@ -29,6 +29,38 @@ class Completion(NamedTuple):
     labels: Any
     confidences: Any
 
+    def predictions(
+        self, y: Any, mask: Any = None, *, min_confidence: float = 0.5
+    ) -> list[tuple[int, int, bool, float]]:
+        """Return the predictions of the missing entries, in descending order of confidence.
+
+        Parameters
+        ----------
+        y, mask
+            The labels that were completed.
+        min_confidence : float, default=0.5
+            Minimum confidence.
+
+        Returns
+        -------
+        list of (int, int, bool, float)
+            Index of the sample, index of the label, whether it is predicted to be positive, and confidence.
+
+        Examples
+        --------
+        >>> from spmld.estimators import Completion
+        >>> Completion([[1, 1], [0, 1]], [[1, 0.7], [0.6, 0.9]]).predictions([[1, None], [None, 1]])
+        [(0, 1, True, 0.7), (1, 0, False, 0.6)]
+        """
+        labels = read_labels(y, mask)
+        shape = labels.signs.shape
+        confidences = np.asarray(self.confidences, dtype=float).reshape(shape)
+        positive = np.asarray(self.labels).reshape(shape) == labels.classes[1]
+        i, j = np.nonzero(~labels.observed & (confidences >= min_confidence))
+        order = np.argsort(-confidences[i, j], kind="stable")
+        places = zip(i[order].tolist(), j[order].tolist(), strict=True)
+        return [(i, j, bool(positive[i, j]), float(confidences[i, j])) for i, j in places]
+
     def suggestions(self, y: Any, mask: Any = None, *, min_confidence: float = 0.5) -> list[tuple[int, int, float]]:
         """Return the missing entries that are predicted to be positive, in descending order of confidence.
 
@@ -50,10 +82,5 @@ class Completion(NamedTuple):
         >>> Completion([[1, 1], [0, 1]], [[1, 0.7], [0.6, 0.9]]).suggestions([[1, None], [None, None]])
         [(1, 1, 0.9), (0, 1, 0.7)]
         """
-        labels = read_labels(y, mask)
-        shape = labels.signs.shape
-        confidences = np.asarray(self.confidences, dtype=float).reshape(shape)
-        positive = np.asarray(self.labels).reshape(shape) == labels.classes[1]
-        i, j = np.nonzero(~labels.observed & positive & (confidences >= min_confidence))
-        order = np.argsort(-confidences[i, j], kind="stable")
-        return [(int(i), int(j), float(confidences[i, j])) for i, j in zip(i[order], j[order], strict=True)]
+        predictions = self.predictions(y, mask, min_confidence=min_confidence)
+        return [(i, j, confidence) for i, j, positive, confidence in predictions if positive]

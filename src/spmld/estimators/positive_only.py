@@ -1,19 +1,14 @@
 r"""Positive-unlabeled learning: labels with observed positives, no observed negative and missing entries.
 
-A positive of label j is observed with probability :math:`c_j`, its label frequency, and a negative never. With the
-out-of-fold log-odds :math:`s_{ij}` that label j of sample i is observed, the label is positive with probability
+A positive is observed with probability c, the label frequency, and a negative never. With the probability
+:math:`\pi_{ij}` that label j of sample i is positive, it is observed with probability :math:`c \pi_{ij}`. This is the
+noise model of `spmld.noise` with the rates :math:`\alpha = 0` and :math:`\beta = 1 - c`, where c is estimated by
+`spmld.noise.label_frequency`. The class prior of a label is the frequency of its observed entries divided by c.
 
-.. math:: \pi_{ij} = \frac{1}{1 + e^{-z_{ij}}}, \quad z_{ij} = a (s_{ij} - \log c_j) + d
-
-and it is observed with probability :math:`c_j \pi_{ij}`: the frequency of observed entries levels off at :math:`c_j` as
-the scores increase. First a, d and one c for all labels maximize the likelihood, with a weak prior. Then :math:`c_j` is
-the posterior mean under the Beta prior with the pseudo-counts :math:`m c` and :math:`m (1 - c)`. The class prior of the
-label is the frequency of its observed entries divided by :math:`c_j`.
-
-A missing entry is negative with probability :math:`(1 - \pi_{ij}) / (1 - c_j \pi_{ij})`. It is used as a negative of
-:math:`c_j` times this weight, beside the observed positives of weight 1. The weights of the positives and of the
-negatives are then in expectation :math:`c_j` times those of the completely observed label, so that the probabilities of
-a model are those of the label, not of its being observed.
+A missing entry is negative with probability :math:`(1 - \pi_{ij}) / (1 - c \pi_{ij})`. It is used as a negative of
+c times this weight, beside the observed positives of weight 1. The weights of the positives and of the negatives are
+then in expectation c times those of the completely observed label, so that the probabilities of a model are those of
+the label, not of its being observed.
 """
 
 from dataclasses import replace
@@ -21,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.model_selection import KFold
 from sklearn.utils.validation import _num_samples
@@ -33,6 +27,7 @@ from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels, LabelWarning, read_labels
 from spmld.labels.single_class import MAX_NAMES, find_single_class, list_labels, single_class_messages
 from spmld.model_selection.cross_fitting import cross_fit
+from spmld.noise import NoiseRates, PooledCalibration, label_frequency
 
 Matrix = NDArray[np.float64]
 
@@ -40,12 +35,6 @@ N_FOLDS = 3
 """Number of folds of the out-of-fold scores."""
 C = 10.0
 """Inverse regularization strength of the logistic regression on scaled features that estimates them."""
-SHRINKAGE = 30.0
-"""m, the number of pseudo-positives that shrink the label frequencies toward the shared one."""
-GRID = np.geomspace(0.01, 0.99, 80)
-"""Label frequencies over which the posterior mean is computed."""
-BOUNDS = [(-4.6, 4.6), (-2.0, 2.0), (-5.0, 5.0)]
-"""Bounds of the log-odds of c, of log a and of d."""
 
 
 class PositiveUnlabeledResult(NamedTuple):
@@ -97,8 +86,8 @@ def positive_unlabeled(X: Any, Y: Any, mask: Any = None, sample_weight: Any = No
     Notes
     -----
     Positives are assumed to be observed at random: whether a positive is observed does not depend on the features. The
-    class prior is then identified by the model of the scores, see `spmld.estimators.positive_only`, which assumes that
-    some samples are positive with near certainty [1]_. With few observed positives or weak features it is uncertain.
+    label frequency is then the highest probability that a label is observed, if some samples are positive with near
+    certainty [1]_. Without clear evidence that it is below 1, missing entries are used as negatives of weight 1.
 
     References
     ----------
@@ -144,14 +133,13 @@ def complete_positive_only(
     observed = labels.signs[np.ix_(used, chosen)] > 0
     scores = _out_of_fold_scores(features_to_numpy(X)[used], observed, v[used])
     relative = v[used] / v[used].mean()
-    a, d, shared = _shared_parameters(scores, observed, relative)
-    c = _label_frequencies(scores, observed, relative, a, d, shared)
-    positive = expit(a * (scores - np.log(c)) + d)
+    c = label_frequency(scores, observed, relative)
+    log_odds = _positive_log_odds(scores, observed, relative, c)
     frequency[chosen], prior[chosen] = c, np.minimum((relative * observed).mean(axis=0) / c, 1.0)
     entries = np.ix_(used, chosen)
     signs, weights = labels.signs.copy(), weights.astype(float)
     signs[entries] = np.where(observed, 1, -1)
-    weights[entries] = v[used] * np.where(observed, 1.0, _negative_weight(positive, c))
+    weights[entries] = v[used] * np.where(observed, 1.0, _negative_weight(log_odds, c))
     signs[weights == 0] = 0
     return PositiveUnlabeledResult(replace(labels, signs=signs), weights, prior, frequency)
 
@@ -214,50 +202,14 @@ def _out_of_fold_scores(X: Any, observed: NDArray[np.bool_], v: Matrix) -> Matri
     return cross_fit(MaskedLogistic(C=C), X, np.where(observed, 1, -1), folds, entry_weight=weights).scores
 
 
-def _negative_weight(positive: Matrix, c: Any) -> Matrix:
-    """Return c times the probability that a missing entry is negative, given the probability that it is positive."""
-    return c * (1 - positive) / (1 - c * positive)
+def _positive_log_odds(scores: Matrix, observed: NDArray[np.bool_], v: Matrix, c: float) -> Matrix:
+    """Return the log-odds that each entry is positive."""
+    signs, rates = np.where(observed, 1, -1).astype(np.int8), NoiseRates(np.zeros(1), np.full(1, 1 - c))
+    return PooledCalibration().fit(scores, signs, np.broadcast_to(v, signs.shape), rates).transform(scores)
 
 
-def _log_likelihood(z: Matrix, observed: NDArray[np.bool_], c: Any) -> Matrix:
-    """Return the log-likelihood of each entry, given the log-odds z that it is positive."""
-    return np.where(observed, np.log(c) - np.logaddexp(0, -z), np.log1p(-c * expit(z)))
-
-
-def _shared_parameters(scores: Matrix, observed: NDArray[np.bool_], v: Matrix) -> tuple[float, float, float]:
-    """Return a, d and c that maximize the likelihood, with the weak prior c (1 - c) exp(-(log^2 a + d^2) / 2)."""
-    n_observed = float((v * observed).sum())
-
-    def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        c, a, d = float(expit(point[0])), float(np.exp(point[1])), float(point[2])
-        z = a * (scores - np.log(c)) + d
-        positive = expit(z)
-        value = (v * _log_likelihood(z, observed, c)).sum() + np.log(c * (1 - c)) - (point[1] ** 2 + d**2) / 2
-        in_z = v * (1 - positive) * np.where(observed, 1.0, -c * positive / (1 - c * positive))
-        in_c = v * np.where(observed, 1 / c, -positive / (1 - c * positive)) - a / c * in_z
-        gradient = [
-            c * (1 - c) * in_c.sum() + 1 - 2 * c,
-            (in_z * (z - d)).sum() - point[1],
-            in_z.sum() - d,
-        ]
-        return -value / n_observed, -np.asarray(gradient) / n_observed
-
-    starts = ([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0])
-    fits = [minimize(loss, start, jac=True, method="L-BFGS-B", bounds=BOUNDS) for start in starts]
-    point = min(fits, key=lambda fit: fit.fun).x
-    return float(np.exp(point[1])), float(point[2]), float(expit(point[0]))
-
-
-def _label_frequencies(
-    scores: Matrix, observed: NDArray[np.bool_], v: Matrix, a: float, d: float, shared: float
-) -> Matrix:
-    """Return the posterior mean of each c_j, which is at least the frequency of the observed entries."""
-    lowest = np.minimum((v * observed).mean(axis=0), GRID[-1])
-    log_posterior = np.empty((len(GRID), scores.shape[1]))
-    for row, c in zip(log_posterior, GRID, strict=True):
-        z = a * (scores - np.log(c)) + d
-        log_prior = SHRINKAGE * (shared * np.log(c) + (1 - shared) * np.log1p(-c))
-        row[:] = (v * _log_likelihood(z, observed, c)).sum(axis=0) + log_prior
-    log_posterior[GRID[:, None] < lowest] = -np.inf
-    posterior = np.exp(log_posterior - log_posterior.max(axis=0))
-    return GRID @ posterior / posterior.sum(axis=0)
+def _negative_weight(log_odds: Matrix, c: Any) -> Matrix:
+    """Return c times the probability that a missing entry is negative, given the log-odds that it is positive."""
+    if np.all(c == 1):
+        return np.ones(np.shape(log_odds))  # every missing entry is negative, even if it is positive almost surely
+    return np.asarray(c * expit(-log_odds) / (1 - c * expit(log_odds)))

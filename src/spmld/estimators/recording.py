@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-Recorder = Callable[[Any, tuple[Any, ...]], None]
-"""``recorder(estimator, inputs)`` calls ``estimator._fit(*inputs)``, or sets the fitted attributes itself."""
+Recorder = Callable[[Any, Callable[..., None], tuple[Any, ...]], None]
+"""``recorder(estimator, fit, inputs)`` calls ``fit(*inputs)``, or sets the fitted attributes itself."""
 _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
@@ -17,16 +17,16 @@ def recording(recorder: Recorder) -> Iterator[None]:
     Parameters
     ----------
     recorder : callable
-        ``recorder(estimator, inputs)`` must fit the estimator, such as by ``estimator._fit(*inputs)``. The inputs are
-        the validated features, labels and entry weights.
+        ``recorder(estimator, fit, inputs)`` must fit the estimator, such as by ``fit(*inputs)``. The inputs are the
+        validated features, labels and entry weights, or the `BlockData` of features that are not in memory.
 
     Examples
     --------
     >>> from spmld import LabelPrior
     >>> from spmld.estimators.recording import recording
-    >>> def count(estimator, inputs):
+    >>> def count(estimator, fit, inputs):
     ...     print(type(estimator).__name__, inputs[0].shape)
-    ...     estimator._fit(*inputs)
+    ...     fit(*inputs)
     >>> with recording(count):
     ...     model = LabelPrior().fit([[0], [1]], [[1, 0], [0, 1]])
     LabelPrior (2, 1)
@@ -38,10 +38,10 @@ def recording(recorder: Recorder) -> Iterator[None]:
         _recorder.reset(token)
 
 
-def run_fit(estimator: Any, *inputs: Any) -> None:
-    """Fit an estimator to validated inputs, through the recorder if there is one."""
+def run_fit(estimator: Any, fit: Callable[..., None], *inputs: Any) -> None:
+    """Call `fit`, a method of the estimator, with validated inputs; through the recorder if there is one."""
     recorder = _recorder.get()
     if recorder is None:
-        estimator._fit(*inputs)
+        fit(*inputs)
     else:
-        recorder(estimator, inputs)
+        recorder(estimator, fit, inputs)

@@ -102,9 +102,11 @@ class SPMLD(GLOCAL):
         >>> SPMLD().without("global_correlation", "local_correlation").local_correlation
         0.0
         """
+        schedule = getattr(self.pacing, "active_schedule", None)
+        diverse = "diversity" in getattr(schedule, "get_params", dict)()
         changes: dict[str, Any] = {
             "pacing": {"pacing": GroupSparsePacing(schedule=QuantileSchedule(start=1.0, stop=1.0))},
-            "diversity": dict.fromkeys({"pacing__schedule__diversity"} & set(self.get_params()), 0.0),
+            "diversity": {"pacing__schedule": clone(schedule).set_params(diversity=0.0)} if diverse else {},
             "global_correlation": {"global_correlation": 0.0},
             "local_correlation": {"local_correlation": 0.0},
         }

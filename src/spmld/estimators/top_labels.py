@@ -1,6 +1,7 @@
 """The labels of a sample with the highest scores."""
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import lowest_columns, row_slices, to_numpy
 from spmld._validation import check_scalar_integer
+from spmld.datasets.row_blocks import RowBlocks
+from spmld.estimators._block_predictions import map_blocks
 from spmld.estimators._inputs import check_features
 
 
@@ -56,7 +59,10 @@ class TopLabelsMixin:
             ``labels``, the columns of the labels, and ``scores``, both of shape (n_samples, k), highest scores first.
         """
         check_is_fitted(self)
-        k, X = check_scalar_integer("k", k, minimum=1), check_features(self, X, reset=False)
+        k = check_scalar_integer("k", k, minimum=1)
+        if isinstance(X, RowBlocks):
+            return map_blocks(partial(self.top_labels, k=k), X)
+        X = check_features(self, X, reset=False)
         parts = [find_top_labels(self._scores(X[s]), k) for s in row_slices(X.shape[0], self.n_labels_)]
         return TopLabels(*map(np.concatenate, zip(*parts, strict=True)))
 

@@ -36,7 +36,7 @@ def model_arrays(model: Any) -> EnsembleArrays:
     linear = linear_predictor(model, decisions=False)
     l, d = linear.coef.shape
     view = LinearView(np.zeros(d), np.ones(d), linear.coef, linear.intercept)
-    return EnsembleArrays([view], np.ones(l), np.zeros((l, l)), np.zeros(l), np.zeros(l))
+    return EnsembleArrays([view], np.ones(l), np.zeros((l, l)), np.zeros(l))
 
 
 def label_contributions(arrays: EnsembleArrays, X: Any, label: int, s: _Floats) -> tuple[Any, float]:

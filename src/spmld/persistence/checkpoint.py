@@ -1,7 +1,9 @@
 """Checkpoint: finished fits in a folder, so that a longer fit or search can be resumed after an interruption."""
 
+import shutil
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +15,8 @@ from sklearn.base import clone
 
 import spmld
 from spmld._io import StrPath
+from spmld.core.iteration import storing
+from spmld.estimators.block_data import BlockData, hash_rows
 from spmld.estimators.recording import recording
 from spmld.persistence.checksum import ModelFileError
 from spmld.persistence.model_file import load, save
@@ -29,6 +33,10 @@ class Checkpoint:
     fits with the same parameters and data are loaded. Composite estimators, such as `SelfPacedEnsemble` and searches,
     consist of many fits. The result is the same as without an interruption.
 
+    A fit is identified by a hash of the version of spmld, the parameters and all data, wherever these are: in memory,
+    in `RowBlocks`, or on the workers of a Dask cluster. On a cluster, the variables of a fit are also stored after each
+    outer iteration, and the fit that was running continues after the last one.
+
     Fits are not stored if they are shorter than `min_seconds`, if `random_state` is not an integer, if they run in
     other threads or processes (`n_jobs`) or on a GPU, or if the estimator cannot be written to a model file. The files
     of the fits inside a fit are deleted when that fit is stored.
@@ -36,7 +44,8 @@ class Checkpoint:
     Parameters
     ----------
     folder : str or path-like
-        Folder. It is created if it does not exist. Its files are model files: no code from them is executed.
+        Folder. It is created if it does not exist. Finished fits are model files: no code from them is executed. The
+        iterations of a cluster are pickles in a folder that the workers can write to; resume only your own.
     min_seconds : float, default=0.1
         Minimum duration of a fit to store.
 
@@ -44,6 +53,8 @@ class Checkpoint:
     ----------
     n_loaded, n_stored : int
         Numbers of fits that were loaded and stored.
+    n_files : int
+        Number of finished fits in the folder; those inside a finished fit do not count.
 
     Examples
     --------
@@ -82,34 +93,48 @@ class Checkpoint:
     ) -> None:
         self._stack.close()
 
+    @property
+    def n_files(self) -> int:
+        """Number of finished fits in the folder."""
+        return len(list(self.folder.glob("fit-*.skops")))
+
     def clear(self) -> None:
         """Delete the files of the checkpoint, and the folder if it has no other files."""
         for file in [*self.folder.glob("fit-*.skops"), *self.folder.glob(".*-part-fit-*.skops")]:
             file.unlink(missing_ok=True)
+        for iterations in self.folder.glob("fit-" + 40 * "[0-9a-f]"):
+            shutil.rmtree(iterations)
         if self.folder.is_dir() and not any(self.folder.iterdir()):
             self.folder.rmdir()
 
-    def _fit(self, estimator: Any, inputs: tuple[Any, ...]) -> None:
+    def _fit(self, estimator: Any, fit: Callable[..., None], inputs: tuple[Any, ...]) -> None:
         file = self._file(estimator, inputs)
         if file is not None and file.exists():
             self._load(estimator, file)
             self._running[-1].append(file)
             return
         start, before = time.perf_counter(), {**vars(estimator)}
+        iterations = self._iterations(file, inputs[0])
         self._running.append([])
         try:
-            estimator._fit(*inputs)
+            with storing(None if iterations is None else inputs[0].engine.store(iterations)):
+                fit(*inputs)
         finally:
             inner = self._running.pop()
-        if file is None or time.perf_counter() - start < self.min_seconds:
-            self._running[-1] += inner
-            return
+        short = time.perf_counter() - start < self.min_seconds
         fitted = {name: value for name, value in vars(estimator).items() if value is not before.get(name)}
-        if self._store(estimator, fitted, file):
+        stored = file is not None and not short and self._store(estimator, fitted, file)
+        if iterations is not None and (stored or short):
+            shutil.rmtree(iterations, ignore_errors=True)
+        if file is not None and stored:
             for other in inner:
                 other.unlink(missing_ok=True)
             inner = [file]
         self._running[-1] += inner
+
+    def _iterations(self, file: Path | None, data: Any) -> Path | None:
+        """Return the folder of the iterations of a fit on a cluster. Fits inside a fit are stored as a whole."""
+        return file.with_suffix("") if file is not None and len(self._running) == 1 and _in_blocks(data) else None
 
     def _file(self, estimator: Any, inputs: tuple[Any, ...]) -> Path | None:
         """Return the file of a fit, whose name is a hash of all that the result depends on; None if it is random."""
@@ -119,7 +144,13 @@ class Checkpoint:
         estimator = without_callbacks(estimator)
         state = vars(estimator) if getattr(estimator, "warm_start", False) else estimator.get_params(deep=False)
         state = {name: value for name, value in state.items() if name not in _NOT_IN_KEY}
-        content = (spmld.__version__, type(estimator).__qualname__, state, *map(_plain, inputs))
+        if _in_blocks(inputs[0]):
+            labels, hashes = inputs[0].labels, inputs[0].hashes()
+        else:
+            X, labels, weights = inputs
+            hashes = (hash_rows(X, labels.signs, weights),)
+        form = labels.classes, labels.names, labels.one_dimensional, labels.trusted
+        content = (spmld.__version__, type(estimator).__qualname__, state, hashes, form)
         try:
             return self.folder / f"fit-{joblib.hash(content, hash_name='sha1')}.skops"
         except Exception:  # a parameter cannot be pickled, such as a function in a function
@@ -137,6 +168,7 @@ class Checkpoint:
     def _store(self, estimator: Any, fitted: dict[str, Any], file: Path) -> bool:
         """Write the attributes that a fit has set, and return whether that is possible."""
         estimator = clone(without_callbacks(estimator))  # without what scikit-learn's pipelines attach to it
+        estimator = estimator.to_local() if hasattr(estimator, "to_local") else estimator
         vars(estimator).update(fitted)
         try:
             with warnings.catch_warnings():
@@ -148,6 +180,6 @@ class Checkpoint:
         return True
 
 
-def _plain(value: Any) -> Any:
-    """Return the attributes of the labels; other values are unchanged."""
-    return vars(value) if hasattr(value, "signs") else value
+def _in_blocks(data: Any) -> bool:
+    """Return whether the data of a fit are row blocks that are not in memory."""
+    return isinstance(data, BlockData)

@@ -122,8 +122,6 @@ class EnsembleArrays:
         Factors and offsets of the scores.
     others : ndarray of shape (n_labels, n_labels)
         Effects of the other labels; the diagonal is 0.
-    label_shifts : ndarray of shape (n_labels,)
-        Probabilities are ``expit(scores + label_shifts)``.
 
     Examples
     --------
@@ -134,7 +132,6 @@ class EnsembleArrays:
     own: _Floats
     others: _Floats
     offset: _Floats
-    label_shifts: _Floats
 
     def view_scores(self, X: Any) -> _Floats:
         """Return the sum of the scores of the views."""
@@ -168,15 +165,14 @@ def ensemble_arrays(model: SelfPacedEnsemble) -> EnsembleArrays:
     """
     check_is_fitted(model)
     answers = model.answers_
-    slope, shift = max(answers.calibration_.slope_, MIN_SLOPE), answers.calibration_.shift_
+    slope = max(answers.calibration_.slope_, MIN_SLOPE)
     weight, dependency = answers.dependency_weight, answers.dependency_
     own, constant = np.diag(dependency.coef_[:-1]), dependency.coef_[-1]
     return EnsembleArrays(
         [_view(name, model) for name in model.estimators_],
         own=slope * (1 + weight * own),
         others=slope * weight * dependency.label_dependencies_,
-        offset=slope * weight * constant + shift,
-        label_shifts=answers.calibration_.label_shifts_,
+        offset=slope * weight * constant + answers.calibration_.intercepts_,
     )
 
 

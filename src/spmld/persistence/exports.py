@@ -115,7 +115,7 @@ def _add_model(builder: GraphBuilder, model: Any, labels: Any, features: Any) ->
     if isinstance(model, SelfPacedEnsemble):
         arrays = ensemble_arrays(model)
         builder.add_ensemble(arrays)
-        builder.add_decisions(model.answers_.decision_rule_, arrays.label_shifts)
+        builder.add_decisions(model.answers_.decision_rule_)
         l, d = len(arrays.own), model.n_features_in_
     else:
         rule = getattr(model, "decision_rule_", None)
@@ -125,7 +125,7 @@ def _add_model(builder: GraphBuilder, model: Any, labels: Any, features: Any) ->
         if rule is None or rule.thresholds_ is not None:
             builder.add_thresholds(predictor.thresholds)
         else:
-            builder.add_decisions(rule, np.zeros(l))
+            builder.add_decisions(rule)
     builder.metadata |= {
         "label_names": _fill_names(labels, label_names_of(model), l, "label"),
         "feature_names": _fill_names(features, feature_names_of(model), d, "feature"),

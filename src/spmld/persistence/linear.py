@@ -13,7 +13,7 @@ from spmld._arrays import to_dense, to_numpy
 from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier, SelfPacedClassifier
 from spmld.estimators.probabilities import log_odds
 from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
-from spmld.model_selection.calibration import IsotonicCalibration
+from spmld.noise.calibration import IsotonicCalibration
 from spmld.persistence.names import feature_names_of, label_names_of
 
 _Floats = NDArray[np.float64]

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 import spmld
 from spmld._io import StrPath, need, shorten, writing
 from spmld.persistence.checksum import KIND, MEMBER, ModelFileError, add_checksum, read_verified
-from spmld.persistence.names import check_names, feature_names_of, label_names_of, shape_of
+from spmld.persistence.names import check_names, encoder_of, feature_names_of, label_names_of, shape_of
 from spmld.persistence.state import check_arrays, without_callbacks, without_tensors
 from spmld.persistence.trusted import find, is_trusted
 
@@ -41,6 +41,9 @@ class ModelInfo:
         Numbers of features and labels, if known.
     feature_names, label_names : list of str or None
         Names of the features and labels, if known.
+    encoded : bool
+        Whether the model begins with a `TableEncoder` or `ColumnTransformer`, and is applied to tables with the columns
+        `feature_names`.
     params : dict
         Constructor parameters. Values that are not numbers or strings are given by their repr.
     summary : dict
@@ -62,6 +65,7 @@ class ModelInfo:
     n_labels: int | None = None
     feature_names: list[str] | None = None
     label_names: list[str] | None = None
+    encoded: bool = False
     params: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
     libraries: dict[str, str] = field(default_factory=dict)
@@ -230,6 +234,7 @@ def _describe(model: Any, label_names: Any, feature_names: Any, summary: Mapping
         n_labels=n_labels,
         feature_names=check_names(feature_names, n_features, "feature") or feature_names_of(model),
         label_names=check_names(label_names, n_labels, "label") or label_names_of(model),
+        encoded=encoder_of(model) is not None,
         params={name: _plain(value) for name, value in params.items()},
         summary=plain_summary,
         libraries={"python": sys.version.split()[0], **libraries},

@@ -2,11 +2,38 @@
 
 from typing import Any
 
+from sklearn.compose import ColumnTransformer
+
+from spmld.preprocessing import TableEncoder
+
 
 def feature_names_of(model: Any) -> list[str] | None:
-    """Return the names of the features, or None if the model was fitted without names."""
-    names = getattr(model, "feature_names_in_", None)
+    """Return the names of the features, or None if the model was fitted without names.
+
+    Those of a model that begins with an encoder of tables are the columns of the table that it uses.
+    """
+    names = getattr(encoder_of(model) or model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
+
+
+def encoder_of(model: Any) -> TableEncoder | ColumnTransformer | None:
+    """Return the transformer of the columns of tables with which a model begins; None without one.
+
+    It is the first step of a pipeline, which can be inside a meta-estimator or a search.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from spmld import LabelPrior
+    >>> from spmld.persistence.names import encoder_of
+    >>> from spmld.preprocessing import TableEncoder
+    >>> encoder_of(make_pipeline(TableEncoder(), LabelPrior())), encoder_of(LabelPrior())
+    (TableEncoder(), None)
+    """
+    if model is None or isinstance(model, (TableEncoder, ColumnTransformer)):
+        return model
+    steps = getattr(model, "steps", None)
+    return encoder_of(steps[0][1] if steps else _inner(model))
 
 
 def label_names_of(model: Any) -> list[str] | None:
@@ -61,6 +88,6 @@ def _labels_of(model: Any) -> Any:
 
 
 def _inner(model: Any) -> Any:
-    """Return the model inside a meta-estimator, or the last step of a pipeline."""
+    """Return the model inside a meta-estimator or search, or the last step of a pipeline."""
     steps = getattr(model, "steps", None)
-    return steps[-1][1] if steps else getattr(model, "estimator_", None)
+    return steps[-1][1] if steps else getattr(model, "estimator_", getattr(model, "best_estimator_", None))

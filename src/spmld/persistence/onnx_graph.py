@@ -80,7 +80,7 @@ class GraphBuilder:
         s = self.add("Sum", *views)
         others = self.add("MatMul", self.add("Sigmoid", s), arrays.others)
         self.add("Sum", self.add("Mul", s, arrays.own), others, arrays.offset, output="scores")
-        self.add("Sigmoid", self.add("Add", "scores", arrays.label_shifts), output="probabilities")
+        self.add("Sigmoid", "scores", output="probabilities")
         self.metadata["link"] = "logistic"
 
     def _subtract(self, mean: _Floats) -> tuple[str, _Floats]:
@@ -106,17 +106,17 @@ class GraphBuilder:
         self._add_labels(self.add("Greater", "scores", thresholds))
         self.metadata["thresholds"] = thresholds.tolist()
 
-    def add_decisions(self, rule: DecisionRule, label_shifts: _Floats) -> None:
-        """Add the labels that a rule predicts; probabilities are the logistic function of scores + label_shifts."""
+    def add_decisions(self, rule: DecisionRule) -> None:
+        """Add the labels that a rule predicts; probabilities are the logistic function of scores."""
         self.metadata["decision"] = rule.decision
         if rule.thresholds_ is not None:
-            self.add_thresholds(logit(rule.thresholds_) - label_shifts)
+            self.add_thresholds(logit(rule.thresholds_))
         elif isinstance(rule.decision, Integral):
             self._add_top_k(int(rule.decision))
         else:
             weight = rule.sample_weight_
             per_sample = self.add("Mul", self._add_sample_thresholds(rule), weight)
-            thresholds = self.add("Add", per_sample, (1 - weight) * rule.label_thresholds_)
+            thresholds = self.add("Add", per_sample, (1 - weight) * rule.label_thresholds_ + rule.offset_)
             self._add_labels(self.add("Greater", "probabilities", thresholds))
 
     def _add_sample_thresholds(self, rule: DecisionRule) -> str:

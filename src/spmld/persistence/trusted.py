@@ -16,6 +16,7 @@ _PACKAGES = (
     "spmld.labels",
     "spmld.metrics",
     "spmld.model_selection",
+    "spmld.noise",
     "spmld.pacing",
     "spmld.preprocessing",
     "spmld.studies.released",
@@ -44,6 +45,7 @@ _PARTS = {
     "sklearn.cluster._bisect_k_means": ("_BisectingTree",),
     "sklearn.cluster._kmeans": ("_kmeans_single_lloyd",),
     "sklearn.metrics._scorer": ("_PassthroughScorer",),
+    "sklearn.model_selection._split": ("KFold", "StratifiedKFold"),  # what cv=3 becomes in a search
     "sklearn.multiclass": ("_ConstantPredictor",),
     "sklearn.neural_network._stochastic_optimizers": ("AdamOptimizer", "SGDOptimizer"),
     "sklearn.utils._bunch": ("Bunch",),

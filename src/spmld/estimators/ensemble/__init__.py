@@ -3,7 +3,6 @@
 from spmld.estimators.ensemble.answers import AnswerModel
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.ensemble import SelfPacedEnsemble
-from spmld.estimators.ensemble.noise_estimate import estimate_rates, fit_calibration
 from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.training_data import HeldOutLoss, TrainingData
 from spmld.estimators.ensemble.views import View, kernel_view, latent_view, linear_view, ridge_view
@@ -18,8 +17,6 @@ __all__ = [
     "TrainingData",
     "View",
     "ViewMixture",
-    "estimate_rates",
-    "fit_calibration",
     "kernel_view",
     "latent_view",
     "linear_view",

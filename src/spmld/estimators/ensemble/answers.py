@@ -5,16 +5,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from spmld._validation import COMMON_CONSTRAINTS, UNIT_INTERVAL
 from spmld.core.losses import logistic
 from spmld.estimators.ensemble.dependency import DependencyCorrection
-from spmld.estimators.ensemble.noise_estimate import fit_calibration
 from spmld.estimators.ensemble.training_data import Scores
 from spmld.labels import Labels, read_labels
-from spmld.model_selection.calibration import PooledCalibration
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, MIN_SAMPLES, Decision, DecisionRule
+from spmld.noise import NoiseRates, PooledCalibration
+from spmld.noise.calibration import trusted_weight
 
 MIN_SLOPE = 1e-6
 """Minimum slope of the calibrated scores: scores that do not predict the observed labels keep their order."""
@@ -37,6 +37,8 @@ class AnswerModel(BaseEstimator):
         Calibrations of the corrected scores.
     decision_rule_ : DecisionRule
         Rule for decisions.
+    held_out_scores_ : ndarray of shape (n_samples, n_labels)
+        Log-odds of the samples of `fit`, by corrections and calibrations that were not fitted on their fold.
 
     Examples
     --------
@@ -46,8 +48,8 @@ class AnswerModel(BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(size=(400, 3)) - 1
     >>> Y = (rng.random(scores.shape) < 1 / (1 + np.exp(-2 * scores))).astype(float)
-    >>> model = AnswerModel().fit(scores, read_labels(Y), np.ones(Y.shape))
-    >>> bool(abs(model.probabilities(model.correct(scores)).mean() - Y.mean()) < 0.02)
+    >>> model = AnswerModel().fit(scores, read_labels(Y), np.ones(Y.shape), fold=np.arange(400) % 3)
+    >>> bool(abs((1 / (1 + np.exp(-model.correct(scores)))).mean() - Y.mean()) < 0.02)
     True
     """
 
@@ -68,12 +70,16 @@ class AnswerModel(BaseEstimator):
         scores: Scores,
         labels: Labels,
         entry_weight: Scores,
+        fold: NDArray[np.integer[Any]],
         learned: NDArray[np.bool_] | None = None,
         *,
         known: Any = None,
-        rates: tuple[Scores, Scores] | None = None,
+        rates: NoiseRates | None = None,
     ) -> Self:
         """Fit the corrections, the calibrations and the rule.
+
+        The correction is cross-fitted before the calibration is fitted, and both are cross-fitted before the rule is
+        fitted, so that no entry is judged by a model of its own label.
 
         Parameters
         ----------
@@ -83,13 +89,15 @@ class AnswerModel(BaseEstimator):
             Observed labels.
         entry_weight : ndarray of shape (n_samples, n_labels)
             Weights of the entries.
+        fold : ndarray of shape (n_samples,)
+            Fold of each sample.
         learned : ndarray of bool of shape (n_samples, n_labels), optional
-            Entries that are used for calibration, by default all: a fold whose training samples have one class of a
-            label only cannot learn it.
+            Entries that are used for calibration, by default all. A label that has one class only in the training
+            samples of a fold cannot be learned there.
         known : labels in any form accepted by `spmld.labels.read_labels`, optional
             Labels that the correction for completion uses; by default the observed labels.
-        rates : tuple of ndarray, optional
-            Noise rates, see `estimate_rates`; by default 0.
+        rates : NoiseRates, optional
+            Noise rates of the labels, by default 0.
 
         Returns
         -------
@@ -97,34 +105,51 @@ class AnswerModel(BaseEstimator):
         """
         self._validate_params()
         known = labels if known is None else read_labels(known, name="known")
-        self.dependency_ = DependencyCorrection(device=self.device).fit(scores, labels, entry_weight)
-        self.completion_dependency_ = DependencyCorrection(device=self.device).fit(
-            scores, labels, entry_weight, known=known
-        )
         used = entry_weight if learned is None else entry_weight * learned
-        noise = labels.signs, used, rates or (np.zeros(1), np.zeros(1)), labels.trusted
+        used = used * trusted_weight(labels.signs, labels.trusted)
+        rates = None if rates is None else rates.unless(labels.trusted)
+        noise = labels.signs, used, rates
+        data = scores, labels, entry_weight
+        folds = [fold == k for k in np.unique(fold)]
+        self.dependency_, corrected = self._correct(*data, None, self.dependency_weight, folds)
+        self.completion_dependency_, completed = self._correct(*data, known, self.completion_weight, folds)
         # Shifts of labels need enough samples.
-        penalty = 10.0 if labels.shape[0] >= MIN_SAMPLES else 1e12
-        corrected = self.dependency_.correct(scores, weight=self.dependency_weight)
-        self.calibration_ = fit_calibration(PooledCalibration(penalty=penalty), corrected, *noise)
-        completed = self.completion_dependency_.correct(scores, known, weight=self.completion_weight)
-        self.completion_calibration_ = fit_calibration(PooledCalibration(penalty=penalty), completed, *noise)
-        probabilities = self.probabilities(self.correct(scores))
-        self.decision_rule_ = DecisionRule(decision=self.decision).fit(probabilities)
+        calibration = PooledCalibration(penalty=10.0 if labels.shape[0] >= MIN_SAMPLES else 1e12)
+        self.calibration_ = clone(calibration).fit(corrected, *noise)
+        self.completion_calibration_ = clone(calibration).fit(completed, *noise)
+        self.held_out_scores_ = np.empty(scores.shape)
+        for part in folds:
+            rest = ~part if len(folds) > 1 else part
+            others = None if rates is None else rates.rows(rest)
+            fitted = clone(calibration).fit(corrected[rest], labels.signs[rest], used[rest], others)
+            self.held_out_scores_[part] = _log_odds(fitted, corrected[part])
+        self.decision_rule_ = DecisionRule(decision=self.decision).fit(logistic(self.held_out_scores_))
         return self
 
+    def _correct(
+        self,
+        scores: Scores,
+        labels: Labels,
+        entry_weight: Scores,
+        known: Labels | None,
+        weight: float,
+        folds: list[NDArray[np.bool_]],
+    ) -> tuple[DependencyCorrection, Scores]:
+        """Return a correction that is fitted on all samples, and scores with cross-fitted corrections."""
+        correction = DependencyCorrection(device=self.device)
+        fitted = clone(correction).fit(scores, labels, entry_weight, known)
+        if weight == 0 or len(folds) == 1:
+            return fitted, fitted.correct(scores, known, weight=weight)
+        corrected = np.empty(scores.shape)
+        for part in folds:
+            rest = [None if A is None else A[~part] for A in (scores, labels, entry_weight, known)]
+            of_fold = None if known is None else known[part]
+            corrected[part] = clone(correction).fit(*rest).correct(scores[part], of_fold, weight=weight)
+        return fitted, corrected
+
     def correct(self, scores: Scores) -> Scores:
-        """Return corrected scores with the common slope and shift of the calibration.
-
-        The shifts of the labels are left out: they are calibrated on labels some of which are wrong, and would spoil
-        the ranking of the labels of a sample.
-        """
-        corrected = self.dependency_.correct(scores, weight=self.dependency_weight)
-        return max(self.calibration_.slope_, MIN_SLOPE) * corrected + self.calibration_.shift_
-
-    def probabilities(self, corrected: Scores) -> Scores:
-        """Return calibrated probabilities of the result of `correct`."""
-        return logistic(corrected + self.calibration_.label_shifts_)
+        """Return calibrated log-odds."""
+        return _log_odds(self.calibration_, self.dependency_.correct(scores, weight=self.dependency_weight))
 
     def completed_probabilities(self, scores: Scores, known: Any) -> Scores:
         """Return calibrated probabilities of samples with known labels."""
@@ -133,4 +158,9 @@ class AnswerModel(BaseEstimator):
 
     def margins(self, corrected: Scores) -> NDArray[np.float64]:
         """Return numbers that are positive for the labels that are predicted, from the result of `correct`."""
-        return self.decision_rule_.margins(self.probabilities(corrected))
+        return self.decision_rule_.margins(logistic(corrected))
+
+
+def _log_odds(calibration: PooledCalibration, scores: Scores) -> Scores:
+    """Return calibrated log-odds; scores that do not predict the observed labels keep their order."""
+    return max(calibration.slope_, MIN_SLOPE) * scores + calibration.intercepts_

@@ -1,17 +1,15 @@
 """Training data in row blocks with folds."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import count
-from numbers import Integral
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from sklearn.base import clone
 
-from spmld.core.iteration import active_store, storing
 from spmld.core.lazy_matrix import loaded
 from spmld.estimators.block_data import BlockData
 from spmld.estimators.ensemble import training_data
@@ -31,8 +29,7 @@ class BlockScores(NamedTuple):
 class BlockTrainingData:
     """Samples in row blocks, with the interface of `TrainingData`.
 
-    The estimator of a fold is fitted to the selected rows of each block. If a store is active, see
-    `spmld.core.iteration.storing`, each fitted estimator is stored, and a fit that was stopped does not repeat it.
+    The estimator of a fold is fitted to the selected rows of each block.
 
     Parameters
     ----------
@@ -42,14 +39,11 @@ class BlockTrainingData:
         Labels and folds.
     loss : callable
         ``loss(Y, scores)`` returns an array of losses, whose mean is to be minimized.
-    numbers : iterator of int
-        Numbers of the fits, which identify stored estimators.
     """
 
     data: BlockData
     entries: TrainingEntries
     loss: Callable[[Any, Any], NDArray[np.float64]]
-    numbers: Iterator[int] = field(default_factory=count)
 
     @property
     def n_folds(self) -> int:
@@ -57,47 +51,41 @@ class BlockTrainingData:
         return len(self.entries.train)
 
     def cross_fit(self, estimator: Sequence[Any], *, entry_weight: Any = None) -> BlockScores:
-        """Fit the estimator of each fold in place, and score the samples that it was not fitted on."""
-        data = self.data if entry_weight is None else self.data.replace_weights(entry_weight)
-        engine, models = data.engine, []
-        for fitted, train, counts in zip(estimator, self.entries.train, self.entries.train_counts, strict=True):
-            part = data.select(train, counts)
-            models.append(self._fit(fitted, part) if part.total_weight > 0 else None)
-        scores = engine.map(partial(_score_folds, models, self.entries.n_labels), data.X, self.entries.fold)
-        return BlockScores(list(estimator), scores)
+        """Fit the estimator of each fold in place, and score the samples that it was not fitted on.
+
+        A list of weights has those of each fold.
+        """
+        weights = entry_weight if isinstance(entry_weight, list) else [entry_weight] * self.n_folds
+        folds = zip(estimator, self.entries.train, self.entries.train_counts, weights, strict=True)
+        models = [self._fit_part(*fold) for fold in folds]
+        return BlockScores(list(estimator), self._score(models))
+
+    def nested_scores(self, estimator: Any) -> list[Any]:
+        """Return, for each fold, scores of its training samples by models that saw neither these nor the fold."""
+        models: list[list[Any]] = [[None] * self.n_folds for _ in range(self.n_folds)]
+        for a, b in combinations(range(self.n_folds), 2):
+            train, counts = self.entries.common_training(a, b)
+            models[a][b] = models[b][a] = self._fit_part(clone(estimator), train, counts)
+        return [self._score(of_fold) for of_fold in models]
+
+    def _fit_part(self, estimator: Any, train: Any, counts: Any, weights: Any = None) -> Any:
+        """Fit an estimator on some samples; None if their weight is 0."""
+        data = self.data if weights is None else self.data.replace_weights(weights)
+        part = data.select(train, counts)
+        return estimator._fit_data(part) if part.total_weight > 0 else None
+
+    def _score(self, models: Sequence[Any]) -> Any:
+        function = partial(_score_folds, models, self.entries.n_labels)
+        return self.data.engine.map(function, self.data.X, self.entries.fold)
 
     def fit(self, estimator: Any, *, entry_weight: Any) -> Any:
         """Fit an estimator on all samples."""
-        return self._fit(estimator, self.data.replace_weights(entry_weight))
+        return estimator._fit_data(self.data.replace_weights(entry_weight))
 
-    def mean_loss(self, scores: Any) -> float:
-        """Return the mean loss of out-of-fold scores, of evenly spaced samples if there are many."""
+    def losses(self, scores: Any) -> NDArray[np.float64]:
+        """Return the losses of out-of-fold scores, of evenly spaced samples if there are many."""
         signs, scores = self.entries.sample(self.entries.signs, scores, max_samples=training_data.MAX_SCORED)
-        return float(np.nanmean(self.loss(Labels(signs, SIGNS), scores)))
-
-    def _fit(self, estimator: Any, data: BlockData) -> Any:
-        store, stage = active_store(), f"fit{next(self.numbers):05d}"
-        with storing(None):
-            stored = store.load(stage) if store is not None else None
-            if stored is not None:
-                vars(estimator).update(stored[0])
-                return estimator
-            estimator._fit_data(data)
-        if store is not None:
-            store.save(stage, vars(estimator), [], True)
-        return estimator
-
-
-def stored_random_state(random_state: Any) -> np.random.RandomState:
-    """Return the random numbers of a fit, which are those of the fit that a store continues."""
-    store = active_store()
-    if store is None or isinstance(random_state, Integral):
-        return check_random_state(random_state)
-    stored = store.load("seed")
-    seed = check_random_state(random_state).randint(2**31 - 1) if stored is None else stored[0]
-    if stored is None:
-        store.save("seed", seed, [], True)
-    return np.random.RandomState(seed)
+        return self.loss(Labels(signs, SIGNS), scores)
 
 
 def _score_folds(models: Sequence[Any], n_labels: int, X: Any, fold: Any) -> NDArray[np.float64]:

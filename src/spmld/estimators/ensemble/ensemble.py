@@ -1,42 +1,40 @@
 """SelfPacedEnsemble: views with noise rates and trimming, corrected for label dependencies, calibrated."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from itertools import count
 from numbers import Integral
 from typing import Any, ClassVar
 
 import joblib
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from spmld._arrays import move, n_values, on_accelerator, to_numpy
+from spmld._arrays import features_to_numpy, move, n_values, on_accelerator, to_numpy
 from spmld._device import to_device
 from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
+from spmld.core.lazy_matrix import loaded
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.block_data import BlockData
 from spmld.estimators.ensemble.answers import AnswerModel
-from spmld.estimators.ensemble.block_training import BlockTrainingData, stored_random_state
-from spmld.estimators.ensemble.noise_estimate import estimate_rates
+from spmld.estimators.ensemble.block_training import BlockTrainingData
+from spmld.estimators.ensemble.noise_scores import entry_log_loss, fit_noise_scores
 from spmld.estimators.ensemble.path_search import PathResult, search_path
-from spmld.estimators.ensemble.training_data import (
-    FoldData,
-    HeldOutLoss,
-    Scores,
-    TrainingData,
-    contiguous,
-    evenly_spaced,
-)
+from spmld.estimators.ensemble.training_data import FoldData, HeldOutLoss, Scores, TrainingData, contiguous
 from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
 from spmld.estimators.ensemble.views import ALPHAS, CS, VIEWS, View, check_views, make_views, uses_graph, with_params
 from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import make_folds
+from spmld.model_selection.identical_samples import group_identical, hash_samples
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision
-from spmld.pacing.trimming import MAX_FRACTION, estimate_keep_fraction
+from spmld.noise import NoiseRates, estimate_noise
+from spmld.noise.estimate import MAX_RATE
+from spmld.pacing.trimming import KEEP_FRACTION
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -45,23 +43,27 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     1. Views of the data, each a model of the observed entries, are tuned by cross-validation:
 
-       - "ridge": a linear model for each label with the squared loss (`MaskedRidge`);
        - "linear": a linear model for each label with the logistic loss, whose weights are drawn toward those of
          co-occurring labels (`MaskedLogistic` with its label graph);
-       - "kernel": the same model of the similarities to landmarks, which are training samples;
+       - "ridge": a linear model for each label with the squared loss (`MaskedRidge`);
+       - "kernel": the same model as "linear" of the similarities to landmarks, which are training samples;
        - "latent" (optional): all labels from a few latent labels (`SPMLD`).
 
-    2. A rate of false positives is estimated from the out-of-fold scores of the first view. The logistic views
-       maximize the likelihood of labels that are observed with this noise.
+    2. Noise rates are estimated from out-of-fold scores of logistic regression, see `spmld.noise.estimate_noise`. They
+       are 0 unless there is clear evidence. Otherwise, the logistic views maximize the likelihood of labels that are
+       observed with this noise.
     3. Scores are the weighted mean of the calibrated scores of the views, with weights proportional to ``loss ** -8``,
        where the loss is that of out-of-fold scores.
-    4. The hardest positives and negatives of each label, by their out-of-fold losses, get weight 0, see
-       `spmld.pacing.trimming.trim`: wrong labels are among the hardest. The fraction to keep is estimated from the
-       data. The views are fitted to the remaining entries.
+    4. Trimming: the hardest positives and negatives of each label, by the out-of-fold losses of the best view, get
+       weight 0, see `spmld.pacing.trimming.trim`, because wrong labels are among the hardest. Nothing is trimmed if
+       noise is identified, or unless this decreases the loss of held-out entries. The views are fitted to the remaining
+       entries.
     5. The scores are corrected for label dependencies, see `DependencyCorrection`. In `complete`, the correction uses
        the observed labels of the sample.
-    6. The scores are calibrated, so that they are log-odds, and a rule for decisions is set, both on out-of-fold
-       scores.
+    6. The scores are calibrated, so that they are log-odds, and a rule for decisions is set.
+
+    Every model, correction and calibration that contributes to the out-of-fold score of a sample is fitted without the
+    labels of its fold. Identical samples are in the same fold.
 
     Parameters
     ----------
@@ -71,18 +73,17 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         Regularization strengths of the view "ridge" to choose from.
     label_graph_penalty : float, default=1.0
         Penalty of the label graph of the logistic views. It is not used for large data, see `uses_graph`.
-    views : sequence of {"ridge", "linear", "kernel", "latent"} or View, default=("ridge", "linear", "kernel")
+    views : sequence of {"linear", "ridge", "kernel", "latent"} or View, default=("linear", "ridge", "kernel")
         Views of the ensemble.
     n_landmarks : int, default=300
         Number of landmarks of the view "kernel", limited to the number of samples.
-    false_positive_rate : float or "auto", default="auto"
-        Probability that a true negative is observed as positive. "auto" estimates it; with trusted entries, this is a
-        rate for each label, and so is the rate of false negatives.
+    false_positive_rate, false_negative_rate : float or "auto", default="auto"
+        Probability that a true negative is observed as positive, and that a true positive is observed as negative.
+        "auto" estimates them; with trusted entries, they are estimated for each label.
     keep_fraction : float or "auto", default="auto"
-        Fraction q of the positives of each label to keep. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is the
-        fraction of `spmld.pacing.trimming.estimate_keep_fraction`. It is 0.95 if a rate of false positives above 0 is
-        estimated without trusted entries, because the likelihood explains most wrong positives then. 1.0 disables
-        trimming. Trusted entries are always kept.
+        Fraction q of the positives of each label to keep. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is 0.9 if
+        this decreases the loss of held-out entries. Otherwise, or if noise is identified, which the likelihood
+        explains, it is 1.0: nothing is trimmed. Trusted entries are always kept.
     dependency_weight : float, default=0.3
         Weight of the correction for label dependencies, from 0 to 1.
     completion_weight : float, default=1.0
@@ -118,12 +119,17 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         The weight of each view; they sum to 1.
     false_positive_rate_, false_negative_rate_ : ndarray of shape (n_labels,)
         The noise rates.
+    noise_ : NoiseEstimate
+        The estimate of the noise rates.
+    n_repeated_samples_ : int
+        Number of samples that are identical to an earlier sample.
     keep_fraction_ : float
         The fraction of positives that is kept.
     self_paced_weights_ : ndarray of shape (n_samples, n_labels)
         1 for entries that are kept, 0 for entries that are trimmed or missing.
     out_of_fold_scores_ : ndarray of shape (n_samples, n_labels)
-        Scores of the training samples by models that were not fitted on them, comparable to `decision_function`.
+        Scores of the training samples by models, corrections and calibrations that were not fitted on the labels of
+        their fold, comparable to `decision_function`.
     label_dependencies_ : ndarray of shape (n_labels, n_labels)
         M: row k holds the effects of label k on the scores of the other labels.
     mixture_ : ViewMixture
@@ -156,6 +162,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         "views": [list, tuple],
         "n_landmarks": [POSITIVE_INT],
         "false_positive_rate": [RATE, StrOptions({"auto"})],
+        "false_negative_rate": [RATE, StrOptions({"auto"})],
         "keep_fraction": [FRACTION, StrOptions({"auto"})],
         "dependency_weight": [UNIT_INTERVAL],
         "completion_weight": [UNIT_INTERVAL],
@@ -170,6 +177,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     views: Sequence[str | View] = VIEWS[:3]
     n_landmarks: int = 300
     false_positive_rate: float | str = "auto"
+    false_negative_rate: float | str = "auto"
     keep_fraction: float | str = "auto"
     dependency_weight: float = 0.3
     completion_weight: float = 1.0
@@ -200,29 +208,39 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         label_graph = uses_graph(X.shape[1], labels.shape[1], n_values(X), float(labels.observed.mean()))
         views, features = self._fit_transformers(lambda transformer: transformer.fit(X).transform(X), rng, label_graph)
         Y = Labels(labels.signs, SIGNS)
-        entries = self._add_folds(TrainingEntries.in_memory(labels, weights), X, rng)
+        entries = self._add_folds(
+            TrainingEntries.in_memory(labels, weights), X, rng, hash_samples(features_to_numpy(X))
+        )
         shared = (Y, weights, entries.fold_indices(), HeldOutLoss(self.scoring), self.n_jobs, labels.trusted)
         data = {name: TrainingData(features[name], *shared) for name in views}
         device = str(X.device) if on_accelerator(X) else self.device
         scores, self.self_paced_weights_ = self._fit_views(views, data, entries, device)
         self.out_of_fold_scores_ = self.answers_.correct(scores)
+        # Of many samples, the corrections and calibrations have seen only these.
+        self.out_of_fold_scores_[entries.sampled()] = self.answers_.held_out_scores_
 
     def _fit_blocks(self, data: BlockData) -> None:
-        rng, (n, d, l) = stored_random_state(self.random_state), (sum(data.counts), *data.shape)
+        rng, (n, d, l) = check_random_state(self.random_state), (sum(data.counts), *data.shape)
         stored = data.features.n_nonzero if data.features.sparse else n * d
         label_graph = uses_graph(d, l, stored, data.n_observed / (n * l))
         signed = replace(data, labels=Labels(data.labels.signs, SIGNS))
         data.release()
         views, features = self._fit_transformers(signed.transform, rng, label_graph)
         signed.release()
-        entries = self._add_folds(TrainingEntries.in_blocks(signed), np.zeros((n, 0)), rng)
-        shared = entries, HeldOutLoss(self.scoring), count()
+        entries = TrainingEntries.in_blocks(signed)
+        (hashes,) = entries.rows(signed.engine.map(_hash_block, next(iter(features.values())).X))
+        entries = self._add_folds(entries, np.zeros((n, 0)), rng, hashes)
+        shared = entries, HeldOutLoss(self.scoring)
         self._fit_views(views, {name: BlockTrainingData(features[name], *shared) for name in views}, entries)
 
-    def _add_folds(self, entries: TrainingEntries, X: Any, rng: np.random.RandomState) -> TrainingEntries:
+    def _add_folds(
+        self, entries: TrainingEntries, X: Any, rng: np.random.RandomState, hashes: NDArray[np.uint64]
+    ) -> TrainingEntries:
         seed = rng.randint(2**31 - 1)
+        groups, self.n_repeated_samples_ = group_identical(hashes)
         if isinstance(self.cv, Integral):
-            return entries.stratify(int(self.cv), seed)
+            grouped = 0 < self.n_repeated_samples_ <= len(groups) - int(self.cv)
+            return entries.stratify(int(self.cv), seed, groups if grouped else None)
         (signs,) = entries.rows(entries.signs)
         Y = Labels(signs, SIGNS).write_with_missing(None)
         return entries.with_folds(make_folds(self.cv, X, Y, random_state=seed))
@@ -230,24 +248,29 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     def _fit_views(
         self,
         views: Mapping[str, View],
-        data: Mapping[str, FoldData],
+        data: Mapping[str, Any],
         entries: TrainingEntries,
         device: str | None = None,
     ) -> tuple[Any, Any]:
         """Fit to values that are in memory or in row blocks, and return out-of-fold scores and self-paced weights."""
+        scaled = "linear" if "linear" in data else next(iter(data))
+        self._set_rates(replace(data[scaled], loss=entry_log_loss), entries)
         results = self._search(views, data, entries)
         self.params_ = {name: result.params for name, result in results.items()}
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
-        scores = self._mix({name: result.scores for name, result in results.items()}, entries)
-        paced, kept = self._trim(scores, entries), entries.weights
-        if entries.sum(_count_trimmed, entries.signs, paced):
-            kept = entries.map(np.multiply, paced, entries.weights)
-            refitted = {name: data[name].cross_fit(results[name].estimators, entry_weight=kept) for name in views}
-            scores = self._mix({name: result.scores for name, result in refitted.items()}, entries)
+        scores = {name: result.scores for name, result in results.items()}
+        paced, kept = self._trim(results, data, entries)
+        if kept is None:
+            final = entries.weights
+        else:
+            scores = {name: data[name].cross_fit(results[name].estimators, entry_weight=kept).scores for name in views}
+            final = entries.map(np.multiply, paced, entries.weights)
+        mixed = self._mix(scores, entries)
         self.estimators_ = {
-            name: data[name].fit(clone(result.estimators[0]), entry_weight=kept) for name, result in results.items()
+            name: data[name].fit(clone(result.estimators[0]), entry_weight=final) for name, result in results.items()
         }
-        sample, signs, weights, learned = entries.sample(scores, entries.signs, entries.weights, entries.learned())
+        values = mixed, entries.signs, entries.weights, entries.fold, entries.learned()
+        sample, signs, weights, fold, learned = entries.sample(*values)
         known = np.where(np.isnan(self.class_prior_), signs, signs > 0)  # no weak negatives
         self.answers_ = AnswerModel(
             dependency_weight=self.dependency_weight,
@@ -258,17 +281,18 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             sample,
             Labels(signs, SIGNS, trusted=entries.trusted),
             weights,
+            fold,
             learned,
             known=Labels(known, SIGNS),
-            rates=(self.false_positive_rate_, self.false_negative_rate_),
+            rates=NoiseRates(self.false_positive_rate_, self.false_negative_rate_),
         )
         self.label_dependencies_ = self.answers_.dependency_.label_dependencies_
-        return scores, paced
+        return mixed, paced
 
     def _search(
         self, views: Mapping[str, View], data: Mapping[str, FoldData], entries: TrainingEntries
     ) -> dict[str, PathResult]:
-        """Search the paths of the views; the noise rates are estimated from the scores of the first view."""
+        """Search the paths of the views."""
         self.cv_results_: list[dict[str, Any]] = []
         results: dict[str, PathResult] = {}
         with report_progress(self) as report:
@@ -278,23 +302,57 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                 return report(result)
 
             for name, view in views.items():
-                results[name] = search_path(self._with_rates(view) if results else view, data[name], record)
-                if len(results) == 1:
-                    self._set_rates(results[name].scores, entries)
+                results[name] = search_path(self._with_rates(view), data[name], record)
         return results
 
-    def _set_rates(self, scores: Any, entries: TrainingEntries) -> None:
-        sample, signs = entries.sample(scores, entries.signs)
-        rates = estimate_rates(sample, signs, entries.trusted)
-        if self.false_positive_rate != "auto":
-            alpha = float(self.false_positive_rate)
-            rates = np.full(entries.n_labels, alpha), np.minimum(rates[1], 0.9 * (1 - alpha))
-        self.false_positive_rate_, self.false_negative_rate_ = rates
+    def _set_rates(self, data: FoldData, entries: TrainingEntries) -> None:
+        """Estimate the noise rates, unless they are given."""
+        fitted = fit_noise_scores(data, device=self.device)
+        sample, signs = entries.sample(fitted.scores, entries.signs)
+        self.noise_ = estimate_noise(sample, signs, entries.trusted, relax=lambda: entries.sample(fitted.relax())[0])
+        alpha, beta = (
+            np.full(entries.n_labels, float(given)) if given != "auto" else estimate
+            for given, estimate in zip(
+                (self.false_positive_rate, self.false_negative_rate), self.noise_.rates, strict=True
+            )
+        )
+        alpha = np.minimum(alpha, MAX_RATE - beta) if self.false_positive_rate == "auto" else alpha
+        self.false_positive_rate_, self.false_negative_rate_ = alpha, np.minimum(beta, MAX_RATE - alpha)
 
     def _with_rates(self, view: View) -> View:
         """Return the view with the noise rates, if its estimator has these parameters."""
         rates = {"false_positive_rate": self.false_positive_rate_, "false_negative_rate": self.false_negative_rate_}
         return replace(view, estimator=with_params(view.estimator, **rates))
+
+    def _trim(
+        self, results: Mapping[str, PathResult], data: Mapping[str, FoldData], entries: TrainingEntries
+    ) -> tuple[Any, list[Any] | None]:
+        """Choose the fraction to keep by held-out entries.
+
+        Returns
+        -------
+        paced
+            Self-paced weights of all entries.
+        kept : list or None
+            Weights for the training samples of each fold, which do not depend on labels of the fold; None without
+            trimming.
+        """
+        best = max(self.view_weights_, key=lambda name: self.view_weights_[name])
+        result, training = results[best], data[best]
+        automatic = isinstance(self.keep_fraction, str)
+        fraction = KEEP_FRACTION if automatic else float(self.keep_fraction)
+        self.keep_fraction_, kept = 1.0, None
+        if fraction < 1 and training.n_folds > 2 and not (automatic and self.noise_.identified):
+            nested = training.nested_scores(clone(result.estimators[0]))
+            kept = [
+                entries.map(np.multiply, entries.trim(scores, fraction, fold), entries.weights)
+                for fold, scores in enumerate(nested)
+            ]
+            if automatic:
+                trimmed = training.cross_fit(deepcopy(result.estimators), entry_weight=kept).scores  # with a warm start
+                kept = kept if np.nanmean(training.losses(trimmed)) < result.loss else None
+            self.keep_fraction_ = 1.0 if kept is None else fraction
+        return entries.trim(result.scores, self.keep_fraction_), kept
 
     def _mix(self, scores: Mapping[str, Any], entries: TrainingEntries) -> Any:
         """Fit the mixture of the views, and return the mixture of their scores."""
@@ -303,17 +361,6 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         mixture = ViewMixture(weights=self.view_weights_).fit(dict(zip(names, samples, strict=True)), signs, weights)
         self.mixture_ = mixture
         return entries.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *values)
-
-    def _trim(self, scores: Any, entries: TrainingEntries) -> Any:
-        fraction, trusted = self.keep_fraction, entries.trusted
-        if isinstance(fraction, str):
-            explained = trusted is None and self.false_positive_rate_.any()
-            sample = evenly_spaced(*entries.sample(scores, entries.signs))
-            fraction = MAX_FRACTION if explained else estimate_keep_fraction(sample[0], Labels(sample[1], SIGNS))
-            # With trusted entries, the rates explain wrong positives, unless there is evidence of more.
-            fraction = 1.0 if trusted is not None and fraction == MAX_FRACTION else fraction
-        self.keep_fraction_ = float(fraction)
-        return entries.trim(scores, self.keep_fraction_)
 
     def _fit_transformers(
         self, fit_transform: Callable[[Any], Any], rng: np.random.RandomState, label_graph: bool
@@ -338,14 +385,10 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     def _scores(self, X: Any) -> Any:
         return move(self.answers_.correct(self._view_scores(X)), X)
 
-    def _probabilities(self, scores: Any) -> Any:
-        return move(self.answers_.probabilities(to_numpy(scores)), scores)
-
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
         if labels is None:
             return super()._probabilities_for(X)
-        known = np.where(labels.observed, labels.signs, np.nan)
-        return move(self.answers_.completed_probabilities(self._view_scores(X), known), X)
+        return move(self.answers_.completed_probabilities(self._view_scores(X), labels), X)
 
     def _margins(self, scores: Any) -> Any:
         return self.answers_.margins(scores)
@@ -361,6 +404,5 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         )
 
 
-def _count_trimmed(signs: Any, weights: Any) -> int:
-    """Return the number of observed entries of weight 0."""
-    return int(np.count_nonzero((signs != 0) & (weights == 0)))
+def _hash_block(X: Any) -> NDArray[np.uint64]:
+    return hash_samples(features_to_numpy(loaded(X)))

@@ -103,7 +103,7 @@ class _Search:
         params = self.view.path[index]
         fitted = self.data.cross_fit([estimator.set_params(**params) for estimator in self.estimators])
         self.estimators, scores = fitted.estimators, fitted.scores
-        loss = max(self.data.mean_loss(scores), MIN_LOSS)
+        loss = max(float(np.nanmean(self.data.losses(scores))), MIN_LOSS)
         if loss < min(self.losses.values(), default=np.inf):
             self.best = PathResult(params, scores, loss, [copy(estimator) for estimator in self.estimators])
         self.losses[index] = loss

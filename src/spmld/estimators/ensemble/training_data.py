@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
@@ -102,12 +103,20 @@ class FoldData(Protocol):
         """Cross-fit estimators, and return a result with the attributes `estimators` and `scores`."""
         ...
 
+    def nested_scores(self, estimator: Any) -> list[Any]:
+        """Return, for each fold, scores of its training samples by models that saw neither these nor the fold.
+
+        The models of two folds are fitted on the samples that are in the training sets of both. Scores of the test
+        samples of a fold are 0. With two folds, no samples are left, and all scores are 0.
+        """
+        ...
+
     def fit(self, estimator: Any, *, entry_weight: Any) -> Any:
         """Fit an estimator on all samples."""
         ...
 
-    def mean_loss(self, scores: Any) -> float:
-        """Return the mean loss of out-of-fold scores."""
+    def losses(self, scores: Any) -> NDArray[np.float64]:
+        """Return the losses of out-of-fold scores whose mean is to be minimized, of evenly spaced samples."""
         ...
 
 
@@ -150,11 +159,25 @@ class TrainingData:
         """Number of folds."""
         return len(self.folds)
 
-    def cross_fit(self, estimator: Any, *, entry_weight: Scores | None = None) -> CrossFitResult:
-        """Cross-fit an estimator, by default with the weights of the data."""
-        weights = self.entry_weight if entry_weight is None else entry_weight
-        options: Any = {"entry_weight": weights, "n_jobs": self.n_jobs, "trusted": self._trusted(estimator)}
-        return cross_fit(estimator, self.X, self._labels(estimator), self.folds, **options)
+    def cross_fit(self, estimator: Any, *, entry_weight: Scores | list[Scores] | None = None) -> CrossFitResult:
+        """Cross-fit an estimator, by default with the weights of the data; a list has weights for each fold."""
+        return self._cross_fit(estimator, self.folds, self.entry_weight if entry_weight is None else entry_weight)
+
+    def nested_scores(self, estimator: Any) -> list[Scores]:
+        """Return, for each fold, scores of its training samples by models that saw neither these nor the fold."""
+        pairs = list(combinations(range(len(self.folds)), 2))
+        trains = [np.intersect1d(self.folds[a][0], self.folds[b][0]) for a, b in pairs]
+        tests = [np.concatenate([self.folds[a][1], self.folds[b][1]]) for a, b in pairs]
+        fitted = self._cross_fit(estimator, list(zip(trains, tests, strict=True)), self.entry_weight)
+        nested = [np.zeros(self.entry_weight.shape) for _ in self.folds]
+        for (a, b), scores in zip(pairs, fitted.fold_scores, strict=True):
+            n_first = len(self.folds[a][1])
+            nested[b][self.folds[a][1]], nested[a][self.folds[b][1]] = scores[:n_first], scores[n_first:]
+        return nested
+
+    def _cross_fit(self, estimator: Any, folds: Sequence[Fold], entry_weight: Any) -> CrossFitResult:
+        options: Any = {"entry_weight": entry_weight, "n_jobs": self.n_jobs, "trusted": self._trusted(estimator)}
+        return cross_fit(estimator, self.X, self._labels(estimator), folds, **options)
 
     def fit(self, estimator: Any, *, entry_weight: Scores) -> Any:
         """Fit an estimator on all samples; its fitted arrays are those of NumPy, so that it depends on no device."""
@@ -162,9 +185,9 @@ class TrainingData:
         options = {} if trusted is None else {"trusted": trusted}
         return arrays_to_numpy(estimator.fit(self.X, self._labels(estimator), entry_weight=entry_weight, **options))
 
-    def mean_loss(self, scores: Scores) -> float:
-        """Return the mean loss of out-of-fold scores, of evenly spaced samples if there are many."""
-        return float(np.nanmean(self.loss(*evenly_spaced(self.Y, scores, max_samples=MAX_SCORED))))
+    def losses(self, scores: Scores) -> NDArray[np.float64]:
+        """Return the losses of out-of-fold scores, of evenly spaced samples if there are many."""
+        return self.loss(*evenly_spaced(self.Y, scores, max_samples=MAX_SCORED))
 
     def _trusted(self, estimator: Any) -> NDArray[np.bool_] | None:
         """Return the verified entries if the ``fit`` of the estimator, or of each of a list, accepts them."""

@@ -95,8 +95,8 @@ class TrainingEntries:
                 raise ValueError("cv must not repeat training samples of a fold if X is not in memory")
         return replace(self._set_folds(fold, list(train)), folds=tuple(folds))
 
-    def stratify(self, n_folds: int, random_state: Any) -> "TrainingEntries":
-        """Return the entries with stratified folds.
+    def stratify(self, n_folds: int, random_state: Any, groups: NDArray[np.intp] | None = None) -> "TrainingEntries":
+        """Return the entries with stratified folds; samples of the same group, see `group_identical`, stay together.
 
         Of many samples, consecutive parts are stratified one after the other, so that the labels of one part only are
         in the memory of this process.
@@ -105,9 +105,10 @@ class TrainingEntries:
         fold = np.zeros(n, dtype=np.int16)
         for start, stop in pairwise(np.linspace(0, n, -(-n // MAX_STRATIFIED) + 1).astype(int)):
             (signs,) = self.rows(self.signs, rows=np.arange(start, stop) if stop - start < n else None)
-            labels = Labels(signs, SIGNS)
-            for i, (_, tested) in enumerate(make_folds(n_folds, signs, labels, random_state=rng)):
+            labels, part = Labels(signs, SIGNS), None if groups is None else groups[start:stop]
+            for i, (_, tested) in enumerate(make_folds(n_folds, signs, labels, random_state=rng, groups=part)):
                 fold[start + tested] = i
+        fold = fold if groups is None else fold[groups]  # a group is named by its first sample
         return self._set_folds(fold, [fold != i for i in range(n_folds)])
 
     def fold_indices(self) -> list[Fold]:
@@ -127,24 +128,36 @@ class TrainingEntries:
 
     def sample(self, *values: Any, max_samples: int | None = None) -> tuple[Any, ...]:
         """Return evenly spaced rows of values in memory; all of them if some entries are verified, which may be few."""
-        n = sum(self.counts)
-        step = 1 if self.trusted is not None else spacing(n, max_samples)
-        return self.rows(*values, rows=np.arange(0, n, step) if step > 1 else None)
+        chosen = self.sampled(max_samples)
+        return self.rows(*values, rows=np.arange(sum(self.counts))[chosen] if chosen.step > 1 else None)
+
+    def sampled(self, max_samples: int | None = None) -> slice:
+        """Return the rows of `sample`."""
+        return slice(None, None, 1 if self.trusted is not None else spacing(sum(self.counts), max_samples))
 
     def rows(self, *values: Any, rows: NDArray[np.intp] | None = None) -> tuple[Any, ...]:
         """Return some rows of values in memory, by default all."""
         return tuple(take_rows(self.engine, self._blocks(value), self.counts, rows) for value in values)
 
-    def trim(self, scores: Any, keep_fraction: float) -> Any:
-        """Return the weights of `spmld.pacing.trimming.trim`; those of verified entries are 1."""
-        rows = self._blocks(scores), self._blocks(self.signs)
-        weights = trim_blocks(self.engine, *rows, self.n_labels, keep_fraction)
+    def trim(self, scores: Any, keep_fraction: float, fold: int | None = None) -> Any:
+        """Return the weights of `spmld.pacing.trimming.trim`; those of verified entries are 1.
+
+        With a fold, the entries of its training samples are trimmed, and the others have weight 0.
+        """
+        signs = self.signs if fold is None else self.map(_select_rows, self.signs, self.train[fold])
+        weights = trim_blocks(self.engine, self._blocks(scores), self._blocks(signs), self.n_labels, keep_fraction)
         if not self.engine.local:
             return weights
         return weights[0] if self.trusted is None else np.maximum(weights[0], self.trusted)
 
+    def common_training(self, a: int, b: int) -> tuple[Any, tuple[int, ...]]:
+        """Return which samples are in the training sets of both of two folds, and their number in each block."""
+        both = self.map(np.logical_and, self.train[a], self.train[b])
+        counts = self.engine.gather(self.engine.map(np.count_nonzero, self._blocks(both)))
+        return both, tuple(int(count) for count in counts)
+
     def learned(self) -> Any:
-        """Return which entries are of a label that both classes of the training samples of the fold contain."""
+        """Return which entries can be learned: the training samples of their fold contain both classes of the label."""
 
         def count(signs: Any, *train: Any) -> Any:
             return np.stack([[(signs[rows] > 0).sum(axis=0), (signs[rows] < 0).sum(axis=0)] for rows in train])
@@ -166,3 +179,8 @@ class TrainingEntries:
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _select_rows(values: Any, chosen: Any) -> Any:
+    """Return the values with zeros in other rows."""
+    return np.where(chosen[:, None], values, 0).astype(values.dtype)

@@ -18,7 +18,7 @@ from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
 
-VIEWS = ("ridge", "linear", "kernel", "latent")
+VIEWS = ("linear", "ridge", "kernel", "latent")
 """Names of the built-in views."""
 Params = Mapping[str, Any]
 TOL = 3e-3
@@ -161,8 +161,8 @@ def make_views(
         As in `SelfPacedEnsemble`.
     """
     built_in = (
-        ridge_view(alphas),
         linear_view(Cs, label_graph_penalty),
+        ridge_view(alphas),
         kernel_view(Cs, label_graph_penalty, n_landmarks),
         latent_view(),
     )

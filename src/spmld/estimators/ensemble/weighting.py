@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from spmld.estimators.ensemble.training_data import Scores, evenly_spaced
-from spmld.model_selection.calibration import PooledCalibration
+from spmld.noise.calibration import PooledCalibration
 
 POWER = 8
 """Power of the inverse losses."""

@@ -1,0 +1,64 @@
+"""Out-of-fold scores from which noise is estimated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spmld.core.losses import LOSSES
+from spmld.estimators.ensemble.path_search import search_path
+from spmld.estimators.ensemble.training_data import FoldData
+from spmld.estimators.ensemble.views import linear_view, with_params
+from spmld.labels import Labels
+
+CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+"""Inverse regularization strengths to choose from."""
+RELAXATION = 10.0
+"""Factor of C of the second model."""
+
+
+@dataclass(frozen=True)
+class NoiseScores:
+    """Out-of-fold scores of logistic regression.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_samples, n_labels)
+        Scores of the C with the lowest out-of-fold log loss; in row blocks if the data are.
+    relax : callable or None
+        Function that returns scores with a tenth of the regularization. Regularization alone can cause a floor of the
+        frequency of positives, which disappears in these scores; label noise does not.
+    """
+
+    scores: Any
+    relax: Any = None
+
+
+def fit_noise_scores(data: FoldData, Cs: Sequence[float] = CS, **params: Any) -> NoiseScores:
+    """Fit logistic regression for each label, without a label graph.
+
+    Parameters
+    ----------
+    data : TrainingData or BlockTrainingData
+        Scaled features, with `entry_log_loss` as the loss.
+    Cs : sequence of float, optional
+        Inverse regularization strengths to choose from.
+    **params
+        Other parameters of `MaskedLogistic`.
+    """
+    view = linear_view(Cs, label_graph_penalty=0.0)
+    path = search_path(replace(view, estimator=with_params(view.estimator, **params)), data)
+
+    def relax() -> Any:
+        C = RELAXATION * path.params["C"]
+        return data.cross_fit([fitted.set_params(C=C) for fitted in path.estimators]).scores
+
+    return NoiseScores(path.scores, relax)
+
+
+def entry_log_loss(Y: Any, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log loss of each entry, NaN where labels are missing."""
+    signs = Y.write_with_missing(None) if isinstance(Y, Labels) else Y
+    return np.asarray(LOSSES["logistic"].value(signs, scores))
