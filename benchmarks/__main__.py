@@ -10,6 +10,7 @@ from benchmarks import ratios
 SLOW = (
     "accelerator",
     "audit",
+    "comparison_level",
     "competitors",
     "defaults",
     "distributed",

@@ -3,10 +3,9 @@
 ``python -m benchmarks.audit [data set ...]`` takes a few minutes and requires cleanlab, ``pip install "spmld[bench]"``,
 and the data sets, from SPMLD_DATA or by download. The training labels are corrupted in four ways, and 70 % of them are
 observed; seeds 0 to 2. The output is the average precision of detecting corrupted observed entries, for
-`spmld.audit.find_label_issues` and for cleanlab's label quality scores per class. cleanlab uses the probabilities of
-the first iteration, which are those of the cross-validation that selects C, or of the last iteration, which the audit
-uses as well. Since cleanlab does not support missing labels, each class is scored on its observed samples. Two of its
-three methods agree for two classes. "adjusted" is self-confidence with probabilities adjusted by class.
+`spmld.audit.find_label_issues` and for cleanlab's label quality scores per class, from the same probabilities. Since
+cleanlab does not support missing labels, each class is scored on its observed samples. Two of its three methods agree
+for two classes. "adjusted" is self-confidence with probabilities adjusted by class.
 """
 
 import sys
@@ -34,11 +33,8 @@ SEEDS = range(3)
 def main(names=NAMES):
     if find_spec("cleanlab") is None:
         return print('cleanlab is not installed; install it with: pip install "spmld[bench]"')
-    print(
-        f"{'average precision, mean of 3 seeds':<34}{'cleanlab, first iteration':^36}{'cleanlab, last iteration':^36}"
-    )
-    heads = [f"{word:>9}" for word in METHODS]
-    print(f"{'data':<10}{'kind':<8}{'audit':>8}{'1 iter.':>8}" + "".join(heads * 2))
+    print("average precision, mean of 3 seeds")
+    print(f"{'data':<10}{'kind':<8}{'audit':>9}" + "".join(f"{word:>9}" for word in METHODS))
     rows = []
     for name in names:
         data = fetch_dataset(name)
@@ -47,28 +43,26 @@ def main(names=NAMES):
             print(f"{name:<10}{kind:<8}{format_row(rows[-1])}", flush=True)
     rows = np.array(rows)
     print(f"{'mean':<18}{format_row(rows.mean(axis=0))}")
-    for iteration, cleanlab in (("first", rows[:, 2:6]), ("last", rows[:, 6:])):
-        best, means = cleanlab.max(axis=1), cleanlab.mean(axis=0)
-        single = cleanlab[:, means.argmax()]
-        print(
-            f"{iteration} iteration: the audit is better than the best of cleanlab's methods in "
-            f"{(rows[:, 0] > best).sum()} of {len(rows)} cases, and better than the method with the best mean "
-            f"({means.max():.3f}) in {(rows[:, 0] > single).sum()}"
-        )
+    audit, cleanlab = rows[:, 0], rows[:, 1:]
+    best, means = cleanlab.max(axis=1), cleanlab.mean(axis=0)
+    single = cleanlab[:, means.argmax()]
+    print(
+        f"the audit is better than the best of cleanlab's methods in {(audit > best).sum()} of {len(rows)} cases, and "
+        f"better than the method with the best mean ({means.max():.3f}) in {(audit > single).sum()}"
+    )
 
 
 def format_row(values):
-    return "".join(f"{value:>8.3f}" for value in values[:2]) + "".join(f"{value:>9.3f}" for value in values[2:])
+    return "".join(f"{value:>9.3f}" for value in values)
 
 
 def precisions(data, kind, rate, seed):
-    """Return average precisions: of the audit with two and with one iteration, and of cleanlab's methods for both."""
+    """Return average precisions of the audit and of cleanlab's methods."""
     Y = hide_labels(corrupt_labels(data.Y_train, kind, rate, random_state=seed), 0.7, random_state=seed)
     observed = ~np.isnan(Y)
     wrong = (data.Y_train != Y)[observed]
-    last, first = (find_label_issues(None, data.X_train, Y, n_iter=n_iter, random_state=seed) for n_iter in (2, 1))
-    scores = [last.error_log_odds, first.error_log_odds]
-    scores += [-label_quality(issues, *method) for issues in (first, last) for method in METHODS.values()]
+    issues = find_label_issues(None, data.X_train, Y, random_state=seed)
+    scores = [issues.error_log_odds, *(-label_quality(issues, *method) for method in METHODS.values())]
     return [average_precision_score(wrong, score[observed]) for score in scores]
 
 

@@ -8,13 +8,13 @@ matrix whose mean accuracy is 1 minus a Gamma variable; at most three labels of 
 generators have changed since then, so the data are new draws of the same distribution.
 
 The models are those of their benchmark, logistic regression and random forest (only with 4 labels), and the default
-estimator of the audit. For each model there are three rows with the same out-of-fold probabilities: cleanlab's
-self-confidence, pooled to scores of samples by the minimum, the exponential moving average and softmin; the first
-iteration of `spmld.audit.find_label_issues`, pooled by `LabelIssues.sample_quality`; and its second iteration, whose
-models are weighted.
+estimator of the audit. For each model there are four rows with the same out-of-fold probabilities: cleanlab's
+self-confidence, pooled to scores of samples by the minimum, the exponential moving average and softmin; and
+`spmld.audit.find_label_issues`, pooled by `LabelIssues.sample_quality`.
 
 Columns: AUPRC and lift at 100 of samples with an error, AUPRC of wrong entries, and the number of errors found per 100
-entries reviewed, if as many entries are reviewed as are wrong. Then the estimated and the true number of errors.
+entries reviewed, if as many entries are reviewed as are wrong. Then the range of the number of errors and the true
+number.
 """
 
 import sys
@@ -41,7 +41,7 @@ MODELS = {
     "default of the audit": None,
 }
 SEEDS = range(10)
-COLUMNS = ("AUPRC", "lift@100", "entries", "per 100", "estimated", "wrong")
+COLUMNS = ("AUPRC", "lift@100", "entries", "per 100", "at least", "at most", "wrong")
 
 
 def main(sizes=tuple(SETTINGS)):
@@ -89,21 +89,18 @@ def evaluate(model, X, Y, truth):
     wrong = truth != Y
     _, label_sets = np.unique(Y, axis=0, return_inverse=True)
     folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, label_sets))
-    first, last = (find_label_issues(model, X, Y, cv=folds, n_iter=n_iter) for n_iter in (1, 2))
-    confidence = np.where(Y == 1, first.probabilities, 1 - first.probabilities)
+    issues = find_label_issues(model, X, Y, cv=folds)
+    confidence = np.where(Y == 1, issues.probabilities, 1 - issues.probabilities)
     pooled = {
         "cleanlab, minimum": confidence.min(axis=1),
         "cleanlab, moving average 0.8": exponential_moving_average(confidence, alpha=0.8),
         "cleanlab, softmin 0.1": softmin(confidence, temperature=0.1),
     }
-    rows = {name: metrics(wrong, -confidence, -quality, np.nan) for name, quality in pooled.items()}
-    for name, issues in (("audit, first iteration", first), ("audit", last)):
-        estimated = issues.error_probability.sum()
-        rows[name] = metrics(wrong, issues.error_log_odds, -issues.sample_quality(), estimated)
-    return rows
+    rows = {name: metrics(wrong, -confidence, -quality) for name, quality in pooled.items()}
+    return rows | {"audit": metrics(wrong, issues.error_log_odds, -issues.sample_quality(), issues.total_range)}
 
 
-def metrics(wrong, entry_scores, sample_scores, estimated):
+def metrics(wrong, entry_scores, sample_scores, total_range=(np.nan, np.nan)):
     samples, n_wrong = wrong.any(axis=1), int(wrong.sum())
     reviewed = np.argsort(-entry_scores, axis=None)[:n_wrong]
     return [
@@ -111,7 +108,7 @@ def metrics(wrong, entry_scores, sample_scores, estimated):
         samples[np.argsort(-sample_scores)[:100]].mean() / samples.mean(),
         average_precision_score(wrong.ravel(), entry_scores.ravel()),
         100 * wrong.flat[reviewed].mean(),
-        estimated,
+        *total_range,
         n_wrong,
     ]
 

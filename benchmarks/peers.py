@@ -19,12 +19,12 @@ THREADS = 2
 K = 5
 
 
-def masked_logistic(C):
+def masked_logistic(C, **params):
     def run(X, Y, X_test, mask, folder):
         from spmld import MaskedLogistic, save
 
         warnings.simplefilter("ignore")  # about labels without positives
-        model = MaskedLogistic(C=C, n_jobs=THREADS)
+        model = MaskedLogistic(C=C, n_jobs=THREADS, **params)
         fit = timed(lambda: model.fit(X, Y, mask=mask).sparsify(C / 600))  # coefficients are larger for larger C
         save(model, folder / "model.skops")
         return fit, timed(lambda: model.top_labels(X_test, K).labels)
@@ -79,7 +79,7 @@ def pecos(X, Y, X_test, mask, folder):
 
 METHODS = {
     "MaskedLogistic": masked_logistic(1.0),
-    "MaskedLogistic, C=30": masked_logistic(30.0),
+    "MaskedLogistic, C=30, tol=0.1": masked_logistic(30.0, tol=0.1),
     "napkinXC PLT": napkinxc("PLT"),
     "napkinXC BR": napkinxc("BR"),
     "omikuji": omikuji,

@@ -3,12 +3,12 @@
 ``python -m benchmarks.refit [data set ...]`` takes about five minutes and needs the data sets, from SPMLD_DATA or by
 download. A fraction of the entries of the training labels is flipped ("flip"), or a fraction of the positives is moved
 to another label ("swap"). A reviewer decides 100 entries: the first ones in the order of `spmld review`, or random
-ones. Then `SelfPacedEnsemble` is fitted on the labels after the decisions ("corrected"), also with the false-positive
-rate that is estimated from the labels before the review ("rate kept"), as `spmld apply --refit` does, and with the
-decided entries passed as ``trusted``, from which noise rates are estimated. The first two tables show the ranking loss
-and the micro F1 on the test samples, means over five seeds. The last table shows how many of the next 100 entries of
-the queue are wrong, if the decided entries are passed to the audit as ``trusted``, if they are only removed from the
-queue, and after `update_issues`.
+ones. Then `SelfPacedEnsemble` is fitted on the labels after the decisions ("corrected"), also with the noise rates that
+are estimated from the labels before the review ("rates kept"), as `spmld apply --refit` does, and with the decided
+entries passed as ``trusted``, from which noise rates are estimated. The first two tables show the ranking loss and the
+micro F1 on the test samples, means over five seeds. The last table shows how many of the next 100 entries of the queue
+are wrong, if the decided entries are passed to the audit as ``trusted``, if they are only removed from the queue, and
+after `update_issues`.
 
 Data are those of `benchmarks.review`: at most 500 training and 500 test samples, and labels with at least 10 positives
 among the training samples.
@@ -16,7 +16,6 @@ among the training samples.
 
 import sys
 import warnings
-from dataclasses import replace
 
 import numpy as np
 
@@ -33,7 +32,7 @@ NAMES = ("emotions", "medical", "business")
 KINDS = (("flip", 0.05), ("flip", 0.2), ("swap", 0.2))
 DECISIONS = 100
 SEEDS = range(5)
-METHODS = ("noisy", "corrected", "rate kept", "trusted", "random, corrected", "random, trusted")
+METHODS = ("noisy", "corrected", "rates kept", "trusted", "random, corrected", "random, trusted")
 AUDITS = ("trusted", "removed", "updated")
 
 
@@ -61,11 +60,10 @@ def simulate(data, kind, fraction, seed):
     reviewed = chosen(queue_order(issues), Y.shape)
     checked = chosen(np.random.RandomState([seed, 1]).permutation(Y.size), Y.shape)
     labels, other = np.where(reviewed, truth, Y), np.where(checked, truth, Y)
-    before = fit(X, Y)
     models = (
-        before,
+        fit(X, Y),
         fit(X, labels),
-        fit(X, labels, false_positive_rate=before.false_positive_rate_.max() or "auto"),
+        fit(X, labels, **kept_rates(issues)),
         fit(X, labels, trusted=reviewed),
         fit(X, other),
         fit(X, other, trusted=checked),
@@ -74,12 +72,19 @@ def simulate(data, kind, fraction, seed):
     plain = find_label_issues(None, X, labels, random_state=0)
     audits = (
         find_label_issues(None, X, labels, trusted=reviewed, random_state=0),
-        replace(plain, error_log_odds=np.where(reviewed, -np.inf, plain.error_log_odds)),
+        plain.mark_verified(reviewed),
         update_issues(issues, X, np.where(reviewed, 2 * truth - 1, 0), random_state=0),
     )
     errors = [(labels != truth).flat[queue_order(audit)[:DECISIONS]].sum() for audit in audits]
     losses, scores = zip(*values, strict=True)
     return [*losses, *scores, *errors]
+
+
+def kept_rates(issues):
+    """Return the noise rates of the labels before the review, as `spmld apply --refit` does."""
+    noise = issues.errors.noise
+    names = ("false_positive_rate", "false_negative_rate")
+    return {name: float(rate.max()) for name, rate in zip(names, noise.rates, strict=True)} if noise.identified else {}
 
 
 def chosen(order, shape):
@@ -89,7 +94,7 @@ def chosen(order, shape):
 
 
 def fit(X, Y, trusted=None, **params):
-    return SelfPacedEnsemble(random_state=0, **params).fit(X, Y, **({} if trusted is None else {"trusted": trusted}))
+    return SelfPacedEnsemble(random_state=0, **params).fit(X, Y, trusted=trusted)
 
 
 if __name__ == "__main__":

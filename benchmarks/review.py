@@ -96,7 +96,7 @@ def make_data(data, seed):
 def review(X, Y, truth, order, counts, seed):
     """Yield the labels after each number of decisions."""
     labels, decided = Y.copy(), np.zeros(Y.shape, dtype=bool)
-    issues = find_label_issues(None, X, Y, n_iter=1 if order == "cleanlab" else 2, random_state=0)
+    issues = find_label_issues(None, X, Y, random_state=0)
     entries = first_order(Y, issues, order, seed)
     for before, count in zip([0, *counts[:-1]], counts, strict=True):
         if order == "spmld" and 0 < before <= LAST_UPDATE * Y.size:

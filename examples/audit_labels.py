@@ -34,8 +34,8 @@ for name, labels in (("given", songs.Y), ("correct", songs.Y_true)):
     print(f"{name + ' tags:':<14}", ", ".join(np.array(songs.label_names)[labels[sample] == 1]) or "none")
 
 # %%
-# How many errors are among the first entries of the list, and how many errors of each label are expected. The order is
-# more reliable than the expected numbers, which are too low here.
+# How many errors are among the first entries of the list, and how many errors of each label the data allow. The number
+# is a range, because labels that are hard to predict look like wrong labels.
 wrong = np.not_equal(songs.Y, songs.Y_true)
 found = np.cumsum(wrong.flat[issues.order()])
 print(f"{found[99]} of the first 100 entries are wrong, {100 * wrong.mean():.0f} of 100 random entries")
@@ -44,10 +44,10 @@ figure, (curve, labels) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrai
 curve.plot(np.arange(1, 1001), found[:1000], color="#0072B2", label="order of the audit")
 curve.plot([0, 1000], [0, 1000 * wrong.mean()], "--", color="#9A9A9A", label="random order")
 curve.set(xlabel="number of entries reviewed", ylabel="number of errors found")
-expected = [row["false positives"] + row["false negatives"] for row in issues.label_rows()]
-places = np.arange(len(expected))
-labels.barh(places - 0.2, wrong.sum(axis=0), 0.38, color="#D55E00", label="wrong")
-labels.barh(places + 0.2, expected, 0.38, color="#0072B2", label="expected by the audit")
+lower, upper = np.transpose([(row["at_least"], row["at_most"]) for row in issues.label_rows()])
+places = np.arange(len(lower))
+labels.barh(places, upper - lower, 0.6, lower, color="#A6CEE3", label="range of the audit")
+labels.plot(wrong.sum(axis=0), places, "o", color="#D55E00", label="wrong")
 labels.set_yticks(places, songs.label_names)
 labels.set(xlabel="number of labels")
 labels.invert_yaxis()
@@ -55,3 +55,12 @@ for axis in (curve, labels):
     axis.legend(frameon=False)
     axis.spines[["top", "right"]].set_visible(False)
 plt.show()
+
+# %%
+# A person who verifies a random sample turns the range into an estimate with a confidence interval.
+sample = issues.sample(100, random_state=0)
+columns = {name: j for j, name in enumerate(songs.label_names)}
+estimate = issues.estimate([wrong[entry["sample"], columns[entry["label"]]] for entry in sample])
+print(f"range of the audit:           {issues.total_range[0]:.0f} to {issues.total_range[1]:.0f}")
+print(f"100 verified random entries:  {estimate.lower:.0f} to {estimate.upper:.0f}")
+print(f"wrong:                        {wrong.sum()}")

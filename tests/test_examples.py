@@ -48,6 +48,11 @@ def check_audit(printed):
     assert all(line.endswith(("false positive", "false negative")) for line in rows)
     found, random = (int(line.split()[i]) for line in lines if "first 100 entries" in line for i in (0, 8))
     assert found > 80 > 5 * random
+    wide, narrow = (numbers(printed, name)[-2:] for name in ("range of the audit", "100 verified random entries"))
+    (wrong,) = numbers(printed, "wrong:")
+    assert wide[0] <= wrong <= wide[1]
+    assert narrow[0] <= wrong <= narrow[1]
+    assert narrow[0] > 0
 
 
 def check_text(printed):
@@ -127,7 +132,8 @@ def check_verified_samples(printed):
         assert less < loss - 0.005
         assert lower < 0.8 * log_loss
         assert higher > f1 + 0.05
-        assert smaller < 0.3 * error
+        assert smaller <= error
+    assert rows[3][3] < rows[2][3] < 0.4 * rows[0][3]  # the rates are estimated from 50 samples on
     gain, largest = rows[0][1] - rows[2][1], rows[0][1] - rows[3][1]
     assert gain > 0.7 * largest  # 50 samples give most of the gain
 

@@ -1,6 +1,6 @@
 """Label audit: error probabilities of observed labels and noise rates."""
 
 from spmld.audit.find import find_label_issues
-from spmld.audit.issues import LabelIssues
+from spmld.audit.issues import ErrorEstimate, LabelIssues
 
-__all__ = ["LabelIssues", "find_label_issues"]
+__all__ = ["ErrorEstimate", "LabelIssues", "find_label_issues"]

@@ -1,27 +1,54 @@
 """LabelIssues: the result of a label audit as tables, files and input for cleanlab."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from spmld._io import writing
 from spmld._table import TextTable
 from spmld._validation import UNIT_INTERVAL, check_scalar_integer
+from spmld.audit.error_scores import ErrorScores
 from spmld.core.losses import logistic
+from spmld.noise.bounds import upper_limit
 
 COLUMNS = ["sample", "label", "given", "probability", "error_probability", "kind"]
 """Columns of the table of entries."""
+LABEL_COLUMNS = ["label", "observed", "positives", "at_least", "at_most"]
+"""Columns of the table of labels."""
 KINDS = {1: "false positive", -1: "false negative"}
 """Kinds of errors by the sign of the label."""
 
 
+class ErrorEstimate(NamedTuple):
+    """Estimated number of wrong entries, from a verified random sample.
+
+    Attributes
+    ----------
+    n_wrong : float
+        Estimate.
+    lower, upper : float
+        Ends of the confidence interval.
+
+    Examples
+    --------
+    >>> from spmld.audit import ErrorEstimate
+    >>> ErrorEstimate(n_wrong=80.0, lower=32.0, upper=159.0).upper  # see `LabelIssues.estimate`
+    159.0
+    """
+
+    n_wrong: float
+    lower: float
+    upper: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelIssues:
-    """Error probabilities of observed labels, the result of `find_label_issues`.
+    """Likely label errors, the result of `find_label_issues`.
 
     Tables are DataFrames if pandas is installed, and lists of dictionaries otherwise.
 
@@ -31,13 +58,8 @@ class LabelIssues:
         The audited labels: 1, -1, and 0 where missing.
     classes : ndarray of shape (2,)
         Encoding of a negative and of a positive label.
-    scores : ndarray of shape (n_samples, n_labels)
-        Out-of-fold log-odds, also of missing labels.
-    error_log_odds : ndarray of shape (n_samples, n_labels)
-        Log-odds that a label is wrong, NaN where missing and -inf where verified.
-    alpha, beta : ndarray of shape (n_labels,)
-        Estimated noise rates: probability that a true negative is labeled positive, and that a true positive is
-        labeled negative.
+    errors : ErrorScores
+        Error probabilities and ranges.
     label_names, sample_names : list
         Names or indices of labels and samples.
 
@@ -51,26 +73,95 @@ class LabelIssues:
     >>> issues = find_label_issues(None, data.X, Y, random_state=0)
     >>> [entry["kind"] for entry in issues.entries(top=3)]
     ['false positive', 'false positive', 'false positive']
+    >>> lower, upper = issues.total_range
+    >>> bool(lower <= (Y != data.Y).sum() <= upper)
+    True
     """
 
     signs: NDArray[np.int8]
     classes: NDArray[Any]
-    scores: NDArray[np.float64]
-    error_log_odds: NDArray[np.float64]
-    alpha: NDArray[np.float64]
-    beta: NDArray[np.float64]
+    errors: ErrorScores
     label_names: list[Any]
     sample_names: list[Any]
 
     @property
+    def error_log_odds(self) -> NDArray[np.float64]:
+        """Log-odds that a label is wrong, NaN where missing and -inf where verified."""
+        return self.errors.error_log_odds
+
+    @property
     def error_probability(self) -> NDArray[np.float64]:
-        """Probability that a label is wrong, NaN where missing."""
+        """Probability that a label is wrong, NaN where missing, see `spmld.audit.error_scores`."""
         return logistic(self.error_log_odds)
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """Out-of-fold probabilities of the estimator that each label is positive."""
-        return logistic(self.scores)
+        """Out-of-fold probabilities that each label is positive, calibrated on the observed labels."""
+        return logistic(self.errors.log_odds)
+
+    @property
+    def total_range(self) -> tuple[float, float]:
+        """Lower and upper end of the number of wrong entries that the data allow."""
+        return self.errors.total_range
+
+    def sample(self, n_entries: int = 50, random_state: Any = None) -> list[dict[str, Any]]:
+        """Return a random sample of the observed entries, to be verified by a person.
+
+        Parameters
+        ----------
+        n_entries : int, default=50
+            Number of entries, limited to those that are observed and not verified.
+        random_state : int, RandomState or None, default=None
+            Seed of the random number generator.
+
+        Returns
+        -------
+        list of dict
+            Entries as in `entries`. Pass the outcome to `estimate`.
+        """
+        indices = np.flatnonzero((self.signs != 0) & ~np.isneginf(self.error_log_odds))
+        n = min(check_scalar_integer("n_entries", n_entries, minimum=1), len(indices))
+        return self._entries(check_random_state(random_state).choice(indices, n, replace=False))
+
+    def estimate(self, wrong: Any, confidence: float = 0.9) -> ErrorEstimate:
+        """Return the estimated number of wrong entries, from a verified random sample.
+
+        The interval is that of Clopper and Pearson (1934), whose coverage is at least the confidence level.
+
+        Parameters
+        ----------
+        wrong : array-like of bool of shape (n_entries,)
+            Whether each entry of `sample` is wrong.
+        confidence : float, default=0.9
+            Confidence level.
+
+        Returns
+        -------
+        ErrorEstimate
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spmld.audit import find_label_issues
+        >>> X, Y = np.eye(4).repeat(50, axis=0), np.eye(4).repeat(50, axis=0)
+        >>> issues = find_label_issues(None, X, Y, random_state=0)
+        >>> issues.estimate([True] * 5 + [False] * 45)  # doctest: +ELLIPSIS
+        ErrorEstimate(n_wrong=80.0, lower=32.18..., upper=159.06...)
+        """
+        values = np.asarray(wrong, dtype=bool)
+        if values.ndim != 1 or len(values) == 0:
+            raise ValueError(f"wrong must be a non-empty sequence of booleans, got {wrong!r}")
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence must be a number between 0 and 1, got {confidence!r}")
+        n, k, m = int(((self.signs != 0) & ~np.isneginf(self.error_log_odds)).sum()), int(values.sum()), len(values)
+        level = (1 + confidence) / 2
+        lower = 1 - float(upper_limit(m - k, m, level))
+        return ErrorEstimate(n * k / m, n * lower, n * float(upper_limit(k, m, level)))
+
+    def mark_verified(self, verified: NDArray[np.bool_]) -> "LabelIssues":
+        """Return the issues with error probabilities of 0 for verified entries."""
+        error_log_odds = np.where(verified, -np.inf, self.error_log_odds)
+        return replace(self, errors=replace(self.errors, error_log_odds=error_log_odds))
 
     def order(self) -> NDArray[np.intp]:
         """Return the indices of the observed entries in the flattened matrix, by descending error probability."""
@@ -86,6 +177,10 @@ class LabelIssues:
             order = order[self.error_probability.flat[order] >= threshold]
         if top is not None:
             order = order[: check_scalar_integer("top", top, minimum=0)]
+        return self._entries(order)
+
+    def _entries(self, order: NDArray[np.intp]) -> list[dict[str, Any]]:
+        """Return entries, given by their indices in the flattened matrix."""
         l = self.signs.shape[1]
         error_probability, probabilities = self.error_probability, self.probabilities
         return [
@@ -120,32 +215,34 @@ class LabelIssues:
 
     def label_rows(self) -> list[dict[str, Any]]:
         """Return the rows of `per_label` as dictionaries."""
-        return [
-            {"label": name, **counts, "alpha": float(alpha), "beta": float(beta)}
-            for name, counts, alpha, beta in zip(self.label_names, self._counts(0), self.alpha, self.beta, strict=True)
-        ]
+        n_observed, n_positives = (self.signs != 0).sum(axis=0), (self.signs > 0).sum(axis=0)
+        lower, upper = self.errors.label_range.T
+        ends = np.floor(lower).astype(int).tolist(), np.ceil(upper).astype(int).tolist()
+        columns = (self.label_names, n_observed.tolist(), n_positives.tolist(), *ends)
+        return [dict(zip(LABEL_COLUMNS, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def per_label(self) -> Any:
-        """Return, for each label, the number of observed entries and positives, expected errors and noise rates.
+        """Return, for each label, the number of observed entries and positives, and the range of wrong entries.
 
         Returns
         -------
         DataFrame or list of dict
-            Columns: label, observed, positives, false positives, false negatives (expected numbers), error_rate (the
-            expected fraction of wrong entries), alpha and beta.
+            Columns: label, observed, positives, at_least and at_most (wrong entries that the data allow).
         """
         return _to_frame(self.label_rows())
 
     def per_sample(self) -> Any:
-        """Return, for each sample, the number of observed entries and positives, expected errors and label quality.
+        """Return, for each sample, the number of observed entries and positives, and label quality.
 
         Returns
         -------
         DataFrame or list of dict
-            Columns as in `per_label`, without the noise rates, and quality, see `sample_quality`.
+            Columns: sample, observed, positives, and quality, see `sample_quality`.
         """
-        rows = zip(self.sample_names, self._counts(1), self.sample_quality().tolist(), strict=True)
-        return _to_frame([{"sample": name, **counts, "quality": quality} for name, counts, quality in rows])
+        n_observed, n_positives = (self.signs != 0).sum(axis=1), (self.signs > 0).sum(axis=1)
+        columns = (self.sample_names, n_observed.tolist(), n_positives.tolist(), self.sample_quality().tolist())
+        names = ("sample", "observed", "positives", "quality")
+        return _to_frame([dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)])
 
     def sample_quality(self) -> NDArray[np.float64]:
         """Return the label quality score of each sample: the probability that all of its observed labels are correct.
@@ -158,21 +255,6 @@ class LabelIssues:
         ndarray of shape (n_samples,)
         """
         return np.exp(np.where(self.signs != 0, np.log1p(-self.error_probability), 0.0).sum(axis=1))
-
-    def _counts(self, axis: int) -> list[dict[str, Any]]:
-        observed, positive = self.signs != 0, self.signs > 0
-        error_probability = np.where(observed, self.error_probability, 0.0)
-        n_observed = observed.sum(axis=axis)
-        undefined = np.full(len(n_observed), np.nan)
-        columns = {
-            "observed": n_observed,
-            "positives": positive.sum(axis=axis),
-            "false positives": (error_probability * positive).sum(axis=axis),
-            "false negatives": (error_probability * ~positive).sum(axis=axis),
-            "error_rate": np.divide(error_probability.sum(axis=axis), n_observed, out=undefined, where=n_observed > 0),
-        }
-        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def to_csv(self, path: str | os.PathLike[str], top: int | None = None, threshold: float | None = None) -> None:
         """Write `table` to a CSV file. No incomplete file is left if writing fails.
@@ -214,16 +296,22 @@ class LabelIssues:
                 f"cleanlab does not support missing labels, got {int(is_missing.sum())} of {is_missing.size}; use "
                 'missing="predict" to replace them with predictions'
             )
-        positive = np.where(is_missing, self.scores > 0, self.signs > 0)
+        positive = np.where(is_missing, self.errors.log_odds > 0, self.signs > 0)
         return [np.flatnonzero(row).tolist() for row in positive], self.probabilities
+
+    def summary(self) -> str:
+        """Return the range of wrong entries in a sentence, and a second one if the labels cannot be judged."""
+        n, (lower, upper) = int((self.signs != 0).sum()), self.total_range
+        text = f"of {n} observed entries, {lower:.0f} to {upper:.0f} are wrong"
+        if self.errors.noise.verified and self.errors.noise.identified:
+            text += f", about {np.nansum(self.error_probability):.0f} by the rates of the verified entries"
+        if self.errors.weak:
+            text += ". The features predict the labels too weakly to judge them"
+        return text
 
     def __repr__(self) -> str:
         n, l = self.signs.shape
-        positives, negatives = (float(self.error_probability[self.signs == sign].sum()) for sign in (1, -1))
-        return (
-            f"LabelIssues: {int((self.signs != 0).sum())} observed entries of {n} samples and {l} labels; estimated "
-            f"{positives + negatives:.0f} wrong (false positives {positives:.0f}, false negatives {negatives:.0f})"
-        )
+        return f"LabelIssues of {n} samples and {l} labels: {self.summary()}"
 
     def _repr_html_(self) -> str:
         return TextTable.from_records(self.entries(top=10), title=repr(self)).to_html()

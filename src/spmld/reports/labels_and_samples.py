@@ -46,7 +46,7 @@ def _label_rows(data: ReportData) -> list[dict[str, Any]]:
     if data.thresholds is not None:
         columns["threshold"] = data.thresholds.tolist()
     if data.issues is not None:
-        columns["expected errors"] = [row["error_rate"] for row in data.issues.label_rows()]
+        columns["wrong, at most"] = [row["at_most"] for row in data.issues.label_rows()]
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -90,7 +90,7 @@ def _join(names: list[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
-_RATES = "alpha: rate of false positives among true negatives. beta: rate of false negatives among true positives."
+_RANGE = "at_least, at_most: numbers of wrong entries that the data allow."
 
 
 def likely_errors(data: ReportData) -> Section | None:
@@ -98,14 +98,14 @@ def likely_errors(data: ReportData) -> Section | None:
     if data.issues is None:
         return None
     rows = [{**row, "sample": data.audited_names[row["sample"]]} for row in data.issues.entries(data.top)]
-    expected = sorted(data.issues.label_rows(), key=lambda row: -(row["error_rate"] or 0))
+    labels = sorted(data.issues.label_rows(), key=lambda row: -row["at_most"])
     text = (
-        f"Labels of {data.audited_samples} that out-of-fold models flag as likely errors. The order is more "
-        "reliable than the probabilities."
+        f"Labels of {data.audited_samples} that out-of-fold models flag as likely errors: "
+        f"{data.issues.summary()}. Error probabilities are those of the upper end."
     )
     tables = [
         TextTable.from_records(rows, "Most likely errors"),
-        TextTable.from_records(expected, "Expected errors", _RATES),
+        TextTable.from_records(labels, "Wrong entries by label", _RANGE),
     ]
     return Section("errors", "Likely label errors", text, tables)
 
