@@ -109,6 +109,23 @@ def check_sparse(X: Any, name: str = "X") -> None:
         raise ValueError(f"{name} is a sparse matrix with invalid indices: {error}") from None
 
 
+def check_masked(X: Any) -> None:
+    """Raise ValueError if features are a masked array with masked values, which other libraries use as data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld._arrays import check_masked
+    >>> check_masked(np.ma.array([[1.0, 2.0]], mask=[[False, True]]))
+    Traceback (most recent call last):
+    ValueError: X is a masked array with 1 masked values; pass X.filled(np.nan) to an imputer first
+    """
+    if isinstance(X, np.ma.MaskedArray) and (n_masked := int(np.ma.getmaskarray(X).sum())):
+        raise ValueError(
+            f"X is a masked array with {n_masked} masked values; pass X.filled(np.nan) to an imputer first"
+        )
+
+
 def to_dense(values: Any, name: str) -> Any:
     """Return a valid sparse matrix as a NumPy array, and anything else unchanged."""
     if not sp.issparse(values):

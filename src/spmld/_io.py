@@ -62,10 +62,11 @@ def reading(path: StrPath, kind: str) -> Iterator[Path]:
 def writing(path: StrPath) -> Iterator[Path]:
     """Yield a temporary file in the same folder. It is renamed to `path` if the block succeeds, and deleted if not.
 
-    An OSError in the block, such as that of a full disk, is raised with the name of the file. Temporary files of killed
-    processes are deleted too, after an hour.
+    If `path` is a symbolic link, the file that it points to is written, and the link stays. An OSError in the block,
+    such as that of a full disk, is raised with the name of the file. Temporary files of killed processes are deleted
+    too, after an hour.
     """
-    file = Path(path)
+    file = link_target(path)
     if not file.parent.is_dir():
         raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
     # The temporary name has the same extension, because some libraries choose the format by it or append their own.
@@ -79,6 +80,12 @@ def writing(path: StrPath) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # on a disk that has become read-only
             part.unlink(missing_ok=True)
+
+
+def link_target(path: StrPath) -> Path:
+    """Return the file that a symbolic link points to, which need not exist; other paths are unchanged."""
+    file = Path(path)
+    return Path(os.path.realpath(file)) if file.is_symlink() else file
 
 
 def write_error(path: StrPath, error: OSError) -> OSError:

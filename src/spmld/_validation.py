@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import RealNotInt as RealNotInt
 from sklearn.utils._param_validation import StrOptions as StrOptions
 from sklearn.utils._param_validation import validate_params as validate_params
 
-from spmld._arrays import check_sparse
+from spmld._arrays import check_masked, check_sparse
 
 
 class HasMethods(_param_validation.HasMethods):
@@ -59,12 +59,15 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
 def indexable(*arrays: Any) -> list[Any]:
     """Return arrays whose rows can be selected, as scikit-learn's `indexable`; sparse matrices are checked.
 
+    The first array has the features, which must not be masked.
+
     Examples
     --------
     >>> from spmld._validation import indexable
     >>> indexable([[1], [2]], None)
     [[[1], [2]], None]
     """
+    check_masked(arrays[0])
     for array in arrays:
         if sp.issparse(array):
             check_sparse(array)

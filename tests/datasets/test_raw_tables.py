@@ -81,10 +81,11 @@ def test_notes_name_the_column_and_the_option():
         from_frame(frame, tags="tags")
     texts = [str(note.message) for note in notes]
     for text in (
-        "column 'song_id' looks like an identifier and is not used as a feature (id='song_id')",
-        "column 'index_nr' looks like an identifier and is not used as a feature (id='index_nr')",
+        "column 'song_id' looks like an identifier and is not used as a feature (id='song_id' or category='song_id')",
+        "column 'index_nr' looks like an identifier and is not used as a feature (id='index_nr' or number='index_nr')",
         "column 'review' is encoded as text (text='review' or drop='review')",
-        "1 values of column 'price' are not numbers, such as 'about 4'; they are treated as missing",
+        "1 of 60 values of column 'price' cannot be read as numbers, such as 'about 4'; they are treated as missing "
+        "(category='price')",
     ):
         assert text in texts
 
@@ -154,11 +155,12 @@ def test_columns_of_the_same_name_are_noted(name, tmp_path):
 
 def test_ambiguous_dates_are_noted():
     frame = pd.DataFrame({"date": ["03/04/2021", "05/06/2022", "07/08/2020"] * 9, "label_a": [0, 1, 1] * 9})
+    frame["x"] = np.arange(27) / 7
     with pytest.warns(TableWarning, match=r"'date', such as '03/04/2021', are read as month/day/year \(day_first=True"):
         from_frame(frame)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert from_frame(frame, day_first=True).encoder.date_formats_ == {"date": ("%d/%m/%Y", False)}
+        assert from_frame(frame, day_first=True).encoder.date_formats_ == {"date": (["%d/%m/%Y"], False)}
         from_frame(frame.assign(date=["03/04/2021", "05/06/2022", "27/08/2020"] * 9))
 
 

@@ -54,3 +54,13 @@ def test_suggested_columns_have_labels_or_repeated_tags():
     with pytest.raises(TableError) as error:
         from_frame(frame)
     assert str(error.value).endswith("look like labels or tags: good, mood (tags='mood' or labels='good')")
+
+
+def test_notes_name_spellings_that_are_merged_and_tags_that_may_be_the_same():
+    frame = pd.DataFrame({"x": [1.5, 2.5, 3.5, 4.5], "tags": ["Sad", "sad; hip hop", "sad\u200b", "hip-hop"]})
+    notes = [note.text for note in read_label_columns(frame, TableRoles(tags="tags")).notes]
+    assert notes == [
+        "tags that look the same are merged: 'sad\\u200b' is read as 'sad'",
+        "tags that differ only in case or width are merged: 'Sad' is read as 'sad'",
+        "tags 'hip hop' and 'hip-hop' are different labels; if they are the same, use one spelling",
+    ]

@@ -6,7 +6,8 @@ import pytest
 
 from spmld import MaskedLogistic
 from spmld.labels import read_labels, read_tags
-from spmld.labels.tags import split_tags
+from spmld.labels.tags import guess_separator, split_tags, unclear_separators
+from spmld.labels.words import label_words, to_number
 
 SIGNS = np.array([[1, -1], [-1, 1], [0, 1]])
 
@@ -116,7 +117,22 @@ def test_names_of_a_model_in_another_case():
     assert read_tags(["ROCK"], names=["rock"], tag_case="keep").unknown == {"ROCK": 1}
 
 
-@pytest.mark.parametrize("words", [("wahr", "falsch"), ("j", "n"), ("t", "f"), ("✓", "no"), ("✔", "0")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("wahr", "falsch"),
+        ("j", "n"),
+        ("t", "f"),
+        ("✓", "no"),
+        ("✔", "0"),
+        ("oui", "non"),
+        ("sí", "NO"),
+        ("tak", "nie"),
+        ("ja", "nej"),
+        ("Да", "нет"),
+        ("✓", "✗"),
+    ],
+)
 def test_other_words_are_labels(words):
     positive, negative = words
     np.testing.assert_array_equal(read_labels([[positive, negative], [negative, positive]]).signs, [[1, -1], [-1, 1]])
@@ -132,3 +148,64 @@ def test_single_brackets_are_part_of_a_tag_and_empty_items_are_not_tags():
     assert split_tags("set [live]", ";") == ["set [live]"]
     assert split_tags(["a", None, " ", " b "], None) == ["a", "b"]
     assert split_tags(float("nan"), ";") is None
+
+
+@pytest.mark.parametrize(
+    "spelling", ["caf\u00e9 noir", "cafe\u0301\u00a0noir", "CAF\u00c9 NOIR", "caf\u00e9\u200b noir"]
+)
+def test_spellings_of_a_tag_are_one_label(spelling):
+    values = ["caf\u00e9 noir; calm", "caf\u00e9 noir", spelling, "calm"]
+    tags = read_tags(values)
+    assert tags.names == ["caf\u00e9 noir", "calm"]
+    np.testing.assert_array_equal(tags.Y[:, 0], [1, 1, 1, 0])
+    assert set(tags.merged) == {spelling} - {"caf\u00e9 noir"}
+    kept = read_tags(values, tag_case="keep")
+    assert (len(kept.names) == 2) == (spelling != "CAF\u00c9 NOIR")  # those that look the same
+    np.testing.assert_array_equal(read_tags([spelling], names=["caf\u00e9 noir"]).Y, [[1]])
+
+
+def test_full_width_tags_and_words_are_read():
+    assert read_tags(["\uff32\uff2f\uff23\uff2b; sad", "rock", "Rock", "rock"]).names == ["rock", "sad"]
+    signs = read_labels([["\uff59\uff45\uff53", "no\u200b"], ["\ufeffno", "✔\ufe0f"]]).signs
+    np.testing.assert_array_equal(signs, [[1, -1], [-1, 1]])
+
+
+def test_names_of_labels_have_no_invisible_characters():
+    tags = read_tags(["sad\u200b; \u200b", "\u200bsad\u200b"])
+    assert tags.names == ["sad"]
+    np.testing.assert_array_equal(read_tags(["sad", "\u200b"]).Y, [[1], [np.nan]])
+
+
+def test_tags_that_differ_in_hyphens_are_reported():
+    assert read_tags(["hip hop; c", "hip-hop; c++", "Hip_Hop"]).similar == [("Hip_Hop", "hip hop", "hip-hop")]
+    assert read_tags(["Rock; rock"], tag_case="keep").similar == []
+
+
+def test_a_slash_is_a_separator_only_if_other_values_have_its_tags():
+    bands = ["AC/DC", "Queen", "AC/DC", "Abba", "AC/DC"]
+    assert read_tags(bands).names == ["AC/DC", "Abba", "Queen"]
+    assert read_tags(["rock/pop", "pop", "rock/folk", "folk"]).names == ["folk", "pop", "rock"]
+    assert read_tags(bands, sep="/").names == ["AC", "Abba", "DC", "Queen"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "sep", "unclear"),
+    [
+        (["rock; pop", "pop; jazz", "jazz"], ";", {}),
+        (["rock, pop", "pop", "jazz, pop"], ",", {}),
+        (["rock; pop", "hip-hop, rock&roll", "pop; jazz"], ";", {",": "hip-hop, rock&roll"}),
+        (["Earth, Wind & Fire", "Queen", "Abba"], ",", {",": "Earth, Wind & Fire"}),
+        (["AC/DC", "Queen"], None, {"/": "AC/DC"}),
+        (["rock; AC/DC", "rock; pop"], ";", {"/": "rock; AC/DC"}),
+    ],
+)
+def test_separators_that_make_the_guess_unclear(texts, sep, unclear):
+    assert guess_separator(texts) == sep
+    assert unclear_separators(texts, sep) == unclear
+
+
+def test_words_can_be_passed_and_take_precedence():
+    words = label_words(positive=["Detected", "+"], negative=["x"], missing=["no"])
+    assert [to_number(word, words) for word in ("detected", " + ", "X", "yes", "0")] == [1, 1, 0, 1, 0]
+    assert np.isnan(to_number("No", words))
+    assert to_number("no") == 0

@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 
 from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import column_kind, date_parts, to_categories, to_dates, to_numbers
+from spmld.preprocessing.columns import column_kind, to_categories, to_numbers
+from spmld.preprocessing.dates import date_parts, to_dates
 
 
 def test_days_of_the_week_are_equally_spaced_and_repeat():
-    days = to_dates(pd.Series(pd.date_range("2024-01-01", periods=14).astype(str)), "ISO8601")
+    days = to_dates(pd.Series(pd.date_range("2024-01-01", periods=14).astype(str)), ["ISO8601"])
     parts = date_parts(days, "d", hours=False)
     angles = np.unwrap(np.arctan2(parts["d_weekday_sin"], parts["d_weekday_cos"]))
     np.testing.assert_allclose(np.diff(angles), 2 * np.pi / 7)
@@ -17,7 +18,7 @@ def test_days_of_the_week_are_equally_spaced_and_repeat():
 
 
 def test_the_time_of_day_is_a_cycle_of_one_day():
-    times = to_dates(pd.Series(["2024-01-01 06:00", "2024-01-02 06:00", "2024-01-01 18:00"]), "ISO8601")
+    times = to_dates(pd.Series(["2024-01-01 06:00", "2024-01-02 06:00", "2024-01-01 18:00"]), ["ISO8601"])
     parts = date_parts(times, "d", hours=True)
     np.testing.assert_allclose(parts["d_hour_sin"], [1, 1, -1], atol=1e-9)
     np.testing.assert_allclose(parts["d_hour_cos"], 0, atol=1e-9)
@@ -27,14 +28,14 @@ def test_the_time_of_day_is_a_cycle_of_one_day():
 
 
 def test_times_with_a_zone_are_those_of_utc():
-    dates = to_dates(pd.Series(["2024-01-31T23:30:00Z", "2024-02-01T01:30:00+02:00"]), "ISO8601")
+    dates = to_dates(pd.Series(["2024-01-31T23:30:00Z", "2024-02-01T01:30:00+02:00"]), ["ISO8601"])
     assert dates.tolist() == [pd.Timestamp("2024-01-31 23:30")] * 2
 
 
 def test_infinite_numbers_are_missing_and_durations_are_seconds():
     np.testing.assert_array_equal(to_numbers(pd.Series([1.0, np.inf, -np.inf])), [1, np.nan, np.nan])
     np.testing.assert_array_equal(to_numbers(pd.Series(pd.to_timedelta(["1min", "2s"]))), [60, 2])
-    np.testing.assert_array_equal(to_numbers(pd.Series(["1.234,5", "1,5", "1,234,5"])), [np.nan, 1.5, np.nan])
+    np.testing.assert_array_equal(to_numbers(pd.Series(["1.234,5", "1,5", "1,234,5"])), [1234.5, 1.5, np.nan])
 
 
 def test_categories_ignore_surrounding_spaces():

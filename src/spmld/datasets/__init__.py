@@ -11,7 +11,6 @@ from spmld.datasets.matlab import read_mat
 from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.openml import read_openml
 from spmld.datasets.planted import make_planted
-from spmld.datasets.problems import TableError, TableProblem, TableWarning
 from spmld.datasets.raw_tables import read_table
 from spmld.datasets.registry import DatasetInfo, RemoteFile, dataset_info, list_datasets
 from spmld.datasets.roles import TableRoles
@@ -27,6 +26,7 @@ from spmld.datasets.tables import (
     write_csv,
     write_parquet,
 )
+from spmld.preprocessing.problems import TableError, TableProblem, TableWarning
 
 __all__ = [
     "Dataset",

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import check_sparse
+from spmld._arrays import check_masked, check_sparse
 from spmld.labels import read_labels
 
 
@@ -45,6 +45,8 @@ class Dataset:
         The fitted encoder that made X from the columns of a table.
     roles : TableRoles, optional
         Roles of the columns of the table.
+    columns : dict, optional
+        Kind of each feature column of the table, and how its values are read.
 
     Examples
     --------
@@ -68,8 +70,10 @@ class Dataset:
     sample_names: Any = None
     encoder: Any = None
     roles: Any = None
+    columns: Any = None
 
     def __post_init__(self) -> None:
+        check_masked(self.X)
         if sp.issparse(self.X):
             check_sparse(self.X)
         X = self.X.tocsr() if sp.issparse(self.X) else np.asarray(self.X)
@@ -108,7 +112,7 @@ class Dataset:
         trusted = None if self.trusted is None else self.trusted[samples]
         names = self.feature_names, self.label_names, self.name
         rows = None if self.sample_names is None else [self.sample_names[i] for i in samples]
-        table = {"encoder": self.encoder, "roles": self.roles}
+        table = {"encoder": self.encoder, "roles": self.roles, "columns": self.columns}
         return Dataset(self.X[samples], self.Y[samples], *names, trusted=trusted, sample_names=rows, **table)
 
     X_train, Y_train = _samples("X", "train"), _samples("Y", "train")

@@ -46,6 +46,8 @@ class Description:
         See above; NaN if no entry of the label is observed. The imbalance of a label without a positive is infinite.
     positives_per_sample : ndarray of shape (n_samples,)
         Number of observed positives of each sample.
+    columns : dict
+        Kind of each feature column of a table, and how its values are read; empty for other formats.
 
     Examples
     --------
@@ -53,7 +55,7 @@ class Description:
     """
 
     def __init__(self, data: Dataset):
-        self.name, self.label_names = data.name, list(data.label_names)
+        self.name, self.label_names, self.columns = data.name, list(data.label_names), dict(data.columns or {})
         (self.n_samples, self.n_labels), self.n_features = data.Y.shape, data.X.shape[1]
         self.n_train, self.n_test = (None if part is None else len(part) for part in (data.train, data.test))
         n_nonzero = data.X.count_nonzero() if sp.issparse(data.X) else np.count_nonzero(data.X)

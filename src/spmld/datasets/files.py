@@ -46,7 +46,7 @@ WRITERS: dict[str, Callable[..., None]] = {
     "parquet": write_parquet,
     "xc": write_xc,
 }
-_OTHER_EXTENSIONS = {**EXTENSIONS, "svm": "libsvm", "txt": "xc"}
+_EXTENSIONS = {**EXTENSIONS, **{kind: kind for kind in ("arff", "libsvm", "mat", "npz")}, "svm": "libsvm", "txt": "xc"}
 
 
 def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) -> Dataset:
@@ -151,7 +151,7 @@ def _format_of_extension(path: StrPath) -> str:
     if kind := table_format(path):
         return kind
     extension = Path(path).suffix.lower().removeprefix(".")
-    return _OTHER_EXTENSIONS.get(extension, extension)
+    return _EXTENSIONS.get(extension, extension)
 
 
 def _find_format(path: StrPath, format: str | None, formats: dict[str, Any]) -> str:
@@ -160,8 +160,8 @@ def _find_format(path: StrPath, format: str | None, formats: dict[str, Any]) -> 
         return kind
     if format:
         raise ValueError(f"unknown format {format!r}; supported: {', '.join(formats)}")
-    extensions = [*formats, *(other for other, kind in _OTHER_EXTENSIONS.items() if kind in formats)]
+    extensions = sorted(f".{extension}" for extension, kind in _EXTENSIONS.items() if kind in formats)
     raise ValueError(
-        f'unknown file extension "{Path(path).suffix}" of {path}; supported: '
-        f"{', '.join(f'.{extension}' for extension in sorted(extensions))}. Pass format= for other extensions"
+        f'unknown file extension "{Path(path).suffix}" of {path}; supported: {", ".join(extensions)}. '
+        "Pass format= for other extensions"
     )

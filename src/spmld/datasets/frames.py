@@ -1,4 +1,4 @@
-"""Data sets from and to pandas DataFrames."""
+"""Data sets from and to data frames."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -8,13 +8,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from spmld._frames import to_pandas
 from spmld._io import need
 from spmld.datasets.dataset import Dataset
-from spmld.datasets.problems import TableError, TableProblem, TableWarning
 from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, first, read_label_columns
 from spmld.labels.words import to_number
 from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import IGNORED_KINDS, column_kind, is_ambiguous, to_numbers
+from spmld.preprocessing.columns import IGNORED_KINDS, column_kind, duplicated_rows, is_typed, to_numbers
+from spmld.preprocessing.notes import column_notes, describe_columns
+from spmld.preprocessing.numbers import parse_number
+from spmld.preprocessing.problems import TableError, TableProblem, TableWarning
 
 
 def from_frame(
@@ -34,7 +37,7 @@ def from_frame(
     Parameters
     ----------
     frame : DataFrame
-        Table with a row for each sample.
+        Table with a row for each sample, of pandas, polars or another library that narwhals supports.
     name : str, default=""
         Name of the data set.
     source : str, default=""
@@ -44,8 +47,7 @@ def from_frame(
     trusted : str, optional
         Column with 1 or yes for each sample whose labels are verified.
     **roles
-        Roles of the columns: ``labels``, ``prefix``, ``tags``, ``tag_sep``, ``untagged``, ``empty_is``, ``id``,
-        ``text``, ``drop``, ``tag_case`` and ``day_first``; see `TableRoles`.
+        Roles of the columns, such as ``labels``, ``tags``, ``id``, ``text``, ``number`` and ``drop``; see `TableRoles`.
 
     Raises
     ------
@@ -55,7 +57,8 @@ def from_frame(
     Warns
     -----
     TableWarning
-        For columns that are not used as features, such as identifiers.
+        For columns that are not used as features, such as identifiers, for guesses about the values of columns, and
+        for duplicate rows.
 
     Examples
     --------
@@ -72,7 +75,7 @@ def from_frame(
     ['loud', 'rock', 'sad']
     """
     table = TableRoles(**roles)
-    frame = frame.rename(columns=str)
+    frame = to_pandas(frame, "frame").rename(columns=str)
     problems = table.find_problems(list(frame.columns))
     if len(frame) == 0:
         problems.append(TableProblem("the table has no samples"))
@@ -88,12 +91,15 @@ def from_frame(
         raise TableError(problems, source)
     try:
         if encode:
-            X = encode_features(features, list(table.text), day_first=table.day_first)
+            X = encode_features(features, table)
         else:
             X = TableFeatures(_to_array(features), list(features.columns), {})
+    except TableError as error:
+        raise TableError(error.problems, source) from None
     except ValueError as error:
         raise TableError([TableProblem(str(error))], source) from error
-    for note in [*labels.notes, *_notes(X, features, table), *_id_notes(frame, table)]:
+    notes = [*labels.notes, *_notes(X, features, table), *_id_notes(frame, table), *_duplicate_notes(frame, X, table)]
+    for note in notes:
         warnings.warn(TableWarning(note), stacklevel=2)
     table = replace(table, tag_sep=labels.tag_sep or table.tag_sep)
     return Dataset(
@@ -106,6 +112,7 @@ def from_frame(
         sample_names=sample_names(frame, table),
         encoder=X.encoder,
         roles=table,
+        columns=describe_columns(X.kinds, X.encoder),
     )
 
 
@@ -119,16 +126,34 @@ class TableFeatures:
     encoder: TableEncoder | None = None
 
 
-def encode_features(features: Any, text: list[str], *, day_first: bool = False) -> TableFeatures:
+def encode_features(features: Any, roles: TableRoles) -> TableFeatures:
     """Return features as an array; they are unchanged if they are numbers without missing values."""
-    kinds = {name: "text" if name in text else column_kind(features[name]) for name in features.columns}
-    used = [name for name, kind in kinds.items() if kind not in IGNORED_KINDS]
-    if used and all(getattr(features[name].dtype, "kind", "O") in "biuf" for name in used):
-        values = np.column_stack([to_numbers(features[name]).to_numpy() for name in used])
-        if not np.isnan(values).any():
-            return TableFeatures(values, used, kinds)
-    encoder = TableEncoder(text=text, day_first=day_first).fit(features)
-    return TableFeatures(encoder.transform(features), list(encoder.get_feature_names_out()), encoder.kinds_, encoder)
+    declared: dict[str, Any] = {kind: list(getattr(roles, kind)) for kind in ("text", "number", "category", "date")}
+    unchanged = _plain_numbers(
+        features, {name for kind, names in declared.items() if kind != "number" for name in names}
+    )
+    if unchanged is not None:
+        return unchanged
+    encoder = TableEncoder(**declared, day_first=roles.day_first, decimal=roles.decimal, strict=roles.strict)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)  # the notes have these values, and the options for them
+        values = encoder.fit(features).transform(features)
+    return TableFeatures(values, list(encoder.get_feature_names_out()), encoder.kinds_, encoder)
+
+
+def _plain_numbers(features: Any, encoded: set[str]) -> TableFeatures | None:
+    """Return features that are numbers without missing values; None if another column has to be encoded."""
+    kinds: dict[str, str] = {}
+    for name in sorted(features.columns, key=lambda name: features[name].dtype.kind in "biuf"):  # the others first
+        kinds[name] = "encoded" if name in encoded else column_kind(features[name])
+        if kinds[name] not in IGNORED_KINDS and (kinds[name] != "number" or features[name].dtype.kind not in "biuf"):
+            return None
+    used = [name for name in features.columns if kinds[name] not in IGNORED_KINDS]
+    if not used:
+        return None
+    values = np.column_stack([to_numbers(features[name]).to_numpy() for name in used])
+    missing = np.isnan(values).any()
+    return None if missing else TableFeatures(values, used, {name: kinds[name] for name in features.columns})
 
 
 def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
@@ -139,28 +164,49 @@ def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
     return column.astype(object).where(column.notna(), "").tolist()
 
 
+def identifier_text(value: Any) -> str:
+    """Return an identifier as text; 7, 7.0 and 007 are equal, since formats store numbers in different ways.
+
+    Examples
+    --------
+    >>> from spmld.datasets.frames import identifier_text
+    >>> identifier_text(7.0), identifier_text("007"), identifier_text(" S7 ")
+    ('7', '7', 'S7')
+    """
+    text = str(value).strip()
+    return str(int(text.removesuffix(".0"))) if text.removesuffix(".0").isdecimal() else text
+
+
 def _notes(X: TableFeatures, features: Any, roles: TableRoles) -> list[TableProblem]:
-    """Return notes about columns that are ignored, detected as text, or have values that are not clear."""
+    """Return notes about columns that are ignored or detected as text, and about guesses."""
     notes: list[TableProblem] = []
     for name, kind in X.kinds.items():
-        column = features[name]
         if kind in IGNORED_KINDS:
-            named = kind in ("identifier", "row number") and roles.id is None and not name.startswith("Unnamed")
-            options = (("id", name),) if named else ()
-            notes.append(TableProblem(f"column {name!r} {IGNORED_KINDS[kind]} and is not used as a feature", options))
+            options: list[tuple[str, str]] = []
+            if kind in ("identifier", "row number") and not name.startswith("Unnamed"):
+                options += [("id", name)] if roles.id is None else []
+                other = "number" if is_typed(features[name]) else "category"
+                options += [(other, name)] if kind == "identifier" else []
+            text = f"column {name!r} {IGNORED_KINDS[kind]} and is not used as a feature"
+            notes.append(TableProblem(text, tuple(options)))
         elif kind == "text" and name not in roles.text:
             notes.append(TableProblem(f"column {name!r} is encoded as text", (("text", name), ("drop", name))))
-        elif kind == "number" and getattr(column.dtype, "kind", "O") not in "biufm":
-            invalid = column[column.notna() & to_numbers(column).isna()]
-            if len(invalid):
-                text = f"{len(invalid)} values of column {name!r} are not numbers, such as {str(invalid.iloc[0])!r}"
-                notes.append(TableProblem(f"{text}; they are treated as missing"))
-        elif kind == "date" and X.encoder is not None and not roles.day_first:
-            values = column.dropna()
-            if is_ambiguous(values, X.encoder.date_formats_[name][0]):
-                text = f"dates of column {name!r}, such as {str(values.iloc[0])!r}, are read as month/day/year"
-                notes.append(TableProblem(text, (("day_first", "True"),)))
+        if X.encoder is not None:
+            notes += column_notes(features[name], X.encoder)
     return notes
+
+
+def _duplicate_notes(frame: Any, X: TableFeatures, roles: TableRoles) -> list[TableProblem]:
+    """Return a note with the number of rows that are equal to another one in all columns but identifiers."""
+    names = [
+        name for name in frame.columns if name != roles.id and X.kinds.get(name) not in ("identifier", "row number")
+    ]
+    n_duplicates = int(duplicated_rows(frame[names]).sum())
+    if not n_duplicates:
+        return []
+    duplicates = "is a duplicate" if n_duplicates == 1 else "are duplicates"
+    text = f"{n_duplicates} of {len(frame)} rows {duplicates} of another row"
+    return [TableProblem(f"{text}; held-out quality is too high if copies are in several folds")]
 
 
 def _id_notes(frame: Any, roles: TableRoles) -> list[TableProblem]:
@@ -179,8 +225,13 @@ def _read_trusted(frame: Any, column: str, problems: list[TableProblem]) -> NDAr
     return values == 1
 
 
-def select_columns(frame: Any, columns: dict[str, str | None], kind: str) -> NDArray[np.float64]:
-    """Return the columns of features or labels by name; a column that is None raises an error."""
+def select_columns(
+    frame: Any, columns: dict[str, str | None], kind: str, decimal: str | None = None
+) -> NDArray[np.float64]:
+    """Return the columns of features or labels by name; a column that is None raises an error.
+
+    `decimal` is the decimal separator of text such as 1,234, which raises an error without it.
+    """
     absent = [name for name, column in columns.items() if column is None]
     if absent:
         raise ValueError(
@@ -189,7 +240,7 @@ def select_columns(frame: Any, columns: dict[str, str | None], kind: str) -> NDA
         )
     if frame.shape[0] == 0:
         raise ValueError("the file has no samples")
-    return _to_array(frame[list(columns.values())])
+    return _to_array(frame[list(columns.values())], decimal)
 
 
 def to_frame(data: Dataset) -> Any:
@@ -203,12 +254,12 @@ def to_frame(data: Dataset) -> Any:
     return pandas.concat([pandas.DataFrame(X, columns=list(data.feature_names)), labels], axis=1)
 
 
-def _to_array(frame: Any) -> NDArray[np.float64]:
-    arrays = [_column_to_floats(frame[column]) for column in frame.columns]
+def _to_array(frame: Any, decimal: str | None = None) -> NDArray[np.float64]:
+    arrays = [_column_to_floats(frame[column], decimal) for column in frame.columns]
     return np.column_stack(arrays) if arrays else np.empty((len(frame), 0))
 
 
-def _column_to_floats(column: Any) -> NDArray[np.float64]:
+def _column_to_floats(column: Any, decimal: str | None) -> NDArray[np.float64]:
     if column.dtype.kind in "biuf" and isinstance(column.dtype, np.dtype):
         return column.to_numpy(dtype=float)
     floats = np.empty(len(column))
@@ -216,8 +267,12 @@ def _column_to_floats(column: Any) -> NDArray[np.float64]:
         try:
             floats[i] = to_number(value)
         except (TypeError, ValueError):
-            raise ValueError(
-                f"column {column.name!r} contains {value!r}, which is not a number: encode the column, for example "
-                "with spmld.preprocessing.TableEncoder, or drop it"
-            ) from None
+            number = parse_number(value)
+            if number is None or (number.decimal == "?" and decimal is None) or number.unit or number.bound:
+                raise ValueError(
+                    f"column {column.name!r} contains {value!r}, which is not a number, or could be two numbers: "
+                    "pass the decimal separator (--decimal), encode the column, for example with "
+                    "spmld.preprocessing.TableEncoder, or drop it"
+                ) from None
+            floats[i] = number.comma if decimal == "," else number.point
     return floats

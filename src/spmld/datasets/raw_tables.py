@@ -4,7 +4,6 @@ import codecs
 import csv
 import gzip
 import json
-import re
 import warnings
 import zipfile
 from collections import Counter
@@ -16,8 +15,9 @@ from typing import Any, TextIO
 
 from spmld._io import StrPath, need, reading
 from spmld._validation import did_you_mean
-from spmld.datasets.problems import TableProblem, TableWarning
+from spmld.datasets.csv_columns import CsvColumns, long_fields
 from spmld.datasets.text_folder import read_text_folder
+from spmld.preprocessing.problems import TableProblem, TableWarning
 
 SEPARATORS = (",", ";", "\t", "|")
 """Separators of CSV files to choose from."""
@@ -26,13 +26,12 @@ HEAD = 200
 EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "csv.gz", "tsv.gz"), "csv"),
     **dict.fromkeys(("xlsx", "xlsm"), "excel"),
-    **dict.fromkeys(("jsonl", "ndjson", "jsonl.gz"), "jsonl"),
+    **dict.fromkeys(("jsonl", "ndjson", "json", "jsonl.gz"), "jsonl"),
     **dict.fromkeys(("parquet", "pq"), "parquet"),
 }
 """Formats of tables by file extension."""
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 """Encodings by the byte order mark at the beginning of a file."""
-_COMMA, _POINT = re.compile(r"-?\d+,\d+"), re.compile(r"-?\d+\.\d+")
 
 
 def read_table(
@@ -49,9 +48,9 @@ def read_table(
     Parameters
     ----------
     path : str or path-like
-        CSV file (``.csv``, ``.tsv``, ``.csv.gz``), Excel file (``.xlsx``), JSON lines (``.jsonl``),
-        Parquet file, or folder of text files. The table of a folder has the columns "file" and "text", and "tags" with
-        the names of the subfolders; see `spmld.datasets.text_folder`.
+        CSV file (``.csv``, ``.tsv``, ``.csv.gz``), Excel file (``.xlsx``), JSON lines (``.jsonl``), JSON list of
+        objects (``.json``), Parquet file, or folder of text files. The table of a folder has the columns "file" and
+        "text", and "tags" with the names of the subfolders; see `spmld.datasets.text_folder`.
     format : {"csv", "excel", "jsonl", "parquet", "folder"}, optional
         Format. By default, it is chosen by the file extension.
     sep : str, optional
@@ -59,6 +58,7 @@ def read_table(
         columns in all lines.
     decimal : {".", ","}, optional
         Decimal separator of a CSV file. By default, a comma if the separator is not a comma and numbers have one.
+        Columns whose separators may be those of decimals or of thousands, such as 1,234, are returned as text.
     encoding : str, default="utf-8"
         Encoding of a text file. A byte order mark of UTF-8 or UTF-16 at the beginning of the file takes precedence.
     sheet : str, optional
@@ -67,6 +67,7 @@ def read_table(
     Returns
     -------
     DataFrame
+        Rows without any value are left out. The index counts all rows.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def read_table(
             frame = read(file, encoding, sep, decimal)
         else:
             frame = read(file, sheet) if kind == "excel" else read(file)
-        return with_clean_names(frame)
+        return with_clean_names(without_blank_rows(frame) if kind in ("csv", "excel") else frame)
 
 
 def with_clean_names(frame: Any) -> Any:
@@ -103,6 +104,17 @@ def with_clean_names(frame: Any) -> Any:
     if not frame.columns.is_unique:
         raise ValueError(f"several columns are named {frame.columns[frame.columns.duplicated()][0]!r}; rename them")
     return frame
+
+
+def without_blank_rows(frame: Any) -> Any:
+    """Return a table without the rows that have no value, with a note about them."""
+    blank = frame.isna().all(axis=1)
+    n_blank = int(blank.sum())
+    if n_blank == 0:
+        return frame
+    text = f"{n_blank} blank row{'s are' if n_blank > 1 else ' is'} ignored"
+    warnings.warn(TableWarning(TableProblem(text)), stacklevel=2)
+    return frame[~blank]
 
 
 def table_format(path: StrPath) -> str | None:
@@ -142,25 +154,23 @@ def csv_options(file: Path, encoding: str, sep: str | None, decimal: str | None)
         raise ValueError("it is a zip archive or an Excel file; rename an Excel file to .xlsx")
     with open_text(file, encoding) as lines:
         head = list(islice(lines, HEAD))
+    if any("\0" in line for line in head):
+        raise ValueError("it contains NUL characters: pass its encoding, such as --encoding utf-16, or it is damaged")
     usual = "\t" if ".tsv" in file.suffixes else ","
     separator = guess_separator(head, usual) if sep is None else sep.replace("\\t", "\t")
-    decimal = _guess_decimal(head, separator) if decimal is None else decimal
-    # pandas would read the absent fields of a truncated line as missing values.
     with open_text(file, encoding) as lines:
-        rows = csv.reader(lines, delimiter=separator)
-        names = next(rows)
-        width = len(names)
-        for row in rows:
-            if row and len(row) != width:
-                raise ValueError(
-                    f"line {rows.line_num} has {len(row)} values, but there are {width} columns; the separator is "
-                    f"{separator!r}"
-                )
-    _note_repeated(names)
+        columns = CsvColumns(lines, separator)
+    _note_repeated(columns.names)
+    unclear: set[int] = set()
+    if decimal is None:
+        # With a comma between the fields, a point is the decimal separator unless whole numbers have none.
+        unclear = columns.unclear & columns.whole if separator == "," else columns.unclear
+        shown = list(columns.decimals.values())
+        decimal = "," if separator != "," and shown.count(",") > shown.count(".") else "."
     # Older versions of pandas round the last digit by default, and newer ones warn about this option.
     is_exact = tuple(map(int, need("pandas").__version__.split(".")[:2])) >= (3, 1)
     exact = {} if is_exact else {"float_precision": "round_trip"}
-    return {"sep": separator, "decimal": decimal, "low_memory": False, **exact}
+    return {"sep": separator, "decimal": decimal, "dtype": dict.fromkeys(unclear, str), "low_memory": False, **exact}
 
 
 def guess_separator(lines: list[str], usual: str = ",") -> str:
@@ -181,20 +191,13 @@ def guess_separator(lines: list[str], usual: str = ",") -> str:
     """
     best, best_quality = usual, (False, 1)
     for separator in (usual, *SEPARATORS):
-        widths = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
+        with long_fields():
+            widths = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
         widths = widths[:-1] if len(lines) == HEAD else widths  # a value of the last row may continue after the head
         quality = bool(widths) and widths[0] > 1 and len(set(widths)) == 1, widths[0] if widths else 0
         if quality > best_quality:
             best, best_quality = separator, quality
     return best
-
-
-def _guess_decimal(lines: list[str], separator: str) -> str:
-    if separator == ",":
-        return "."
-    fields = [field.strip() for row in csv.reader(lines, delimiter=separator) for field in row]
-    commas, points = (sum(bool(pattern.fullmatch(field)) for field in fields) for pattern in (_COMMA, _POINT))
-    return "," if commas > points else "."
 
 
 def _note_repeated(names: list[str]) -> None:
@@ -225,8 +228,16 @@ def _read_excel(file: Path, sheet: str | None) -> Any:
 
 
 def _read_jsonl(file: Path) -> Any:
-    records = []
+    """Read JSON lines, or a JSON list of objects."""
+    records: list[Any] = []
     with open_text(file, "utf-8") as lines:
+        is_list = next((line.lstrip()[0] for line in lines if line.strip()), "") == "["
+        lines.seek(0)
+        if is_list:
+            records = json.load(lines)
+            if others := [record for record in records if not isinstance(record, dict)]:
+                raise ValueError(f"the items of the list must be JSON objects, got {type(others[0]).__name__}")
+            return need("pandas").DataFrame(records)
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
@@ -258,7 +269,7 @@ def sizes_of_parquet() -> Iterator[None]:
 _READERS: dict[str, tuple[str, Callable[..., Any]]] = {
     "csv": ("a CSV file", _read_csv),
     "excel": ("an Excel file", _read_excel),
-    "jsonl": ("a file of JSON lines", _read_jsonl),
+    "jsonl": ("JSON lines, or a JSON list of objects", _read_jsonl),
     "parquet": ("a Parquet file", _read_parquet),
     "folder": ("a folder of text files", read_text_folder),
 }

@@ -8,12 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._validation import did_you_mean
-from spmld.datasets.problems import TableProblem
-from spmld.labels.tags import EmptyIs, TagCase, Untagged, check_choice, guess_separator, read_tags, split_tags
-from spmld.labels.words import WORDS, to_number, word_to_number
+from spmld.labels.spelling import clean_spelling
+from spmld.labels.tags import (
+    EmptyIs,
+    TagCase,
+    Tags,
+    Untagged,
+    check_choice,
+    guess_separator,
+    read_tags,
+    split_tags,
+    unclear_separators,
+)
+from spmld.labels.words import WORDS, label_words, to_number, word_to_number
 from spmld.preprocessing.columns import column_kind
+from spmld.preprocessing.numbers import NESTED
+from spmld.preprocessing.problems import TableProblem
 
 PREFIX = "label_"
+COLUMN_LISTS = ("labels", "text", "number", "category", "date", "drop")
+"""Roles that several columns may have."""
+LISTS = (*COLUMN_LISTS, "positive", "negative", "missing")
+"""Roles with several values."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +50,24 @@ class TableRoles:
         Whether a tag that is not in the list of a sample is a negative or a missing label; see
         `spmld.labels.read_tags`.
     tag_case : {"merge", "keep"}, default="merge"
-        Whether tags that differ only in case are one label or several.
+        Whether tags that differ only in case or width are one label or several.
     empty_is : {"missing", "negative"}, default="missing"
         Whether an empty field of a label column or of the tags is missing or negative.
     id : str, optional
         Column that identifies the samples in all outputs. It is not a feature.
-    text : sequence of str, default=()
-        Columns of text.
+    text, number, category, date : sequence of str, default=()
+        Columns of these kinds. The kinds of the other features are detected.
     drop : sequence of str, default=()
         Columns to ignore.
     day_first : bool, default=False
         Whether the day comes first in dates such as 03/04/2024 if all dates can be read in both orders.
+    decimal : {".", ","}, optional
+        Decimal separator of text such as 1,234. By default, it is decided by the other values of the column.
+    strict : bool, default=False
+        Whether values that cannot be read as the number or date of their column are an error, also in new data. By
+        default, they are missing, and a note counts them.
+    positive, negative, missing : sequence of str, default=()
+        Words for positive, negative and missing labels, in addition to those of `spmld.labels.words`.
 
     Examples
     --------
@@ -62,14 +85,24 @@ class TableRoles:
     empty_is: EmptyIs = "missing"
     id: str | None = None
     text: Sequence[str] = ()
+    number: Sequence[str] = ()
+    category: Sequence[str] = ()
+    date: Sequence[str] = ()
     drop: Sequence[str] = ()
     day_first: bool = False
+    decimal: str | None = None
+    strict: bool = False
+    positive: Sequence[str] = ()
+    negative: Sequence[str] = ()
+    missing: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_choice("untagged", self.untagged, ("negative", "weak", "missing"))
         check_choice("empty_is", self.empty_is, ("missing", "negative"))
         check_choice("tag_case", self.tag_case, ("merge", "keep"))
-        for name in ("labels", "text", "drop"):
+        if self.decimal is not None:
+            check_choice("decimal", self.decimal, (".", ","))
+        for name in LISTS:
             value = getattr(self, name)
             columns = (value,) if isinstance(value, str) else value
             object.__setattr__(self, name, None if columns is None else tuple(map(str, columns)))
@@ -86,7 +119,7 @@ class TableRoles:
     def find_problems(self, columns: Sequence[str]) -> list[TableProblem]:
         """Return a problem for each named column that the table does not have, or that has two roles."""
         named: dict[str, list[str]] = {}
-        for option in ("labels", "tags", "id", "text", "drop"):
+        for option in ("tags", "id", *COLUMN_LISTS):
             value = getattr(self, option)
             for name in (value,) if isinstance(value, str) else value or ():
                 named.setdefault(name, []).append(option)
@@ -144,7 +177,8 @@ def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | Non
     if not columns:
         result.problems.append(_no_labels(frame, roles))
         return result
-    arrays = [_read_column(frame[column], result.problems) for column in columns if column in frame.columns]
+    words = label_words(roles.positive, roles.negative, roles.missing)
+    arrays = [_read_column(frame[column], words, result.problems) for column in columns if column in frame.columns]
     if arrays and not result.problems:
         result.Y = np.column_stack(arrays)
         if roles.empty_is == "negative":
@@ -188,25 +222,48 @@ def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None)
     if tags.n_empty and roles.empty_is == "missing":
         text = f"{tags.n_empty} of {len(values)} samples have an empty field {column!r}: their labels are missing"
         result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
+    texts = [value for value in values if isinstance(value, str)]
+    for other, text in unclear_separators(texts, tags.sep).items() if roles.tag_sep is None and names is None else ():
+        used = "no separator" if tags.sep is None else f"the separator {tags.sep!r}"
+        note = f"tags of {column!r} are read with {used}, but {other!r} occurs, too, as in {text!r}"
+        note = note if other != tags.sep else f"{other!r} may be part of tags of {column!r}, as in {text!r}"
+        result.notes.append(TableProblem(note, (("tag_sep", other),)))
     if tags.unknown:
         text = f"{len(tags.unknown)} tags of {column!r} are not labels of the model and are ignored"
         result.notes.append(TableProblem(f"{text}: {first(list(tags.unknown))}"))
-    if tags.merged and names is None:
-        text = first([f"{tag!r} is read as {name!r}" for tag, name in sorted(tags.merged.items())])
-        result.notes.append(TableProblem(f"tags that differ only in case are merged: {text}", (("tag_case", "keep"),)))
+    if names is None:
+        result.notes += _spelling_notes(tags)
     return result
 
 
-def _read_column(column: Any, problems: list[TableProblem]) -> NDArray[np.float64]:
+def _spelling_notes(tags: Tags) -> list[TableProblem]:
+    """Return notes about spellings that are read as one label, and about labels that may be the same."""
+    alike = {tag: name for tag, name in tags.merged.items() if clean_spelling(tag) == name}
+    notes = []
+    if alike:
+        text = first([f"{tag!a} is read as {name!r}" for tag, name in sorted(alike.items())])
+        notes.append(TableProblem(f"tags that look the same are merged: {text}"))
+    if others := sorted(tags.merged.items() - alike.items()):
+        text = first([f"{tag!r} is read as {name!r}" for tag, name in others])
+        notes.append(
+            TableProblem(f"tags that differ only in case or width are merged: {text}", (("tag_case", "keep"),))
+        )
+    for group in tags.similar:
+        names = " and ".join(map(repr, group))
+        notes.append(TableProblem(f"tags {names} are different labels; if they are the same, use one spelling"))
+    return notes
+
+
+def _read_column(column: Any, words: dict[str, float], problems: list[TableProblem]) -> NDArray[np.float64]:
     """Return a label column as numbers; values that are not labels are a problem."""
     objects = column.astype(object).where(column.notna(), None)
     numbers: dict[Any, float] = {None: np.nan}
     invalid = []
-    for value in objects.unique():
+    for value in dict.fromkeys(str(value) if isinstance(value, NESTED) else value for value in objects):
         if value is None:
             continue
         try:
-            number = to_number(value)
+            number = to_number(value, words)
         except (TypeError, ValueError):
             number = np.inf
         if not (np.isnan(number) or number in (-1, 0, 1)):
@@ -217,8 +274,15 @@ def _read_column(column: Any, problems: list[TableProblem]) -> NDArray[np.float6
         name = str(column.name)
         options = [("drop", name)]
         if any(isinstance(value, str) for value in invalid):
-            options.insert(0, ("tags", name))
+            word = next(value for value in invalid if isinstance(value, str))
+            named = (
+                [("tags", name)]
+                if _looks_like_tags(column)
+                else [("positive", word), ("negative", word), ("missing", word)]
+            )
+            options = named + options
         problems.append(TableProblem(f"label column {name!r} contains {shown}; labels are {WORDS}", tuple(options)))
+        return np.full(len(objects), np.nan)
     return np.array([numbers[value] for value in objects], dtype=float)
 
 

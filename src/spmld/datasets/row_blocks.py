@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from spmld._arrays import to_numpy
+from spmld._frames import is_frame
 from spmld._io import need
 
 BLOCK_BYTES = 2**25
@@ -242,7 +243,7 @@ def _default_rows(X: Any) -> int:
 def _rows(A: Any, s: slice) -> Any:
     """Return rows of an array or data frame."""
     part = A.iloc[s] if hasattr(A, "iloc") else A[s]
-    return part if hasattr(part, "iloc") or sp.issparse(part) else to_numpy(part)
+    return part if is_frame(part) or sp.issparse(part) else to_numpy(part)
 
 
 def locate(counts: Sequence[int], rows: Any) -> list[np.ndarray]:

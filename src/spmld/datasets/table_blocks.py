@@ -13,6 +13,7 @@ from spmld.datasets.raw_tables import (
     sizes_of_parquet,
     table_format,
     with_clean_names,
+    without_blank_rows,
 )
 
 BLOCK_ROWS = 20_000
@@ -51,7 +52,7 @@ def read_table_blocks(
     if kind == "csv" and options.get("sheet") is None:
         with reading(path, "a CSV file") as file:
             for block in _csv_blocks(file, n_rows, encoding, options.get("sep"), options.get("decimal")):
-                yield with_clean_names(block)
+                yield with_clean_names(without_blank_rows(block))
     elif kind == "parquet" and not options:
         with (
             reading(path, "a Parquet file") as file,
@@ -76,10 +77,10 @@ def _csv_blocks(file: Path, n_rows: int, encoding: str, sep: str | None, decimal
             for name, dtype in block.dtypes.items():
                 types.setdefault(name, set()).add(dtype)
     common = {name: _common_type(found) for name, found in types.items() if len(found) > 1}
-    chosen = {name: dtype for name, dtype in common.items() if dtype is not None}
+    options["dtype"] |= {name: dtype for name, dtype in common.items() if dtype is not None}
     with (
         open_text(file, encoding) as lines,
-        pandas.read_csv(lines, chunksize=n_rows, dtype=chosen, **options) as blocks,
+        pandas.read_csv(lines, chunksize=n_rows, **options) as blocks,
     ):
         yield from blocks
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from spmld._io import StrPath, need, writing
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.frames import from_frame, select_columns, to_frame
-from spmld.datasets.problems import TableError, TableProblem
 from spmld.datasets.raw_tables import read_table
 from spmld.datasets.roles import PREFIX
+from spmld.preprocessing.problems import TableError, TableProblem
 
 
 def read_csv(
@@ -40,7 +40,7 @@ def read_csv(
            [nan,  1.]])
     """
     frame = read_table(path, format="csv", encoding=encoding, sep=sep, decimal=decimal)
-    return from_frame(frame, name=_name(path), source=str(path), **roles)
+    return from_frame(frame, name=_name(path), source=str(path), decimal=decimal, **roles)
 
 
 def read_parquet(path: StrPath, **roles: Any) -> Dataset:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spmld._arrays import to_dense
-from spmld.labels.encoding import like
+from spmld._frames import frame_like
 
 
 def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
@@ -35,4 +35,4 @@ def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
     values = np.asarray(to_dense(Y, "Y"), dtype=float)
     if not np.isin(values, (-1.0, 0.0, 1.0)).all():
         raise ValueError("Y must contain only -1, 0 and 1")
-    return like(Y, np.where(values == missing, np.nan, (values == 1).astype(float)))
+    return frame_like(Y, np.where(values == missing, np.nan, (values == 1).astype(float)))

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import to_dense, to_numpy
+from spmld._frames import frame_like
 from spmld.labels.tensors import read_tensor
 from spmld.labels.words import order_words, read_words
 
@@ -91,7 +92,7 @@ class Labels:
         signs = self.signs if signs is None else signs
         negative, positive = self.classes if self.classes.dtype.kind in "biuf" else (0, 1)
         values = np.where(signs == 0, np.nan, np.where(signs > 0, float(positive), float(negative)))
-        return like(Y, values[:, 0] if self.one_dimensional else values)
+        return frame_like(Y, values[:, 0] if self.one_dimensional else values)
 
 
 def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y") -> Labels:
@@ -280,10 +281,3 @@ def _stored(Y: Any) -> NDArray[np.bool_]:
     stored = np.zeros(coordinates.shape, dtype=bool)
     stored[coordinates.row, coordinates.col] = True
     return stored
-
-
-def like(Y: Any, values: NDArray[Any]) -> Any:
-    """Return values as a DataFrame or Series with the index and columns of `Y`, if it is one."""
-    if not hasattr(Y, "iloc"):
-        return values
-    return type(Y)(values, index=Y.index, **({"columns": Y.columns} if values.ndim == 2 else {"name": Y.name}))

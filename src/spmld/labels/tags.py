@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld.labels.spelling import clean_spelling, fold_spelling, is_blank, join_words
+
 Untagged = Literal["negative", "weak", "missing"]
 EmptyIs = Literal["missing", "negative"]
 TagCase = Literal["merge", "keep"]
@@ -32,7 +34,9 @@ class Tags:
     unknown : dict
         Tags that are not in the given names, with their frequencies.
     merged : dict
-        Spellings that differ from the name of their label in case, with the name.
+        Spellings that differ from the name of their label, with the name; see `label_of_tags`.
+    similar : list of tuple of str
+        Names of different labels that differ only in spaces, hyphens and underscores, such as hip hop and hip-hop.
 
     Examples
     --------
@@ -45,6 +49,7 @@ class Tags:
     n_empty: int
     unknown: dict[str, int]
     merged: dict[str, str] = field(default_factory=dict)
+    similar: list[tuple[str, ...]] = field(default_factory=list)
 
 
 def read_tags(
@@ -72,7 +77,8 @@ def read_tags(
     names : sequence of str, optional
         Names of the labels, if they are known from a fit. By default, all tags in alphabetical order.
     tag_case : {"merge", "keep"}, default="merge"
-        Whether tags that differ only in case are the same label, with its most frequent spelling, or several labels.
+        Whether tags that differ only in case or width are the same label, with its most frequent spelling, or several
+        labels. Tags that look the same, such as those with an invisible character, are always the same label.
 
     Returns
     -------
@@ -98,8 +104,8 @@ def read_tags(
     sep = guess_separator(texts) if sep is None else sep
     lists = [split_tags(value, sep) for value in values]
     counts = Counter(tag for items in lists for tag in items or ())
-    label = _merge_case(counts, names) if tag_case == "merge" else {tag: tag for tag in counts}
-    names = tag_names(counts, tag_case) if names is None else [str(name) for name in names]
+    label = label_of_tags(counts, names, tag_case)
+    names = sorted(set(label.values())) if names is None else [str(name) for name in names]
     if not names:
         raise ValueError(f"tags must contain at least one tag, got {len(values)} empty fields")
     places = {name: j for j, name in enumerate(names)}
@@ -113,7 +119,7 @@ def read_tags(
         row[[index[tag] for tag in items or () if tag in index]] = 1.0
     unknown = {tag: count for tag, count in counts.most_common() if tag not in index}
     merged = {tag: name for tag, name in label.items() if tag != name}
-    return Tags(Y, names, sep, sum(items is None for items in lists), unknown, merged)
+    return Tags(Y, names, sep, sum(items is None for items in lists), unknown, merged, similar_tags(names))
 
 
 def tag_names(counts: Counter[str], tag_case: TagCase = "merge") -> list[str]:
@@ -126,43 +132,110 @@ def tag_names(counts: Counter[str], tag_case: TagCase = "merge") -> list[str]:
     >>> tag_names(Counter({"Rock": 5, "rock": 2, "calm": 1}))
     ['Rock', 'calm']
     """
-    return sorted(set(_merge_case(counts, None).values()) if tag_case == "merge" else counts)
+    return sorted(set(label_of_tags(counts, tag_case=tag_case).values()))
 
 
-def _merge_case(counts: Counter[str], names: Sequence[str] | None) -> dict[str, str]:
-    """Return the label of each tag: one of the names, or the most frequent spelling; of equals, the one in lower case.
+def label_of_tags(
+    counts: Counter[str], names: Sequence[str] | None = None, tag_case: TagCase = "merge"
+) -> dict[str, str]:
+    r"""Return the label of each spelling of a tag.
 
-    A name in another case is used only if there is one such name.
+    Parameters
+    ----------
+    counts : Counter
+        Frequency of each spelling.
+    names : sequence of str, optional
+        Names of the labels. A spelling of two names is the one that it looks like, or else not one of the labels. By
+        default, the name of a label is its most frequent spelling; of equally frequent ones, the one in lower case.
+    tag_case : {"merge", "keep"}, default="merge"
+        As in `read_tags`.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> from spmld.labels.tags import label_of_tags
+    >>> label_of_tags(Counter({"Rock": 5, "rock\u200b": 2}))
+    {'Rock': 'Rock', 'rock\u200b': 'Rock'}
     """
+    fold = fold_spelling if tag_case == "merge" else clean_spelling
+    clean = {tag: clean_spelling(tag) for tag in counts}
+    frequency: Counter[str] = Counter()
+    for tag, count in counts.items():
+        frequency[clean[tag]] += count
     spellings: dict[str, list[str]] = {}
-    for name in sorted(counts) if names is None else map(str, names):
-        spellings.setdefault(name.casefold(), []).append(name)
+    for name in sorted(frequency) if names is None else map(str, names):
+        spellings.setdefault(fold(name), []).append(name)
     label = {}
-    for tag in counts:
-        same = spellings.get(tag.casefold(), [tag])
+    for tag, spelling in clean.items():
+        same = spellings.get(fold(spelling), [spelling])
         if names is None:
-            label[tag] = max(same, key=lambda spelling: (counts[spelling], spelling))
+            label[tag] = max(same, key=lambda name: (frequency[name], name))
         else:
-            label[tag] = same[0] if len(same) == 1 else tag
+            exact = [name for name in same if clean_spelling(name) == spelling]
+            label[tag] = same[0] if len(same) == 1 else exact[0] if exact else spelling
     return label
+
+
+def similar_tags(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return groups of names that differ in spaces, hyphens and underscores only.
+
+    Examples
+    --------
+    >>> from spmld.labels.tags import similar_tags
+    >>> similar_tags(["hip hop", "hip-hop", "rock"])
+    [('hip hop', 'hip-hop')]
+    """
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(join_words(name), []).append(name)
+    return [tuple(group) for group in groups.values() if len(set(map(fold_spelling, group))) > 1]
 
 
 def guess_separator(texts: Sequence[str]) -> str | None:
     """Return the separator that occurs in the most texts, None if there is none; a space separates hashtags only.
+
+    A slash may be part of a tag: it is a separator only if it separates tags that other texts have, too.
 
     Examples
     --------
     >>> from spmld.labels.tags import guess_separator
     >>> guess_separator(["rock, pop", "hip hop"]), guess_separator(["#rock #pop"]), guess_separator(["hip hop"])
     (',', ' ', None)
+    >>> guess_separator(["AC/DC", "Queen"]), guess_separator(["rock/pop", "pop"])
+    (None, '/')
     """
     stripped = [text.strip() for text in texts]
     counts = {sep: sum(sep in text for text in stripped) for sep in SEPARATORS}
+    counts["/"] = counts["/"] if _separates(stripped, "/") else 0
     best = max(SEPARATORS, key=lambda sep: counts[sep])
     if counts[best]:
         return best
     words = [word for text in stripped for word in text.split()]
     return " " if words and all(word.startswith("#") for word in words) else None
+
+
+def unclear_separators(texts: Sequence[str], sep: str | None) -> dict[str, str]:
+    """Return the separators that make a guess unclear, each with a text that contains it.
+
+    They are others than `sep` that occur in a text, and a comma or slash whose tags do not occur in other texts.
+
+    Examples
+    --------
+    >>> from spmld.labels.tags import unclear_separators
+    >>> unclear_separators(["rock; pop", "pop, jazz"], ";"), unclear_separators(["AC/DC", "Queen"], None)
+    ({',': 'pop, jazz'}, {'/': 'AC/DC'})
+    """
+    examples = {other: next((text for text in texts if other in text.strip()), None) for other in SEPARATORS}
+    doubtful = sep is not None and sep in ",/" and not _separates(texts, sep)
+    return {other: text for other, text in examples.items() if text is not None and (other != sep or doubtful)}
+
+
+def _separates(texts: Iterable[str], sep: str) -> bool:
+    """Return whether most texts with a separator have a tag that a different text has, too."""
+    lists = {text: set(split_tags(text, sep) or ()) for text in texts}
+    counts = Counter(tag for tags in lists.values() for tag in tags)
+    shared = [any(counts[tag] > 1 for tag in tags) for text, tags in lists.items() if sep in text]
+    return 2 * sum(shared) > len(shared)
 
 
 def split_tags(value: Any, sep: str | None) -> list[str] | None:
@@ -175,14 +248,14 @@ def split_tags(value: Any, sep: str | None) -> list[str] | None:
     (['sad', 'slow'], ['sad', 'slow'], None, [])
     """
     if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
-        return [str(tag).strip() for tag in value if tag is not None and str(tag).strip()]
-    if value is None or value != value or not str(value).strip():
+        return [str(tag).strip() for tag in value if tag is not None and not is_blank(str(tag))]
+    if value is None or value != value or is_blank(str(value)):
         return None
     text = str(value).strip()
     listed = text.startswith("[") and text.endswith("]")
     text = text[1:-1] if listed else text
     parts = [text] if not sep else text.split(sep)
-    return [tag for tag in (part.strip().strip("'\"").strip() for part in parts) if tag]
+    return [tag for tag in (part.strip().strip("'\"").strip() for part in parts) if not is_blank(tag)]
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:

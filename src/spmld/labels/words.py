@@ -1,40 +1,66 @@
-"""Words for labels in tables: yes and no, true and false, x, and their like."""
+"""Words for labels in tables: yes and no, true and false in several languages, signs, and missing values."""
 
 import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-POSITIVE_WORDS = frozenset({"1", "yes", "y", "true", "t", "x", "ja", "j", "wahr", "✓", "✔"})
-NEGATIVE_WORDS = frozenset({"0", "no", "n", "false", "f", "nein", "falsch"})
-MISSING_WORDS = frozenset({"", "?"})
-WORDS = "yes/no, y/n, true/false, ja/nein, x or 1/0"
+from spmld.labels.spelling import fold_spelling
+
+_PAIRS = (
+    *("1/0", "yes/no", "y/n", "true/false", "t/f"),
+    *("ja/nein", "j/n", "wahr/falsch", "oui/non", "vrai/faux", "sí/no", "si/no", "verdadero/falso", "sì/no"),
+    *("vero/falso", "sim/não", "sim/nao", "verdadeiro/falso", "ja/nee", "waar/onwaar", "ja/nej", "ja/nei"),
+    *("kyllä/ei", "tak/nie", "prawda/fałsz", "ano/ne", "áno/nie", "da/nu", "igen/nem", "evet/hayır", "evet/hayir"),  # noqa: RUF001
+    *("да/нет", "так/ні", "да/не", "ναι/όχι", "はい/いいえ", "是/否", "예/아니요", "네/아니오", "نعم/لا", "כן/לא"),  # noqa: RUF001
+    *("✓/✗", "✔/✘", "☑/☐", "✅/❌"),
+)
+POSITIVE_WORDS = frozenset({"x", *(pair.split("/")[0] for pair in _PAIRS)})
+NEGATIVE_WORDS = frozenset(pair.split("/")[1] for pair in _PAIRS)
+MISSING_WORDS = frozenset({"", "?", "n/a", "na", "nan", "null", "none", "<na>", "#n/a"})
+"""Words for missing labels: those that pandas reads as missing in CSV files, and a question mark."""
+WORDS = "yes/no, y/n, true/false, x, 1/0, ✓/✗, and yes/no in other languages"
 """The words, for error messages."""
 
 
-def word_to_number(value: Any) -> float | None:
+def label_words(
+    positive: Iterable[Any] = (), negative: Iterable[Any] = (), missing: Iterable[Any] = ()
+) -> dict[str, float]:
+    """Return the number of each word, 1, 0 or NaN: those that are built in, and others, which take precedence.
+
+    Examples
+    --------
+    >>> from spmld.labels.words import label_words
+    >>> words = label_words(positive=["Present"], negative=["absent", "?"])
+    >>> words["present"], words["absent"], words["?"], words["yes"]
+    (1.0, 0.0, 0.0, 1.0)
+    """
+    built_in = ((1.0, POSITIVE_WORDS), (0.0, NEGATIVE_WORDS), (math.nan, MISSING_WORDS))
+    others = ((1.0, positive), (0.0, negative), (math.nan, missing))
+    return {fold_spelling(str(word)): number for number, words in (*built_in, *others) for word in words}
+
+
+def word_to_number(value: Any, words: Mapping[str, float] | None = None) -> float | None:
     """Return 1 for a positive word, 0 for a negative one, NaN for a missing one, and None for any other value.
 
-    Case and surrounding spaces are ignored.
+    Case, width, invisible characters and surrounding spaces are ignored. `words` are those of `label_words`, by default
+    the words that are built in.
 
     Examples
     --------
     >>> from spmld.labels.words import word_to_number
-    >>> [word_to_number(word) for word in ("Yes", "nein", " x ", "?", "maybe")]
-    [1.0, 0.0, 1.0, nan, None]
+    >>> [word_to_number(word) for word in ("Yes", "nein", " x ", "да", "?", "maybe")]
+    [1.0, 0.0, 1.0, 1.0, nan, None]
     """
-    if not isinstance(value, str):
-        return None
-    word = value.strip().lower()
-    if word in POSITIVE_WORDS:
-        return 1.0
-    if word in NEGATIVE_WORDS:
-        return 0.0
-    return math.nan if word in MISSING_WORDS else None
+    return (_WORDS if words is None else words).get(fold_spelling(value)) if isinstance(value, str) else None
 
 
-def to_number(value: Any) -> float:
+_WORDS = label_words()
+
+
+def to_number(value: Any, words: Mapping[str, float] | None = None) -> float:
     """Convert a number, or a truth value as bool or text, to float; None and empty text become NaN.
 
     Examples
@@ -45,7 +71,7 @@ def to_number(value: Any) -> float:
     """
     if value is None:
         return math.nan
-    number = word_to_number(value)
+    number = word_to_number(value, words)
     return float(value) if number is None else number
 
 

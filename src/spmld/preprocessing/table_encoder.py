@@ -1,5 +1,6 @@
 """TableEncoder: features from the columns of a table."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -15,18 +16,24 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from spmld._frames import to_pandas
 from spmld._io import need
-from spmld._validation import POSITIVE_INT
+from spmld._validation import POSITIVE_INT, StrOptions
 from spmld.preprocessing.columns import (
     IGNORED_KINDS,
+    MIN_SAMPLES,
     column_kind,
-    date_format,
-    date_parts,
+    duplicated_rows,
+    find_unreadable,
+    is_typed,
     to_categories,
-    to_dates,
     to_numbers,
     to_texts,
+    without_missing_words,
 )
+from spmld.preprocessing.dates import date_formats, date_parts, to_dates
+from spmld.preprocessing.numbers import NumberFormat, NumberTexts
+from spmld.preprocessing.problems import TableError, TableWarning, UnreadableValues
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -35,8 +42,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Each column is encoded by its kind, which is detected in `fit`:
 
-    - numbers, also as text with a decimal comma, and yes/no: missing values are replaced by the median, with an
-      additional feature that marks them; features have mean 0 and variance 1;
+    - numbers, also as text with separators, units or bounds, and yes/no: missing values are replaced by the median,
+      with an additional feature that marks them; features have mean 0 and variance 1;
     - categories: one feature for each category; rare ones share a feature, and missing values are a category;
     - dates: the day, and sine and cosine of the day of the year, the day of the week and the time of day;
     - text: TF-IDF.
@@ -46,8 +53,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    text : sequence of str, default=()
-        Columns of text. Other columns with many words are detected as text.
+    text, number, category, date : sequence of str, default=()
+        Columns of these kinds. The kinds of the other columns are detected.
     drop : sequence of str, default=()
         Columns to ignore.
     max_words : int, default=20000
@@ -56,14 +63,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Maximum number of categories of each column.
     day_first : bool, default=False
         Whether the day comes first in dates such as 03/04/2024 if all dates of a column can be read in both orders.
+    decimal : {".", ","}, optional
+        Decimal separator of text such as 1,234, which could be a thousand. By default, it is decided by the other
+        values of the column.
+    strict : bool, default=False
+        Whether values of new data that cannot be read as the number or date of their column raise an error. By default,
+        they are missing values, and a TableWarning counts them.
 
     Attributes
     ----------
     kinds_ : dict
         Kind of each column: "number", "category", "date" or "text", or the reason why it is ignored: "identifier",
         "row number", "empty", "constant", "nested" or "dropped".
+    number_formats_ : dict
+        Format of each column of text that is read as numbers: decimal separator, unit, and whether it is yes/no.
     date_formats_ : dict
-        Format of each date column, and whether its dates have a time of day.
+        Formats of each date column, and whether its dates have a time of day.
     transformer_ : ColumnTransformer
         The encoders of scikit-learn.
     n_features_in_, feature_names_in_
@@ -90,18 +105,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "text": [list, tuple, str],
-        "drop": [list, tuple, str],
+        **{kind: [list, tuple, str] for kind in ("text", "number", "category", "date", "drop")},
         "max_words": [POSITIVE_INT],
         "max_categories": [POSITIVE_INT],
         "day_first": ["boolean"],
+        "decimal": [StrOptions({".", ","}), None],
+        "strict": ["boolean"],
     }
 
     text: Sequence[str] = ()
+    number: Sequence[str] = ()
+    category: Sequence[str] = ()
+    date: Sequence[str] = ()
     drop: Sequence[str] = ()
     max_words: int = 20000
     max_categories: int = 100
     day_first: bool = False
+    decimal: str | None = None
+    strict: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Detect the kinds of the columns, and fit their encoders.
@@ -109,7 +130,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame of shape (n_samples, n_columns)
-            Table.
+            Table, of pandas, polars or another library that narwhals supports.
         y : ignored
             For compatibility with scikit-learn.
 
@@ -119,23 +140,44 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         self._validate_params()
         frame = _check_frame(X)
-        text, drop = _names(self.text), _names(self.drop)
-        absent = [name for name in (*text, *drop) if name not in frame.columns]
-        if absent:
-            raise ValueError(f"text and drop must name columns of X, got {absent[0]!r}; X has {_first(frame.columns)}")
-        self.kinds_: dict[str, str] = {
-            name: "dropped" if name in drop else "text" if name in text else column_kind(frame[name])
-            for name in frame.columns
-        }
+        self.kinds_: dict[str, str] = self._find_kinds(frame)
         used = [name for name, kind in self.kinds_.items() if kind not in (*IGNORED_KINDS, "dropped")]
         if not used:
             reasons = ", ".join(f"{name} ({kind})" for name, kind in self.kinds_.items())
             raise ValueError(f"X must have at least one column of features, got {reasons or 'no columns'}")
         self.feature_names_in_, self.n_features_in_ = np.array(used, dtype=object), len(used)
+        texts = [name for name in self._columns("number") if not is_typed(frame[name])]
+        self.number_formats_ = {name: NumberTexts(frame[name], self.decimal).format for name in texts}
         self.date_formats_ = {name: _date_details(frame[name], self.day_first) for name in self._columns("date")}
-        prepared = self._prepare(frame)
+        prepared, unreadable = self._prepare(frame)
+        self._check_readable(unreadable)
         self.transformer_ = self._make_transformer(prepared, len(frame)).fit(prepared)
         return self
+
+    def _find_kinds(self, frame: Any) -> dict[str, str]:
+        """Return the kinds of the columns: those of the parameters, and those that are detected.
+
+        Repeated rows are left out of categories, so that the values of an identifier are distinct.
+        """
+        declared = {"text": self.text, "number": self.number, "category": self.category, "date": self.date}
+        passed = {name: kind for kind, names in (*declared.items(), ("dropped", self.drop)) for name in _names(names)}
+        absent = [name for name in passed if name not in frame.columns]
+        if absent:
+            options = "text, number, category, date and drop"
+            raise ValueError(f"{options} must name columns of X, got {absent[0]!r}; X has {_first(frame.columns)}")
+        kinds = {name: passed.get(name) or column_kind(frame[name], decimal=self.decimal) for name in frame.columns}
+        detected = [name for name, kind in kinds.items() if kind == "category" and name not in passed]
+        if detected:
+            rows = frame[~duplicated_rows(frame[[name for name, kind in kinds.items() if kind != "row number"]])]
+            kinds |= {name: column_kind(rows[name]) for name in detected if MIN_SAMPLES <= len(rows) < len(frame)}
+        return kinds
+
+    def _check_readable(self, unreadable: list[UnreadableValues]) -> None:
+        """Raise an error if no value of a column can be read, or if values cannot be read and `strict` is True."""
+        failed = [values for values in unreadable if self.strict or values.count == values.total]
+        if failed:
+            options = [(("category", values.column), ("drop", values.column)) for values in failed]
+            raise TableError([values.problem(*o, error=True) for values, o in zip(failed, options, strict=True)])
 
     def transform(self, X: Any) -> Any:
         """Return the features.
@@ -158,7 +200,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"X lacks {len(absent)} of the {self.n_features_in_} columns of the fit, {_first(absent)}; "
                 f"it has {_first(frame.columns)}"
             )
-        features = self.transformer_.transform(self._prepare(frame))
+        prepared, unreadable = self._prepare(frame)
+        if unreadable and self.strict:
+            raise TableError([values.problem(error=True) for values in unreadable])
+        for values in unreadable:
+            warnings.warn(TableWarning(values.problem(("strict", "True")), values), stacklevel=2)
+        features = self.transformer_.transform(prepared)
         return sp.csr_array(features) if sp.issparse(features) else np.asarray(features, dtype=float)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -177,19 +224,27 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _columns(self, kind: str) -> list[str]:
         return [name for name in self.feature_names_in_ if self.kinds_[name] == kind]
 
-    def _prepare(self, frame: Any) -> Any:
-        """Return a table of numbers, categories as text, and text, without missing categories and text."""
+    def _prepare(self, frame: Any) -> tuple[Any, list[UnreadableValues]]:
+        """Return a table of numbers, categories as text, and text, without missing categories and text.
+
+        The values of columns of numbers and dates that cannot be read are returned, too.
+        """
         columns: dict[str, Any] = {}
+        unreadable: list[UnreadableValues] = []
         for name in self.feature_names_in_:
             column, kind = frame[name], self.kinds_[name]
             if kind == "number":
-                columns[name] = to_numbers(column).to_numpy()
+                numbers = to_numbers(column, self.number_formats_.get(name, NumberFormat()), decimal=self.decimal)
+                unreadable += find_unreadable(column, numbers, kind)
+                columns[name] = numbers.to_numpy()
             elif kind == "date":
-                form, hours = self.date_formats_[name]
-                columns |= date_parts(to_dates(column, form), name, hours=hours)
+                forms, hours = self.date_formats_[name]
+                dates = to_dates(column, forms)
+                unreadable += find_unreadable(column, dates, kind)
+                columns |= date_parts(dates, name, hours=hours)
             else:
                 columns[name] = (to_categories if kind == "category" else to_texts)(column).to_numpy(dtype=object)
-        return need("pandas").DataFrame(columns)
+        return need("pandas").DataFrame(columns), unreadable
 
     def _make_transformer(self, prepared: Any, n_samples: int) -> ColumnTransformer:
         texts, categories = self._columns("text"), self._columns("category")
@@ -216,21 +271,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 
 def _check_frame(X: Any) -> Any:
-    """Return a DataFrame with column names of type str and a new index."""
-    if not hasattr(X, "columns"):
-        raise ValueError(f"X must be a DataFrame, got {type(X).__name__}; use pandas.DataFrame(X, columns=...)")
-    frame = X.rename(columns=str).reset_index(drop=True)
+    """Return a DataFrame of pandas with column names of type str and a new index."""
+    frame = to_pandas(X).rename(columns=str).reset_index(drop=True)
     if not frame.columns.is_unique:
         repeated = frame.columns[frame.columns.duplicated()][0]
         raise ValueError(f"the columns of X must have different names, got {repeated!r} more than once")
     return frame
 
 
-def _date_details(column: Any, day_first: bool) -> tuple[str, bool]:
+def _date_details(column: Any, day_first: bool) -> tuple[list[str], bool]:
     is_date = getattr(column.dtype, "kind", "O") == "M"
-    form = "ISO8601" if is_date else date_format(column.dropna(), day_first=day_first)
-    dates = to_dates(column, str(form)).dropna()
-    return str(form), bool((dates != dates.dt.normalize()).any())
+    values = column.dropna()
+    forms = ["ISO8601"] if is_date else date_formats(without_missing_words(values), day_first=day_first)
+    dates = to_dates(values, forms).dropna()
+    return forms, bool((dates != dates.dt.normalize()).any())
 
 
 def _has_repeated_words(texts: Any) -> bool:

@@ -2,9 +2,9 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-_LISTS = ("labels", "text", "drop")
+_LISTS = ("labels", "text", "drop", "number", "category", "date", "positive", "negative", "missing")
 _COMMAND_OPTIONS = {
     "labels": "label",
     "empty_is": "empty-is",
@@ -12,7 +12,7 @@ _COMMAND_OPTIONS = {
     "tag_case": "tag-case",
     "day_first": "day-first",
 }
-_FLAGS = ("day_first",)
+_FLAGS = ("day_first", "strict")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class TableProblem:
 
     Examples
     --------
-    >>> from spmld.datasets.problems import TableProblem
+    >>> from spmld.preprocessing.problems import TableProblem
     >>> problem = TableProblem("column 'nr' looks like an identifier", (("id", "nr"), ("drop", "nr")))
     >>> problem.describe(), problem.describe(command_line=True)
     ("column 'nr' looks like an identifier (id='nr' or drop='nr')", "column 'nr' looks like an identifier (--id nr or \
@@ -59,7 +59,7 @@ class TableError(ValueError):
 
     Examples
     --------
-    >>> from spmld.datasets.problems import TableError, TableProblem
+    >>> from spmld.preprocessing.problems import TableError, TableProblem
     >>> print(TableError([TableProblem("no samples"), TableProblem("no labels", (("tags", "mood"),))], "songs.csv"))
     songs.csv has 2 problems: no samples; no labels (tags='mood')
     """
@@ -81,6 +81,43 @@ class TableError(ValueError):
         return self._title() + lines[0] if len(lines) == 1 else "\n  - ".join([self._title().strip(), *lines])
 
 
+@dataclass(frozen=True)
+class UnreadableValues:
+    """Values of a column of numbers or dates that cannot be read and are treated as missing.
+
+    Attributes
+    ----------
+    column, kind : str
+        Name and kind of the column.
+    count, total : int
+        Number of these values, and of all values that are not empty, 0 if it is not known.
+    example : str
+        One of them.
+
+    Examples
+    --------
+    >>> from spmld.preprocessing.problems import UnreadableValues
+    >>> print(UnreadableValues("tempo", "number", 2, 30, "fast").problem().describe())
+    2 of 30 values of column 'tempo' cannot be read as numbers, such as 'fast'; they are treated as missing
+    """
+
+    column: str
+    kind: str
+    count: int
+    total: int
+    example: str
+
+    def __add__(self, other: "UnreadableValues") -> "UnreadableValues":
+        """Return the values of two blocks of a column, whose total is not known: other blocks may have none."""
+        return replace(self, count=self.count + other.count, total=0)
+
+    def problem(self, *options: tuple[str, str], error: bool = False) -> TableProblem:
+        """Return the problem, with options that solve it; unless it is an error, the values are missing."""
+        count = f"{self.count} of {self.total}" if self.total else str(self.count)
+        text = f"{count} values of column {self.column!r} cannot be read as {self.kind}s, such as {self.example!r}"
+        return TableProblem(text if error else f"{text}; they are treated as missing", options)
+
+
 class TableWarning(UserWarning):
     """Warning about a column of a table, such as an identifier that is not used as a feature.
 
@@ -88,15 +125,17 @@ class TableWarning(UserWarning):
     ----------
     problem : TableProblem
         The note.
+    values : UnreadableValues, optional
+        Values that the note is about, which are counted over the blocks of a large file.
 
     Examples
     --------
     See `from_frame`.
     """
 
-    def __init__(self, problem: TableProblem) -> None:
-        self.problem = problem
-        super().__init__(problem)
+    def __init__(self, problem: TableProblem, values: UnreadableValues | None = None) -> None:
+        self.problem, self.values = problem, values
+        super().__init__(problem, values)
 
     def __str__(self) -> str:
         return self.problem.describe()

@@ -1,0 +1,54 @@
+"""Messy files are read as the clean table, with a note about each guess, or refused with the option to pass."""
+
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from spmld.datasets import TableWarning, from_frame, read_dataset
+from tests.datasets.messy_files import FILES
+
+
+def dense(X):
+    return X.toarray() if sp.issparse(X) else np.asarray(X)
+
+
+def read(file, folder):
+    """Return the data set and the notes of its reader."""
+    file.write(folder / "file")
+    (path,) = folder.iterdir()
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        data = read_dataset(path, **file.options)
+    return data, [str(note.message) for note in notes if isinstance(note.message, TableWarning)]
+
+
+def test_there_are_six_files_of_each_of_ten_kinds():
+    assert set(Counter(file.kind for file in FILES).values()) == {6}
+    assert (len(FILES), len({file.id for file in FILES})) == (60, 60)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.id)
+def test_no_file_is_silently_misread(file, tmp_path):
+    if file.error:
+        with pytest.raises(ValueError) as error:  # noqa: PT011, the message is tested below
+            read(file, tmp_path)
+        for text in file.error:
+            assert text in str(error.value)
+        return
+    data, notes = read(file, tmp_path)
+    for text in file.notes:
+        assert any(text in note for note in notes), notes
+    assert all(any(text in note for text in file.notes) for note in notes), notes  # no note about a clean column
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)
+        clean = from_frame(file.truth)
+    if file.id == "tags-mixed":  # not read right, but the note says so
+        assert set(clean.label_names) < set(data.label_names)
+        return
+    assert list(data.feature_names) == list(clean.feature_names)
+    np.testing.assert_allclose(dense(data.X), dense(clean.X), atol=1e-12)
+    assert list(data.label_names) == list(clean.label_names)
+    np.testing.assert_array_equal(data.Y, clean.Y)
