@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from spmld.audit import LabelIssues
+from spmld.audit.error_scores import ErrorScores
 from spmld.review import DecisionStore, Evidence, ReviewServer, ReviewSession, TableFile, TableSamples, make_queue
 
 EVIL = "<script>document.title = 'taken'</script><img src=https://example.org/x onerror=\"document.title='taken'\">"
@@ -23,9 +24,8 @@ def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", featu
     texts = texts or [f"words of song {i}" for i in range(n)]
     signs = rng.integers(-1, 2, size=(n, len(names)))
     errors = np.where(signs != 0, rng.normal(size=signs.shape), np.nan)
-    rates = np.full(len(names), 0.1)
-    scores = rng.normal(size=signs.shape)
-    issues = LabelIssues(signs, np.array([0, 1]), scores, errors, rates, rates, list(names), list(range(n)))
+    scores = ErrorScores(rng.normal(size=signs.shape), errors, np.zeros((len(names), 2)), (0.0, 0.0), False, None)
+    issues = LabelIssues(signs, np.array([0, 1]), scores, list(names), list(range(n)))
     X = rng.normal(size=(n, 3))
     quoted = ['"' + text.replace('"', '""') + '"' for text in texts]
     lines = [[text, *(f"{value:.3f}" for value in x)] for text, x in zip(quoted, X, strict=True)]

@@ -147,3 +147,47 @@ def test_decisions_of_a_store_are_read(tmp_path):
         store.add(Decision("a1", "sad", "present", "ann"), Decision("b2", "sad", "absent", "bob"))
         store.undo("bob")
     assert [decision.place for decision in read_decisions(tmp_path / "store.sqlite")] == [("a1", "sad")]
+
+
+def test_an_import_that_is_repeated_does_not_override_newer_decisions(tmp_path):
+    places = [("a1", "sad"), ("b2", "sad"), ("c3", "sad"), ("d4", "sad")]
+    records = [{"key": key, "label": label, "answer": "present", "reviewer": "ann"} for key, label in places]
+    records[3]["time"] = "2020-01-01T00:00:00Z"  # older than the file
+    write_jsonl(records, tmp_path / "decisions.jsonl")
+    with DecisionStore(tmp_path / "store.sqlite") as store:
+        store.add(Decision(*places[3], "absent", "ann"))  # newer than the record
+        assert store.merge(read_decisions(tmp_path / "decisions.jsonl")) == 3
+        store.add(Decision(*places[0], "absent", "ann"))
+        store.add(Decision(*places[1], "absent", "bob"))
+        store.add(Decision(*places[2], "unsure", "ann"))
+        store.undo("ann")
+        outcomes = resolve(store.decisions())
+        assert store.merge(read_decisions(tmp_path / "decisions.jsonl")) == 0
+        assert resolve(store.decisions()) == outcomes
+        assert [outcomes[place] for place in places] == ["absent", "conflict", "present", "absent"]
+        later = Decision(*places[0], "unsure", "ann", "2999-01-01T00:00:00.000+00:00")
+        assert store.merge([later]) == 1
+        assert resolve(store.decisions())[places[0]] == "unsure"
+
+
+def test_an_undone_decision_is_not_imported_again(tmp_path):
+    write_jsonl([{"key": "a1", "label": "sad", "answer": "present"}], tmp_path / "decisions.jsonl")
+    with DecisionStore(tmp_path / "store.sqlite") as store:
+        for added in (1, 0):
+            assert store.merge(read_decisions(tmp_path / "decisions.jsonl")) == added
+            store.undo("")
+        assert store.decisions() == []
+
+
+def test_decisions_are_ordered_by_their_time(tmp_path):
+    times = ["2026-01-02T00:00:00Z", "2026-01-01T12:00:00+02:00", "2026-01-01T11:00:00"]
+    records = [{"sample": i, "label": "sad", "answer": "skip", "time": time} for i, time in enumerate(times)]
+    write_jsonl(records, tmp_path / "decisions.jsonl")
+    decisions = read_decisions(tmp_path / "decisions.jsonl")
+    assert [decision.sample for decision in decisions] == [1, 2, 0]
+    assert decisions[0].time == "2026-01-01T10:00:00.000+00:00"
+    write_jsonl([{**records[0], "time": "yesterday"}], tmp_path / "decisions.jsonl")
+    with pytest.raises(
+        ValueError, match="\"time\" must be in ISO format, such as 2024-05-01T12:00:00Z, got 'yesterday'"
+    ):
+        read_decisions(tmp_path / "decisions.jsonl")

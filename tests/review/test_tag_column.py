@@ -160,12 +160,14 @@ def test_excel_files_keep_formats_and_other_sheets(tmp_path):
     applied = apply_decisions(table, answers, LabelFields({"sad": "sad"}, "negative"))
     new = openpyxl.load_workbook(io.BytesIO(applied.content))
     assert [cell.value for cell in new.worksheets[0]["D"]] == ["sad", None, "x", "x"]
-    sheet["B3"] = "=A2"
+    sheet["B3"], sheet["D4"] = "=A2", "=A2"
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(
-        ValueError, match="cell B3 of sheet 'Sheet' has a formula, whose value would be lost; save a copy"
-    ):
-        apply_decisions(open_table(tmp_path / "t.xlsx"), [], {"sad": "sad"})
+    table = open_table(tmp_path / "t.xlsx")
+    applied = apply_decisions(table, [Decision("", "sad", "present", sample=1)], {"sad": "sad"})
+    new = openpyxl.load_workbook(io.BytesIO(applied.content)).worksheets[0]
+    assert (new["B3"].value, new["D3"].value, new["D4"].value) == ("=A2", "x", "=A2")
+    with pytest.raises(ValueError, match="cell D4 has a formula, which a new label would replace; save a copy"):
+        apply_decisions(table, [Decision("", "sad", "present", sample=2)], {"sad": "sad"})
 
 
 def test_labels_of_minus_one_and_one_stay_so():
@@ -187,3 +189,50 @@ def test_keys_of_identified_samples_depend_on_the_identifier_only():
     ]  # decisions of a review without --id
     same = TableFile("id,words\n7,a\n7,b\n")
     assert TableSamples(same, [], id="id").keys == TableSamples(same, []).keys  # identifiers that are not unique
+
+
+SPELLINGS = ["sad", "Sad", "SAD", "\uff53\uff41\uff44", "sad\u200b", "\ufeffsad", "s\u00adad"]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS[1:])
+@pytest.mark.parametrize("answer", ["present", "absent"])
+def test_a_label_has_all_its_spellings_on_writing(spelling, answer):
+    texts = ["sad; calm", "sad", f"calm; {spelling}", "calm"]
+    table, tags = csv_table(texts), read_tags(texts)
+    assert tags.names == ["calm", "sad"]
+    applied = apply_decisions(
+        table, [Decision("", "sad", answer, sample=i) for i in range(4)], TagColumn("tags", tags.names)
+    )
+    expected = [*texts[:3], "calm; sad"] if answer == "present" else ["calm", "[]", "calm", "calm"]
+    assert TableFile(applied.content.decode()).column("tags") == expected
+    assert (applied.unwritten, int(applied.trusted.sum())) == (0, 4)
+
+
+def test_the_usual_spelling_of_the_file_is_added():
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    texts = [f"{decomposed}; calm", decomposed, composed, "calm"]
+    names = read_tags(texts).names
+    assert names == [composed, "calm"] or names == ["calm", composed]
+    applied = apply_decisions(csv_table(texts), [Decision("", composed, "present", sample=3)], TagColumn("tags", names))
+    assert TableFile(applied.content.decode()).column("tags") == [*texts[:3], f"calm; {decomposed}"]
+
+
+def test_kept_cases_are_different_labels_on_writing():
+    texts = ["sad; Sad", "Sad; calm", "sad\u200b"]
+    form = TagColumn("tags", ["Sad", "calm", "sad"], tag_case="keep")
+    answers = [Decision("", "sad", "absent", sample=i) for i in (0, 2)] + [Decision("", "sad", "present", sample=1)]
+    applied = apply_decisions(csv_table(texts), answers, form)
+    assert TableFile(applied.content.decode()).column("tags") == ["Sad", "Sad; calm; sad", "[]"]
+
+
+def test_a_second_tag_is_separated_as_the_column_is_read():
+    form = TagColumn("tags", ["calm", "sad"], sep="|")
+    applied = apply_decisions(csv_table(["sad", "calm"]), [Decision("", "sad", "present", sample=1)], form)
+    assert TableFile(applied.content.decode()).column("tags") == ["sad", "calm| sad"]
+
+
+def test_decisions_about_another_spelling_of_a_label_are_written():
+    answers = [Decision("", "Sad", "absent", sample=0), Decision("", "sad", "present", sample=1)]
+    applied = apply_decisions(csv_table(["sad; calm", "calm"]), answers, TagColumn("tags", ["calm", "sad"]))
+    assert TableFile(applied.content.decode()).column("tags") == ["calm", "calm; sad"]
+    assert applied.unmatched == 0

@@ -31,7 +31,7 @@ def test_decided_entries_are_corrected_and_never_shown_again(case):
     assert (updated.signs[decided] == decisions[decided]).all()
     assert (updated.signs[~decided] == 2 * Y[~decided] - 1).all()
     assert not any(decided[entry.sample, entry.label] for entry in make_queue(updated, min_gain=0))
-    np.testing.assert_array_equal(updated.alpha, issues.alpha)
+    assert not updated.error_probability[decided].any()
 
 
 def test_the_rest_of_the_queue_improves(case):

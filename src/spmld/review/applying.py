@@ -25,8 +25,10 @@ class Applied:
     ----------
     content : bytes
         Content of the new file.
+    written : ndarray of bool of shape (n_samples, n_labels)
+        Entries that are decided and that the new file contains.
     trusted : ndarray of bool of shape (n_samples, n_labels)
-        Entries that reviewers have decided and that the new file contains.
+        Those of them that people have decided, and not a model.
     changed, confirmed, added : int
         Number of observed labels that were changed and confirmed, and of missing labels that were added.
     unsure, conflicts, unmatched : int
@@ -43,6 +45,7 @@ class Applied:
     """
 
     content: bytes
+    written: NDArray[np.bool_]
     trusted: NDArray[np.bool_]
     changed: int
     confirmed: int
@@ -99,7 +102,8 @@ def apply_decisions(
     """
     form = LabelFields(labels) if isinstance(labels, Mapping) else labels
     samples, places = TableSamples(table, form.columns, id=id), {name: j for j, name in enumerate(form.names)}
-    outcomes = resolve(add_keys(decisions, samples.keys))
+    decisions = form.with_names(add_keys(decisions, samples.keys))
+    outcomes = resolve(decisions)
     matched = {
         (samples.index[key], label): outcome
         for (key, label), outcome in outcomes.items()
@@ -113,9 +117,14 @@ def apply_decisions(
     old, new = form.read(table, {}), form.read(table, changes)
     written = new == values
     given = list(matched.values())
+    verified = np.zeros(written.shape, dtype=bool)
+    for key, label in {d.place for d in decisions if d.confidence is None}:
+        if key in samples.index and label in places:
+            verified[samples.index[key], places[label]] = True
     return Applied(
         content=table.replace(changes),
-        trusted=written,
+        written=written,
+        trusted=written & verified,
         changed=int((written & ~np.isnan(old) & (old != values)).sum()),
         confirmed=int((written & (old == values)).sum()),
         added=int((written & np.isnan(old)).sum()),

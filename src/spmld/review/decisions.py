@@ -30,6 +30,8 @@ class Decision:
         Time in UTC, in ISO format. By default, now.
     sample : int or None
         Index of the sample in the reviewed file.
+    confidence : float or None
+        Confidence of the prediction of a model; None for the decision of a person.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class Decision:
     reviewer: str = ""
     time: str = ""
     sample: int | None = None
+    confidence: float | None = None
 
     def __post_init__(self) -> None:
         if self.answer not in ANSWERS:

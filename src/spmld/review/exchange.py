@@ -1,23 +1,28 @@
 """Export and import of entries and decisions: JSON lines and Label Studio."""
 
+import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from spmld._io import StrPath, reading, writing
+from spmld._io import StrPath, need, reading, writing
+from spmld._table import csv_text
+from spmld.datasets.frames import identifier_text
 from spmld.review.decisions import ANSWERS, Decision, Place
 from spmld.review.queue import ReviewQueue
-from spmld.review.samples import ArraySamples, TableSamples
+from spmld.review.samples import ArraySamples, TableSamples, identifier_key
 from spmld.review.store import DecisionStore, is_store
 
 CHOICES = ("present", "absent", "unsure")
 _KEYS = {"present": "y", "absent": "n", "unsure": "u"}
 _STORES = (".sqlite", ".sqlite3", ".db")
 _ACCEPTED = (
-    ".sqlite (written by spmld review), .jsonl (JSON lines) or .json (export of Label Studio in the format JSON)"
+    ".sqlite (written by spmld review), .jsonl, .csv, .tsv or .parquet (a decision in each row), or .json (export of "
+    "Label Studio in the format JSON)"
 )
 
 
@@ -144,19 +149,24 @@ def _task(record: Mapping[str, Any], image: str | None) -> dict[str, Any]:
     return {"data": data, "predictions": [{"model_version": "spmld", "score": score, "result": [result]}]}
 
 
-def read_decisions(path: StrPath) -> list[Decision]:
+def read_decisions(path: StrPath, id: str | None = None) -> list[Decision]:
     """Read decisions from a file.
 
     Parameters
     ----------
     path : str or path-like
-        SQLite file of `DecisionStore`; JSON lines with the keys "key" or "sample", "label" and "answer", and optionally
-        "reviewer" and "time"; or an export of Label Studio in the format JSON. Lines without an answer are ignored.
+        SQLite file of `DecisionStore`; a table (JSON lines, JSON list, CSV or Parquet) with the columns "key", "sample"
+        or that of `id`, "label" and "answer", and optionally "reviewer" and "time"; or an export of Label Studio in the
+        format JSON. Rows without an answer are ignored. A list of ``spmld complete`` has "confidence" and no "answer":
+        its labels are present, unless "predicted" is absent.
+    id : str, optional
+        Column that identifies the samples.
 
     Returns
     -------
     list of Decision
-        Decisions in their order. Decisions without a key have an empty one and the index of the sample.
+        Decisions in order of time; those without a time have that of the file. Decisions without a key have an empty
+        one and the index of the sample.
 
     Examples
     --------
@@ -175,15 +185,59 @@ def read_decisions(path: StrPath) -> list[Decision]:
                 raise ValueError("it is not a SQLite file")
         with DecisionStore(path) as store:
             return store.decisions()
-    if extension == ".jsonl":
-        with reading(path, "decisions in JSON lines") as file:
-            lines = enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
-            records = [_parse_line(number, line) for number, line in lines if line.strip()]
-            return [_decision(record) for record in records if record.get("answer") is not None]
-    if extension == ".json":
-        with reading(path, "an export of Label Studio") as file:
-            return list(_annotations(json.loads(file.read_text(encoding="utf-8"))))
-    raise ValueError(f'unknown file extension "{Path(path).suffix}" of {path}; supported: {_ACCEPTED}')
+    if extension not in _READERS:
+        raise ValueError(f'unknown file extension "{Path(path).suffix}" of {path}; supported: {_ACCEPTED}')
+    with reading(path, "decisions") as file:
+        time = datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat()
+        records = _READERS[extension](file)
+        if records and not any("label" in record and record.keys() & {"answer", "confidence"} for record in records):
+            names = ", ".join(list(records[0])[:10])
+            raise ValueError(f'decisions must have "label", and "answer" or "confidence", got the columns {names}')
+        records = [record for record in records if _answer(record) is not None]
+        return sorted((_decision(record, id, time) for record in records), key=lambda d: d.time)
+
+
+def _json_lines(file: Path) -> list[dict[str, Any]]:
+    lines = enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+    return [_parse_line(number, line) for number, line in lines if line.strip()]
+
+
+def _csv_rows(file: Path) -> list[dict[str, Any]]:
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t" if file.suffix.lower() == ".tsv" else ","))
+    return [{name: _plain(value) if value else None for name, value in row.items()} for row in rows]
+
+
+def _plain(value: str) -> str:
+    """Return text without the apostrophe that `spmld._table.csv_text` has added."""
+    return value[1:] if value[:1] == "'" and csv_text(value[1:]) == value else value
+
+
+def _parquet_rows(file: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = need("pyarrow.parquet").read_table(file).to_pylist()
+    return rows
+
+
+def _json_list(file: Path) -> list[dict[str, Any]]:
+    """Return the objects of a list, or those of an export of Label Studio."""
+    items = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(items, list) or not all(
+        isinstance(item, dict) and ("data" in item or "label" in item) for item in items
+    ):
+        raise ValueError(
+            'expected a list of tasks with "data" and "annotations"; export in the format JSON; or a list of objects '
+            'with "label" and "answer"'
+        )
+    return [record for item in items for record in ([item] if "label" in item else _annotations(item))]
+
+
+_READERS: dict[str, Callable[[Path], list[dict[str, Any]]]] = {
+    ".jsonl": _json_lines,
+    ".json": _json_list,
+    ".csv": _csv_rows,
+    ".tsv": _csv_rows,
+    ".parquet": _parquet_rows,
+}
 
 
 def _parse_line(number: int, line: str) -> dict[str, Any]:
@@ -196,34 +250,51 @@ def _parse_line(number: int, line: str) -> dict[str, Any]:
     return record
 
 
-def _decision(record: Mapping[str, Any]) -> Decision:
-    key, sample, label, answer = (record.get(name) for name in ("key", "sample", "label", "answer"))
+def _answer(record: Mapping[str, Any]) -> Any:
+    """Return the answer of a person, or else the prediction of a model."""
+    predicted = "present" if "confidence" in record and "answer" not in record else None
+    return record.get("answer") or (record.get("predicted", predicted) if predicted else None)
+
+
+def _decision(record: Mapping[str, Any], id: str | None, time_of_file: str) -> Decision:
+    key, sample, label, answer = record.get("key"), record.get("sample"), record.get("label"), _answer(record)
+    if isinstance(sample, str) and sample.isdecimal():
+        sample = int(sample)
+    if key is None and not isinstance(sample, int) and id is not None and record.get(id) is not None:
+        key = identifier_key(identifier_text(record[id]))
     if not isinstance(label, str) or (not isinstance(key, str) and not isinstance(sample, int)):
-        raise ValueError(f'a decision must have "label", and "key" or "sample", got {json.dumps(dict(record))[:80]}')
+        content = json.dumps(dict(record), default=str)[:80]
+        known = '"key" or "sample"' if id is None else f'"key", "sample" or {json.dumps(id)}'
+        advice = "; pass --id if it has the identifiers of the samples" if id is None else ""
+        raise ValueError(f'a decision must have "label", and {known}, got {content}{advice}')
     if answer not in ANSWERS:
         raise ValueError(f"answer must be one of {', '.join(ANSWERS)}, got {answer!r} for the label {label!r}")
-    reviewer, time = (str(record.get(name) or "") for name in ("reviewer", "time"))
-    return Decision(key if isinstance(key, str) else "", label, answer, reviewer, time, sample)
+    try:
+        time = datetime.fromisoformat(str(record.get("time") or time_of_file))
+    except ValueError:
+        raise ValueError(
+            f'"time" must be in ISO format, such as 2024-05-01T12:00:00Z, got {record["time"]!r}'
+        ) from None
+    time = (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+    confidence = None if record.get("answer") else float(record["confidence"])
+    place = key if isinstance(key, str) else "", label
+    text = time.isoformat(timespec="milliseconds")
+    return Decision(*place, answer, str(record.get("reviewer") or ""), text, sample, confidence)
 
 
-def _annotations(tasks: Any) -> Iterator[Decision]:
-    """Yield the decisions of an export of Label Studio, in order of their time."""
-    if not isinstance(tasks, list) or not all(isinstance(task, dict) and "data" in task for task in tasks):
-        raise ValueError('expected a list of tasks with "data" and "annotations"; export in the format JSON')
-    decisions = []
-    for task in tasks:
-        for annotation in task.get("annotations", []):
-            choices = [
-                choice
-                for result in annotation.get("result", [])
-                if result.get("from_name") == "decision"
-                for choice in result["value"]["choices"]
-            ]
-            if choices and not annotation.get("was_cancelled"):
-                time = annotation.get("updated_at") or annotation.get("created_at")
-                reviewer = _reviewer(annotation.get("completed_by"))
-                decisions.append(_decision({**task["data"], "answer": choices[0], "reviewer": reviewer, "time": time}))
-    yield from sorted(decisions, key=lambda decision: decision.time)
+def _annotations(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the decisions about a task that Label Studio has exported."""
+    for annotation in task.get("annotations", []):
+        choices = [
+            choice
+            for result in annotation.get("result", [])
+            if result.get("from_name") == "decision"
+            for choice in result["value"]["choices"]
+        ]
+        if choices and not annotation.get("was_cancelled"):
+            time = annotation.get("updated_at") or annotation.get("created_at")
+            record = {**task["data"], "answer": choices[0], "reviewer": _reviewer(annotation.get("completed_by"))}
+            yield {**record, **({"time": time} if time else {})}
 
 
 def _reviewer(completed_by: Any) -> str:

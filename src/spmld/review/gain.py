@@ -8,23 +8,14 @@ changes it with the probability
 where c is the current value, 0 or 1, and p is the probability that the label is truly positive. This is the expected
 number of labels that one decision corrects. For an observed label it is the error probability of the audit, for a
 missing label min(p, 1 - p), so that entries of both kinds can be compared.
-
-With few samples, the audit often estimates noise rates of almost 0, although its ranking of the entries is good. Labels
-with both rates below `MIN_RATE` get this rate, so that their most suspicious entries are reviewed anyway.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spmld.audit import LabelIssues
-from spmld.pacing.noise import MIN_RATE as LOWEST_RATE
-from spmld.pacing.noise import NoiseRates, error_log_odds
-
-MIN_RATE = 0.01
-"""Noise rate that is assumed for labels in which the audit finds less noise."""
 
 
 def expected_gain(probability: Any, given: Any) -> NDArray[np.float64]:
@@ -52,28 +43,6 @@ def expected_gain(probability: Any, given: Any) -> NDArray[np.float64]:
     return np.where(np.isnan(y), np.minimum(p, 1 - p), np.abs(np.nan_to_num(y) - p))
 
 
-def with_min_rates(issues: LabelIssues, min_rate: float = MIN_RATE) -> LabelIssues:
-    """Return issues with at least a minimum noise rate: labels with both rates below it get this rate.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.audit import LabelIssues
-    >>> from spmld.review.gain import with_min_rates
-    >>> signs, rate = np.array([[1, -1]]), np.full(2, 0.001)
-    >>> issues = LabelIssues(signs, np.array([0, 1]), -6.0 * signs, np.full((1, 2), -0.9), rate, rate, [], [])
-    >>> with_min_rates(issues).error_log_odds.round(1)
-    array([[1.4, 1.4]])
-    """
-    old = NoiseRates(*(np.maximum(rates, LOWEST_RATE) for rates in (issues.alpha, issues.beta)))
-    low = (old.alpha < min_rate) & (old.beta < min_rate)
-    new = NoiseRates(*(np.where(low, min_rate, rates) for rates in (old.alpha, old.beta)))
-    # The log-odds are a sum of a function of the rates and a function of the score.
-    zero = np.zeros(issues.signs.shape)
-    change = error_log_odds(zero, issues.signs, new) - error_log_odds(zero, issues.signs, old)
-    return replace(issues, alpha=new.alpha, beta=new.beta, error_log_odds=issues.error_log_odds + change)
-
-
 def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[np.float64]:
     """Return the probability that each entry is truly positive.
 
@@ -91,17 +60,18 @@ def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.audit import LabelIssues
+    >>> from spmld.audit import find_label_issues
     >>> from spmld.review import true_probability
-    >>> signs, zero, rate = np.array([[1, -1, 0]]), np.zeros((1, 3)), np.full(3, 0.1)
-    >>> issues = LabelIssues(signs, np.array([0, 1]), zero, np.array([[2.0, 2.0, np.nan]]), rate, rate, [], [])
-    >>> true_probability(issues).round(2)
-    array([[0.12, 0.88, 0.5 ]])
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(200, 3)), rng.integers(2, size=(200, 4))
+    >>> issues = find_label_issues(None, X, Y, random_state=0)
+    >>> bool(np.allclose(np.abs(Y - true_probability(issues)), issues.error_probability))
+    True
     """
     missing = issues.probabilities if probabilities is None else np.asarray(probabilities, dtype=float)
     if missing.shape != issues.signs.shape:
         raise ValueError(f"probabilities must have the shape of the labels, {issues.signs.shape}, got {missing.shape}")
-    error = with_min_rates(issues).error_probability
+    error = issues.error_probability
     return np.select([issues.signs > 0, issues.signs < 0], [1 - error, error], missing)
 
 

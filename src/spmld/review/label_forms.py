@@ -3,18 +3,21 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.labels.tags import EmptyIs, Untagged, guess_separator, read_tags, split_tags
+from spmld.labels.tags import EmptyIs, TagCase, Untagged, guess_separator, label_of_tags, read_tags, split_tags
 from spmld.labels.words import to_number
+from spmld.review.decisions import Decision
 from spmld.review.tables import EditableTable
 
 Changes: TypeAlias = dict[tuple[int, str], Any]
 """New values of the fields of a table by row and column."""
+Decided: TypeAlias = Mapping[tuple[int, str], int]
+"""Decisions, 1 or 0, by row and name of the label."""
 _Floats = NDArray[np.float64]
 _DEFAULTS = {1: "1", 0: "0"}
 _SEPARATOR = ";"  # of tags, if no sample has two of them
@@ -46,6 +49,9 @@ class LabelFields:
         Column of each label, see `label_columns`.
     empty_is : {"missing", "negative"}
         Meaning of an empty field.
+    meaning : mapping
+        Label of each value of a column, by column and value, as read from the table; see `LabelFields.of`. Other values
+        are read as in `spmld.labels`.
 
     Examples
     --------
@@ -57,6 +63,24 @@ class LabelFields:
 
     by_name: Mapping[str, str]
     empty_is: EmptyIs = "missing"
+    meaning: Mapping[tuple[str, Any], float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: EditableTable, by_name: Mapping[str, str], Y: Any, empty_is: EmptyIs = "missing") -> Self:
+        r"""Return the label columns of a table whose labels have been read as Y, in the order of the names.
+
+        Examples
+        --------
+        >>> from spmld.review import LabelFields, TableFile
+        >>> table = TableFile("x,sad\n1,n/a\n2,yes\n")
+        >>> LabelFields.of(table, {"sad": "sad"}, [[float("nan")], [1]]).read(table, {}).tolist()
+        [[nan], [1.0]]
+        """
+        meaning: dict[tuple[str, Any], float] = {}
+        for column, y in zip(by_name.values(), np.asarray(Y, dtype=float).T, strict=True):
+            labels = np.where(np.isnan(y), np.nan, y > 0).tolist()
+            meaning |= {(column, value): label for value, label in zip(table.column(column), labels, strict=True)}
+        return cls(by_name, empty_is, meaning)
 
     @property
     def names(self) -> list[str]:
@@ -70,12 +94,12 @@ class LabelFields:
 
     def read(self, table: EditableTable, changes: Mapping[tuple[int, str], Any]) -> _Floats:
         """Return the labels after changes, as 1 and 0, NaN where missing."""
-        Y = np.array([[self._number(value) for value in table.column(c)] for c in self.columns], dtype=float).T
+        Y = np.array([[self._number(c, value) for value in table.column(c)] for c in self.columns], dtype=float).T
         for (row, column), value in changes.items():
-            Y[row, self.columns.index(column)] = self._number(value)
+            Y[row, self.columns.index(column)] = self._number(column, value)
         return Y
 
-    def changes(self, table: EditableTable, decided: Mapping[tuple[int, str], int]) -> Changes:
+    def changes(self, table: EditableTable, decided: Decided) -> Changes:
         """Return the new values of the fields for decisions, 1 or 0, given by row and name of the label."""
         forms, old = self._forms(table), self.read(table, {})
         places = {name: j for j, name in enumerate(self.by_name)}
@@ -85,7 +109,18 @@ class LabelFields:
             if old[row, places[name]] != value
         }
 
-    def _number(self, value: Any) -> float:
+    def with_names(self, decisions: list[Decision]) -> list[Decision]:
+        """Return decisions with the names of the labels."""
+        return decisions
+
+    def exact(self, table: EditableTable, decided: Decided) -> Decided:
+        """Return the decisions that the words of the table can express: absent only if it has a negative."""
+        negative = (self.read(table, {}) == 0).any()
+        return {place: value for place, value in decided.items() if value or negative}
+
+    def _number(self, column: str, value: Any) -> float:
+        if (column, value) in self.meaning:
+            return self.meaning[column, value]
         number = to_number(value)
         if np.isnan(number):
             return 0.0 if self.empty_is == "negative" else np.nan
@@ -98,7 +133,7 @@ class LabelFields:
         for column in self.columns:
             used[column] = {1: Counter(), 0: Counter()}
             for value, count in Counter(table.column(column)).items():
-                if not np.isnan(number := self._number(value)):
+                if not np.isnan(number := self._number(column, value)):
                     used[column][int(number)][value] += count
                     total[int(number)][value] += count
         return {
@@ -123,8 +158,9 @@ def _most_common(same: Counter[Any], opposite: Counter[Any], others: Counter[Any
 class TagColumn:
     r"""Labels in one column with a list of tags. A decision adds a tag at the end of a list, or removes it.
 
-    Other tags, their order and the separator stay the same. A list without tags is ``[]``, since an empty field means
-    missing labels, unless `empty_is` is "negative".
+    A label has all spellings that `spmld.labels.read_tags` reads as this label: the most frequent one is added, and all
+    of them are removed. Other tags, their order and the separator stay the same. A list without tags is ``[]``, since
+    an empty field means missing labels, unless `empty_is` is "negative".
 
     Attributes
     ----------
@@ -134,8 +170,9 @@ class TagColumn:
         Names of the labels.
     sep : str or None
         Separator of the tags. By default, it is guessed.
-    untagged, empty_is : str
-        Meaning of a tag that is not in a list and of an empty field, see `spmld.labels.read_tags`.
+    untagged, empty_is, tag_case : str
+        Meaning of a tag that is not in a list and of an empty field, and whether tags that differ only in case are one
+        label; see `spmld.labels.read_tags`.
 
     Examples
     --------
@@ -151,6 +188,7 @@ class TagColumn:
     sep: str | None = None
     untagged: Untagged = "negative"
     empty_is: EmptyIs = "missing"
+    tag_case: TagCase = "merge"
 
     @property
     def columns(self) -> list[str]:
@@ -163,10 +201,10 @@ class TagColumn:
         sep = self._separator(values)
         for (row, _), value in changes.items():
             values[row] = value
-        options: Any = {"untagged": self.untagged, "empty_is": self.empty_is, "names": self.names}
-        return read_tags(values, sep=sep, **options).Y
+        options: Any = {"untagged": self.untagged, "empty_is": self.empty_is, "tag_case": self.tag_case}
+        return read_tags(values, sep=sep, names=self.names, **options).Y
 
-    def changes(self, table: EditableTable, decided: Mapping[tuple[int, str], int]) -> Changes:
+    def changes(self, table: EditableTable, decided: Decided) -> Changes:
         """Return the new values of the fields for decisions, 1 or 0, given by row and name of the label.
 
         An empty field that means missing labels does not change, unless a tag is added or all labels are decided.
@@ -174,18 +212,39 @@ class TagColumn:
         values = table.column(self.column)
         sep = self._separator(values)
         style = _TagStyle.of(values, sep)
+        counts = Counter(tag for value in values for tag in split_tags(value, sep) or ())
+        label = label_of_tags(counts, self.names, self.tag_case)
+        usual = {label[tag]: tag for tag, _ in reversed(counts.most_common())}
         by_row: dict[int, dict[str, int]] = {}
         for (row, name), value in decided.items():
             by_row.setdefault(row, {})[name] = value
         changes = {}
         for row, answers in by_row.items():
             old = split_tags(values[row], sep)
-            add = [name for name, value in answers.items() if value and name not in (old or ())]
-            remove = {name for name, value in answers.items() if not value and name in (old or ())}
+            present = {label[tag] for tag in old or ()}
+            add = [usual.get(name, name) for name, value in answers.items() if value and name not in present]
+            remove = {tag for tag in old or () if answers.get(label[tag]) == 0}
             complete = old is None and self.empty_is == "missing" and len(answers) == len(self.names)
             if add or remove or complete:
                 changes[row, self.column] = style.edit(values[row], add, remove, self._none())
         return changes
+
+    def with_names(self, decisions: list[Decision]) -> list[Decision]:
+        """Return decisions with the names of the labels, of which they may have another spelling."""
+        label = label_of_tags(Counter(decision.label for decision in decisions), self.names, self.tag_case)
+        return [replace(decision, label=label[decision.label]) for decision in decisions]
+
+    def exact(self, table: EditableTable, decided: Decided) -> Decided:
+        """Return the decisions that lists of tags can express without changing other labels.
+
+        A tag that is not listed is missing or negative, and so are all tags of a sample whose missing labels get a tag.
+        """
+        if self.untagged != "negative":
+            return {place: value for place, value in decided.items() if value}
+        values = table.column(self.column)
+        sep, counts = self._separator(values), Counter(row for row, _ in decided)
+        complete = {row for row in counts if counts[row] == len(self.names) or split_tags(values[row], sep) is not None}
+        return {place: value for place, value in decided.items() if place[0] in complete}
 
     def _separator(self, values: Iterable[Any]) -> str | None:
         return self.sep or guess_separator([value for value in values if isinstance(value, str)])
@@ -212,10 +271,12 @@ class _TagStyle:
         parts = [_split(_inside(text), sep or _SEPARATOR) for text in texts]
         glue = Counter(part for row in parts for part in row[1::2])
         quotes = Counter(part[:1] if part[:1] in ("'", '"') else "" for row in parts for part in row[::2])
-        brackets = sum(_inside(text) != text for text in texts) * 2 > len(texts)
+        filled = [text for text in texts if _inside(text)]
+        brackets = sum(_inside(text) != text for text in filled) * 2 > len(filled)
         lists = not texts and any(value is not None and not isinstance(value, str) for value in values)
         common, quote = (counts.most_common(1)[0][0] if counts else "" for counts in (glue, quotes))
-        return cls(sep or _SEPARATOR, common or f"{_SEPARATOR} ", quote, brackets, lists)
+        sep = sep or _SEPARATOR
+        return cls(sep, common or (f"{sep} " if sep.strip() else sep), quote, brackets, lists)
 
     def edit(self, value: Any, add: Sequence[str], remove: set[str], none: str) -> Any:
         """Return a list with other tags, in the type of the value; `none` is the text of a list without tags."""
@@ -224,7 +285,7 @@ class _TagStyle:
             return [item for item in items if str(item).strip() not in remove] + list(add)
         text = "" if value is None else str(value)
         inside = text.strip()
-        brackets = _inside(inside) != inside if inside else self.brackets
+        brackets = _inside(inside) != inside if _inside(inside) else self.brackets
         inside = _inside(inside)
         parts = _split(inside, self.sep) if inside.strip() else []
         kept: list[str] = []

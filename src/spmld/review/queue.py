@@ -1,4 +1,4 @@
-"""Queue of entries to review, in descending order of expected gain, see `spmld.review.gain`."""
+"""Queue of entries to review: in descending order of expected gain, see `spmld.review.gain`, or a random sample."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ class ReviewEntry:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReviewQueue(Sequence[ReviewEntry]):
-    """Entries to review, in descending order of expected gain; the result of `make_queue`.
+    """Entries to review; the result of `make_queue`, in descending order of expected gain, or of `sample_queue`.
 
     Attributes
     ----------
@@ -63,6 +63,8 @@ class ReviewQueue(Sequence[ReviewEntry]):
         Probability that the label is truly positive, and expected gain.
     label_names : list of str
         Names of all labels.
+    is_random : bool
+        Whether the entries are a random sample of the observed entries, in random order.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class ReviewQueue(Sequence[ReviewEntry]):
     probability: NDArray[np.float64]
     gain: NDArray[np.float64]
     label_names: list[str]
+    is_random: bool = False
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -92,6 +95,10 @@ class ReviewQueue(Sequence[ReviewEntry]):
     def counts(self) -> dict[str, int]:
         """Return the number of entries of each kind."""
         return dict(zip(KINDS, np.bincount(self.kinds, minlength=len(KINDS)).tolist(), strict=True))
+
+    def order(self) -> NDArray[np.intp]:
+        """Return the positions in the order of the review: by descending gain, or as drawn in a random sample."""
+        return np.arange(len(self)) if self.is_random else np.argsort(-self.gain, kind="stable")
 
     def merge(self, new: "ReviewQueue", closed: NDArray[np.bool_]) -> "ReviewQueue":
         """Return the entries of this queue at their positions, with the values of a new queue, then its new entries.
@@ -185,3 +192,41 @@ def make_queue(
     names = [str(name) for name in issues.label_names]
     given, probability, gain = (values.flat[chosen] for values in (given, probability, gain))
     return ReviewQueue(samples, labels, kind.flat[chosen], given, probability, gain, names)
+
+
+def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = None) -> ReviewQueue:
+    """Return a random sample of the observed entries, see `LabelIssues.sample`, in random order.
+
+    The first entries of a larger sample with the same seed are those of a smaller one.
+
+    Parameters
+    ----------
+    issues : LabelIssues
+        Result of `spmld.audit.find_label_issues`. Verified entries are left out.
+    n_entries : int, default=50
+        Number of entries, limited to those that are observed and not verified.
+    random_state : int, RandomState or None, default=None
+        Seed of the random number generator.
+
+    Returns
+    -------
+    ReviewQueue
+
+    Examples
+    --------
+    >>> from spmld.audit import find_label_issues
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.review import sample_queue
+    >>> data = make_planted(n_samples=300, random_state=0)
+    >>> queue = sample_queue(find_label_issues(None, data.X, data.Y, random_state=0), 50, random_state=0)
+    >>> len(queue), queue.is_random
+    (50, True)
+    """
+    n, l = issues.signs.shape
+    drawn = replace(issues, sample_names=list(range(n)), label_names=list(range(l))).sample(n_entries, random_state)
+    samples, labels = (np.array([entry[name] for entry in drawn], dtype=np.intp) for name in ("sample", "label"))
+    given = (issues.signs[samples, labels] > 0).astype(float)
+    probability = true_probability(issues)[samples, labels]
+    kinds, names = np.zeros(len(drawn), dtype=np.intp), [str(name) for name in issues.label_names]
+    gain = expected_gain(probability, given)
+    return ReviewQueue(samples, labels, kinds, given, probability, gain, names, is_random=True)

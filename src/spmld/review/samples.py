@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from spmld.datasets import Dataset
+from spmld.datasets.frames import identifier_text
 from spmld.review.tables import EditableTable
 from spmld.review.typed_tables import to_text
 
@@ -61,6 +62,11 @@ def sample_keys(contents: Iterable[Any]) -> list[str]:
     return keys
 
 
+def identifier_key(name: str) -> str:
+    """Return the key of a sample with a unique identifier."""
+    return sample_keys([{"id": name}])[0]
+
+
 class TableSamples:
     r"""Samples in the rows of a table.
 
@@ -105,6 +111,10 @@ class TableSamples:
         self._ids = None if id is None else [to_text(value) for value in table.column(id)]
         if self._ids is not None and len(set(self._ids)) == len(self._ids):
             self.keys = sample_keys({"id": name} for name in self._ids)
+            # A list of another program may have the number 7 for the text 007.
+            plain = [identifier_text(name) for name in self._ids]
+            if len(set(plain)) == len(plain):
+                self.index |= {identifier_key(name): i for i, name in enumerate(plain)}
             self.index |= {key: i for i, key in enumerate(self.keys)}
 
     def name(self, sample: int) -> str:

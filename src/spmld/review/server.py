@@ -121,9 +121,7 @@ class ReviewServer:
 
     def _state(self, first: int | None = None) -> dict[str, Any]:
         """Return the progress, the current entry and the one after it, which the page prefetches."""
-        upcoming = self.session.upcoming(2)
-        if first is not None:
-            upcoming = [first, *(position for position in upcoming if position != first)][:2]
+        upcoming = self.session.upcoming(2, first)
         return {
             "title": self.session.title,
             "reviewer": self.session.reviewer,

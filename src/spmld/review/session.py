@@ -13,14 +13,19 @@ from spmld.review.queue import ReviewEntry, ReviewQueue
 from spmld.review.samples import ArraySamples, SampleView, TableSamples
 from spmld.review.store import DecisionStore
 
-_OPEN, _SKIPPED, _CLOSED = 0, 1, 2
+LEASE = 600.0
+"""Seconds for which an entry that is shown to a reviewer is not shown to others."""
+_CONFLICT, _OPEN, _OWN_CONFLICT, _SKIPPED, _CLOSED = range(5)
+"""States of an entry, in the order in which entries are shown."""
 
 
 class ReviewSession:
     """Review of a queue by one reviewer.
 
-    An entry that any reviewer has decided is closed, so that several reviewers share the work; with `overlap`, only
-    the reviewer's own decisions close it. Skipped entries come after all others. With
+    An entry that any reviewer has decided is closed, and an entry that is shown to one reviewer is not shown to others
+    for some time, so that several reviewers share the work; with `overlap`, only the reviewer's own decisions close it.
+    If reviewers disagree, the entry is shown again, before all others, and last to the reviewer who has decided last,
+    until the majority has decided, or each of them has decided twice. Skipped entries come after all others. With
     `on_update`, the order of the entries changes with the decisions.
 
     Parameters
@@ -36,7 +41,9 @@ class ReviewSession:
     reviewer : str
         Name of the reviewer.
     overlap : bool, default=False
-        Whether entries that others have decided are shown, too.
+        Whether entries that others have decided or look at are shown, too.
+    lease : float, default=600.0
+        Seconds for which an entry that is shown is not shown to others.
     title : str, default=""
         Name of the data.
 
@@ -54,10 +61,11 @@ class ReviewSession:
         *,
         reviewer: str = "reviewer",
         overlap: bool = False,
+        lease: float = LEASE,
         title: str = "",
     ):
         self.queue, self.store, self.samples, self.evidence = queue, store, samples, evidence
-        self.reviewer, self.overlap, self.title = reviewer, overlap, title
+        self.reviewer, self.overlap, self.lease, self.title = reviewer, overlap, lease, title
         self._make_queue: Callable[[dict[Place, str]], ReviewQueue] | None = None
         self._update_every, self._n_new, self._thread = 0, 0, Thread()
         self._lock = RLock()
@@ -66,19 +74,45 @@ class ReviewSession:
         self._set_queue(queue)
         self._refresh()
 
-    def upcoming(self, count: int = 1) -> list[int]:
-        """Return the positions of the next entries in the queue."""
-        with self._lock:
+    def upcoming(self, count: int = 1, first: int | None = None) -> list[int]:
+        """Return the positions of the next entries in the queue, and reserve them for the reviewer.
+
+        With `first`, this entry comes before the others.
+        """
+        positions: list[int] = []
+
+        def choose(held: set[Place]) -> list[Place]:
             self._refresh()
-            state = self._state[self._order]
-            first = self._order[state == _OPEN][:count].tolist()
-            return first + self._order[state == _SKIPPED][: count - len(first)].tolist()
+            positions[:] = self._choose(count, first, {self._position[place] for place in held & self._position.keys()})
+            return [self._place(position) for position in positions]
+
+        with self._lock:
+            if self.overlap:
+                choose(set())
+            else:
+                self.store.lease(self.reviewer, choose, self.lease)
+        return positions
+
+    def release(self) -> None:
+        """Release the entries that are reserved for the reviewer."""
+        self.store.lease(self.reviewer, lambda held: [], 0)
+
+    def _choose(self, count: int, first: int | None, held: set[int]) -> list[int]:
+        """Return the positions of the next entries that are not held by others."""
+        state, chosen = self._state[self._order], [] if first is None else [first]
+        for shown in (_CONFLICT, _OPEN, _OWN_CONFLICT, _SKIPPED):
+            few = self._order[state == shown][: count + len(held) + 1].tolist()
+            chosen += [position for position in few if position not in held and position != first]
+        return chosen[:count]
+
+    def _place(self, position: int) -> Place:
+        sample, label = int(self.queue.samples[position]), int(self.queue.labels[position])
+        return self.samples.keys[sample], self.queue.label_names[label]
 
     def decide(self, position: int, answer: str) -> None:
         """Store a decision. It is on disk when the call returns."""
         entry = self._entry(position)
-        place = self.samples.keys[entry.sample], self.queue.label_names[entry.label]
-        self.store.add(Decision(*place, answer, self.reviewer, sample=entry.sample))
+        self.store.add(Decision(*self._place(position), answer, self.reviewer, sample=entry.sample))
         with self._lock:
             self._n_new += 1
             if self._make_queue is not None and self._n_new >= self._update_every and not self._thread.is_alive():
@@ -117,11 +151,28 @@ class ReviewSession:
                 "entries": len(self.queue),
                 "decided": int(closed.sum()),
                 "skipped": int((self._state == _SKIPPED).sum()),
+                "conflicts": int(np.isin(self._state, (_CONFLICT, _OWN_CONFLICT)).sum()),
                 "corrected": int(self._corrected.sum()),
                 "expected": round(float(self.queue.gain[closed].sum()), 1),
                 "remaining": round(float(remaining.sum()), 1),
                 "next": round(float(remaining[:100].sum()), 1),
             }
+
+    def checked(self) -> list[bool]:
+        """Return whether each verified entry of a random sample is wrong.
+
+        Entries after the first one without a decision are left out, because an earlier review may have decided them
+        for their low label quality. So are those about which reviewers are unsure or disagree.
+        """
+        outcomes = resolve(self.store.decisions())
+        wrong = []
+        for position, entry in enumerate(self.queue):
+            place = self._place(position)
+            if not self.store.at(place):
+                break
+            if outcomes.get(place) in ("present", "absent"):
+                wrong.append((outcomes[place] == "present") != bool(entry.given))
+        return wrong
 
     def describe(self, position: int) -> dict[str, Any]:
         """Return an entry with the content of its sample and the evidence, in types that JSON supports."""
@@ -133,15 +184,24 @@ class ReviewSession:
         view = SampleView.make(self.samples, sample, [influence.feature for influence in influences])
         return {
             **asdict(entry),
+            **({"kind": "random"} if self.queue.is_random else {}),  # a random entry is not suspicious
             "position": position,
             "sample_name": self.samples.name(sample),
             "name": self.queue.label_names[label],
+            "answers": self._conflicting(position),
             "view": asdict(view),
             "influences": [asdict(influence) for influence in influences],
             "raising": raising,
             "lowering": lowering,
             "neighbors": None if neighbors is None else self._describe_neighbors(neighbors),
         }
+
+    def _conflicting(self, position: int) -> dict[str, str]:
+        """Return the answers of all reviewers if they disagree."""
+        place = self._place(position)
+        decisions = self.store.at(place)
+        conflict = resolve(decisions).get(place) == "conflict"
+        return {d.reviewer: d.answer for d in decisions if d.answer != "skip"} if conflict else {}
 
     def _describe_neighbors(self, neighbors: Any) -> dict[str, Any]:
         positives: Sequence[tuple[int, float]] = neighbors.positives
@@ -170,7 +230,7 @@ class ReviewSession:
             self._position[self.samples.keys[i], queue.label_names[j]] = position
         self._state = np.append(self._state, np.zeros(added, dtype=np.int8))
         self._corrected = np.append(self._corrected, np.zeros(added, dtype=bool))
-        self.queue, self._order = queue, np.argsort(-queue.gain, kind="stable")
+        self.queue, self._order = queue, queue.order()
         # An entry may have been decided in an earlier review, before this queue had it.
         for place in [place for place, position in self._position.items() if position >= start]:
             self._set_state(place)
@@ -184,10 +244,13 @@ class ReviewSession:
     def _set_state(self, place: Place) -> None:
         """Set the state of an entry of the queue from its decisions."""
         position, decisions = self._position[place], self.store.at(place)
-        mine = [d for d in decisions if d.reviewer == self.reviewer] if self.overlap else decisions
-        answers = {d.reviewer: d.answer for d in mine}.values()
-        closed = any(answer != "skip" for answer in answers)
-        self._state[position] = _CLOSED if closed else _SKIPPED if answers else _OPEN
         outcome, entry = resolve(decisions).get(place), self.queue[position]
+        mine = [d for d in decisions if d.reviewer == self.reviewer]
+        answers = {d.reviewer: d.answer for d in (mine if self.overlap else decisions)}.values()
+        if outcome == "conflict" and sum(d.answer != "skip" for d in mine) < 2:  # each reviewer is asked again once
+            self._state[position] = _OWN_CONFLICT if decisions[-1].reviewer == self.reviewer else _CONFLICT
+        else:
+            closed = any(answer != "skip" for answer in answers)
+            self._state[position] = _CLOSED if closed else _SKIPPED if answers else _OPEN
         current = entry.probability > 0.5 if entry.given is None else bool(entry.given)
         self._corrected[position] = outcome == ("absent" if current else "present")

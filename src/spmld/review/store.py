@@ -1,11 +1,11 @@
 """DecisionStore: decisions in a SQLite file, each one on disk before the call returns."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from types import TracebackType
 from typing import Self
 
@@ -24,6 +24,15 @@ CREATE TABLE IF NOT EXISTS decision (
     sample INTEGER
 )
 """
+_LEASES = """
+CREATE TABLE IF NOT EXISTS lease (
+    key TEXT NOT NULL,
+    label TEXT NOT NULL,
+    reviewer TEXT NOT NULL,
+    until REAL NOT NULL,
+    PRIMARY KEY (key, label)
+)
+"""
 _COLUMNS = "key, label, answer, reviewer, time, sample"
 _HEADER = b"SQLite format 3\x00"
 
@@ -33,7 +42,7 @@ class DecisionStore:
 
     The file is a journal: rows are added and never changed, and an undo is a row as well. Each call of `add` and `undo`
     is a transaction that is flushed to disk before the call returns, so that a process can be killed at any time
-    without losing a decision. Several processes can use one file.
+    without losing a decision. Several processes can use one file, and `lease` shares the entries between reviewers.
 
     Parameters
     ----------
@@ -55,22 +64,62 @@ class DecisionStore:
     def __init__(self, path: StrPath):
         self.path = Path(path)
         check_store(self.path)
-        self._lock = Lock()
+        self._lock = RLock()
         with self._clear_errors():
             self._connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute(_SCHEMA)
+            self._connection.execute(_LEASES)
         self._seen = 0
         self._active: dict[str, list[Decision]] = {}  # by reviewer, in order
         self._places: dict[Place, list[Decision]] = {}
         self._changed: set[Place] = set()
 
     def add(self, *decisions: Decision) -> None:
-        """Write decisions in one transaction. They are on disk when the call returns."""
-        rows = [(d.key, d.label, d.answer, d.reviewer, d.time, d.sample) for d in decisions]
-        with self._lock, self._clear_errors():
-            self._write(rows)
+        """Write decisions of people in one transaction. They are on disk when the call returns."""
+        with self._lock, self._clear_errors(), self._transaction():
+            self._insert(decisions)
+
+    def merge(self, decisions: Collection[Decision]) -> int:
+        """Write decisions of a file that are newer than all of the same reviewer about the same entry.
+
+        Decisions that have been written before are skipped, also if the reviewer has changed or undone them since.
+
+        Returns
+        -------
+        int
+            Number of decisions that were written.
+        """
+        query = "SELECT key, label, reviewer, MAX(time) FROM decision GROUP BY key, label, reviewer"
+        with self._lock, self._clear_errors(), self._transaction():
+            last = {tuple(place): time for *place, time in self._connection.execute(query)}
+            new = [d for d in decisions if d.time > last.get((d.key, d.label, d.reviewer), "")]
+            self._insert(new)
+            return len(new)
+
+    def lease(self, reviewer: str, choose: Callable[[set[Place]], Collection[Place]], seconds: float) -> None:
+        """Reserve entries for a reviewer, so that others get other entries; earlier ones of the reviewer are released.
+
+        Parameters
+        ----------
+        reviewer : str
+            Name of the reviewer.
+        choose : callable
+            Function that returns the entries to reserve, given those that are reserved for others. No other process
+            writes decisions or reserves entries before it returns.
+        seconds : float
+            Duration of the reservation.
+        """
+        with self._lock, self._clear_errors(), self._transaction():
+            now = datetime.now(UTC).timestamp()
+            held = self._connection.execute(
+                "SELECT key, label FROM lease WHERE reviewer != ? AND until > ?", (reviewer, now)
+            )
+            chosen = choose({(key, label) for key, label in held})
+            self._connection.execute("DELETE FROM lease WHERE reviewer = ? OR until <= ?", (reviewer, now))
+            rows = [(*place, reviewer, now + seconds) for place in chosen]
+            self._connection.executemany("INSERT OR REPLACE INTO lease VALUES (?, ?, ?, ?)", rows)
 
     def undo(self, reviewer: str) -> Decision | None:
         """Take back the last decision of a reviewer, and return it; None if there is none."""
@@ -79,9 +128,9 @@ class DecisionStore:
             stack = self._active.get(reviewer)
             if not stack:
                 return None
-            last, time = stack[-1], datetime.now(UTC).isoformat(timespec="milliseconds")
-            self._write([(last.key, last.label, _UNDO, reviewer, time, last.sample)])
-            return last
+            with self._transaction():
+                self._insert([stack[-1]], answer=_UNDO, time=datetime.now(UTC).isoformat(timespec="milliseconds"))
+            return stack[-1]
 
     def decisions(self) -> list[Decision]:
         """Return the decisions that have not been undone, in order."""
@@ -117,10 +166,23 @@ class DecisionStore:
         except sqlite3.DatabaseError as error:
             raise ValueError(f"{self.path} is damaged: {error}; restore it from a copy, or pass a new file") from error
 
-    def _write(self, rows: Iterable[tuple[object, ...]]) -> None:
+    def _insert(self, decisions: Collection[Decision], **values: str) -> None:
+        """Add rows for decisions, with other values in some columns."""
+        if any(decision.confidence is not None for decision in decisions):
+            raise ValueError(
+                "predictions of a model are not decisions of a person; check them, and fill in answer with present, "
+                "absent or unsure"
+            )
+        names = _COLUMNS.split(", ")
+        rows = [[values.get(name, getattr(decision, name)) for name in names] for decision in decisions]
+        self._connection.executemany(f"INSERT INTO decision ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", rows)  # nosec B608
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Write all rows of the block, or none if there is an error."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            self._connection.executemany(f"INSERT INTO decision ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", rows)  # nosec B608
+            yield
             self._connection.execute("COMMIT")
         except BaseException:
             with suppress(sqlite3.Error):  # SQLite may have rolled back already

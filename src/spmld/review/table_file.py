@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-_BOM = "\ufeff"
+BOM = "\ufeff"
+"""Byte order mark at the beginning of a text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +47,23 @@ class TableFile:
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
-        """Start and end of each record in the text, without the header and without blank lines."""
+        """Start and end of each record in the text: the header, and all others that are not blank."""
         pattern, separator = self._field.pattern, re.escape(self.separator)
         record = re.compile(rf"({pattern}(?:{separator}{pattern})*+)(?:\r\n|\n|\r|\Z)")
-        spans, place = [], len(_BOM) if self.text.startswith(_BOM) else 0
+        spans: list[tuple[int, int]] = []
+        place = len(BOM) if self.text.startswith(BOM) else 0
         while place < len(self.text) and (match := record.match(self.text, place)) is not None:
-            if match.group(1):
+            if match.group(1) and (not spans or self._has_value(match.span(1))):
                 spans.append(match.span(1))
             place = match.end()
         if not spans:
             raise ValueError("the file has no header")
         return spans
+
+    def _has_value(self, span: tuple[int, int]) -> bool:
+        if self.text[slice(*span)].strip(self.separator + '"'):  # this is fast, but a field may be a quotation mark
+            return True
+        return any(self._value(*field) for field in self._fields(span))
 
     @cached_property
     def columns(self) -> list[str]:
@@ -91,8 +98,7 @@ class TableFile:
                 start, stop = fields[place]
                 parts += [self.text[end:start], self._quote(by_row[row][place], self.text[start:stop])]
                 end = stop
-        content = "".join([*parts, self.text[end:]]).encode(self.encoding)
-        return gzip.compress(content, mtime=0) if self.compressed else content
+        return encode_text("".join([*parts, self.text[end:]]), self.encoding, self.compressed)
 
     def _fields(self, span: tuple[int, int]) -> list[tuple[int, int]]:
         place, end = span
@@ -111,3 +117,15 @@ class TableFile:
     def _quote(self, value: str, old: str) -> str:
         special = any(sign in value for sign in (self.separator, '"', "\r", "\n"))
         return '"' + value.replace('"', '""') + '"' if special or old.startswith('"') else value
+
+
+def encode_text(text: str, encoding: str, compressed: bool) -> bytes:
+    """Return the content of a text file, or raise ValueError if its encoding lacks a character."""
+    try:
+        content = text.encode(encoding)
+    except UnicodeEncodeError as error:
+        character = text[error.start]
+        raise ValueError(
+            f"{character!r} does not exist in the encoding {encoding} of the file; save a copy as UTF-8"
+        ) from error
+    return gzip.compress(content, mtime=0) if compressed else content

@@ -1,23 +1,26 @@
 """Tables whose fields can be changed, chosen by the format of the file."""
 
+import codecs
 import gzip
 import io
+import warnings
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
 from spmld._io import StrPath, need, reading
-from spmld.datasets import read_table
+from spmld.datasets import TableWarning, read_table
 from spmld.datasets.files import table_kind
-from spmld.datasets.raw_tables import HEAD, guess_separator
+from spmld.datasets.raw_tables import HEAD, guess_separator, open_text
+from spmld.review.excel_table import ExcelTable
 from spmld.review.table_file import TableFile
-from spmld.review.typed_tables import ExcelTable, JsonLines, ParquetTable
+from spmld.review.typed_tables import JsonLines, ParquetTable
 
 EXTENSIONS = {
     "csv": (".csv", ".tsv", ".csv.gz", ".tsv.gz"),
-    "jsonl": (".jsonl", ".ndjson", ".jsonl.gz"),
-    "excel": (".xlsx",),
+    "jsonl": (".jsonl", ".ndjson", ".json", ".jsonl.gz"),
+    "excel": (".xlsx", ".xlsm"),
     "parquet": (".parquet", ".pq"),
 }
 """File extensions of the tables that decisions can be written into."""
@@ -44,7 +47,12 @@ class EditableTable(Protocol):
 
 
 def open_table(
-    path: StrPath, *, encoding: str = "utf-8", sep: str | None = None, format: str | None = None
+    path: StrPath,
+    *,
+    encoding: str = "utf-8",
+    sep: str | None = None,
+    sheet: str | None = None,
+    format: str | None = None,
 ) -> EditableTable | None:
     """Read a table whose fields can be changed; None if the file has another format.
 
@@ -57,6 +65,8 @@ def open_table(
         Encoding of a text file.
     sep : str, optional
         Separator of a CSV file. By default, it is guessed.
+    sheet : str, optional
+        Sheet of an Excel file. By default, the first.
     format : {"csv", "jsonl", "excel", "parquet", "folder"}, optional
         Format. By default, it is chosen by the file extension.
 
@@ -73,19 +83,33 @@ def open_table(
         return None
     if kind == "folder":
         return TableFile(_folder_to_csv(path, encoding))
-    with reading(path, "a table") as file:
+    with reading(path, "a table") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)  # notes about the table are those of its reader
         if kind == "parquet":
-            need("pyarrow")
-            return ParquetTable(need("pandas").read_parquet(file))
+            return ParquetTable(read_table(file, format=kind), need("pyarrow.parquet").read_table(file))
         if kind == "excel":
-            return ExcelTable(read_table(file, format=kind), file.read_bytes())
-        content, compressed = file.read_bytes(), file.suffix.lower() == ".gz"
-        text = (gzip.decompress(content) if compressed else content).decode("utf-8" if kind == "jsonl" else encoding)
+            return ExcelTable(read_table(file, format=kind, sheet=sheet), file.read_bytes(), sheet)
+        text, encoding = _decode(file, "utf-8" if kind == "jsonl" else encoding)
+        compressed = file.suffix.lower() == ".gz"
         if kind == "jsonl":
-            return JsonLines(text, compressed)
+            return JsonLines(text, compressed, encoding)
         table = TableFile(text, encoding, _separator(text, file, sep), compressed)
         table.columns  # noqa: B018, errors of the format are raised here
         return table
+
+
+def _decode(file: Path, encoding: str) -> tuple[str, str]:
+    """Return the text of a file, and the encoding that gives its bytes again."""
+    content = file.read_bytes()
+    content = gzip.decompress(content) if file.suffix.lower() == ".gz" else content
+    with open_text(file, encoding) as lines:
+        encoding = lines.encoding
+    wide = "utf-16-be" if content.startswith(codecs.BOM_UTF16_BE) else "utf-16-le"
+    encoding = {"utf-8-sig": "utf-8", "utf-16": wide}.get(encoding.lower(), encoding)
+    text = content.decode(encoding)
+    if text.encode(encoding) != content:
+        raise ValueError(f"its text in the encoding {encoding} has several forms; save a copy as UTF-8")
+    return text, encoding
 
 
 def check_extension(out: StrPath, path: StrPath, format: str | None = None) -> None:
@@ -97,21 +121,23 @@ def check_extension(out: StrPath, path: StrPath, format: str | None = None) -> N
     >>> check_extension("reviewed.xlsx", "songs.csv")
     Traceback (most recent call last):
     ...
-    ValueError: decisions are written in the format of songs.csv, to a file .csv or .tsv, got reviewed.xlsx
+    ValueError: labels are written in the format of songs.csv, to a file .csv or .tsv, got reviewed.xlsx
     """
     kind = table_kind(path, format)
     kind = "csv" if kind == "folder" else kind
     if kind is None:
         supported = ", ".join(extension for names in EXTENSIONS.values() for extension in names)
         raise ValueError(
-            f"decisions can be written into a table ({supported}) or a folder of text files, got {path}; convert it "
-            "with spmld data convert, and review the converted file"
+            f"labels can be written into a table ({supported}) or a folder of text files, got {path}; convert it "
+            "with spmld data convert, and use the converted file"
         )
-    compressed = Path(path).suffix.lower() == ".gz"
-    accepted = [name for name in EXTENSIONS[kind] if name.endswith(".gz") == compressed]
+    suffix = Path(path).suffix.lower()
+    accepted = [name for name in EXTENSIONS[kind] if name.endswith(".gz") == (suffix == ".gz")]
+    if kind == "excel" and suffix in accepted:  # a file with macros is not opened under another extension
+        accepted = [suffix]
     if not str(out).lower().endswith(tuple(accepted)):
         folder = Path(path).is_dir()
-        what = "a folder is written as a table" if folder else f"decisions are written in the format of {path}"
+        what = "a folder is written as a table" if folder else f"labels are written in the format of {path}"
         raise ValueError(f"{what}, to a file {' or '.join(accepted)}, got {out}")
 
 

@@ -1,6 +1,5 @@
-"""Tables with typed values whose fields can be changed: JSON lines, Excel and Parquet files."""
+"""Tables with typed values whose fields can be changed: JSON lines and Parquet files."""
 
-import gzip
 import io
 import json
 import re
@@ -11,13 +10,14 @@ from typing import Any
 
 from spmld._io import need
 from spmld.labels.words import to_number
+from spmld.review.table_file import BOM, encode_text
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 @dataclass(frozen=True, eq=False)
 class JsonLines:
-    r"""A file of JSON lines as text. Only changed values differ after `replace`.
+    r"""A file of JSON lines, or with a JSON list of objects, as text. Only changed values differ after `replace`.
 
     Attributes
     ----------
@@ -25,6 +25,8 @@ class JsonLines:
         Content of the file.
     compressed : bool
         Whether the file is compressed by gzip.
+    encoding : str
+        Encoding of the file.
 
     Examples
     --------
@@ -38,10 +40,14 @@ class JsonLines:
 
     text: str
     compressed: bool = False
+    encoding: str = "utf-8"
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
-        """Start and end of each line that is not blank."""
+        """Start and end of each object."""
+        place = self._skip(len(BOM) if self.text.startswith(BOM) else 0)
+        if self.text[place : place + 1] == "[":
+            return self._items(place + 1)
         return [match.span() for match in re.finditer(r"[^\r\n\ufeff][^\r\n]*", self.text) if match.group().strip()]
 
     @cached_property
@@ -73,24 +79,37 @@ class JsonLines:
         for start, stop, name, value in edits:
             new = json.dumps(value, ensure_ascii=self.text.isascii())
             if start == stop:  # the key does not exist
-                new = f", {json.dumps(name, ensure_ascii=self.text.isascii())}: {new}"
+                comma = "" if self.text[start - 1] == "{" and end < start else ", "
+                new = f"{comma}{json.dumps(name, ensure_ascii=self.text.isascii())}: {new}"
             parts += [self.text[end:start], new]
             end = stop
-        content = "".join([*parts, self.text[end:]]).encode()
-        return gzip.compress(content, mtime=0) if self.compressed else content
+        return encode_text("".join([*parts, self.text[end:]]), self.encoding, self.compressed)
+
+    def _items(self, place: int) -> list[tuple[int, int]]:
+        """Return start and end of each item of a list whose first item is at a place."""
+        decoder, spans = json.JSONDecoder(), []
+        while self.text[start := self._skip(place)] != "]":
+            _, stop = decoder.raw_decode(self.text, start)
+            spans.append((start, stop))
+            place = self._skip(stop)
+            place += self.text[place] == ","
+        return spans
 
     def _span(self, row: int, name: str) -> tuple[int, int]:
-        """Return start and end of a value in the text; the end of the last value twice if there is no such key."""
-        decoder, place = json.JSONDecoder(), self._skip(self.spans[row][0]) + 1
-        while True:
-            key, place = decoder.raw_decode(self.text, self._skip(place))
+        """Return start and end of a value in the text; the end of the last value twice if there is no such key.
+
+        Of equal keys the last one counts, as in Python's parser.
+        """
+        decoder, stop = json.JSONDecoder(), self._skip(self.spans[row][0]) + 1
+        found, place = None, self._skip(stop)
+        while self.text[place] != "}":
+            key, place = decoder.raw_decode(self.text, place)
             start = self._skip(self._skip(place) + 1)
             _, stop = decoder.raw_decode(self.text, start)
-            if key.strip() == name:
-                return start, stop
-            place = self._skip(stop) + 1
-            if self.text[place - 1] == "}":
-                return stop, stop
+            found = (start, stop) if key.strip() == name else found
+            place = self._skip(stop)
+            place = self._skip(place + 1) if self.text[place] == "," else place
+        return (stop, stop) if found is None else found
 
     def _skip(self, place: int) -> int:
         match = _SPACE.match(self.text, place)
@@ -98,13 +117,8 @@ class JsonLines:
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetTable:
-    """A Parquet file with the interface of `TableFile`. It is written again as a whole.
-
-    Examples
-    --------
-    See `TableFile`.
-    """
+class FrameTable:
+    """Columns and rows of a DataFrame; the base of `ParquetTable` and `ExcelTable`."""
 
     frame: Any
 
@@ -125,49 +139,49 @@ class ParquetTable:
         values = self.frame.iloc[:, self.columns.index(name)].astype(object).tolist()
         return [None if is_missing(value) else value for value in values]
 
-    def replace(self, changes: Mapping[tuple[int, str], Any]) -> bytes:
-        """Return the file with other values in some fields, in the type of their column."""
-        frame = self.frame.copy()
-        for name in {name for _, name in changes}:
-            place = self.columns.index(name)
-            series = frame.iloc[:, place]
-            values, numeric = series.astype(object).tolist(), getattr(series.dtype, "kind", "O") in "biuf"
-            for (row, changed), value in changes.items():
-                if changed == name:
-                    values[row] = to_number(value) if numeric and isinstance(value, str) else value
-            frame.isetitem(place, need("pandas").Series(values, index=frame.index, dtype=series.dtype))
-        return frame.to_parquet(index=None)
-
 
 @dataclass(frozen=True, eq=False)
-class ExcelTable(ParquetTable):
-    """The first sheet of an Excel file with the interface of `TableFile`.
+class ParquetTable(FrameTable):
+    """A Parquet file with the interface of `TableFile`. Columns without changes keep their types and values.
 
-    Values of cells are changed. Formats and other sheets stay the same, but shapes are lost, because openpyxl does not
-    read them.
+    Parameters
+    ----------
+    frame : DataFrame
+        Table, as read by `spmld.datasets.read_table`.
+    table : pyarrow.Table
+        The same table in the types of the file.
 
     Examples
     --------
     See `TableFile`.
     """
 
-    content: bytes
+    table: Any
 
     def replace(self, changes: Mapping[tuple[int, str], Any]) -> bytes:
-        """Return the file with other values in some cells."""
-        workbook = need("openpyxl", "files").load_workbook(io.BytesIO(self.content))
-        sheet = workbook.worksheets[0]
-        formula = next((cell.coordinate for row in sheet.iter_rows() for cell in row if cell.data_type == "f"), None)
-        if formula is not None:
-            raise ValueError(
-                f"cell {formula} of sheet {sheet.title!r} has a formula, whose value would be lost; save a copy with "
-                "values only, or as .csv"
-            )
-        for (row, name), value in changes.items():
-            sheet.cell(row + 2, self.columns.index(name) + 1).value = None if value == "" else value
+        """Return the file with other values in some fields, in the type of their column."""
+        pyarrow, table = need("pyarrow"), self.table
+        names = [str(name).strip() for name in table.column_names]
+        for name in {name for _, name in changes}:
+            place = names.index(name)
+            kind, values = table.schema.types[place], table.column(place).to_pylist()
+            for (row, changed), value in changes.items():
+                if changed == name:
+                    values[row] = _of_type(value, kind)
+            table = table.set_column(place, table.schema.field(place), pyarrow.array(values, type=kind))
         buffer = io.BytesIO()
-        workbook.save(buffer)
+        need("pyarrow.parquet").write_table(table.replace_schema_metadata(self.table.schema.metadata), buffer)
         return buffer.getvalue()
+
+
+def _of_type(value: Any, kind: Any) -> Any:
+    """Return a label in the type of a column of a Parquet file."""
+    types = need("pyarrow").types
+    if types.is_boolean(kind):
+        return bool(to_number(value))
+    if types.is_integer(kind):
+        return int(to_number(value))
+    return to_number(value) if types.is_floating(kind) else value
 
 
 def is_missing(value: Any) -> bool:

@@ -1,10 +1,7 @@
 """Audit of labels after some of them have been reviewed.
 
-Reviewed entries are not a random selection: their labels looked wrong. Noise rates that are estimated from them would
-be too high, and rates that are estimated from the corrected labels too low. But the selection depends on observed
-quantities only, so the error probability of an entry that has not been reviewed does not depend on which others have
-been. It has the noise rates of the original labels, and the scores of models that are fitted on the corrected labels,
-calibrated on the likelihood of all labels, in which reviewed ones have no noise.
+Models are fitted on the corrected labels. Reviewed entries are not a random selection, because their labels looked
+wrong, so no noise rates are estimated from them.
 """
 
 from dataclasses import replace
@@ -14,9 +11,6 @@ import numpy as np
 
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.labels.single_class import find_single_class
-from spmld.pacing.noise import NoiseRates, error_log_odds
-from spmld.pacing.rate_estimate import calibrate
-from spmld.review.gain import with_min_rates
 
 
 def update_issues(issues: LabelIssues, X: Any, decisions: Any, *, cv: Any = 5, random_state: Any = None) -> LabelIssues:
@@ -55,21 +49,15 @@ def update_issues(issues: LabelIssues, X: Any, decisions: Any, *, cv: Any = 5, r
     >>> bool(updated.error_probability[decisions != 0].any())
     False
     """
-    issues, decided = with_min_rates(issues), np.asarray(decisions) != 0
+    decided = np.asarray(decisions) != 0
     if decided.shape != issues.signs.shape:
         raise ValueError(f"decisions must have the shape of the labels, {issues.signs.shape}, got {decided.shape}")
     # Missing entries of positive-only labels stay negatives, even if a reviewer has found the first negative.
     weak = find_single_class(issues.signs).positive_only & (issues.signs == 0)
-    original = np.where(weak, -1, issues.signs)
-    current = np.where(decided, decisions, original).astype(np.int8)
+    signs = np.where(decided, decisions, issues.signs).astype(np.int8)
+    current = np.where(weak & ~decided, -1, signs)
     Y = np.where(current != 0, current, np.nan)
     again = find_label_issues(None, X, Y, cv=cv, random_state=random_state, label_names=list(issues.label_names))
     verified = np.isneginf(issues.error_log_odds) | decided
-    rates = calibrate(again.scores, current, NoiseRates(issues.alpha, issues.beta), verified)
-    errors = np.where(issues.signs != 0, error_log_odds(again.scores, original, rates), np.nan)
-    return replace(
-        issues,
-        signs=np.where(decided, decisions, issues.signs).astype(np.int8),
-        scores=again.scores,
-        error_log_odds=np.where(verified, -np.inf, errors),
-    )
+    errors = replace(again.errors, error_log_odds=np.where(issues.signs != 0, again.error_log_odds, np.nan))
+    return replace(issues, signs=signs, errors=errors).mark_verified(verified)

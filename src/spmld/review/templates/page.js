@@ -2,7 +2,7 @@
 // All content of the data is set as text, never as HTML.
 const token = location.hash.slice(1);
 const keys = { y: "present", n: "absent", u: "unsure", s: "skip", z: "undo" };
-const kinds = { suspicious: "Suspicious label", missing: "Missing label", unlabeled: "Sample to label next" };
+const kinds = { suspicious: "Suspicious label", missing: "Missing label", unlabeled: "Sample to label next", random: "Random sample" };
 const $ = (id) => document.getElementById(id);
 const percent = (p) => (p > 0 && p < 0.005 ? "< 1 %" : p > 0.995 && p < 1 ? "> 99 %" : `${Math.round(100 * p)} %`);
 const images = new Map(); // sample: promise of the address of its image
@@ -49,8 +49,8 @@ function showProgress(progress) {
   $("progress").replaceChildren(
     element("li", `${done} of ${progress.entries} entries`),
     element("li", `${progress.corrected} corrected, ${Math.round(progress.expected)} expected`),
-    element("li", `next 100 decisions: about ${Math.round(progress.next)} corrections`),
-    element("li", `all remaining: about ${Math.round(progress.remaining)}`),
+    element("li", `next 100 decisions: at most ${Math.round(progress.next)} corrections`),
+    element("li", `all remaining: at most ${Math.round(progress.remaining)}`),
   );
 }
 
@@ -61,6 +61,8 @@ function showFacts(entry) {
   facts.push(["Probability that it is present", percent(entry.probability)]);
   if (entry.given !== null) facts.push(["Error probability", percent(entry.gain)]);
   else facts.push(["Expected gain", `${entry.gain.toFixed(2)} corrections`]);
+  const answers = Object.entries(entry.answers);
+  if (answers.length) facts.push(["Reviewers disagree", answers.map(([name, answer]) => `${name}: ${answer}`).join(", ")]);
   $("facts").replaceChildren(...facts.map(([name, value]) => {
     const pair = document.createElement("div");
     pair.append(element("dt", name), element("dd", value));
@@ -132,7 +134,10 @@ function show(state) {
   showProgress(state.progress);
   const [entry, following] = entries;
   $("entry").hidden = !entry;
-  message(entry ? "" : state.progress.entries
+  const left = state.progress.entries - state.progress.decided;
+  message(entry ? "" : left > 0
+    ? `Other reviewers look at the remaining ${left === 1 ? "entry" : `${left} entries`}. Reload the page later.`
+    : state.progress.entries
     ? "All entries are decided. Press Ctrl-C in the terminal, and run spmld apply."
     : "There is nothing to review.");
   if (!entry) return;
