@@ -8,15 +8,18 @@ import textwrap
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from spmld import SPMLD, SelfPacedEnsemble
 from spmld.datasets import make_planted
+from spmld.metrics import macro_auc
+from spmld.persistence import Checkpoint
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-from spmld.dask import DaskMaskedRidge, DaskSelfPacedEnsemble, DaskSPMLD  # noqa: E402
+from spmld.dask import DaskMaskedLogistic, DaskMaskedRidge, DaskSelfPacedEnsemble, DaskSPMLD  # noqa: E402
 
 PLANTED = {"n_samples": 240, "n_features": 12, "n_labels": 5, "observed_fraction": 0.6, "random_state": 0}
 DATA = make_planted(**PLANTED)
@@ -68,6 +71,7 @@ CLIENT = """
     from distributed import Client
     from spmld.dask import {name}
     from spmld.datasets import make_planted
+    from spmld.persistence import Checkpoint
 
     def kill(record):
         if {condition}:
@@ -76,7 +80,8 @@ CLIENT = """
     if __name__ == "__main__":
         client, data = Client({address!r}), make_planted(**{planted})
         X, Y = (da.from_array(A, chunks=(50, -1)) for A in (data.X, data.Y))
-        {name}(callback=kill, **{options}).fit(X, Y, checkpoint={folder!r})
+        with Checkpoint({folder!r}, min_seconds=0):
+            {name}(callback=kill, **{options}).fit(X, Y)
 """
 
 
@@ -90,25 +95,70 @@ def run_until_killed(client, folder, name, condition, options):
     assert code == -signal.SIGKILL
 
 
+def fit_stored(folder, model, X=X, Y=Y):
+    """Fit with a checkpoint; return the numbers of fits that were stored and loaded."""
+    arrays = [da.from_array(A, chunks=(50, -1)) for A in (X, Y)]
+    with Checkpoint(folder, min_seconds=0) as checkpoint:
+        model.fit(*arrays)
+    return checkpoint.n_stored, checkpoint.n_loaded
+
+
 def test_a_fit_whose_client_was_killed_continues_from_its_checkpoint(client, tmp_path):
     run_until_killed(client, tmp_path, "DaskSPMLD", "record['stage'] == 'main'", OPTIONS)
     seen, checkpoint = [], tmp_path / "checkpoint"
     model = DaskSPMLD(callback=lambda record: seen.append((record["stage"], record["iteration"])), **OPTIONS)
-    assert_same_scores(SPMLD(**OPTIONS), model.fit(*collections(), checkpoint=checkpoint))
+    assert fit_stored(checkpoint, model) == (1, 0)
+    assert_same_scores(SPMLD(**OPTIONS), model)
     assert seen == [("main", 2)]
     assert len(model.history_) == model.n_iter_ == 3
-    with pytest.raises(ValueError, match="is of another fit"):
-        DaskSPMLD(coupling=1.0, **OPTIONS).fit(*collections(), checkpoint=checkpoint)
+    assert [path.suffix for path in checkpoint.iterdir()] == [".skops"]  # the iterations of a finished fit are deleted
+    again = DaskSPMLD(**OPTIONS)
+    assert fit_stored(checkpoint, again) == (0, 1)
+    np.testing.assert_array_equal(again.to_local().decision_function(X), model.to_local().decision_function(X))
+
+
+def test_an_interrupted_fit_to_other_data_or_with_other_parameters_is_another_fit(client, tmp_path):
+    """The rows and columns are the same, so that only their values can tell."""
+    run_until_killed(client, tmp_path, "DaskSPMLD", "record['stage'] == 'main'", OPTIONS)
+    checkpoint = tmp_path / "checkpoint"
+    (folder,) = checkpoint.iterdir()
+    reversed_labels = 1 - Y
+    for options, changed in (
+        (OPTIONS, {"Y": reversed_labels}),
+        (OPTIONS, {"X": X[:, ::-1]}),
+        ({**OPTIONS, "coupling": 1.0}, {}),
+    ):
+        model, data = DaskSPMLD(**options), {"X": X, "Y": Y, **changed}
+        assert fit_stored(checkpoint, model, **data) == (1, 0)
+        expected = SPMLD(**options).fit(data["X"], data["Y"]).decision_function(data["X"])
+        scores = model.to_local().decision_function(data["X"])
+        np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-6 * abs(expected).max())
+    assert folder.exists()
+    Checkpoint(checkpoint).clear()
+    assert not checkpoint.exists()
+
+
+@pytest.mark.parametrize("model", [DaskMaskedLogistic(), DaskMaskedRidge()], ids=lambda model: type(model).__name__)
+def test_a_finished_fit_to_reversed_labels_is_not_loaded(client, tmp_path, model):
+    first, second, again = clone(model), clone(model), clone(model)
+    assert fit_stored(tmp_path, first) == (1, 0)
+    assert fit_stored(tmp_path, second, Y=1 - Y) == (1, 0)
+    assert fit_stored(tmp_path, again) == (0, 1)
+    auc = [macro_auc(DATA.Y, fitted.to_local().decision_function(X)) for fitted in (first, second, again)]
+    assert auc[0] > 0.8
+    assert auc[1] < 0.2
+    assert auc[2] == auc[0]
 
 
 def test_an_ensemble_whose_client_was_killed_repeats_no_stored_fit(client, tmp_path):
     run_until_killed(client, tmp_path, "DaskSelfPacedEnsemble", "record['choice'] == {'alpha': 0.1}", ENSEMBLE)
-    stored = {path: path.stat().st_mtime_ns for path in (tmp_path / "checkpoint").glob("fit*/manifest.pickle")}
-    assert len(stored) == 4  # two settings in two folds
-    model = DaskSelfPacedEnsemble(**ENSEMBLE).fit(*collections(), checkpoint=tmp_path / "checkpoint")
+    checkpoint = tmp_path / "checkpoint"
+    n_stored = len(list(checkpoint.glob("fit-*.skops")))
+    assert n_stored >= 4  # two settings in two folds, and those of the noise estimate
+    model = DaskSelfPacedEnsemble(**ENSEMBLE)
+    assert fit_stored(checkpoint, model) == (2, n_stored)  # the fit on all samples, and the ensemble
     assert_same_scores(SelfPacedEnsemble(**ENSEMBLE), model)
-    assert {path: path.stat().st_mtime_ns for path in stored} == stored
-    assert len(list((tmp_path / "checkpoint").glob("fit*/manifest.pickle"))) == 7
+    assert len(list(checkpoint.iterdir())) == 1
 
 
 def test_a_fit_holds_little_more_than_the_features(client):

@@ -53,7 +53,9 @@ def test_a_command_encodes_text_and_tags_on_the_cluster(client, tmp_path):
     (model, info), (expected, expected_info) = models["songs"], models["songs.parquet"]
     assert info.label_names == expected_info.label_names
     assert "waltz" in info.label_names
-    for name in ("n_samples", "n_features", "n_labels", "observed", "table", "encoded"):
+    assert info.encoded
+    assert expected_info.encoded
+    for name in ("n_samples", "n_features", "n_labels", "observed", "table"):
         assert info.summary[name] == expected_info.summary[name]
     np.testing.assert_allclose(model.decision_function(frame), expected.decision_function(frame), atol=1e-6)
 
@@ -66,3 +68,23 @@ def test_labels_of_a_partition_can_all_be_missing_and_bad_labels_are_reported(cl
     bad = frame.assign(label_a=["yes", "no", "yes", "no", "yes", "perhaps"])
     with pytest.raises(TableError, match="'label_a' contains 'perhaps'"):
         read_parquet(write_parts(bad, tmp_path / "bad", 3)).Y.compute()
+
+
+def test_the_checkpoint_of_a_command_on_a_cluster_is_deleted(client, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    for folder, sign in (("songs", 1), ("reversed", -1)):
+        labels = {f"label_{name}": (sign * X[:, j] > 0).astype(int) for j, name in enumerate(("sad", "calm"))}
+        frame = pd.DataFrame({**{f"x{j}": X[:, j] for j in range(4)}, **labels})
+        write_parts(frame, tmp_path / folder, 50, 50)
+    checkpoint, scores = tmp_path / "checkpoint", {}
+    command = ["--method", "SPMLD", "--param", "n_components=2", "--scheduler", client.scheduler.address]
+    for folder in ("songs", "reversed"):
+        out = tmp_path / f"{folder}.skops"
+        options = ["-o", str(out), "--checkpoint", str(checkpoint)]
+        result = CliRunner().invoke(spmld, ["fit", str(tmp_path / folder), *command, *options])
+        assert result.exit_code == 0, result.output
+        assert not checkpoint.exists()
+        scores[folder] = load(out).decision_function(pd.DataFrame(X, columns=[f"x{j}" for j in range(4)]))
+    assert (np.sign(scores["songs"]) == np.sign(X[:, :2])).mean() > 0.9
+    assert (np.sign(scores["reversed"]) == -np.sign(X[:, :2])).mean() > 0.9

@@ -1,4 +1,4 @@
-"""Checkpoints of fits on a cluster: the client stores small arrays, and the workers the values of their blocks."""
+"""Iterations of a fit on a cluster: the client stores small arrays, and the workers the values of their blocks."""
 
 import os
 import pickle  # nosec B403
@@ -22,17 +22,14 @@ class DirectoryStore:
     Parameters
     ----------
     directory : path
-        Directory that the client and the workers can read and write.
+        Directory of one fit that the client and the workers can read and write. It is created by the first iteration.
     client : distributed.Client
         The client.
-    description : str
-        Model and data. A checkpoint of another description raises ValueError.
     """
 
-    def __init__(self, directory: Path, client: Any, description: str):
-        self._directory, self._client, self._description = directory.absolute(), client, description
+    def __init__(self, directory: Path, client: Any):
+        self._directory, self._client = directory.absolute(), client
         self._future = need("distributed", "dask").Future
-        directory.mkdir(parents=True, exist_ok=True)
 
     def load(self, stage: str | None) -> tuple[Any, list[dict[str, Any]], bool] | None:
         """Return the last state of a stage, its history, and whether it has converged."""
@@ -46,11 +43,11 @@ class DirectoryStore:
         """Store the state, and return it with the values of blocks that are read from the files."""
         folder = self._directory / f"{stage or 'main'}-{len(history):06d}"
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+        folder.mkdir(parents=True)
         futures: list[Any] = []
         partial = folder / "partial"
         with partial.open("wb") as file:
-            ReferencePickler(file, self._future, futures).dump((self._description, state, history, converged))
+            ReferencePickler(file, self._future, futures).dump((state, history, converged))
         paths = [str(folder / f"{i}.pickle") for i in range(len(futures))]
         self._client.gather(self._client.map(_write, futures, paths, pure=False))
         os.replace(partial, folder / MANIFEST)
@@ -63,12 +60,7 @@ class DirectoryStore:
         n_files = len(list(folder.glob("*.pickle"))) - 1
         futures = self._client.map(_read, [str(folder / f"{i}.pickle") for i in range(n_files)], pure=False)
         with (folder / MANIFEST).open("rb") as file:
-            description, state, history, converged = ReferenceUnpickler(file, futures).load()
-        if description != self._description:
-            raise ValueError(
-                f"the checkpoint in {self._directory} is of another fit, {description}; this is {self._description}. "
-                "Use another directory"
-            )
+            state, history, converged = ReferenceUnpickler(file, futures).load()
         return state, history, converged
 
 

@@ -4,12 +4,14 @@ import pickle  # nosec B403
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
+from pathlib import Path
 from typing import Any, ClassVar
 from uuid import uuid4
 
 from spmld._io import need
 from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Combine, Engine, combine_parts
+from spmld.dask.checkpoint import DirectoryStore
 
 SMALL = 10_000
 """Size in bytes up to which a function is sent with each task."""
@@ -53,6 +55,10 @@ class DaskEngine(Engine):
     def transform(self, function: Callable[[Any], Any], X: Sequence[Any], *, keep: bool = True) -> tuple[Any, ...]:
         """Apply a function to features, and keep the result."""
         return self.map(lambda A: function(loaded(A)), X)
+
+    def store(self, folder: Path) -> DirectoryStore:
+        """Return a store of outer iterations in a folder that the client and the workers can write to."""
+        return DirectoryStore(folder, self._client)
 
     def _submit(self, name: str, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
         """Submit one task for each set of arguments, in one graph."""

@@ -1,16 +1,12 @@
 """Estimators for Dask arrays and data frames."""
 
-from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._io import need
-from spmld.core.iteration import storing
-from spmld.dask.checkpoint import DirectoryStore
 from spmld.dask.collections import active_client, collect, is_collection
 from spmld.estimators import (
     GLOCAL,
@@ -27,16 +23,11 @@ from spmld.estimators import (
 class DaskEstimator(MultiLabelEstimator):
     """Base class: fits to Dask collections, and lazy predictions. Subclasses inherit from it and from an estimator."""
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        mask: Any = None,
-        entry_weight: Any = None,
-        trusted: Any = None,
-        checkpoint: str | Path | None = None,
-    ) -> Any:
+    def fit(self, X: Any, y: Any = None, mask: Any = None, entry_weight: Any = None, trusted: Any = None) -> Any:
         """Fit the estimator to the observed labels, on the workers of the active client.
+
+        In the block of a `spmld.persistence.Checkpoint`, the variables are stored after each outer iteration, and the
+        same call continues after the last one if the client was stopped.
 
         Parameters
         ----------
@@ -46,10 +37,6 @@ class DaskEstimator(MultiLabelEstimator):
             As in the ordinary estimator. Collections have blocks of the same rows as X, or known sizes.
         trusted : None
             Not supported.
-        checkpoint : path, optional
-            Directory that the client and all workers can write to. The variables are stored there after each outer
-            iteration, and the same call continues after the last one if the client was stopped. Models without outer
-            iterations, such as `DaskMaskedLogistic`, start again.
 
         Returns
         -------
@@ -57,16 +44,7 @@ class DaskEstimator(MultiLabelEstimator):
         """
         self._validate_params()
         self._check_parameters()
-        client = active_client()
-        data = collect(client, X, y, mask, entry_weight)
-        store = None if checkpoint is None else DirectoryStore(Path(checkpoint), client, self._description(data.counts))
-        with storing(store):
-            return self._fit_data(data, trusted)
-
-    def _description(self, counts: Sequence[int]) -> str:
-        """Return what must be the same if a fit continues."""
-        params = {name: value for name, value in self.get_params().items() if name not in ("callback", "verbose")}
-        return f"{type(self).__name__} {params} {list(counts)}"
+        return self._fit_data(collect(active_client(), X, y, mask, entry_weight), trusted)
 
     def to_local(self) -> Any:
         """Return the ordinary estimator with the same parameters and, after a fit, the same fitted attributes."""
@@ -92,7 +70,7 @@ class DaskEstimator(MultiLabelEstimator):
         check_is_fitted(self)
         return self._predict_lazily("predict", X, self.classes_.dtype)
 
-    def complete(self, X: Any, y: Any, mask: Any = None) -> Completion:
+    def complete(self, X: Any, y: Any = None, mask: Any = None) -> Completion:
         """Predict the missing entries of a label matrix: lazily for Dask arrays, block by block.
 
         Parameters
