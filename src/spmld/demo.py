@@ -242,7 +242,7 @@ def _next_commands(folder: Path) -> list[str]:
         f"spmld fit songs.csv {ROLES} -o songs.skops",
         "spmld evaluate songs.skops test.csv",
         f"spmld audit songs.csv {ROLES} --out issues.csv",
-        "spmld complete songs.csv --model songs.skops --top 2000 --out missing.csv",
+        "spmld complete songs.csv --model songs.skops --top 2000 --list missing.csv",
         f"spmld review songs.csv {ROLES}",
     ]
     if shutil.which("spmld") is None and sys.prefix != sys.base_prefix:

@@ -69,10 +69,11 @@ def test_converted_files_can_be_read_back(spmld):
 
 
 def test_convert_overwrites_only_with_force(spmld):
-    status, _, err = spmld("convert", "songs.npz", "songs.npz")
-    assert (status, err) == (2, "spmld: songs.npz already exists; use --force to overwrite it\n")
-    assert spmld("convert", "songs.npz", "songs.npz", "--force", "--part", "test")[0] == 0
-    np.testing.assert_array_equal(read_dataset("songs.npz").X, DATA.X_test)
+    assert spmld("convert", "songs.npz", "copy.npz")[0] == 0
+    status, _, err = spmld("convert", "songs.npz", "copy.npz", "--part", "test")
+    assert (status, err) == (2, "spmld: copy.npz already exists; use --force to overwrite it\n")
+    assert spmld("convert", "songs.npz", "copy.npz", "--force", "--part", "test")[0] == 0
+    np.testing.assert_array_equal(read_dataset("copy.npz").X, DATA.X_test)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,11 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from spmld import MaskedLogistic
 from spmld.cli.fitting import fit_model
 from spmld.cli.methods import build, with_decision
 from spmld.datasets import Dataset, write_dataset
+from spmld.persistence import Checkpoint
 from tests.cli.songs import TEST, songs
 from tests.commands import spmld, start
 
@@ -28,8 +30,41 @@ def test_ctrl_c_exits_with_130_and_writes_no_file(command, tmp_path):
     os.kill(running.pid, signal.SIGINT)
     running.join(120)
     assert (running.exitcode, streams["out"].read_text()) == (130, "")
-    assert streams["err"].read_text().strip() == "spmld: interrupted"
+    assert streams["err"].read_text().strip() == (
+        "spmld: interrupted; no model was written. With --checkpoint FOLDER, the same command resumes after an "
+        "interruption"
+    )
     assert os.listdir(folder) == ["big.npz"]
+
+
+def test_ctrl_c_with_a_checkpoint_says_what_is_stored_and_then_what_is_resumed(cli, monkeypatch):
+    monkeypatch.setitem(Checkpoint.__init__.__kwdefaults__, "min_seconds", 0.0)
+    fit, calls = MaskedLogistic._fit, []
+
+    def interrupt(self, *inputs):
+        calls.append(1)
+        if len(calls) == 8:
+            raise KeyboardInterrupt
+        fit(self, *inputs)
+
+    arguments = ["fit", "train.csv", "-o", "m.skops", "--checkpoint", "finished"]
+    monkeypatch.setattr(MaskedLogistic, "_fit", interrupt)
+    status, _, err = cli(*arguments)
+    n_stored = len(os.listdir("finished"))
+    assert n_stored > 0
+    assert (status, os.path.exists("m.skops")) == (130, False)
+    text = f"interrupted; no model was written. finished has {n_stored} finished fits, and the same command resumes"
+    assert err.strip().endswith(f"spmld: {text}")
+    status, _, err = cli(*arguments)
+    assert status == 0
+    assert f"spmld: note: finished has {n_stored} finished fits of an interrupted command" in err
+    assert f"resumed: {n_stored} fits were loaded from finished, and the others were computed" in err
+    assert not os.path.exists("finished")
+    calls[:] = []
+    cli(*arguments, "--force")
+    status, _, err = cli("fit", "test.csv", *arguments[2:], "--force")  # other data
+    assert status == 0
+    assert "nothing was resumed: the fits in finished are of other data or parameters, and are deleted" in err
 
 
 @pytest.mark.parametrize("method", ["SPMLD", "SelfPacedEnsemble", "MaskedLogistic"])

@@ -5,12 +5,13 @@ import shutil
 from collections import namedtuple
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import spmld
 from spmld.cli.fitting import expected_size
 from spmld.cli.printing import check_output_path, check_space
-from spmld.datasets import make_planted
+from spmld.datasets import make_planted, read_table
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -37,3 +38,78 @@ def test_the_expected_size_is_an_upper_estimate(tmp_path):
     size = (tmp_path / "m.skops").stat().st_size
     assert size < expected_size(data) < 100 * size
     assert expected_size(data) > 3 * np.prod(data.Y.shape)
+
+
+@pytest.mark.parametrize(
+    ("args", "lost"),
+    [
+        (["predict", "songs.skops", "test.csv", "-o", "test.csv"], "test.csv"),
+        (["predict", "songs.skops", "test.csv", "-o", "link.csv"], "test.csv"),
+        (["predict", "songs.skops", "test.csv", "-o", "songs.skops", "--format", "csv"], "songs.skops"),
+        (["fit", "train.csv", "-o", "train.csv"], "train.csv"),
+        (["complete", "train.csv", "--model", "songs.skops", "-o", "train.csv"], "train.csv"),
+        (["complete", "train.csv", "--model", "songs.skops", "--list", "train.csv"], "train.csv"),
+        (["apply", "train.csv", "d.jsonl", "-o", "train.csv"], "train.csv"),
+        (["audit", "train.csv", "-o", "train.csv"], "train.csv"),
+        (["data", "convert", "train.csv", "train.csv"], "train.csv"),
+        (["tune", "train.csv", "-o", "train.csv"], "train.csv"),
+        (["report", "train.csv", "--model", "songs.skops", "-o", "songs.skops"], "songs.skops"),
+    ],
+)
+def test_an_output_does_not_replace_an_input(cli, args, lost):
+    os.symlink("test.csv", "link.csv")
+    with open("d.jsonl", "w", encoding="utf-8") as file:
+        file.write('{"sample": 0, "label": "sad", "answer": "present"}\n')
+    with open(lost, "rb") as file:
+        content = file.read()
+    status, _, err = cli(*args, "--force")
+    assert status == 2, err
+    assert "is also an input of the command, which would be lost; pass the name of another file" in err
+    with open(lost, "rb") as file:
+        assert file.read() == content
+
+
+def test_a_symbolic_link_is_followed(cli):
+    os.mkdir("far")
+    os.symlink(os.path.join("far", "tags.csv"), "link.csv")
+    assert cli("predict", "songs.skops", "test.csv", "-o", "link.csv")[0] == 0  # the file does not exist yet
+    with open("far/tags.csv", encoding="utf-8") as file:
+        content = file.read()
+    assert content.startswith("sad,calm,")
+    assert cli("predict", "songs.skops", "test.csv", "-o", "link.csv")[0] == 2  # now it does
+    assert cli("predict", "songs.skops", "test.csv", "--top-k", "1", "-o", "link.csv", "--force")[0] == 0
+    assert os.path.islink("link.csv")
+    with open("far/tags.csv", encoding="utf-8") as file:
+        assert file.read().startswith("sample,rank,")
+    assert sorted(os.listdir("far")) == ["tags.csv"]
+
+
+def test_a_pipe_or_a_device_is_not_replaced(cli):
+    os.mkfifo("pipe")
+    status, _, err = cli("predict", "songs.skops", "test.csv", "-o", "pipe", "--format", "csv", "--force")
+    assert status == 2
+    assert "is not a regular file; pass the name of a file, or leave it out for standard output" in err
+    assert not os.path.isfile("pipe")
+
+
+def test_tables_are_written_as_json_lines_and_read_as_json(cli):
+    for name in ("p.jsonl", "p.json", "p.csv"):
+        assert cli("predict", "songs.skops", "test.csv", "-o", name)[0] == 0
+    expected = read_table("p.csv")
+    for name in ("p.jsonl", "p.json"):
+        pd.testing.assert_frame_equal(read_table(name), expected)
+    with open("p.jsonl", encoding="utf-8") as file:
+        assert len(file.readlines()) == len(expected)
+    assert cli("predict", "songs.skops", "test.csv", "--format", "jsonl")[1].count("\n") == len(expected)
+    with open("train.json", "w", encoding="utf-8") as file:
+        file.write(read_table("train.csv").to_json(orient="records", indent=1))
+    assert cli("fit", "train.json", "-o", "json.skops", "--method", "MaskedLogistic")[0] == 0
+
+
+def test_the_message_lists_each_extension_once(cli):
+    status, _, err = cli("fit", "train.docx", "-o", "m.skops")
+    assert status == 2
+    listed = err.partition("supported: ")[2].partition(". Pass")[0].split(", ")
+    assert len(listed) == len(set(listed))
+    assert {".csv", ".json", ".jsonl", ".xlsx", ".npz"} <= set(listed)
+    assert not {".folder", ".excel", ".xc"} & set(listed)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from spmld.datasets import Dataset, write_dataset
+from spmld.datasets import Dataset, read_csv, write_dataset
 
 from .songs import FEATURES, LABELS, PLANTED, TEST, TRAIN, run, songs
 
@@ -25,12 +25,14 @@ def folder(tmp_path_factory):
 
 
 def test_fit_names_the_labels_once_and_reports_their_class_priors(folder):
-    _, summary, err = folder
+    path, summary, err = folder
     assert err.count(NAMED + "observed positives, missing entries and no observed negative") == 1
     assert "Missing entries are used as weak negatives" in err
-    truth = dict(zip(LABELS, PLANTED.Y[TRAIN].mean(axis=0), strict=True))
     assert set(summary["class_prior"]) == set(LABELS)
-    assert summary["class_prior"]["sad"] == pytest.approx(truth["sad"], rel=0.3)
+    # Between the fraction of observed positives, if there is no evidence that others are missing, and the true one.
+    observed = read_csv(path / "tags.csv").Y == 1
+    for name, lowest, truth in zip(LABELS, observed.mean(axis=0), PLANTED.Y[TRAIN].mean(axis=0), strict=True):
+        assert lowest - 1e-6 <= summary["class_prior"][name] <= 1.3 * truth
 
 
 def test_model_of_tags_ranks_well_and_is_described(folder):

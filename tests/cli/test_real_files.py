@@ -68,7 +68,7 @@ def test_predict(emotions):
 
 
 def test_complete(emotions):
-    succeed(emotions, "complete", "missing.csv", "--top", "30", "-o", "added.csv")
+    succeed(emotions, "complete", "missing.csv", "--top", "30", "--list", "added.csv")
     masked = pd.read_csv(emotions / "missing.csv")
     truth = pd.read_csv(emotions / "songs.csv")
     added = pd.read_csv(emotions / "added.csv")

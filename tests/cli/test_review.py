@@ -6,16 +6,12 @@ import random
 import re
 import threading
 import time
-from dataclasses import replace
 from http.client import HTTPException
 
 import numpy as np
 import pytest
 
-from spmld import SelfPacedEnsemble
 from spmld.cli import main
-from spmld.cli.apply import _keep_rate
-from spmld.datasets import Dataset, make_planted
 from spmld.review import DecisionStore
 from tests.cli.songs import run
 from tests.review.running import RunningReview
@@ -154,6 +150,12 @@ def test_two_reviewers_at_the_same_time(songs):
     assert (second["sample"], second["name"]) != (first["sample"], first["name"])
     bob.decide(second, "absent")
     assert bob.ask()["progress"]["decided"] == ann.ask()["progress"]["decided"] == 2
+    shown = [review.ask()["entries"][0] for review in (ann, bob)]
+    assert shown[0]["position"] != shown[1]["position"]  # while both of them look at an entry
+    ann.decide(shown[0], "present")
+    bob.decide(shown[0], "absent")  # such as an entry that was shown before a break
+    again = ann.ask()["entries"][0]
+    assert (again["position"], again["answers"]) == (shown[0]["position"], {"ann": "present", "bob": "absent"})
     assert (ann.stop(), bob.stop()) == (0, 0)
     with DecisionStore(songs / "two.sqlite") as store:
         assert {decision.reviewer for decision in store.decisions()} == {"ann", "bob"}
@@ -176,7 +178,9 @@ def test_label_studio_and_json_lines(songs):
 
     arguments = ["--import", "export.json", "--export", "entries.jsonl", "--db", "imported.sqlite"]
     status, _, err = run(songs, "review", "songs.csv", *DROP, *arguments)
-    assert "imported.sqlite: 40 decisions imported from export.json" in err, err
+    assert "imported.sqlite: 40 decisions imported from export.json\n" in err, err
+    status, _, err = run(songs, "review", "songs.csv", *DROP, *arguments, "--force")
+    assert "imported.sqlite: 0 decisions imported from export.json; 40 are skipped, since the same reviewer" in err, err
     status, _, err = run(songs, "apply", "songs.csv", "entries.jsonl", "-o", "lines.csv", *DROP)
     assert status == 0, err
     status, _, err = run(songs, "apply", "songs.csv", "imported.sqlite", "-o", "imported.csv", *DROP)
@@ -210,16 +214,30 @@ def test_a_model_predicts_the_missing_labels(songs):
     assert np.mean(right) > 0.7
 
 
-def test_a_refit_keeps_the_rate_of_the_labels_before_the_review():
-    planted = make_planted(600, noise=0.1, random_state=0)
-    noisy = np.where(np.random.default_rng(0).random(planted.Y.shape) < 0.25, 1, planted.Y)
-    data = Dataset(planted.X, noisy, trusted=np.ones(noisy.shape, dtype=bool))
-    rate = _keep_rate({}, data, "SelfPacedEnsemble", 0)["false_positive_rate"]
-    assert rate == pytest.approx(0.25, abs=0.1)
-    assert rate == SelfPacedEnsemble(random_state=0).fit(planted.X, noisy).false_positive_rate_.max()
-    assert _keep_rate({}, replace(data, Y=planted.Y), "SelfPacedEnsemble", 0) == {}
-    assert _keep_rate({"false_positive_rate": 0.1}, data, "SelfPacedEnsemble", 0) == {"false_positive_rate": 0.1}
-    assert _keep_rate({}, data, "MaskedLogistic", 0) == {}
+def test_a_verified_random_sample_estimates_the_number_of_wrong_entries(songs):
+    given = {(i, name): row[f"label_{name}"] for i, row in enumerate(rows(songs / "songs.csv")) for name in LABELS}
+    observed = {place: value == "yes" for place, value in given.items() if value}
+    review = Review(songs, "--verify", "60", "--db", "random.sqlite")
+    assert "60 random entries to verify" in "".join(review.lines)
+    state, shown = review.ask(), []
+    for _ in range(40):
+        entry = state["entries"][0]
+        assert entry["kind"] == "random"
+        shown.append((entry["sample"], entry["name"]))
+        state = review.decide(entry)
+    assert review.stop() == 0
+    n_wrong = sum(observed[place] != TRUTH[place] for place in shown)
+    match = re.search(
+        r"about (\d+) wrong entries \(90 % interval: (\d+) to (\d+)\), since (\d+) of 40 ", "".join(review.lines)
+    )
+    assert int(match[4]) == n_wrong
+    assert int(match[1]) == round(n_wrong / 40 * len(observed))
+    assert int(match[2]) <= sum(observed[place] != TRUTH[place] for place in observed) <= int(match[3])
+    # The same sample is continued, and a larger one starts with it.
+    again = Review(songs, "--verify", "80", "--db", "random.sqlite")
+    assert again.ask()["progress"]["decided"] == 40
+    assert again.stop() == 0
+    assert f"since {n_wrong} of 40 entries of the random sample are wrong" in "".join(again.lines)
 
 
 def test_a_refit_does_not_take_reviewed_entries_for_a_random_selection(songs, monkeypatch, capsys):
@@ -238,6 +256,10 @@ def test_a_refit_does_not_take_reviewed_entries_for_a_random_selection(songs, mo
     [
         (["review", "absent.csv"], "file absent.csv does not exist"),
         (["review", "songs.csv", *DROP, "--export", "x.txt"], "--export must be a file .jsonl, or .json for Label"),
+        (
+            ["review", "songs.csv", *DROP, "--verify", "5", "--kind", "missing"],
+            "--kind missing cannot be combined with --verify",
+        ),
         (["review", "songs.csv", *DROP, "--db", "songs.csv"], "songs.csv is not a SQLite file; pass the name of a"),
         (["review", "songs.csv", *DROP, "--image", "cover", "--no-browser"], "must be among the columns of the table"),
         (["apply", "songs.csv", "absent.sqlite", "-o", "y.csv", *DROP], "file absent.sqlite does not exist"),
@@ -247,10 +269,13 @@ def test_a_refit_does_not_take_reviewed_entries_for_a_random_selection(songs, mo
         ),
         (
             ["apply", "emotions", "x.jsonl", "-o", "y.csv"],
-            "decisions can be written into a table (.csv, .tsv, .csv.gz,",
+            "labels can be written into a table (.csv, .tsv, .csv.gz,",
         ),
-        (["apply", "songs.csv", "songs.csv", "-o", "y.csv", *DROP], 'unknown file extension ".csv" of songs.csv'),
-        (["apply", "songs.csv", "x.jsonl", "-o", "songs.csv", *DROP], "songs.csv already exists; use --force"),
+        (
+            ["apply", "songs.csv", "songs.csv", "-o", "y.csv", *DROP],
+            'must have "label", and "answer" or "confidence", got',
+        ),
+        (["apply", "songs.csv", "x.jsonl", "-o", "songs.csv", *DROP], "songs.csv is also an input of the command"),
         (["apply", "songs.csv", "gone.jsonl", "-o", "y.csv", *DROP], "none of the 1 decided entries is in songs.csv"),
     ],
 )
@@ -263,3 +288,19 @@ def test_errors_exit_with_2(songs, args, message, monkeypatch, capsys):
     assert message in capsys.readouterr().err
     assert not (songs / "absent.review.sqlite").exists()
     assert not (songs / "y.csv").exists()
+
+
+def test_a_refit_keeps_the_noise_rates_of_the_labels_before_the_review():
+    """Corrections of the most visible errors hide the others: they must not switch the noise model off."""
+    from spmld.cli.apply import _keep_rates
+    from spmld.datasets import Dataset, make_planted
+    from spmld.labels import corrupt_labels
+
+    data = make_planted(n_samples=800, noise=0.1, random_state=0)
+    flipped = corrupt_labels(data.Y, "flip", 0.1, random_state=0)
+    before = Dataset(data.X, flipped)
+    rates = _keep_rates({}, before, "SelfPacedEnsemble", 0)
+    assert rates["false_positive_rate"] == pytest.approx(0.1, abs=0.05)
+    assert _keep_rates({}, Dataset(data.X, data.Y), "SelfPacedEnsemble", 0) == {}
+    assert _keep_rates({"false_positive_rate": 0.2}, before, "SelfPacedEnsemble", 0) == {"false_positive_rate": 0.2}
+    assert _keep_rates({}, before, "MaskedLogistic", 0) == {}

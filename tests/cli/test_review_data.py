@@ -70,8 +70,9 @@ def test_roles_of_the_fit_are_used_unless_options_set_them():
 def test_tags_that_the_model_does_not_have_are_not_reviewed(capsys):
     data = Dataset(PLANTED.X, PLANTED.Y, label_names=NAMES, trusted=PLANTED.Y > 0)
     assert _known_tags(data, ["sad"]) is data  # columns of labels
-    tags = replace(data, roles=SimpleNamespace(tags="tags"))
-    assert _known_tags(tags, NAMES) is tags
+    tags = replace(data, roles=SimpleNamespace(tags="tags", tag_case="merge"))
+    assert list(_known_tags(tags, NAMES).label_names) == NAMES
+    assert list(_known_tags(tags, ["Sad", "CALM", "loud"]).label_names) == ["Sad", "CALM", "loud"]  # its spelling
     kept = _known_tags(tags, ["loud", "sad"])
     assert list(kept.label_names) == ["sad", "loud"]
     np.testing.assert_array_equal(kept.Y, PLANTED.Y[:, [0, 2]])
@@ -99,14 +100,14 @@ def test_samples_are_rows_of_a_table_or_features(files):
     data = table.load_part(5)
     assert isinstance(open_samples(table, data), TableSamples)
     with pytest.raises(ValueError, match="has 120 records, but 100 samples were read"):
-        open_editable(table, replace(data, X=data.X[:100], Y=data.Y[:100], sample_names=None))
+        open_editable(table, 100)
     arrays = source(files / "data.npz")
-    assert open_editable(arrays, data) is None
+    assert open_editable(arrays, 120) is None
     assert isinstance(open_samples(arrays, arrays.load_part(5)), ArraySamples)
     with pytest.raises(ValueError, match="--image needs a table"):
         open_samples(arrays, data, image="cover")
-    roles = SimpleNamespace(tags="tags", tag_sep=None, untagged="negative", empty_is="missing")
-    form = label_form(table, replace(data, roles=roles), open_editable(table, data))
+    roles = SimpleNamespace(tags="tags", tag_sep=None, untagged="negative", empty_is="missing", tag_case="merge")
+    form = label_form(table, open_editable(table, 120), roles, NAMES, data.Y)
     assert isinstance(form, TagColumn)
 
 

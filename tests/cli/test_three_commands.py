@@ -12,7 +12,7 @@ import pytest
 import spmld
 from spmld.datasets import make_songs, read_csv
 from spmld.metrics import evaluate, macro_auc, ranking_loss
-from tests.cli.songs import LABELS, run, write_songs
+from tests.cli.songs import FEATURES, LABELS, run, write_songs
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +49,20 @@ def test_fit_evaluate_predict(folder):
     assert list(rows[0])[:4] == LABELS
     predicted = np.array([[int(row[name]) for name in LABELS] for row in rows])
     np.testing.assert_array_equal(predicted, model.predict(test.X).astype(int))
+
+
+def test_fit_says_how_many_samples_are_identical_to_an_earlier_one(folder):
+    lines = (folder / "train.csv").read_text().splitlines(keepends=True)
+    for repeated, note in (
+        (lines[1:1], ""),
+        (lines[5:6], "; 1 sample is "),
+        (lines[1:4] + lines[1:2], "; 4 samples are "),
+    ):
+        (folder / "repeated.csv").write_text("".join([*lines, *repeated]))
+        status, _, err = run(folder, "fit", "repeated.csv", "-o", "repeated.skops", "--no-held-out", "--force")
+        assert status == 0, err
+        assert note in err
+        assert ("identical to an earlier one" in err) == bool(note)
 
 
 def test_the_commands_of_the_readme_run(tmp_path):
@@ -96,6 +110,7 @@ def test_json_output(folder):
         "n_labels": 4,
         "observed": pytest.approx(0.6, abs=0.02),
         "seconds": 0,
+        "columns": dict.fromkeys(FEATURES, "number"),
         "decision": "f1",
     }
     options = ("--metric", "ndcg_at_2", "--metric", "micro_f1", "--json")

@@ -131,20 +131,23 @@ def test_decision_is_used_by_predict(cli, text):
 def test_fit_describes_what_was_estimated(cli):
     status, _, err = cli("fit", "songs.csv", "--param", "false_positive_rate=0.05", "-o", "m.skops")
     lines = err.splitlines()
-    assert (status, len(lines)) == (0, 5)
-    assert [line.split(":")[0] for line in lines] == ["m.skops", "observed", "settings", "held-out", "next"]
-    assert lines[2].endswith("mean false positive rate: 0.05, decision: f1")
-    assert lines[4].endswith("verify about 50 samples, and mark them in a column for --trusted")
+    assert (status, len(lines)) == (0, 6)
+    names = ["m.skops", "observed", "columns", "settings", "held-out", "next"]
+    assert [line.split(":")[0] for line in lines] == names
+    assert ", mean false positive rate: 0.05, " in lines[3]
+    assert lines[3].endswith(", decision: f1")
+    assert lines[5].endswith("verify about 50 samples, and mark them in a column for --trusted")
     add_column(VERIFIED.astype(int))
     _, _, err = cli("fit", "marked.csv", "--trusted", "verified", "-o", "m.skops", "--force")
-    assert "mean false positive rate: 0." in err.splitlines()[2]
+    assert "mean false positive rate: 0." in err.splitlines()[3]
     assert "for --trusted" not in err
-    _, _, err = cli("fit", "songs.csv", "--param", "false_positive_rate=0", "-o", "m.skops", "--force")
-    assert "rate" not in err.splitlines()[2]
+    zero = ["--param", "false_positive_rate=0", "--param", "false_negative_rate=0"]
+    _, _, err = cli("fit", "songs.csv", *zero, "-o", "m.skops", "--force")
+    assert "rate" not in err.splitlines()[3]
     _, _, err = cli("fit", "songs.csv", "--method", "LabelPrior", "-o", "m.skops", "--force")
-    assert err.splitlines()[2] == "settings: decision: f1"
+    assert err.splitlines()[3] == "settings: decision: f1"
     _, _, err = cli("fit", "songs.csv", "--method", "LabelPrior", "--decision", "none", "-o", "m.skops", "--force")
-    assert err.splitlines()[2] == "settings: defaults"
+    assert err.splitlines()[3] == "settings: defaults"
 
 
 def test_methods_that_use_trusted_entries():

@@ -44,10 +44,10 @@ def test_tickets_of_an_office(tmp_path):
     assert err.endswith(f"({' '.join(options)})\n")  # the options that solve it, and no column of prices or dates
     _, err = succeed(tmp_path, "fit", "Tickets (neu).csv", *options, "-o", "m.skops", *FAST)
     for note in (
-        "column 'Ticket-Nr.' looks like an identifier and is not used as a feature (--id Ticket-Nr.)",
-        "values of column 'Wert in €' are not numbers, such as 'k.A.'; they are treated as missing",
+        "column 'Ticket-Nr.' looks like an identifier and is not used as a feature (--id Ticket-Nr. or --number",
+        "values of the number column 'Wert in €', such as 'k.A.', are treated as missing (--category 'Wert in €')",
         "column 'Land' has the same value in all samples and is not used as a feature",
-        "Eingang am (date), Wert in € (number), Notiz (text)",
+        "columns: identifier (not used): Ticket-Nr.; date (day.month.year): Eingang am; number (decimal comma): Wert",
         "held-out: not estimated, because of --no-held-out",
     ):
         assert note in err
@@ -79,8 +79,8 @@ def test_tags_in_the_second_sheet(tmp_path):
     assert "column 'review' of text does not exist; the columns are Export" in err
     roles += ["--sheet", "Songs 2024"]
     _, err = succeed(tmp_path, "fit", "songs.xlsx", *roles, "-o", "m.skops", *FAST)
-    assert "tags that differ only in case are merged: 'DANCE' is read as 'dance', " in err
-    assert "released (date)" in err
+    assert "tags that differ only in case or width are merged: 'DANCE' is read as 'dance', " in err
+    assert "date (day/month/year): released" in err
     assert "spmld complete songs.xlsx --sheet 'Songs 2024' --model m.skops" in err or "observed: 100%" in err
     out, _ = succeed(tmp_path, "predict", "m.skops", "new.csv")
     assert f1(out) > 0.9

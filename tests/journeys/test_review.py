@@ -141,7 +141,10 @@ def test_formats_that_cannot_be_written_are_named_before_the_work(tmp_path):
     FRAME.assign(tags=make_tags()).to_csv(tmp_path / "songs.csv", index=False)
     for args, message in (
         (["songs.csv", *ROLES, "-o", "y.parquet"], "in the format of songs.csv, to a file .csv or .tsv, got y.parquet"),
-        (["songs.arff", "-o", "y.arff"], "a table (.csv, .tsv, .csv.gz, .tsv.gz, .jsonl, .ndjson, .jsonl.gz, .xlsx, "),
+        (
+            ["songs.arff", "-o", "y.arff"],
+            "a table (.csv, .tsv, .csv.gz, .tsv.gz, .jsonl, .ndjson, .json, .jsonl.gz, .xlsx, ",
+        ),
         (["songs.csv", "-o", "y.csv"], "--tags tags"),
     ):
         status, out, err = spmld(tmp_path, "apply", *args[:1], "x.jsonl", *args[1:])

@@ -35,10 +35,17 @@ def test_text_and_tags_from_fit_to_audit(tmp_path):
     assert "column 'Unnamed: 0' contains the numbers of the rows and is not used as a feature" in err
     assert "tags of 'tags' are separated by ';'; a tag that is not listed in 'tags' is negative" in err
     lines = [line for line in err.splitlines() if not line.startswith("spmld: note")]
-    assert [line.split(":")[0] for line in lines] == ["songs.skops", "observed", "settings", "held-out", "next"]
-    assert "review (text), tempo (number), format (category), released (date)" in lines[1]
-    assert "label prior" in lines[3]
-    assert "logistic regression" in lines[3]
+    assert [line.split(":")[0] for line in lines] == [
+        "songs.skops",
+        "observed",
+        "columns",
+        "settings",
+        "held-out",
+        "next",
+    ]
+    assert lines[2].endswith("; text: review; number: tempo; category: format; date (ISO 8601): released")
+    assert "label prior" in lines[4]
+    assert "logistic regression" in lines[4]
 
     out, err = succeed(tmp_path, "predict", "songs.skops", "new.csv")
     table = predicted(out)
@@ -71,7 +78,10 @@ def test_ids_dates_notes_and_gaps(tmp_path):
     table.loc[::7, "label_sad"] = np.nan
     table.to_csv(tmp_path / "songs.csv", index=False)
     _, err = succeed(tmp_path, "fit", "songs.csv", "-o", "m.skops", "--method", "MaskedLogistic")
-    assert "column 'song_id' looks like an identifier and is not used as a feature (--id song_id)" in err
+    assert (
+        "column 'song_id' looks like an identifier and is not used as a feature (--id song_id or --category song_id)"
+        in err
+    )
     assert "column 'review' is encoded as text" in err
     assert "column 'empty' is empty" in err
     other = FRAME.assign(format="tape", released=None, tempo=None)  # new categories and missing values

@@ -27,15 +27,17 @@ def main(args: Sequence[str] | None = None) -> None:
     SystemExit: 0
     """
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        notes = _Notes()
+        warnings.showwarning = notes.show
         try:
             status = _run(args)
-        except KeyboardInterrupt:
-            status = _print_error("interrupted", 130)
+        except KeyboardInterrupt as interruption:
+            status = _print_error(str(interruption) or "interrupted", 130)
         except (ValueError, FileNotFoundError) as error:
             status = _print_problems(error) if hasattr(error, "problems") else _print_error(str(error), 2)
         except (OSError, ImportError, MemoryError) as error:
             status = _print_error(str(error) or type(error).__name__, 1)
+        notes.close()
     raise SystemExit(status)
 
 
@@ -52,8 +54,8 @@ def _run(args: Sequence[str] | None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except click.Abort:
-        raise KeyboardInterrupt from None
+    except click.Abort as abort:  # click's name for Ctrl-C
+        raise KeyboardInterrupt(*getattr(abort.__cause__, "args", ())) from None
 
 
 def _print_error(text: str, status: int) -> int:
@@ -68,6 +70,22 @@ def _print_problems(error: Any) -> int:
     return 2
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    problem = getattr(message, "problem", None)  # of a TableWarning
-    _print_error(f"note: {problem.describe(command_line=True)}" if problem else f"warning: {message}", 0)
+class _Notes:
+    """Warnings as lines of standard error. Values that cannot be read are counted over the blocks of a file."""
+
+    def __init__(self) -> None:
+        self.unreadable: dict[str, Any] = {}
+
+    def show(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        """Print a warning, or keep the values that it counts."""
+        problem, values = getattr(message, "problem", None), getattr(message, "values", None)  # of a TableWarning
+        if values is not None:
+            old = self.unreadable.get(values.column)
+            self.unreadable[values.column] = values if old is None else old + values
+        else:
+            _print_error(f"note: {problem.describe(command_line=True)}" if problem else f"warning: {message}", 0)
+
+    def close(self) -> None:
+        """Print the counts."""
+        for values in self.unreadable.values():
+            _print_error(f"note: {values.problem(('strict', 'True')).describe(command_line=True)}", 0)

@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from spmld._io import writing
+from spmld.audit import find_label_issues
 from spmld.cli import options
 from spmld.cli.fitting import fit_model, save_model
 from spmld.cli.loading import Source
@@ -15,8 +16,9 @@ from spmld.cli.methods import build, parse_params
 from spmld.cli.printing import check_output_path, print_json, print_message
 from spmld.cli.review_data import FOLDER_SEPARATOR, label_form, open_editable
 from spmld.datasets import Dataset
+from spmld.labels.single_class import ignore_label_warnings
 from spmld.review import Applied, TagColumn, apply_decisions, read_decisions, trusted_csv
-from spmld.review.tables import check_extension, without_gz
+from spmld.review.tables import EditableTable, check_extension, without_gz
 from spmld.review.typed_tables import to_text
 
 
@@ -41,11 +43,12 @@ def apply(
 ) -> None:
     """Write DECISIONS into a copy of DATA, a table.
 
-    DECISIONS is the SQLite file of `spmld review`, a file of JSON lines, or an export of Label Studio. Pass the options
-    of the review. If reviewers disagree, the majority decides, and a tie changes nothing. Only the fields of decided
-    labels change: a label column, or the list of --tags, to which a tag is added or from which it is removed. All other
-    bytes of a CSV file or of JSON lines stay the same. Excel and Parquet files are written again, and a folder of text
-    files is written as a CSV file.
+    DECISIONS is the SQLite file of `spmld review`, a table with a decision in each row (.csv, .jsonl, .parquet), a list
+    of `spmld complete`, or an export of Label Studio. Pass the options of the review. If reviewers disagree, the
+    majority decides, and a tie changes nothing. Only the fields of decided labels change: a label column, or the list
+    of --tags, to which a tag is added or from which it is removed. All other bytes of a CSV file or of JSON lines, all
+    other cells of a workbook, and all other values of a Parquet file stay the same. A folder of text files is written
+    as a CSV file.
 
     The decided entries are written to a second file, FILE with .trusted.csv. Pass it to `spmld review` with --trusted,
     so that they are not shown again. If DATA has trusted entries already, pass them with --trusted to keep them.
@@ -60,12 +63,14 @@ def apply(
     for path in (out, trusted_path, refit):
         check_output_path(path, force)
     dataset = data.load()
-    table = open_editable(data, dataset)
+    table = open_editable(data, dataset.X.shape[0])
     if table is None:  # check_extension raises an error for other formats
         raise ValueError(f"decisions cannot be written to {data.path}")
-    form, id = label_form(data, dataset, table), None if dataset.roles is None else dataset.roles.id
-    applied = apply_decisions(table, read_decisions(decisions), form, id)
-    if applied.unmatched and not applied.trusted.any():
+    form = label_form(data, table, dataset.roles, dataset.label_names, dataset.Y)
+    id = None if dataset.roles is None else dataset.roles.id
+    answers = read_decisions(decisions, id)
+    applied = apply_decisions(table, answers, form, id)
+    if applied.unmatched and not applied.written.any():
         raise ValueError(
             f"none of the {applied.unmatched} decided entries is in {data.path}: pass the file and the options of the "
             "review; without --id, columns that are not labels must not have changed"
@@ -73,19 +78,24 @@ def apply(
     mask = applied.trusted if dataset.trusted is None else applied.trusted | np.asarray(dataset.trusted)
     with writing(out) as part:
         part.write_bytes(applied.content)
-    with writing(trusted_path) as part:
-        names = None if id is None else [to_text(value) for value in table.column(id)]
-        content = trusted_csv(mask, form.names, names, id or "")
-        part.write_text(content, encoding="utf-8", newline="")
-    counts = {item.name: getattr(applied, item.name) for item in fields(Applied) if item.type is int}
-    summary: dict[str, Any] = {"file": out, "trusted": trusted_path, "trusted_entries": int(mask.sum()), **counts}
+    summary: dict[str, Any] = {"file": out}
+    if dataset.trusted is not None or not all(answer.confidence is not None for answer in answers):
+        _write_trusted(trusted_path, mask, form.names, table, id)
+        summary |= {"trusted": trusted_path, "trusted_entries": int(mask.sum())}
+    summary |= {item.name: getattr(applied, item.name) for item in fields(Applied) if item.type is int}
     if refit is not None:
-        model = build(method, _keep_rate(parse_params(params), dataset, method, seed), seed)
+        model = build(method, _keep_rates(parse_params(params), dataset, method, seed), seed)
         summary["model"] = _refit(model, _new_source(data, dataset, out), method, refit)
     if as_json:
         print_json(summary)
     else:
         print_message("\n".join(_describe(summary, _tag_reasons(form) if isinstance(form, TagColumn) else {})))
+
+
+def _write_trusted(path: str, mask: Any, label_names: list[str], table: EditableTable, id: str | None) -> None:
+    names = None if id is None else [to_text(value) for value in table.column(id)]
+    with writing(path) as part:
+        part.write_text(trusted_csv(mask, label_names, names, id or ""), encoding="utf-8", newline="")
 
 
 def _new_source(data: Source, dataset: Dataset, out: str) -> Source:
@@ -102,18 +112,19 @@ def _new_source(data: Source, dataset: Dataset, out: str) -> Source:
     return replace(data, path=out, options=options, trusted=None)
 
 
-def _keep_rate(params: dict[str, Any], before: Dataset, method: str, seed: int) -> dict[str, Any]:
-    """Return the parameters with the false-positive rate of the labels before the review.
+def _keep_rates(params: dict[str, Any], before: Dataset, method: str, seed: int) -> dict[str, Any]:
+    """Return the parameters with the noise rates of the labels before the review, if noise is identified.
 
-    A review removes the most visible errors, so that a rate that is estimated from the labels after it is too low for
+    A review removes the most visible errors, so that rates that are estimated from the labels after it are too low for
     the entries that have not been reviewed.
     """
-    if method != "SelfPacedEnsemble" or "false_positive_rate" in params:
+    names = ("false_positive_rate", "false_negative_rate")
+    if method != "SelfPacedEnsemble" or any(name in params for name in names):
         return params
-    model = build(method, params, seed)
-    fit_model(model, replace(before, trusted=None), f"{method} on the labels before the review")
-    rate = float(np.max(model.false_positive_rate_))
-    return {**params, "false_positive_rate": rate} if rate else params
+    with ignore_label_warnings():
+        noise = find_label_issues(None, before.X, before.Y, random_state=seed).errors.noise
+    rates = (float(np.max(rate)) for rate in noise.rates)
+    return {**params, **dict(zip(names, rates, strict=True))} if noise.identified else params
 
 
 def _refit(model: Any, source: Source, method: str, path: str) -> dict[str, Any]:
@@ -139,10 +150,13 @@ def _tag_reasons(tags: TagColumn) -> dict[str, str]:
 def _describe(summary: dict[str, Any], tag_reasons: dict[str, str]) -> list[str]:
     lines = [
         f"{summary['file']}: {summary['changed']} labels changed, {summary['added']} added, "
-        f"{summary['confirmed']} confirmed",
-        f"{summary['trusted']}: {summary['trusted_entries']} trusted entries; with spmld review --trusted they are not "
-        "shown again",
+        f"{summary['confirmed']} confirmed"
     ]
+    if "trusted" in summary:
+        text = f"{summary['trusted_entries']} trusted entries; with spmld review --trusted they are not shown again"
+        lines.append(f"{summary['trusted']}: {text}")
+    else:
+        lines.append("the labels are predictions of a model, which no person has verified")
     reasons = {
         "unsure": "left as they are, reviewers are unsure",
         "conflicts": "left as they are, reviewers disagree; another decision resolves them",

@@ -31,9 +31,7 @@ def scheduler_option(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def fit_on_cluster(
-    model: Any, method: str, source: Source, scheduler: str, out: str, checkpoint: str | None
-) -> dict[str, Any]:
+def fit_on_cluster(model: Any, method: str, source: Source, scheduler: str, out: str) -> dict[str, Any]:
     """Fit a model to Parquet files on the workers of a cluster, write it to a file, and return a summary."""
     distributed = need("distributed", "dask")
     import spmld.dask
@@ -52,7 +50,7 @@ def fit_on_cluster(
             print_message(f"spmld: note: {describe_tags(table.sample.roles)}")
         missing = need("dask.array", "dask").isnan(table.Y)
         n_missing, n_observed = need("dask", "dask").compute(missing.sum(), (~missing).sum())
-        fitted = remote_class(**model.get_params(deep=False)).fit(table.X, table.Y, checkpoint=checkpoint)
+        fitted = remote_class(**model.get_params(deep=False)).fit(table.X, table.Y)
     n_entries = int(n_missing + n_observed)
     details = {"n_samples": n_entries // table.Y.shape[1], "observed": round(n_observed / n_entries, 6)}
     seconds = time.perf_counter() - start

@@ -48,8 +48,8 @@ def compare(
     """Fit several methods on the same folds of DATA and print the mean and standard deviation of the metrics.
 
     The sign after a value is the result of a test against the reference: + better, - worse, = no significant difference
-    (paired t-test over folds at the 5 % significance level, with Holm's correction for the number of methods). The
-    training sets of the folds overlap, which makes the test somewhat too optimistic. A method without a decision rule
+    (paired t-test over folds at the 5 % significance level, with the correction of Nadeau and Bengio for the overlap of
+    the folds and Holm's correction for the number of methods). A method without a decision rule
     is calibrated and gets one, as in `spmld fit`; with --decision none it is fitted alone, which is faster.
 
     \b

@@ -9,7 +9,7 @@ import click
 from spmld._table import TextTable
 from spmld.cli import options
 from spmld.cli.loading import Source
-from spmld.cli.printing import check_output_path, print_json, print_message, print_result, print_table
+from spmld.cli.printing import check_output_path, list_columns, print_json, print_message, print_result, print_table
 
 
 @click.group()
@@ -77,6 +77,8 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
 def describe(source: Source, figure: str | None, as_json: bool) -> None:
     """Print the cardinality, density, label frequencies, imbalance and fraction of missing labels of SOURCE.
 
+    The kinds of the columns of a table are printed as a message, and are part of the output of --json.
+
     \b
     Examples:
       spmld data describe emotions --figure emotions.png
@@ -89,11 +91,15 @@ def describe(source: Source, figure: str | None, as_json: bool) -> None:
     if figure:
         description.plot(figure)
     if as_json:
-        print_json({"name": description.name, **description.summary(), "per label": description.per_label()})
+        columns = {"columns": description.columns} if description.columns else {}
+        content = {"name": description.name, **description.summary(), **columns, "per label": description.per_label()}
+        print_json(content)
         return
     click.echo(description)
     click.echo()
     print_table(TextTable.from_records(description.per_label()))
+    if description.columns:
+        print_message(f"columns: {list_columns(description.columns)}")
     if figure:
         print_message(f"figure: {figure}")
 

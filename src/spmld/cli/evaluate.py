@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from spmld._response import Predictions, predict_all
 from spmld._table import TextTable
 from spmld.cli import options
-from spmld.cli.loading import Source, open_model
+from spmld.cli.loading import Source, open_model, split_encoder
 from spmld.cli.printing import print_message, print_result, print_table
 from spmld.cli.progress import progress_bar
 from spmld.metrics import Evaluation, get_metric, macro_auc, macro_f1
@@ -52,10 +52,10 @@ def evaluate(
       spmld evaluate songs.skops test.csv --all
       spmld evaluate songs.skops test.csv --metric ranking_loss --metric precision_at_3 --json
     """
-    estimator, info = open_model(model, trusted)
+    estimator, info = open_model(model, trusted, data)
     matched = data.match(model, info, labels=True)
     with progress_bar(None, "evaluating"):
-        predictions = predict_all(estimator, matched.X)
+        predictions = predict_all(*split_encoder(estimator, matched.X, data.path))
         evaluation = evaluate_metrics(
             matched.Y, predictions.scores, predictions.positive, predictions.probabilities, k=_k_values(metrics)
         )

@@ -68,7 +68,8 @@ def fit(
             if "decision" not in model.get_params():
                 raise ValueError(f"--decision and --scheduler cannot be combined for {method}; leave out one of them")
             model.set_params(decision=decision)
-        summary = fit_on_cluster(model, method, data, scheduler, out, checkpoint)
+        with stored_fits(checkpoint):
+            summary = fit_on_cluster(model, method, data, scheduler, out)
         print_json({"model": out, **summary}) if as_json else print_message(describe_cluster_fit(out, summary))
         return
     dataset = data.load_part()

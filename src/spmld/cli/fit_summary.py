@@ -2,7 +2,6 @@
 
 import shlex
 import warnings
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from spmld._table import format_number
 from spmld.cli.loading import Source
 from spmld.cli.methods import NOISE_RATES, without_decision
-from spmld.cli.printing import print_message
+from spmld.cli.printing import list_columns, print_message
 from spmld.datasets import Dataset
 from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_loss
 
@@ -63,12 +62,14 @@ def _metrics(Y: Any, scores: Any) -> dict[str, float]:
 
 
 def describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: dict[str, Any]) -> list[str]:
-    """Return the five lines that describe a fit."""
+    """Return the lines that describe a fit."""
     n, l = data.Y.shape
     fitted = f"{summary['method']} fitted to {l} label{'s' * (l != 1)} of {n} samples in {summary['seconds']:.1f} s"
     lines = {
         out: f"{fitted} ({_frequencies(data, summary)})",
-        "observed": f"{summary['observed']:.0%} of {data.Y.size:,} entries; features: {_features(data)}",
+        "observed": f"{summary['observed']:.0%} of {data.Y.size:,} entries; features: {_features(data)}"
+        + _repeated(model),
+        **({"columns": list_columns(data.columns)} if data.columns else {}),
         "settings": ", ".join(_settings(model, summary)) or "defaults",
         "held-out": _quality(summary),
         "next": _next_steps(out, source, summary),
@@ -90,12 +91,14 @@ def _frequencies(data: Dataset, summary: dict[str, Any]) -> str:
 def _features(data: Dataset) -> str:
     if data.encoder is None:
         return f"{data.X.shape[1]} numbers"
-    kinds = data.encoder.kinds_
-    used = [f"{name} ({kinds[name]})" for name in data.encoder.feature_names_in_]
-    if len(used) > 6:
-        counts = Counter(kinds[name] for name in data.encoder.feature_names_in_)
-        used = [f"{count} column{'s' * (count != 1)} of kind {kind}" for kind, count in counts.most_common()]
-    return f"{data.X.shape[1]} from {', '.join(used)}"
+    n_columns = data.encoder.n_features_in_
+    return f"{data.X.shape[1]} from {n_columns} column{'s' * (n_columns > 1)}"
+
+
+def _repeated(model: Any) -> str:
+    """Return how many samples the model has found to be identical to an earlier one."""
+    count = getattr(without_decision(model), "n_repeated_samples_", 0)
+    return f"; {count} sample{'s are' if count > 1 else ' is'} identical to an earlier one" if count else ""
 
 
 def _settings(model: Any, summary: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 import spmld.persistence
 from spmld.cli.loading import Source, frames, with_encoder
 from spmld.cli.methods import NOISE_RATES, uses_trusted, without_decision
+from spmld.cli.printing import print_message
 from spmld.cli.progress import progress_bar
 from spmld.datasets import Dataset
 from spmld.estimators.progress import max_iterations
@@ -41,7 +42,6 @@ def save_model(
     The model of a table that was encoded is written with its encoder, and is applied to the columns of a table.
     """
     prefix = source.options.get("prefix")
-    encoded = data.encoder is not None
     summary = {
         "data": source.name,
         "method": method,
@@ -51,27 +51,49 @@ def save_model(
         "observed": round(float(1 - np.isnan(data.Y).mean()), 6),
         "seconds": round(seconds, 3),
         **({"prefix": prefix} if prefix else {}),
-        **({"encoded": True} if encoded else {}),
+        **({"columns": data.columns} if data.columns else {}),
         **({"table": table} if data.roles is not None and (table := data.roles.to_dict()) else {}),
         **_class_priors(without_decision(model), data),
         **_estimates(without_decision(model), data),
         **({"decision": model.decision} if "decision" in model.get_params() else {}),
         **details,
     }
-    names = None if encoded else data.feature_names
+    names = data.feature_names if data.encoder is None else None
     spmld.save(with_encoder(model, data), path, label_names=data.label_names, feature_names=names, summary=summary)
     return summary
 
 
 @contextmanager
 def stored_fits(folder: str | None) -> Iterator[None]:
-    """Store the fits of the block in a folder, which is deleted at the end of the block unless there is an error."""
+    """Store the fits of the block in a folder, which is deleted at the end of the block unless there is an error.
+
+    Messages say how many fits were loaded, and after Ctrl-C what is stored.
+    """
     if folder is None:
-        yield
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                "interrupted; no model was written. With --checkpoint FOLDER, the same command resumes after an "
+                "interruption"
+            ) from None
         return
-    with spmld.persistence.Checkpoint(folder) as stored:
-        yield
-    stored.clear()
+    checkpoint = spmld.persistence.Checkpoint(folder)
+    if n_stored := checkpoint.n_files:
+        print_message(f"spmld: note: {folder} has {n_stored} finished fits of an interrupted command")
+    try:
+        with checkpoint:
+            yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"interrupted; no model was written. {folder} has {checkpoint.n_files} finished fits, and the same command "
+            "resumes"
+        ) from None
+    if checkpoint.n_loaded:
+        print_message(f"resumed: {checkpoint.n_loaded} fits were loaded from {folder}, and the others were computed")
+    elif n_stored:
+        print_message(f"nothing was resumed: the fits in {folder} are of other data or parameters, and are deleted")
+    checkpoint.clear()
 
 
 def expected_size(data: Dataset) -> int:

@@ -35,7 +35,7 @@ class MatchedData:
     """Features and labels in the order of a model; Y is None if labels were not requested.
 
     The features of a model with an encoder are the columns of the table. `sample_names` are the values of the
-    identifier column, whose name is `id`; both are None without one.
+    identifier column, whose name is `id`; both are None without one. `roles` are those of the columns of a table.
     """
 
     X: Any
@@ -43,6 +43,7 @@ class MatchedData:
     label_names: list[str]
     sample_names: list[Any] | None = None
     id: str | None = None
+    roles: TableRoles | None = None
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,8 @@ class Source:
         matched by name. If the model has no names they are matched by position, and their numbers must agree. Tags
         that are weak negatives in a fit are negatives here, or missing if labels are completed.
         """
-        kind = self.table_kind
-        if kind is not None and info.feature_names is not None and (info.label_names is not None or not labels):
+        kind, named = self.table_kind, info.encoded or info.label_names is not None or not labels
+        if kind is not None and info.feature_names is not None and named:
             if self.part not in (None, "all"):
                 raise ValueError(f"--part {self.part} needs an official split, which {self.path} does not have")
             return self.match_table(self.read_table(kind), kind, info, labels=labels, completing=completing)
@@ -173,7 +174,7 @@ class Source:
         """
         roles, problems = self._model_roles(frame, kind, info)
         problems += _absent_tags(frame, roles) if labels else []
-        features, names = info.feature_names or [], info.label_names or []
+        features, names = info.feature_names or [], info.label_names
         absent = [name for name in features if name not in frame.columns]
         if absent:
             text = f"the file lacks {len(absent)} of the {len(features)} features, {first(absent)}"
@@ -187,30 +188,37 @@ class Source:
             problems += content.problems
             for note in content.notes:
                 print_message(f"spmld: note: {note.describe(command_line=True)}")
-            Y = content.Y
+            Y, names = content.Y, names or content.names
+            if Y is not None and info.n_labels not in (None, len(names)):
+                problems.append(TableProblem(f"the file has {len(names)} labels, and the model has {info.n_labels}"))
         if problems:
             raise TableError(problems, self.path)
         if labels:
-            Y = Dataset(np.zeros((len(frame), 1)), Y, label_names=names).Y
+            Y = Dataset(np.zeros((len(frame), 1)), Y, label_names=names or ()).Y
         X = frame[features]
-        if not info.summary.get("encoded"):
-            X = select_columns(frame, {name: name for name in features}, "feature")
+        if not info.encoded:
+            try:
+                X = select_columns(frame, {name: name for name in features}, "feature", roles.decimal)
+            except ValueError as error:
+                raise TableError([TableProblem(str(error))], self.path) from None
             advice = "fill them, or fit the model on a table with empty fields, so that it replaces them"
             self._check_finite(X, features, advice, offset)
         ids = sample_names(frame, roles)
-        return MatchedData(X, Y, names, ids, None if ids is None else roles.id)
+        return MatchedData(X, Y, names or [], ids, None if ids is None else roles.id, roles)
 
     def _model_roles(self, frame: Any, kind: str, info: ModelInfo) -> tuple[TableRoles, list[TableProblem]]:
         """Return the roles of the columns: those of the options, else those of the fit; and problems of the options."""
         options, names = self.roles(frame, kind), info.label_names or []
-        columns = options.pop("labels", None)
+        columns = options.pop("labels", None) if names else None
         if columns is not None and set(columns) != set(names):
             raise ValueError(f"--label must name the labels of the model, {_shorten(names)}, got {_shorten(columns)}")
         given = {name: value for name, value in options.items() if name == "id"}
         problems = TableRoles(**given).find_problems(list(frame.columns))
         old = {"prefix": info.summary["prefix"]} if info.summary.get("prefix") else {}
         roles = TableRoles.from_dict({**old, **info.summary.get("table", {}), **options})
-        as_columns = all(name in frame.columns or roles.prefix + name in frame.columns for name in names)
+        as_columns = bool(names) and all(
+            name in frame.columns or roles.prefix + name in frame.columns for name in names
+        )
         if roles.tags is not None and roles.tags not in frame.columns and as_columns:
             roles = replace(roles, tags=None)
         return roles, problems
@@ -258,15 +266,18 @@ def with_encoder(model: Any, data: Dataset) -> Any:
     return Pipeline([("encoder", data.encoder), ("estimator", model)])
 
 
-def split_encoder(model: Any, X: Any) -> tuple[Any, Any]:
-    """Return the model without the encoder of a table, and the encoded features."""
+def split_encoder(model: Any, X: Any, path: str) -> tuple[Any, Any]:
+    """Return the model without the encoder of a table, and the encoded features of the table in the file `path`."""
     from sklearn.pipeline import Pipeline
 
-    from spmld.preprocessing import TableEncoder
+    from spmld.persistence.names import encoder_of
 
-    if not isinstance(model, Pipeline) or not isinstance(model[0], TableEncoder):
+    if not isinstance(model, Pipeline) or encoder_of(model[0]) is None:
         return model, X
-    return (model[1] if len(model) == 2 else model[1:]), model[0].transform(X)
+    try:
+        return (model[1] if len(model) == 2 else model[1:]), model[0].transform(X)
+    except TableError as error:
+        raise TableError(error.problems, path) from None
 
 
 def describe_tags(roles: TableRoles) -> str:
@@ -284,11 +295,23 @@ def describe_tags(roles: TableRoles) -> str:
     return f"{separated}a tag that is not listed in {roles.tags!r} is {meaning} (see --untagged)"
 
 
-def open_model(path: str, trusted: tuple[str, ...] = ()) -> tuple[Any, ModelInfo]:
-    """Return the model in a file, and the description of it."""
-    from spmld.persistence import load, model_info
+def open_model(path: str, trusted: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
+    """Return the model in a file, and the description of it.
 
-    return load(path, trusted=trusted), model_info(path)
+    With --strict of the source, values of it that the encoder of the model cannot read raise an error. With --decimal,
+    its decimal separator is that of the source.
+    """
+    from sklearn.pipeline import Pipeline
+
+    from spmld.persistence import load, model_info
+    from spmld.preprocessing import TableEncoder
+
+    model, info = load(path, trusted=trusted), model_info(path)
+    options = {} if source is None else source.options
+    for step in model if isinstance(model, Pipeline) else ():
+        if isinstance(step, TableEncoder):
+            step.set_params(**{name: options[name] for name in ("strict", "decimal") if name in options})
+    return model, info
 
 
 def _absent_tags(frame: Any, roles: TableRoles) -> list[TableProblem]:

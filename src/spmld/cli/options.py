@@ -172,7 +172,7 @@ def _file_options() -> dict[str, Decorator]:
         "encoding": click.option("--encoding", help="Encoding of a text file.  [default: utf-8]"),
         "sep": click.option("--sep", metavar="CHARACTER", help="Separator of a CSV file.  [default: guessed]"),
         "decimal": click.option(
-            "--decimal", type=click.Choice([".", ","]), help="Decimal separator of a CSV file.  [default: guessed]"
+            "--decimal", type=click.Choice([".", ","]), help="Decimal separator of a table.  [default: guessed]"
         ),
         "sheet": click.option("--sheet", metavar="NAME", help="Sheet of an Excel file.  [default: the first]"),
         "xml": click.option("--xml", metavar="FILE", help="MULAN's XML file with the labels of an ARFF file."),
@@ -194,7 +194,7 @@ def _role_options() -> dict[str, Decorator]:
         "tag_case": click.option(
             "--tag-case",
             type=click.Choice(["merge", "keep"]),
-            help="Whether tags that differ only in case are one label.  [default: merge]",
+            help="Whether tags that differ only in case or width are one label.  [default: merge]",
         ),
         "empty_is": click.option(
             "--empty-is",
@@ -203,10 +203,19 @@ def _role_options() -> dict[str, Decorator]:
         ),
         "id": click.option("--id", "id", metavar="COLUMN", help="Column that identifies the samples in all outputs."),
         "text": several("--text", "text", "COLUMN", "Column of text"),
+        "number": several("--number", "number", "COLUMN", "Column of numbers"),
+        "category": several("--category", "category", "COLUMN", "Column of categories"),
+        "date": several("--date", "date", "COLUMN", "Column of dates"),
         "drop": several("--drop", "drop", "COLUMN", "Column to ignore"),
         "day_first": click.option(
             "--day-first", is_flag=True, help="Read dates such as 03/04/2024 with the day first."
         ),
+        "strict": click.option(
+            "--strict", is_flag=True, help="Values that cannot be read as numbers or dates are an error, not missing."
+        ),
+        "positive": several("--positive", "positive", "WORD", "Word for a positive label"),
+        "negative": several("--negative", "negative", "WORD", "Word for a negative label"),
+        "missing": several("--missing", "missing", "WORD", "Word for a missing label"),
     }
 
 
@@ -251,15 +260,25 @@ method_options = _combine(
     several("--param", "params", "KEY=VALUE", "Parameter of the method"),
     seed_option("Seed for the method."),
 )
-output_options = _bundle(
-    "output",
-    ["out", "to", "as_json", "force"],
-    Output.from_options,
-    click.option("-o", "--out", metavar="FILE", help="Write to this file instead of standard output."),
-    click.option("--format", "to", type=click.Choice(FORMATS), help="Format.  [default: from the extension, or csv]"),
-    click.option("--json", "as_json", is_flag=True, help="Same as --format json."),
-    force_option,
-)
+
+
+def _output(name: str, *options: str, help: str) -> Decorator:
+    """Return an option for the file of a table, with its format. The command gets an `Output`."""
+    return _bundle(
+        "output",
+        [name, "to", "as_json", "force"],
+        Output.from_options,
+        click.option(*options, name, metavar="FILE", help=help),
+        click.option(
+            "--format", "to", type=click.Choice(FORMATS), help="Format.  [default: from the extension, or csv]"
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Same as --format json."),
+        force_option,
+    )
+
+
+output_options = _output("out", "-o", "--out", help="Write to this file instead of standard output.")
+list_options = _output("list_path", "--list", help="Write the list to this file instead of standard output.")
 
 
 def check_model_options() -> None:

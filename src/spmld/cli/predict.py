@@ -1,5 +1,6 @@
 """``spmld predict``: predict the labels of new samples."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
 
@@ -11,9 +12,10 @@ from spmld._response import Predictions, predict_all
 from spmld._table import TextTable
 from spmld.cli import options
 from spmld.cli.blocks import match_blocks
-from spmld.cli.loading import MatchedData, Source, open_model
+from spmld.cli.loading import MatchedData, Source, open_model, split_encoder
 from spmld.cli.printing import Output, print_message
 from spmld.cli.progress import progress_bar
+from spmld.datasets import TableWarning
 
 DIGITS = 4
 """Number of decimals of a probability."""
@@ -46,7 +48,8 @@ def predict(
 
     The output has one row per sample: the identifier, if there is one, one column of 0 and 1 per label, and one column
     with the probability of each label. With --top-k it has one row per sample and selected label. The table is encoded
-    as in the fit, and its columns are matched by name. Labels and other columns are ignored.
+    as in the fit, and its columns are matched by name. Labels and other columns are ignored. A note counts the values
+    that cannot be read as the number or date of their column; with --strict they are an error.
 
     \b
     Examples:
@@ -55,14 +58,15 @@ def predict(
     """
     if sum((top_k is not None, threshold is not None, bool(probabilities))) > 1:
         raise ValueError("--top-k, --threshold and --probabilities cannot be combined; pass one of them")
-    estimator, info = open_model(model, trusted)
+    estimator, info = open_model(model, trusted, data)
     needed = "scores" if top_k is not None else "probabilities" if threshold is not None or probabilities else None
     n_samples = n_labels = 0
+    warnings.simplefilter("always", TableWarning)  # values that cannot be read are counted over the blocks
 
     def tables() -> Iterator[TextTable]:
         nonlocal n_samples, n_labels
         for matched in match_blocks(data, model, info):
-            predictions = predict_all(estimator, matched.X)
+            predictions = predict_all(*split_encoder(estimator, matched.X, data.path))
             names = matched.label_names or [f"y{j}" for j in range(predictions.positive.shape[1])]
             if needed and getattr(predictions, needed) is None:
                 raise ValueError(f"{model} contains {info.estimator}, which does not predict {needed}")

@@ -7,21 +7,30 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import click
 
-from spmld._io import need, writing
+from spmld._io import link_target, need, writing
 from spmld._table import TextTable
 
-FORMATS = ("csv", "parquet", "json")
+FORMATS = ("csv", "parquet", "json", "jsonl")
+OUTPUTS = ("out", "list_path", "target", "refit", "figure", "export", "checkpoint", "db")
+"""Parameters of commands whose files are written."""
 MIN_SPACE = 1_000_000
 """Free space in bytes that every output needs."""
-_EXTENSIONS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".json": "json"}
+_EXTENSIONS = {
+    **dict.fromkeys((".csv", ".tsv"), "csv"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    ".json": "json",
+    **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
+}
 _MAX_UNBROKEN = 20  # characters of text that is not wrapped, such as the name of a label
 _STYLES = {"good": "green", "bad": "red", "bold": "bold", "italic": "italic"}
+MAX_COLUMNS = 10
+"""Maximum number of columns of each kind that are named."""
 
 
 def print_message(text: str) -> None:
@@ -57,6 +66,25 @@ def print_table(table: TextTable) -> None:
     Console().print(output)
 
 
+def list_columns(columns: dict[str, str]) -> str:
+    """Return the columns of each kind, the kinds in the order of their first column.
+
+    Examples
+    --------
+    >>> from spmld.cli.printing import list_columns
+    >>> list_columns({"tempo": "number", "released": "date (ISO 8601)", "price": "number"})
+    'number: tempo, price; date (ISO 8601): released'
+    """
+    by_kind: dict[str, list[str]] = {}
+    for name, kind in columns.items():
+        by_kind.setdefault(kind, []).append(name)
+    texts = []
+    for kind, names in by_kind.items():
+        more = f" and {len(names) - MAX_COLUMNS} more" if len(names) > MAX_COLUMNS else ""
+        texts.append(f"{kind}: {', '.join(names[:MAX_COLUMNS])}{more}")
+    return "; ".join(texts)
+
+
 def write_page(html: str, path: str) -> None:
     """Write an HTML page and print its size."""
     with writing(path) as part:
@@ -76,17 +104,30 @@ def check_output_path(path: str | None, force: bool) -> str | None:
     """Return the path; raise an error, before any work is done, if a file cannot be written."""
     if path is None:
         return None
-    file = Path(path)
+    file = link_target(path)
     if file.is_dir():
         raise ValueError(f"{file} is a folder; pass the name of a file")
     if not file.parent.is_dir():
         raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
+    if file.exists() and not file.is_file():
+        raise ValueError(f"{file} is not a regular file; pass the name of a file, or leave it out for standard output")
+    if is_input(path):
+        raise ValueError(f"{path} is also an input of the command, which would be lost; pass the name of another file")
     if file.exists() and not force:
-        raise ValueError(f"{file} already exists; use --force to overwrite it")
+        raise ValueError(f"{path} already exists; use --force to overwrite it")
     if not os.access(file if file.exists() else file.parent, os.W_OK) or not os.access(file.parent, os.W_OK):
         raise PermissionError(f"cannot write {file}: permission denied; choose another folder")
-    check_space(path, MIN_SPACE)
+    check_space(str(file), MIN_SPACE)
     return path
+
+
+def is_input(path: str) -> bool:
+    """Return whether an output of the current command is the file of another argument or option."""
+    context = click.get_current_context(silent=True)
+    if context is None or not Path(path).exists():
+        return False
+    values = [value for name, value in context.params.items() if isinstance(value, (str, Path)) and name not in OUTPUTS]
+    return any(Path(value).exists() and os.path.samefile(value, path) for value in values)
 
 
 def check_space(path: str, size: int) -> None:
@@ -101,10 +142,11 @@ def check_space(path: str, size: int) -> None:
 
 @dataclass(frozen=True)
 class Output:
-    """File to write a table to, or None for standard output, and its format."""
+    """File to write a table to, or None for standard output, its format, and whether existing files are replaced."""
 
     path: str | None
     kind: str
+    force: bool = field(default=False, repr=False)
 
     @classmethod
     def from_options(cls, path: str | None, to: str | None, as_json: bool, force: bool) -> Self:
@@ -127,7 +169,7 @@ class Output:
             )
         if kind == "parquet" and path is None:
             raise ValueError("--format parquet cannot be printed; pass a file with -o")
-        return cls(check_output_path(path, force), kind)
+        return cls(check_output_path(path, force), kind, force)
 
     def write(self, table: TextTable) -> None:
         """Write or print a table."""
@@ -140,7 +182,10 @@ class Output:
                 _write_parquet(tables, part)
             return
         tabs = self.path is not None and self.path.lower().endswith(".tsv")
-        texts = _json_blocks(tables) if self.kind == "json" else _csv_blocks(tables, "\t" if tabs else ",")
+        if self.kind == "csv":
+            texts = _csv_blocks(tables, "\t" if tabs else ",")
+        else:
+            texts = _json_blocks(tables) if self.kind == "json" else _json_lines(tables)
         if self.path is None:
             for text in texts:
                 click.echo(text, nl=False)
@@ -162,6 +207,13 @@ def _json_blocks(tables: Iterable[TextTable]) -> Iterator[str]:
             yield start + _to_json(_records(table)).removeprefix("[").removesuffix("\n]")
             start = ","
     yield "[]\n" if start == "[" else "\n]\n"
+
+
+def _json_lines(tables: Iterable[TextTable]) -> Iterator[str]:
+    """Yield a line for each row."""
+    for table in tables:
+        for record in _records(table):
+            yield json.dumps(_finite(record), ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _write_parquet(tables: Iterable[TextTable], path: Path) -> None:

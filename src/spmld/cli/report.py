@@ -95,12 +95,12 @@ def _model_page(
 ) -> str:
     from spmld.reports import model_report
 
-    model, info = open_model(path, trusted)
+    model, info = open_model(path, trusted, source)
     data = source.match(path, info, labels=True)
     facts = {"data": source.name, "file": Path(path).name, "written": info.created}
     facts |= {"trained on": info.summary["data"]} if info.summary.get("data") else {}
     title = title or f"{info.summary.get('method', info.estimator)} on {source.name}"
-    estimator, X = split_encoder(model, data.X)
+    estimator, X = split_encoder(model, data.X, source.path)
     names = None if estimator is model else list(model[0].get_feature_names_out())
     Y = need("pandas").DataFrame(data.Y, columns=data.label_names, index=data.sample_names)
     with progress_bar(None, "evaluating"):

@@ -153,7 +153,8 @@ def table(
     """Print one table of RECORDS in Markdown: a row for each condition, and the number of wins and losses.
 
     The best mean of the reference and its competitors is bold. Signs compare with the reference: + better, - worse,
-    = no significant difference, by a paired t-test over the masks at the 5 % significance level.
+    = no significant difference, by a paired t-test over the masks at the 5 % significance level, or over the
+    folds, with the correction of Nadeau and Bengio for their overlap.
 
     \b
     Example:

@@ -1,12 +1,14 @@
-"""``spmld review``: review labels in the browser, the most valuable first."""
+"""``spmld review``: review labels in the browser, the most valuable first, or a random sample."""
 
 import getpass
 import webbrowser
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import click
 
+from spmld.audit import LabelIssues
 from spmld.cli import options
 from spmld.cli.loading import Source
 from spmld.cli.printing import check_output_path, print_message
@@ -14,6 +16,7 @@ from spmld.cli.progress import progress_bar
 from spmld.cli.review_data import audit_again, load_review, open_samples
 from spmld.review import (
     ArraySamples,
+    Decision,
     DecisionStore,
     ReviewQueue,
     ReviewServer,
@@ -23,6 +26,7 @@ from spmld.review import (
     make_queue,
     read_decisions,
     resolve,
+    sample_queue,
     write_jsonl,
     write_tasks,
 )
@@ -44,10 +48,16 @@ _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in sam
 @options.trust_option
 @click.option("--db", metavar="FILE", help="SQLite file for the decisions.  [default: DATA with .review.sqlite]")
 @click.option("--reviewer", metavar="NAME", help="Name of the reviewer.  [default: the user of this computer]")
-@click.option("--overlap", is_flag=True, help="Show entries that other reviewers have decided, too.")
+@click.option("--overlap", is_flag=True, help="Show all entries, also those of other reviewers.")
 @click.option("--image", metavar="COLUMN", help="Column with paths of images, relative to the folder of DATA.")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Kind of entries; can be repeated.")
 @options.integer("--top", 10_000, "Maximum number of entries.")
+@click.option(
+    "--verify",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Review a random sample of N observed entries, and estimate the number of wrong entries.",
+)
 @options.integer("--port", 0, "Port of the page; 0 selects a free one.", minimum=0, maximum=65_535)
 @click.option("--no-browser", is_flag=True, help="Print the address of the page without opening a browser.")
 @click.option("--export", metavar="FILE", help="Write the entries to .jsonl, or .json for Label Studio, and exit.")
@@ -64,6 +74,7 @@ def review(
     image: str | None,
     kinds: tuple[str, ...],
     top: int,
+    verify: int | None,
     port: int,
     no_browser: bool,
     export: str | None,
@@ -79,35 +90,46 @@ def review(
     served on 127.0.0.1 only. Stop with Ctrl-C, and run the same command to continue. With --model, the roles of the
     columns are those of the model, and the features that it uses are shown as evidence.
 
+    With --verify, a random sample of the observed labels is shown in random order. When the command ends, it prints
+    the estimated number of wrong labels in DATA with a 90 % confidence interval.
+
     \b
     Examples:
       spmld review songs.csv
       spmld review songs.csv --text review --tags tags --id song_id
       spmld review songs.csv --model songs.skops --reviewer ann
+      spmld review songs.csv --verify 50
       spmld review songs.csv --export tasks.json
     """
     if export is not None and Path(export).suffix.lower() not in (".jsonl", ".json"):
         raise ValueError(f"--export must be a file .jsonl, or .json for Label Studio, got {export}")
+    if verify is not None and kinds:
+        raise ValueError(f"--kind {kinds[0]} cannot be combined with --verify, a sample of all observed entries")
     check_output_path(export, force)
     check_store(file := db or default_store(data.path))
-    decisions = [] if imported is None else read_decisions(imported)
+    decisions = [] if imported is None else read_decisions(imported, data.options.get("id"))
     loaded = load_review(data, model, trusted, seed, evidence=export is None)
     samples = open_samples(loaded.source, loaded.data, image)
     if isinstance(samples, ArraySamples):
         print_message(f"spmld: note: {NO_TABLE}")
     with DecisionStore(file) as store:
         arrange = partial(make_queue, probabilities=loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
-        queue = arrange(loaded.issues)
-        store.add(*add_keys(decisions, samples.keys))
-        print_message(_summary(queue, store, len(decisions), imported))
+        issues = loaded.issues
+        queue = arrange(issues) if verify is None else sample_queue(issues, min(verify, top), seed)
+        if imported is not None:
+            _import(store, add_keys(decisions, samples.keys), imported)
+        print_message(_summary(queue))
         if export is not None:
             _export(queue, samples, store, export, image)
             return
         name = reviewer or getpass.getuser()
-        labels = {"reviewer": name, "title": data.name}
-        session = ReviewSession(queue, store, samples, loaded.evidence, overlap=overlap, **labels)
-        session.on_update(lambda outcomes: arrange(audit_again(loaded, outcomes, samples.keys, seed)))
+        shown = samples, loaded.evidence
+        session = ReviewSession(queue, store, *shown, reviewer=name, overlap=overlap, title=data.name)
+        if verify is None:
+            session.on_update(lambda outcomes: arrange(audit_again(loaded, outcomes, samples.keys, seed)))
         _serve(session, port, no_browser, loaded.source)
+        if verify is not None:
+            print_message(_estimate(session.checked(), issues))
 
 
 def default_store(path: str) -> str:
@@ -122,11 +144,30 @@ def default_store(path: str) -> str:
     return str(without_gz(path).with_suffix(".review.sqlite"))
 
 
-def _summary(queue: ReviewQueue, store: DecisionStore, n_imported: int, imported: str | None) -> str:
+def _import(store: DecisionStore, decisions: list[Decision], path: str) -> None:
+    added = store.merge(decisions)
+    skipped = len(decisions) - added
+    reason = f"; {skipped} are skipped, since the same reviewer has decided later, or they are stored already"
+    print_message(f"{store.path}: {added} decisions imported from {path}{reason if skipped else ''}")
+
+
+def _summary(queue: ReviewQueue) -> str:
+    if queue.is_random:
+        return f"{len(queue)} random entries to verify"
     counts = [f"{count} {_KINDS[kind]}" for kind, count in queue.counts().items() if count]
     kinds, gain = ", ".join(counts) or "none", f"{queue.gain.sum():.0f}"
-    lines = [] if imported is None else [f"{store.path}: {n_imported} decisions imported from {imported}"]
-    return "\n".join([*lines, f"{len(queue)} entries to review ({kinds}), about {gain} expected corrections"])
+    return f"{len(queue)} entries to review ({kinds}), at most {gain} expected corrections"
+
+
+def _estimate(wrong: list[bool], issues: LabelIssues) -> str:
+    """Return the estimated number of wrong entries, from the verified entries of a random sample."""
+    if not wrong:
+        return "no estimate of the number of wrong entries, since no entry of the random sample is decided"
+    estimate = issues.estimate(wrong)
+    return (
+        f"about {estimate.n_wrong:.0f} wrong entries (90 % interval: {estimate.lower:.0f} to {estimate.upper:.0f}), "
+        f"since {sum(wrong)} of {len(wrong)} entries of the random sample are wrong"
+    )
 
 
 def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) -> None:
@@ -148,10 +189,13 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) 
         pass
     finally:
         server.close()
+        with suppress(OSError):  # the other reviewers get the entries later
+            session.release()
     progress = session.progress()
+    remaining = "" if session.queue.is_random else f", at most {progress['remaining']:.0f} expected corrections remain"
     print_message(
-        f"{progress['decided']} of {progress['entries']} entries decided, {progress['corrected']} labels corrected, "
-        f"about {progress['remaining']:.0f} expected corrections remain\n"
+        f"{progress['decided']} of {progress['entries']} entries decided, {progress['corrected']} labels corrected"
+        f"{remaining}\n"
         f"Write them into a copy of the file: spmld apply {source.command(str(session.store.path), '-o', 'FILE')}"
     )
 

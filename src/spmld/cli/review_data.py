@@ -1,7 +1,8 @@
 """Data of the commands ``review``, ``apply`` and ``next``: audit, probabilities, tables and content of the samples."""
 
 import warnings
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,9 @@ from spmld.audit import LabelIssues, find_label_issues
 from spmld.cli.loading import MatchedData, Source, open_model, split_encoder
 from spmld.cli.printing import print_message
 from spmld.cli.progress import progress_bar
-from spmld.datasets import Dataset, TableWarning
+from spmld.datasets import Dataset, TableRoles, TableWarning
 from spmld.datasets.roles import PREFIX, first
+from spmld.labels.tags import label_of_tags
 from spmld.review import (
     ArraySamples,
     Evidence,
@@ -77,7 +79,7 @@ def load_review(source: Source, model: str | None, trust: tuple[str, ...], seed:
     source = replace(source, part=source.part or "all")
     fitted = None
     if model is not None:
-        estimator, info = open_model(model, trust)
+        estimator, info = open_model(model, trust, source)
         source = _with_roles(source, info)
         fitted = _predict(source, model, estimator, info)
     with warnings.catch_warnings():
@@ -98,9 +100,7 @@ def _audit(data: Dataset, seed: int) -> LabelIssues:
     """Audit the labels. Noise rates are not estimated from verified entries, which an earlier review has selected."""
     names = list(data.label_names)
     issues = find_label_issues(None, data.X, data.Y, cv=FOLDS, random_state=seed, label_names=names)
-    if data.trusted is None:
-        return issues
-    return replace(issues, error_log_odds=np.where(data.trusted, -np.inf, issues.error_log_odds))
+    return issues if data.trusted is None else issues.mark_verified(data.trusted)
 
 
 def audit_again(loaded: ReviewData, outcomes: Mapping[Place, str], keys: list[str], seed: int) -> LabelIssues:
@@ -114,37 +114,41 @@ def audit_again(loaded: ReviewData, outcomes: Mapping[Place, str], keys: list[st
     return update_issues(loaded.issues, loaded.data.X, decisions, cv=FOLDS, random_state=seed)
 
 
-def open_editable(source: Source, data: Dataset) -> EditableTable | None:
+def open_editable(source: Source, n_samples: int) -> EditableTable | None:
     """Return the table of a source, whose fields can be changed; None for other formats."""
     kind = source.table_kind
     if kind is None:
         return None
-    encoding, sep = source.options.get("encoding", "utf-8"), source.options.get("sep")
-    table = open_table(source.path, encoding=encoding, sep=sep, format=kind)
-    if table is not None and len(table) != data.X.shape[0]:
-        raise ValueError(f"{source.path} has {len(table)} records, but {data.X.shape[0]} samples were read")
+    options = {name: source.options[name] for name in ("encoding", "sep", "sheet") if name in source.options}
+    table = open_table(source.path, format=kind, **options)
+    if table is not None and len(table) != n_samples:
+        raise ValueError(f"{source.path} has {len(table)} records, but {n_samples} samples were read")
     return table
 
 
-def label_form(source: Source, data: Dataset, table: EditableTable) -> LabelFields | TagColumn:
-    """Return where the table has its labels."""
-    roles, names = data.roles, list(data.label_names)
+def label_form(
+    source: Source, table: EditableTable, roles: TableRoles | None, names: Sequence[str], Y: Any
+) -> LabelFields | TagColumn:
+    """Return where the table has its labels, which have been read as Y."""
+    names = list(names)
     if roles is not None and roles.tags is not None:
         sep = roles.tag_sep or (FOLDER_SEPARATOR if source.table_kind == "folder" else None)
-        return TagColumn(roles.tags, names, sep, roles.untagged, roles.empty_is)
+        return TagColumn(roles.tags, names, sep, roles.untagged, roles.empty_is, roles.tag_case)
     prefix = PREFIX if roles is None else "" if roles.labels else roles.prefix
-    return LabelFields(label_columns(table.columns, names, prefix), "missing" if roles is None else roles.empty_is)
+    columns = label_columns(table.columns, names, prefix)
+    return LabelFields.of(table, columns, Y, "missing" if roles is None else roles.empty_is)
 
 
 def open_samples(source: Source, data: Dataset, image: str | None = None) -> TableSamples | ArraySamples:
     """Return the content of the samples: rows of a table, or features in other formats."""
-    table = open_editable(source, data)
+    table = open_editable(source, data.X.shape[0])
     if table is None:
         if image is not None:
             raise ValueError(f"--image needs a table, got {source.path}; convert it to .csv or .parquet")
         return ArraySamples(data)
     id = None if data.roles is None else data.roles.id
-    return TableSamples(table, label_form(source, data, table).columns, image, Path(source.path).parent, id)
+    form = label_form(source, table, data.roles, data.label_names, data.Y)
+    return TableSamples(table, form.columns, image, Path(source.path).parent, id)
 
 
 def _with_roles(source: Source, info: "ModelInfo") -> Source:
@@ -162,7 +166,7 @@ def _table_roles(info: "ModelInfo") -> Any:
 def _predict(source: Source, path: str, estimator: Any, info: "ModelInfo") -> _Fitted:
     """Return the model, the data in its order, and the probabilities that labels are positive."""
     matched = source.match(path, info, labels=True, completing=True)
-    inner, X = split_encoder(estimator, matched.X)
+    inner, X = split_encoder(estimator, matched.X, source.path)
     with progress_bar(None, "predicting missing labels"):
         if hasattr(inner, "complete"):
             labels, confidences = inner.complete(as_frame(inner, X), matched.Y)
@@ -175,16 +179,17 @@ def _predict(source: Source, path: str, estimator: Any, info: "ModelInfo") -> _F
 
 
 def _known_tags(data: Dataset, names: list[str]) -> Dataset:
-    """Return the data with the tags that the model has; other labels are unchanged."""
-    unknown = [name for name in data.label_names if name not in names]
-    if not unknown or data.roles is None or data.roles.tags is None:
+    """Return the data with the tags that the model has, in its spelling; other labels are unchanged."""
+    if data.roles is None or data.roles.tags is None:
         return data
-    print_message(
-        f"spmld: note: {len(unknown)} tags are not labels of the model and are not reviewed: {first(unknown)}"
-    )
-    kept = [j for j, name in enumerate(data.label_names) if name in names]
+    label = label_of_tags(Counter(data.label_names), names, data.roles.tag_case)
+    if unknown := [name for name in data.label_names if label[name] not in names]:
+        print_message(
+            f"spmld: note: {len(unknown)} tags are not labels of the model and are not reviewed: {first(unknown)}"
+        )
+    kept = [j for j, name in enumerate(data.label_names) if label[name] in names]
     trusted = data.trusted if data.trusted is None or data.trusted.ndim == 1 else data.trusted[:, kept]
-    return replace(data, Y=data.Y[:, kept], label_names=[data.label_names[j] for j in kept], trusted=trusted)
+    return replace(data, Y=data.Y[:, kept], label_names=[label[data.label_names[j]] for j in kept], trusted=trusted)
 
 
 def _evidence(data: Dataset, issues: LabelIssues, fitted: _Fitted | None, order: list[int] | None) -> Evidence:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from spmld._io import reading
 from spmld.datasets import Dataset, read_columns, read_table
 from spmld.datasets.files import table_kind
+from spmld.datasets.frames import identifier_text
 
 ACCEPTED = "a column of DATA with 1 for each verified sample, or a file with 1 for each verified label"
 
@@ -79,7 +80,7 @@ def _match_samples(file: str, kind: str, mask: NDArray[np.float64], data: Datase
     frame = read_table(file, format=kind) if id is not None else None
     if frame is None or id not in frame.columns or data.sample_names is None:
         return mask
-    names, rows = _identifiers(frame[id]), _identifiers(data.sample_names)
+    names, rows = list(map(identifier_text, frame[id])), list(map(identifier_text, data.sample_names))
     places = {name: i for i, name in enumerate(names)}
     if len(places) < len(names) or len(set(rows)) < len(rows):
         return mask
@@ -90,12 +91,6 @@ def _match_samples(file: str, kind: str, mask: NDArray[np.float64], data: Datase
         if name in places:
             matched[i] = mask[places[name]]
     return matched
-
-
-def _identifiers(values: Any) -> list[str]:
-    """Return identifiers as text; 7, 7.0 and 007 are equal, since formats store numbers in different ways."""
-    texts = [str(value).strip() for value in values]
-    return [str(int(text.removesuffix(".0"))) if text.removesuffix(".0").isdecimal() else text for text in texts]
 
 
 def _check_values(values: NDArray[np.float64], where: str) -> None:
