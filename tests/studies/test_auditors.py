@@ -16,15 +16,14 @@ Y = hide_labels(corrupt_labels(DATA.Y, "flip", 0.05, random_state=0), 0.8, rando
 
 
 def test_audit_returns_the_scores_of_find_label_issues():
-    expected = find_label_issues(None, DATA.X, Y, n_iter=2, random_state=3).error_log_odds
+    expected = find_label_issues(None, DATA.X, Y, random_state=3).error_log_odds
     np.testing.assert_array_equal(Audit(random_state=3).error_scores(DATA.X, Y), expected)
-    one = Audit(n_iter=1, random_state=3).error_scores(DATA.X, Y)
-    assert np.nanmax(np.abs(one - expected)) > 0.01
+    assert np.nanmax(np.abs(Audit(random_state=4).error_scores(DATA.X, Y) - expected)) > 0
 
 
 def test_cleanlab_scores_the_observed_samples_of_each_class():
     pytest.importorskip("cleanlab", reason="needs cleanlab, of the extra bench")
-    p = find_label_issues(None, DATA.X, Y, n_iter=1, random_state=3).probabilities
+    p = find_label_issues(None, DATA.X, Y, random_state=3).probabilities
     confidence = np.where(Y == 1, p, 1 - p)
     scores = Cleanlab(random_state=3).error_scores(DATA.X, Y)
     np.testing.assert_array_equal(np.isnan(scores), np.isnan(Y))
@@ -38,7 +37,7 @@ def test_a_class_without_a_positive_is_scored_by_its_probability():
     pytest.importorskip("cleanlab", reason="needs cleanlab, of the extra bench")
     labels = np.where(np.arange(5) == 2, 0.0, Y)
     scores = Cleanlab().error_scores(DATA.X, labels)
-    p = find_label_issues(None, DATA.X, labels, n_iter=1, random_state=0).probabilities
+    p = find_label_issues(None, DATA.X, labels, random_state=0).probabilities
     np.testing.assert_allclose(scores[:, 2], p[:, 2] - 1)
 
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from spmld.studies import Records, parse_study
 from spmld.studies.plan import final_trials
@@ -83,6 +84,17 @@ def test_without_a_reference_nothing_is_marked():
     del content["reference"]
     plain = parse_study(content, name="tiny", source="tiny.toml")
     assert {result.mark for result in collect_results([plain], results(plain, both))} == {""}
+
+
+@pytest.mark.parametrize(("data", "ratio"), [("business", 0.0), ("yeastbp", 1 / 9), ("mirflickr", 1 / 9)])
+def test_tests_over_folds_are_corrected_for_their_overlap(data, ratio):
+    """Data sets with candidate labels have ten folds; the masks of the others share one official split."""
+    values = {"competitor": 0.05 + 10 * JITTER, "SPMLD": 0.04 + JITTER, "SPMLD()": 0.04 - JITTER}
+    tiny = study(data=[data])
+    test = collect_results([tiny], results(tiny, values))[0].test
+    d = values["competitor"] - values["SPMLD"]
+    t = d.mean() / (d.std(ddof=1) * np.sqrt(1 / len(SEEDS) + ratio))
+    assert test.p == pytest.approx(2 * stats.t.sf(abs(t), len(SEEDS) - 1))
 
 
 def test_tests_pair_the_masks_that_both_have():

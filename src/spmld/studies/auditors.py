@@ -14,8 +14,6 @@ class Audit(BaseEstimator):
 
     Parameters
     ----------
-    n_iter : int, default=2
-        Number of iterations of the audit.
     random_state : int, default=0
         Seed for the folds.
 
@@ -32,13 +30,12 @@ class Audit(BaseEstimator):
     True
     """
 
-    def __init__(self, *, n_iter: int = 2, random_state: int = 0):
-        self.n_iter = n_iter
+    def __init__(self, *, random_state: int = 0):
         self.random_state = random_state
 
     def issues(self, X: Any, Y: Any) -> LabelIssues:
         """Return the result of the audit."""
-        return find_label_issues(None, X, Y, n_iter=self.n_iter, random_state=self.random_state)
+        return find_label_issues(None, X, Y, random_state=self.random_state)
 
     def error_scores(self, X: Any, Y: Any) -> NDArray[np.float64]:
         """Return scores of observed entries, higher for likely errors; NaN where labels are missing."""
@@ -57,14 +54,12 @@ class Cleanlab(Audit):
         Label quality score.
     adjust : bool, default=False
         Whether to adjust the probabilities by class.
-    n_iter, random_state
-        As in `Audit`. With one iteration, the probabilities are those of the cross-validation that selects C.
+    random_state
+        As in `Audit`.
     """
 
-    def __init__(
-        self, *, method: str = "self_confidence", adjust: bool = False, n_iter: int = 1, random_state: int = 0
-    ):
-        super().__init__(n_iter=n_iter, random_state=random_state)
+    def __init__(self, *, method: str = "self_confidence", adjust: bool = False, random_state: int = 0):
+        super().__init__(random_state=random_state)
         self.method = method
         self.adjust = adjust
 

@@ -78,6 +78,20 @@ def _read_candidates(file: Path) -> tuple[Dataset, Dataset]:
     return read_mat(file), read_mat(file, labels="target")
 
 
+def fold_ratio(name: str) -> float:
+    """Return the number of test samples divided by the number of training samples of the folds of a data set.
+
+    It is 0 for data sets with an official split, whose masks are drawn independently.
+
+    Examples
+    --------
+    >>> from spmld.studies.data import fold_ratio
+    >>> round(fold_ratio("yeastbp"), 3), fold_ratio("emotions")
+    (0.111, 0.0)
+    """
+    return 1 / (N_FOLDS - 1) if name in CANDIDATE_DATA else 0.0
+
+
 def size(name: str) -> dict[str, Any]:
     """Return the row of a data set in Table 1 and the fraction of its test samples whose features are all zero.
 

@@ -81,7 +81,7 @@ def _results(results: Sequence[StudyResult], evaluated_on: str, reference: str |
         text += (
             f" Against {reference}: + better, - worse, = no significant difference, by paired t-tests at the 5 % "
             "significance level. The masks share training and test samples, so that these tests generalize to other "
-            "masks, not to other data."
+            "masks, not to other data. Tests over folds are corrected for their overlap."
         )
     return Section(f"results-{evaluated_on}", f"Results{evaluation_phrase(evaluated_on)}", text, tables)
 

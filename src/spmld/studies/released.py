@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from sklearn.base import clone
+
 from spmld._arrays import namespace
 from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ, Descent
 from spmld.core.losses import Array
@@ -14,6 +16,7 @@ from spmld.core.terms import Correlation, Coupling, Objective, Ridge
 from spmld.estimators import GLOCAL, SPMLD
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingParameters, QuantileSchedule
 from spmld.pacing.groups import Blocks, Groups
+from spmld.pacing.schedules import Schedule
 
 __all__ = ["ReleasedGLOCAL", "ReleasedPacing", "ReleasedSPMLD"]
 
@@ -87,18 +90,19 @@ class ReleasedPacing(GroupSparsePacing):
 
     Parameters
     ----------
-    schedule : GeometricSchedule or similar object, default=GeometricSchedule()
-        Threshold and diversity of each iteration, the same for all columns.
+    schedule : GeometricSchedule, similar object or None, default=None
+        Threshold and diversity of each iteration, the same for all columns. None is ``GeometricSchedule()``.
 
     Examples
     --------
     >>> from spmld.studies.released import ReleasedPacing
-    >>> ReleasedPacing().schedule.growth
+    >>> ReleasedPacing().active_schedule.growth
     1.3
     """
 
-    def __init__(self, *, schedule: GeometricSchedule | None = None):
-        super().__init__(schedule=schedule if schedule is not None else GeometricSchedule())
+    def default_schedule(self) -> Schedule:
+        """Return the schedule of the paper."""
+        return GeometricSchedule()
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -152,7 +156,7 @@ def released_weights(L: Array, threshold: float, gamma: float) -> Array:
 
 
 def with_defaults(**defaults: Any) -> Callable[[Estimator], Estimator]:
-    """Return a class decorator that changes defaults of the inherited constructor. Default classes are instantiated."""
+    """Return a class decorator that changes defaults of the inherited constructor. Default objects are copied."""
 
     def decorate(cls: Estimator) -> Estimator:
         inherited = cls.__init__  # type: ignore[misc]
@@ -160,7 +164,7 @@ def with_defaults(**defaults: Any) -> Callable[[Estimator], Estimator]:
         parameters = [p.replace(default=defaults.get(p.name, p.default)) for p in signature.parameters.values()]
 
         def init(self: Any, **params: Any) -> None:
-            values = {name: value() if isinstance(value, type) else value for name, value in defaults.items()}
+            values = {name: clone(value, safe=False) for name, value in defaults.items()}
             inherited(self, **{**values, **params})
 
         init.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -205,7 +209,7 @@ class ReleasedGLOCAL(_ReleasedDescent):
     """
 
 
-@with_defaults(**DEFAULTS, pacing=ReleasedPacing)
+@with_defaults(**DEFAULTS, pacing=ReleasedPacing(schedule=GeometricSchedule()))
 class ReleasedSPMLD(SPMLD, _ReleasedDescent):
     """SPMLD with the settings and the algorithm of the released code, whose results are the tables of the paper.
 

@@ -1,4 +1,4 @@
-"""Results of studies: metrics of methods over masks, tests against a reference, and agreement with the paper."""
+"""Results of studies: metrics over masks or folds, tests against a reference, and agreement with the paper."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +10,7 @@ import numpy as np
 from spmld.metrics import get_metric
 from spmld.model_selection.statistics import PairedTest, Verdict, paired_t_test
 from spmld.studies.config import Condition, Method, Study
+from spmld.studies.data import fold_ratio
 from spmld.studies.plan import final_trials
 from spmld.studies.published import PublishedValue, published
 from spmld.studies.records import Records
@@ -142,10 +143,11 @@ def collect_results(studies: Sequence[Study], records: Records) -> list[StudyRes
 
 
 def compare_with(result: StudyResult, base: StudyResult) -> PairedTest | None:
-    """Test a result against another one in the same condition, over the masks that both have."""
+    """Test a result against another one in the same condition, over the masks or folds that both have."""
     common = sorted(set(result.values) & set(base.values))
     pairs = ([each.values[seed] for seed in common] for each in (result, base))
-    return paired_t_test(*pairs, greater_is_better=greater_is_better(result.metric))
+    ratio = fold_ratio(result.condition.data)
+    return paired_t_test(*pairs, greater_is_better=greater_is_better(result.metric), test_train_ratio=ratio)
 
 
 def _tested(row: list[StudyResult], reference: str | None) -> list[StudyResult]:
