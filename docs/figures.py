@@ -17,10 +17,12 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld.audit import find_label_issues
+from spmld.core.losses import logistic
 from spmld.datasets import Dataset, describe, make_planted, make_songs
 from spmld.inspection import top_features
 from spmld.labels import hide_labels
-from spmld.model_selection import CalibratedClassifier
+from spmld.model_selection import CalibratedClassifier, cross_fit, make_folds
+from spmld.noise import Curve, PooledCalibration
 from spmld.pacing import ColumnGroups, HardPacing, LinearPacing, LogarithmicPacing, PacingParameters
 from spmld.plotting import CorrelationDisplay, ObjectiveDisplay, PacingDisplay, ReliabilityDisplay
 from spmld.review import make_queue
@@ -226,6 +228,34 @@ def pipelines():
     return figure
 
 
+def trust():
+    """Return the frequency of observed positives by the log-odds, without errors and with false positives."""
+    rng = np.random.default_rng(0)
+    X, W = rng.normal(size=(3000, 20)), rng.normal(size=(20, 12))
+    truth = rng.random((3000, 12)) < logistic(4 * X @ W / np.linalg.norm(W, axis=0) - 3)
+    noisy = truth | (rng.random(truth.shape) < 0.1)
+    figure, axis = axes(width=7, height=3.6)
+    for name, labels, color in (("no errors", truth, BLUE), ("10 % false positives", noisy, RED)):
+        signs = np.where(labels, 1, -1).astype(np.int8)
+        scores = cross_fit(MaskedLogistic(C=10), X, signs, make_folds(5, X, signs, random_state=0)).scores
+        curve = Curve.from_entries(PooledCalibration().fit(scores, signs).transform(scores), signs)
+        fit = curve.fit((1.0, 0.0))
+        counts = np.add.reduceat(curve.counts, np.arange(0, len(curve.log_odds), 16), axis=1)
+        frequency = counts[0] / counts.sum(axis=0)
+        axis.plot(curve.log_odds[8::16], frequency, "o", ms=4.5, color=color, label=f"{name}, observed")
+        points = np.linspace(curve.log_odds[0], curve.log_odds[-1], 300)
+        fitted = fit.alpha + (1 - fit.alpha - fit.beta) * logistic(fit.slope * points + fit.shift)
+        axis.plot(points, fitted, color=color, lw=1.4, label=f"{name}, fitted curve")
+        if fit.alpha > 0.01:
+            axis.axhline(fit.alpha, color=GRAY, ls="--", lw=1)
+            axis.text(4, fit.alpha * 1.12, f"floor: {fit.alpha:.2f}", color="#555555")
+    axis.set(xlabel="out-of-fold log-odds, calibrated to the observed labels", ylabel="frequency of positives")
+    axis.set(yscale="log", xlim=(-9, 8), ylim=(4e-4, 1.4))
+    axis.set_yticks([0.001, 0.01, 0.1, 1], labels=["0.001", "0.01", "0.1", "1"])
+    axis.legend(frameon=False, loc="lower right", fontsize=9)
+    return figure
+
+
 def pictures():
     """Return some pictures of the tutorial with images."""
     rng = np.random.default_rng(0)
@@ -238,7 +268,21 @@ def pictures():
     return figure
 
 
-FIGURES = (audit, review, ensemble, missing, pacing, evaluation, metrics, plotting, tables, data, pipelines, pictures)
+FIGURES = (
+    audit,
+    review,
+    ensemble,
+    missing,
+    pacing,
+    evaluation,
+    metrics,
+    plotting,
+    tables,
+    data,
+    pipelines,
+    trust,
+    pictures,
+)
 
 
 def main(*names):

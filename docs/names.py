@@ -40,10 +40,15 @@ PUBLIC = {
         "MultilabelStratifiedKFold RepeatedMultilabelStratifiedKFold MultilabelStratifiedShuffleSplit "
         "train_validation_test_split EntryKFold hold_out_entries "
         "cross_validate cross_val_score cross_val_predict GridSearchCV RandomizedSearchCV "
-        "cross_fit CrossFitResult make_folds ThresholdClassifier CalibratedClassifier DecisionRule PooledCalibration "
+        "cross_fit CrossFitResult make_folds ThresholdClassifier CalibratedClassifier DecisionRule "
         "tune SearchResult SearchTrial compare Comparison",
     ),
-    "spmld.audit": ("Detection of label errors", "find_label_issues LabelIssues"),
+    "spmld.noise": (
+        "Noise model",
+        "estimate_noise NoiseEstimate NoiseRates NoisyLogistic Curve error_log_odds bound_errors ErrorBounds "
+        "label_frequency PooledCalibration",
+    ),
+    "spmld.audit": ("Detection of label errors", "find_label_issues LabelIssues ErrorEstimate"),
     "spmld.datasets": (
         "Data sets",
         "make_songs make_planted Dataset read_dataset write_dataset load_dataset read_table read_columns from_frame "
@@ -64,7 +69,7 @@ PUBLIC = {
     "spmld.reports": ("HTML reports", "model_report comparison_report"),
     "spmld.review": (
         "Review of labels by people",
-        "make_queue ReviewQueue ReviewEntry expected_gain true_probability rank_samples update_issues "
+        "make_queue sample_queue ReviewQueue ReviewEntry expected_gain true_probability rank_samples update_issues "
         "Decision DecisionStore resolve read_decisions apply_decisions Applied label_columns LabelFields TagColumn "
         "trusted_csv ReviewServer ReviewSession Evidence TableSamples ArraySamples sample_keys open_table TableFile "
         "JsonLines ExcelTable ParquetTable entry_records write_jsonl write_tasks label_config",
