@@ -19,7 +19,7 @@ from spmld.persistence.ensemble_arrays import KernelView, ensemble_arrays
 from tests.persistence.cases import LINEAR, X, Y, fitted
 
 SPARSE = np.maximum(X - 0.7, 0)  # mostly zeros
-ALL_VIEWS = ("ridge", "linear", "kernel", "latent")
+ALL_VIEWS = ("ridge", "linear", "kernel", "boosting", "latent")
 
 
 def ensemble(**options):

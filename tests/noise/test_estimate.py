@@ -69,8 +69,8 @@ def test_a_floor_that_disappears_with_less_regularization_is_not_noise():
     signs = signs_of(truth, corrupt(truth, rng, 0.1, 0.0))
     assert estimate_noise(log_odds, signs).identified
     correct = np.where(signs > 0, 5.0, -5.0) + rng.normal(size=signs.shape)
-    assert not estimate_noise(log_odds, signs, relax=lambda: correct).identified
-    assert estimate_noise(log_odds, signs, relax=lambda: 3 * log_odds).identified
+    assert not estimate_noise(log_odds, signs, alternatives=lambda: [correct]).identified
+    assert estimate_noise(log_odds, signs, alternatives=lambda: [3 * log_odds]).identified
 
 
 def test_missing_entries_are_never_read():

@@ -11,7 +11,7 @@ from spmld.dask.collections import active_client, collect, is_collection
 from spmld.estimators import FeatureScaler
 from spmld.estimators.block_data import BlockData, is_streamed, split, stream_data
 from spmld.estimators.ensemble.block_training import BlockTrainingData
-from spmld.estimators.ensemble.noise_scores import NoiseScores, entry_log_loss, fit_noise_scores
+from spmld.estimators.ensemble.noise_scores import NoiseScores, default_boosting, entry_log_loss, fit_noise_scores
 from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
 from spmld.labels import Labels
 from spmld.labels.single_class import ignore_label_warnings
@@ -31,7 +31,9 @@ def gather_labels(data: BlockData) -> Labels:
     return replace(data.labels, signs=np.concatenate(data.engine.gather(data.signs)))
 
 
-def fit_blocks(data: BlockData, signs: NDArray[np.int8], folds: Sequence[Fold]) -> NoiseScores:
+def fit_blocks(
+    data: BlockData, signs: NDArray[np.int8], folds: Sequence[Fold], rng: np.random.RandomState
+) -> NoiseScores:
     """Return out-of-fold scores of features in row blocks.
 
     Parameters
@@ -42,6 +44,8 @@ def fit_blocks(data: BlockData, signs: NDArray[np.int8], folds: Sequence[Fold]) 
         Labels to fit; 0 where missing.
     folds : sequence of (train, test)
         Folds that test each sample once.
+    rng : RandomState
+        Seed for boosted trees.
     """
     engine = data.engine
 
@@ -50,12 +54,13 @@ def fit_blocks(data: BlockData, signs: NDArray[np.int8], folds: Sequence[Fold]) 
 
     signed = replace(data, signs=to_blocks(signs), weights=to_blocks(signs != 0), labels=Labels(signs[:0], SIGNS))
     entries = TrainingEntries.in_blocks(signed).with_folds(folds)
-    fitted = fit_noise_scores(BlockTrainingData(signed.transform(FeatureScaler()), entries, entry_log_loss))
+    training = BlockTrainingData(signed.transform(FeatureScaler()), entries, entry_log_loss)
+    fitted = fit_noise_scores(training, boosting=default_boosting(signs.shape[0], signs.shape[1], data.shape[0], rng))
 
     def to_array(rows: Any) -> NDArray[np.float64]:
         return np.concatenate(engine.gather(rows))
 
-    return NoiseScores(to_array(fitted.scores), lambda: to_array(fitted.relax()))
+    return NoiseScores(to_array(fitted.scores), lambda: [to_array(rows) for rows in fitted.alternatives()])
 
 
 def _same(value: Any) -> Any:

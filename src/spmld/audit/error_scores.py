@@ -11,7 +11,7 @@ order are lowered until the sum of the probabilities is at most the upper end of
 error probabilities are those of the noise rates that the verified entries determine.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,7 +62,7 @@ def score_errors(
     trusted: NDArray[np.bool_] | None = None,
     positive_only: NDArray[np.bool_] | None = None,
     *,
-    relax: Callable[[], _Floats] | None = None,
+    alternatives: Callable[[], Sequence[_Floats]] | None = None,
 ) -> ErrorScores:
     """Return error probabilities and ranges.
 
@@ -76,7 +76,7 @@ def score_errors(
         Verified entries.
     positive_only : ndarray of bool of shape (n_labels,), optional
         Labels whose negatives are missing entries, which are not counted as errors.
-    relax : callable, optional
+    alternatives : callable, optional
         As in `spmld.noise.estimate_noise`.
 
     Examples
@@ -93,7 +93,7 @@ def score_errors(
     True
     """
     audited = signs if positive_only is None else np.where(positive_only, 0, signs).astype(np.int8)
-    noise = estimate_noise(scores, audited, trusted, relax=relax)
+    noise = estimate_noise(scores, audited, trusted, alternatives=alternatives)
     log_odds = noise.calibration.transform(scores)
     if positive_only is not None and positive_only.any():
         own = PooledCalibration().fit(scores[:, positive_only], signs[:, positive_only])

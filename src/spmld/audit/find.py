@@ -20,7 +20,7 @@ from spmld.audit.error_scores import score_errors
 from spmld.audit.issues import LabelIssues
 from spmld.estimators import FeatureScaler, PerLabelClassifier
 from spmld.estimators.ensemble import TrainingData
-from spmld.estimators.ensemble.noise_scores import NoiseScores, entry_log_loss, fit_noise_scores
+from spmld.estimators.ensemble.noise_scores import NoiseScores, default_boosting, entry_log_loss, fit_noise_scores
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, LabelWarning, read_labels
 from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
@@ -93,19 +93,21 @@ def find_label_issues(
         raise ValueError(f"estimator must be None if X is not in memory, got {estimator!r}")
     labels = mark_trusted(labels, trusted)
     names = _label_names(Y, labels, label_names)
-    folds = _make_folds(cv, X, labels, random_state, repeated=blocks is None)
+    rng = check_random_state(random_state)
+    folds = _make_folds(cv, X, labels, rng, repeated=blocks is None)
     positive_only = _find_positive_only(replace(labels, names=names))
     signs = np.where(positive_only & ~labels.observed, np.int8(-1), labels.signs)
     signed = np.where(signs != 0, signs, np.nan)
     if blocks is not None:
-        scores = fit_blocks(blocks, signs, folds)
+        scores = fit_blocks(blocks, signs, folds, rng)
     elif base is None:
         X = features_to_numpy(FeatureScaler().fit_transform(X))
-        scores = fit_noise_scores(TrainingData(X, signed, np.abs(signs), folds, entry_log_loss, n_jobs))
+        training = TrainingData(X, signed, np.abs(signs), folds, entry_log_loss, n_jobs)
+        scores = fit_noise_scores(training, boosting=default_boosting(signs.shape[0], signs.shape[1], X.shape[1], rng))
     else:
         log_odds_of = partial(_log_odds_scores, n_labels=signed.shape[1])
         scores = NoiseScores(cross_fit(base, X, signed, folds, n_jobs=n_jobs, score=log_odds_of).scores)
-    errors = score_errors(scores.scores, signs, labels.trusted, positive_only, relax=scores.relax)
+    errors = score_errors(scores.scores, signs, labels.trusted, positive_only, alternatives=scores.alternatives)
     audited = replace(errors, error_log_odds=np.where(labels.observed, errors.error_log_odds, np.nan))
     return LabelIssues(labels.signs, labels.classes, audited, names, sample_names)
 
@@ -142,8 +144,8 @@ def _read_labels(X: Any, Y: Any, mask: Any) -> Labels:
     return labels
 
 
-def _make_folds(cv: Any, X: Any, labels: Labels, random_state: Any, repeated: bool) -> list[Fold]:
-    Y, seed = np.where(labels.observed, labels.signs, np.nan), check_random_state(random_state).randint(2**31 - 1)
+def _make_folds(cv: Any, X: Any, labels: Labels, rng: np.random.RandomState, repeated: bool) -> list[Fold]:
+    Y, seed = np.where(labels.observed, labels.signs, np.nan), rng.randint(2**31 - 1)
     groups = identical_groups(X, int(cv))[0] if isinstance(cv, Integral) else None
     folds = make_folds(cv, X, Y, random_state=seed, repeated=repeated, groups=groups)
     if not all(labels.observed[train].any() for train, _ in folds):

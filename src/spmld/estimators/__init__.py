@@ -6,6 +6,7 @@ from spmld.estimators.ensemble import DependencyCorrection, SelfPacedEnsemble, V
 from spmld.estimators.glocal import GLOCAL
 from spmld.estimators.label_prior import LabelPrior
 from spmld.estimators.leml import LEML
+from spmld.estimators.masked_boosting import MaskedBoosting
 from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.mlknn import MLkNN
 from spmld.estimators.mllrc import MLLRC
@@ -27,6 +28,7 @@ __all__ = [
     "LabelPrior",
     "LandmarkFeatures",
     "MLkNN",
+    "MaskedBoosting",
     "MaskedLogistic",
     "MaskedRidge",
     "MultiLabelEstimator",

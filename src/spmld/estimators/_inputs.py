@@ -25,6 +25,7 @@ from spmld._arrays import (
 from spmld.core.k_means import k_means
 from spmld.labels import Labels, read_labels
 from spmld.labels.entry_weight import read_weights
+from spmld.noise import NoiseRates
 
 MANY = 20_000
 """Maximum number of samples from which clusters are found."""
@@ -128,6 +129,28 @@ def check_weights(entry_weight: Any, labels: Labels) -> tuple[Labels, np.ndarray
     if not weights.any():
         raise ValueError("entry_weight must be positive for at least one observed label, got zeros only")
     return replace(labels, signs=labels.signs * (weights > 0)), weights
+
+
+def check_rates(estimator: Any, n_labels: int) -> NoiseRates:
+    """Return the noise rates of an estimator, `false_positive_rate` and `false_negative_rate`, for each label."""
+    rates = NoiseRates(*(_check_rate(estimator, f"false_{sign}_rate", n_labels) for sign in ("positive", "negative")))
+    if (rates.alpha + rates.beta >= 1).any():
+        raise ValueError(
+            "false_positive_rate and false_negative_rate must have a sum below 1 for each label, "
+            f"got {estimator.false_positive_rate!r} and {estimator.false_negative_rate!r}"
+        )
+    return rates
+
+
+def _check_rate(estimator: Any, name: str, n_labels: int) -> np.ndarray:
+    rate = getattr(estimator, name)
+    try:
+        values = np.asarray(rate, dtype=float)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.shape not in ((), (n_labels,)) or not ((values >= 0) & (values < 1)).all():
+        raise ValueError(f"{name} must be a number in [0, 1), or an array with one for each label, got {rate!r}")
+    return values + np.zeros(n_labels)
 
 
 def check_overflow(X: Any) -> None:

@@ -20,7 +20,7 @@ from spmld.core.losses import LOSSES, Loss
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
 from spmld.core.rare_labels import COLUMNS, minimize_rare_labels
-from spmld.estimators._inputs import sparse_if_mostly_zero
+from spmld.estimators._inputs import check_rates, sparse_if_mostly_zero
 from spmld.estimators._linear import LinearModel, make_linear_problem
 from spmld.estimators.block_data import BlockData
 from spmld.estimators.progress import warn_not_converged
@@ -126,17 +126,6 @@ class _MaskedLinear(LinearModel):
             return Parallel(n_jobs=self.n_jobs, backend="threading")(delayed(function)(group) for group in groups)
 
 
-def check_rate(name: str, rate: Any, n_labels: int) -> np.ndarray:
-    """Return a noise rate as an array of shape (n_labels,)."""
-    try:
-        values = np.asarray(rate, dtype=float)
-    except (TypeError, ValueError):
-        values = np.array(np.nan)
-    if values.shape not in ((), (n_labels,)) or not ((values >= 0) & (values < 1)).all():
-        raise ValueError(f"{name} must be a number in [0, 1), or an array with one for each label, got {rate!r}")
-    return values + np.zeros(n_labels)
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class MaskedLogistic(_MaskedLinear):
     r"""Logistic regression for each label on its observed entries, all labels solved together.
@@ -205,7 +194,7 @@ class MaskedLogistic(_MaskedLinear):
     loss = "logistic"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "C": [POSITIVE],
-        "false_positive_rate": "no_validation",  # by check_rate
+        "false_positive_rate": "no_validation",  # by check_rates
         "false_negative_rate": "no_validation",
         **_MaskedLinear._parameter_constraints,
     }
@@ -218,15 +207,8 @@ class MaskedLogistic(_MaskedLinear):
         return 1 / self.C
 
     def _make_loss(self, problem: Problem, labels: Labels, B: Any) -> Loss | tuple[Loss, ...]:
-        l = labels.signs.shape[1]
-        rates = [check_rate(name, getattr(self, name), l) for name in ("false_positive_rate", "false_negative_rate")]
-        if (rates[0] + rates[1] >= 1).any():
-            raise ValueError(
-                "false_positive_rate and false_negative_rate must have a sum below 1 for each label, "
-                f"got {self.false_positive_rate!r} and {self.false_negative_rate!r}"
-            )
-        noise = NoiseRates(*rates)
-        if labels.trusted is None or not any(rate.any() for rate in rates):
+        noise = check_rates(self, labels.signs.shape[1])
+        if labels.trusted is None or not any(rate.any() for rate in noise):
             return NoiseRates(*(move(rate.astype(numpy_dtype(B)), B) for rate in noise)).loss()
         blocks = [problem.split(move(rate.astype(numpy_dtype(B)), B)) for rate in noise.unless(labels.trusted)]
         return tuple(NoisyLogistic(*block) for block in zip(*blocks, strict=True))

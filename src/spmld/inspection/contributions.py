@@ -9,8 +9,11 @@ the origin (Sundararajan et al. 2017),
 
 which add up to :math:`g(x) - g(0)`. For Gaussian kernels the integral has a closed form.
 
+Trees contribute, for each decision, the difference between the mean values of the training samples in the child and in
+its parent, to the feature of the decision.
+
 The correction for label dependencies depends on the scores of the other labels through :math:`\sigma(s_k)`. Its slope
-is the mean slope of :math:`\sigma` between the score of a sample whose scaled features are 0 and the score :math:`s_k`.
+is the mean slope of :math:`\sigma` between the base value and the score :math:`s_k`.
 """
 
 from functools import reduce
@@ -24,7 +27,7 @@ from scipy.special import erf, expit
 from spmld._arrays import row_slices
 from spmld.estimators import SelfPacedEnsemble
 from spmld.persistence import linear_predictor
-from spmld.persistence.ensemble_arrays import EnsembleArrays, KernelView, LinearView, ensemble_arrays
+from spmld.persistence.ensemble_arrays import AnyView, EnsembleArrays, KernelView, LinearView, TreeView, ensemble_arrays
 
 _Floats = NDArray[np.float64]
 
@@ -58,8 +61,8 @@ def label_contributions(arrays: EnsembleArrays, X: Any, label: int, s: _Floats) 
     contributions : ndarray or sparse array of shape (n_samples, n_features)
         Sparse if X is sparse and its features are not centered.
     base_value : float
-        Score of a sample whose scaled features are 0. The sum of the contributions of a sample and the base value is
-        its score.
+        Score of a sample whose scaled features are 0 and, for trees, the mean score of the training samples. The sum of
+        the contributions of a sample and the base value is its score.
     """
     base = np.sum([view.base for view in arrays.views], axis=0)
     # Weights of the labels of each sample in the score of the label.
@@ -77,9 +80,11 @@ def _mean_slopes(s: _Floats, base: _Floats) -> _Floats:
     return np.where(small, expit(s) * expit(-s), slope)
 
 
-def _view_contributions(view: LinearView, X: Any, weights: _Floats) -> Any:
+def _view_contributions(view: AnyView, X: Any, weights: _Floats) -> Any:
     """Return the contributions to the weighted sum of the scores of the labels of each sample."""
     x = view.features(X)
+    if isinstance(view, TreeView):
+        return view.trees.contributions(x, weights)
     if not isinstance(view, KernelView):
         return _multiply(x, weights, view.coef)
     coef = weights @ view.coef

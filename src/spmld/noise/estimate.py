@@ -15,8 +15,8 @@ negatives, because it is below 1 for every label that the features do not determ
 if a floor increases the log-likelihood by more than `EVIDENCE`.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +86,7 @@ def estimate_noise(
     signs: _Signs,
     trusted: NDArray[np.bool_] | None = None,
     *,
-    relax: Callable[[], _Floats] | None = None,
+    alternatives: Callable[[], Sequence[_Floats]] | None = None,
 ) -> NoiseEstimate:
     """Estimate noise rates.
 
@@ -99,9 +99,10 @@ def estimate_noise(
     trusted : ndarray of bool of shape (n_samples, n_labels), optional
         Verified entries, which have no noise. With verified positives and negatives, false negatives are identified,
         too, and each label gets rates of its own, shrunk to those of all labels.
-    relax : callable, optional
-        Function that returns out-of-fold scores of a model with less regularization. Regularization alone can cause a
-        floor, which is lower for these scores, so the evidence is the lower one of both.
+    alternatives : callable, optional
+        Function that returns out-of-fold scores of more flexible models. A model that is not flexible enough can cause
+        a floor, which is lower for these scores. The evidence is therefore the lowest one, and the rates are those of
+        the scores with the highest likelihood.
 
     Returns
     -------
@@ -134,8 +135,6 @@ def estimate_noise(
     if fits[pattern].log_likelihood <= fits["flipped"].log_likelihood + EVIDENCE:
         pattern = "flipped"
     evidence = fits[pattern if verified else "added"].log_likelihood - none
-    if relax is not None and not verified and evidence > EVIDENCE:
-        evidence = min(evidence, estimate_noise(relax(), signs).evidence)
     if evidence <= EVIDENCE:
         return NoiseEstimate(nothing, evidence, 0.0, pattern, fits[pattern], calibration, verified)
     floor = "flipped" if pattern == "dropped" and not verified else pattern
@@ -144,7 +143,19 @@ def estimate_noise(
         log_odds = PooledCalibration().fit(scores, signs, trusted_weight(signs, checked), rates.unless(checked))
         rates = label_rates(log_odds.transform(scores), np.where(checked, 0, signs), rates)
     lowest = curve.lowest_rate(fits["added"])
-    return NoiseEstimate(rates, evidence, lowest, pattern, fits[pattern], calibration, verified)
+    estimate = NoiseEstimate(rates, evidence, lowest, pattern, fits[pattern], calibration, verified)
+    if verified or alternatives is None:
+        return estimate
+    others = [estimate_noise(other, signs) for other in alternatives()]
+    best = max([estimate, *others], key=lambda other: other.curve.log_likelihood)
+    evidence = min(evidence, *(other.evidence for other in others))
+    identified = evidence > EVIDENCE
+    return replace(
+        estimate,
+        rates=best.rates if identified else nothing,
+        evidence=evidence,
+        lowest_rate=min(lowest, *(other.lowest_rate for other in others)) if identified else 0.0,
+    )
 
 
 def label_frequency(scores: _Floats, observed: NDArray[np.bool_], weights: _Floats | None = None) -> float:

@@ -1,6 +1,7 @@
 """SelfPacedEnsemble as arrays: its views, the correction for label dependencies and the calibration."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import features_to_numpy, to_numpy
-from spmld.estimators import FeatureScaler, LandmarkFeatures, SelfPacedEnsemble
+from spmld.estimators import FeatureScaler, LandmarkFeatures, MaskedBoosting, SelfPacedEnsemble
 from spmld.estimators.ensemble.answers import MIN_SLOPE
+from spmld.estimators.trees import Trees
 from spmld.persistence.linear import linear_predictor
 
 _Floats = NDArray[np.float64]
@@ -42,9 +44,7 @@ class LinearView:
 
     def features(self, X: Any) -> Any:
         """Return z; sparse if X is sparse and no mean is subtracted."""
-        if sp.issparse(X) and not self.mean.any():
-            return sp.csr_array(X.multiply(self.factor))
-        return (_dense(X) - self.mean) * self.factor
+        return _scale(X, self.mean, self.factor)
 
     def scores(self, X: Any) -> _Floats:
         """Return the contribution of the view to the scores, of shape (n_samples, n_labels)."""
@@ -109,6 +109,44 @@ class KernelView(LinearView):
 
 
 @dataclass(frozen=True)
+class TreeView:
+    """A view of an ensemble with trees on the features z = (x - mean) * factor.
+
+    Attributes
+    ----------
+    mean, factor, intercept
+        As in `LinearView`.
+    trees : Trees
+        Trees, whose values are multiplied by the weight of the view and the slope of its calibration.
+
+    Examples
+    --------
+    See `ensemble_arrays`.
+    """
+
+    mean: _Floats
+    factor: _Floats
+    trees: Trees
+    intercept: _Floats
+
+    def features(self, X: Any) -> Any:
+        """Return z."""
+        return _scale(X, self.mean, self.factor)
+
+    def scores(self, X: Any) -> _Floats:
+        """Return the contribution of the view to the scores, of shape (n_samples, n_labels)."""
+        return self.trees.scores(self.features(X)) + self.intercept
+
+    @property
+    def base(self) -> _Floats:
+        """Mean scores of the training samples."""
+        return self.trees.expected_values()[self.trees.roots].sum(axis=0) + self.intercept
+
+
+AnyView = LinearView | TreeView
+
+
+@dataclass(frozen=True)
 class EnsembleArrays:
     """A `SelfPacedEnsemble` as arrays.
 
@@ -116,7 +154,7 @@ class EnsembleArrays:
 
     Attributes
     ----------
-    views : list of LinearView and KernelView
+    views : list of LinearView, KernelView and TreeView
         Views.
     own, offset : ndarray of shape (n_labels,)
         Factors and offsets of the scores.
@@ -128,7 +166,7 @@ class EnsembleArrays:
     See `ensemble_arrays`.
     """
 
-    views: list[LinearView]
+    views: Sequence[AnyView]
     own: _Floats
     others: _Floats
     offset: _Floats
@@ -149,7 +187,7 @@ def ensemble_arrays(model: SelfPacedEnsemble) -> EnsembleArrays:
     ----------
     model : SelfPacedEnsemble
         Fitted ensemble. The transformer of each view must be a `FeatureScaler` or `LandmarkFeatures`, and its estimator
-        a linear predictor; this holds for the built-in views.
+        a linear predictor, or `MaskedBoosting` on scaled features; this holds for the built-in views.
 
     Examples
     --------
@@ -176,30 +214,40 @@ def ensemble_arrays(model: SelfPacedEnsemble) -> EnsembleArrays:
     )
 
 
-def _view(name: str, model: SelfPacedEnsemble) -> LinearView:
+def _view(name: str, model: SelfPacedEnsemble) -> AnyView:
     transformer, calibration = model.transformers_[name], model.mixture_.calibrations_[name]
     if not isinstance(transformer, FeatureScaler | LandmarkFeatures):
         raise ValueError(
             f"the views of the ensemble must have a FeatureScaler or LandmarkFeatures as transformer, got "
             f"{type(transformer).__name__} in the view {name!r}"
         )
+    estimator, weight = model.estimators_[name], model.view_weights_[name]
+    mean, factor = (
+        np.broadcast_to(to_numpy(part), model.n_features_in_).astype(float)
+        for part in (transformer.mean_, transformer.factor_)
+    )
+    if isinstance(estimator, MaskedBoosting) and isinstance(transformer, FeatureScaler):
+        trees = replace(estimator.trees_, value=weight * calibration.slopes_ * estimator.trees_.value)
+        intercept = weight * (calibration.slopes_ * estimator.intercept_ + calibration.intercepts_)
+        return TreeView(mean, factor, trees, intercept)
     try:
-        linear = linear_predictor(model.estimators_[name], decisions=False)
+        linear = linear_predictor(estimator, decisions=False)
     except ValueError as error:
         raise ValueError(f"the view {name!r} of the ensemble: {error}") from None
-    weight = model.view_weights_[name]
     coef = weight * calibration.slopes_ * linear.coef
     intercept = weight * (calibration.slopes_ * linear.intercept + calibration.intercepts_)
-    d = model.n_features_in_
-    mean, factor = (
-        np.broadcast_to(to_numpy(part), d).astype(float) for part in (transformer.mean_, transformer.factor_)
-    )
     if isinstance(transformer, FeatureScaler):
         return LinearView(mean, factor, coef, intercept)
     kernel = transformer.kernel_
     landmarks = features_to_numpy(kernel.components_)
     coef = coef @ kernel.normalization_
     return KernelView(mean, factor, coef, intercept, landmarks, float(kernel.gamma))
+
+
+def _scale(X: Any, mean: _Floats, factor: _Floats) -> Any:
+    if sp.issparse(X) and not mean.any():
+        return sp.csr_array(X.multiply(factor))
+    return (_dense(X) - mean) * factor
 
 
 def _dense(X: Any) -> Any:

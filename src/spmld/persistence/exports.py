@@ -16,7 +16,7 @@ from spmld.persistence.names import check_names, feature_names_of, label_names_o
 from spmld.persistence.onnx_graph import GraphBuilder
 
 # Supported by every runtime since 2021. The graph needs nothing newer.
-_OPSET, _IR = 13, 8
+_OPSET, _ML_OPSET, _IR = 13, 2, 8
 
 
 def export_npz(
@@ -97,7 +97,7 @@ def export_onnx(
     builder = GraphBuilder(onnx, np.dtype(dtype))
     exported = onnx.helper.make_model(
         _add_model(builder, model, label_names, feature_names),
-        opset_imports=[onnx.helper.make_opsetid("", _OPSET)],
+        opset_imports=[onnx.helper.make_opsetid("", _OPSET), onnx.helper.make_opsetid("ai.onnx.ml", _ML_OPSET)],
         ir_version=_IR,
         producer_name="spmld",
     )

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from spmld.estimators.probabilities import BEND
+from spmld.estimators.trees import Trees
 from spmld.model_selection import DecisionRule
-from spmld.persistence.ensemble_arrays import EnsembleArrays, KernelView, LinearView
+from spmld.persistence.ensemble_arrays import AnyView, EnsembleArrays, KernelView, TreeView
 from spmld.persistence.linear import Linear
 
 _Floats = NDArray[np.float64]
@@ -88,10 +89,12 @@ class GraphBuilder:
         rounded = mean.astype(self.dtype).astype(float)
         return self.add("Sub", "X", rounded), rounded
 
-    def _add_view(self, view: LinearView) -> str:
+    def _add_view(self, view: AnyView) -> str:
         """Add the scores of a view, and return their name."""
         x, mean = self._subtract(view.mean)
         x = self.add("Add", self.add("Mul", x, view.factor), (mean - view.mean) * view.factor)
+        if isinstance(view, TreeView):
+            return self.add("Add", self._add_trees(x, view.trees), view.intercept)
         if isinstance(view, KernelView):
             norms = self.add("ReduceL2", x, axes=[1], keepdims=1)
             x = self.add("Div", x, self.add("Where", self.add("Equal", norms, 0.0), self.constant(1.0), norms))
@@ -100,6 +103,34 @@ class GraphBuilder:
             distances = self.add("Sub", squares, self.add("Mul", self.add("MatMul", x, landmarks.T), 2.0))
             x = self.add("Exp", self.add("Mul", self.add("Max", distances, 0.0), -view.gamma))
         return self.add("Add", self.add("MatMul", x, view.coef.T), view.intercept)
+
+    def _add_trees(self, x: str, trees: Trees) -> str:
+        """Add the sum of the values of trees, and return its name."""
+        to, (n_nodes, n_labels) = self.onnx.TensorProto, trees.value.shape
+        node = np.arange(n_nodes)
+        leaf, size = trees.left == node, np.diff([*trees.roots, n_nodes])
+        tree, start = np.repeat(np.arange(len(size)), size), np.repeat(trees.roots, size)
+        # A number in single precision is at most the threshold if it is at most the next lower one in this precision.
+        rounded = trees.threshold.astype(np.float32)
+        lower = np.where(rounded > trees.threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded)
+        total = self.add(
+            "TreeEnsembleRegressor",
+            self.add("Cast", x, to=to.FLOAT),
+            domain="ai.onnx.ml",
+            n_targets=n_labels,
+            nodes_treeids=tree.tolist(),
+            nodes_nodeids=(node - start).tolist(),
+            nodes_featureids=trees.feature.tolist(),
+            nodes_values=lower.tolist(),
+            nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
+            nodes_truenodeids=np.where(leaf, 0, trees.left - start).tolist(),
+            nodes_falsenodeids=np.where(leaf, 0, trees.right - start).tolist(),
+            target_treeids=np.repeat(tree[leaf], n_labels).tolist(),
+            target_nodeids=np.repeat((node - start)[leaf], n_labels).tolist(),
+            target_ids=np.tile(np.arange(n_labels), int(leaf.sum())).tolist(),
+            target_weights=trees.value[leaf].ravel().tolist(),
+        )
+        return self.add("Cast", total, to=self.onnx.helper.np_dtype_to_tensor_dtype(self.dtype))
 
     def add_thresholds(self, thresholds: _Floats) -> None:
         """Add the labels whose scores are above their thresholds."""

@@ -5,7 +5,7 @@ from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.ensemble import SelfPacedEnsemble
 from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.training_data import HeldOutLoss, TrainingData
-from spmld.estimators.ensemble.views import View, kernel_view, latent_view, linear_view, ridge_view
+from spmld.estimators.ensemble.views import View, boosting_view, kernel_view, latent_view, linear_view, ridge_view
 from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "TrainingData",
     "View",
     "ViewMixture",
+    "boosting_view",
     "kernel_view",
     "latent_view",
     "linear_view",

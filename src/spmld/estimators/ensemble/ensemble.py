@@ -25,7 +25,17 @@ from spmld.estimators.ensemble.noise_scores import entry_log_loss, fit_noise_sco
 from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.training_data import FoldData, HeldOutLoss, Scores, TrainingData, contiguous
 from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
-from spmld.estimators.ensemble.views import ALPHAS, CS, VIEWS, View, check_views, make_views, uses_graph, with_params
+from spmld.estimators.ensemble.views import (
+    ALPHAS,
+    CS,
+    VIEWS,
+    View,
+    check_views,
+    default_views,
+    make_views,
+    uses_graph,
+    with_params,
+)
 from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
@@ -47,6 +57,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
          co-occurring labels (`MaskedLogistic` with its label graph);
        - "ridge": a linear model for each label with the squared loss (`MaskedRidge`);
        - "kernel": the same model as "linear" of the similarities to landmarks, which are training samples;
+       - "boosting": gradient boosting with trees that all labels share (`MaskedBoosting`);
        - "latent" (optional): all labels from a few latent labels (`SPMLD`).
 
     2. Noise rates are estimated from out-of-fold scores of logistic regression, see `spmld.noise.estimate_noise`. They
@@ -73,8 +84,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         Regularization strengths of the view "ridge" to choose from.
     label_graph_penalty : float, default=1.0
         Penalty of the label graph of the logistic views. It is not used for large data, see `uses_graph`.
-    views : sequence of {"linear", "ridge", "kernel", "latent"} or View, default=("linear", "ridge", "kernel")
-        Views of the ensemble.
+    views : "auto" or sequence of {"linear", "ridge", "kernel", "boosting", "latent"} or View, default="auto"
+        Views of the ensemble. "auto" are the first three and, unless the data are large, "boosting", see
+        `default_views`.
     n_landmarks : int, default=300
         Number of landmarks of the view "kernel", limited to the number of samples.
     false_positive_rate, false_negative_rate : float or "auto", default="auto"
@@ -151,7 +163,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     >>> from spmld.datasets import make_planted
     >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
     >>> sorted(SelfPacedEnsemble(random_state=0).fit(data.X, data.Y).view_weights_)
-    ['kernel', 'linear', 'ridge']
+    ['boosting', 'kernel', 'linear', 'ridge']
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -159,7 +171,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         "Cs": [list, tuple, np.ndarray],
         "alphas": [list, tuple, np.ndarray],
         "label_graph_penalty": [NON_NEGATIVE],
-        "views": [list, tuple],
+        "views": [list, tuple, StrOptions({"auto"})],
         "n_landmarks": [POSITIVE_INT],
         "false_positive_rate": [RATE, StrOptions({"auto"})],
         "false_negative_rate": [RATE, StrOptions({"auto"})],
@@ -174,7 +186,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     Cs: Sequence[float] = CS
     alphas: Sequence[float] = ALPHAS
     label_graph_penalty: float = 1.0
-    views: Sequence[str | View] = VIEWS[:3]
+    views: str | Sequence[str | View] = "auto"
     n_landmarks: int = 300
     false_positive_rate: float | str = "auto"
     false_negative_rate: float | str = "auto"
@@ -194,9 +206,10 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         check_views(self.views, self.Cs, self.alphas)
         HeldOutLoss(self.scoring)
 
-    def _make_views(self, *, label_graph: bool = True) -> dict[str, View]:
+    def _make_views(self, default: Sequence[str] = VIEWS[:4], *, label_graph: bool = True) -> dict[str, View]:
         penalty = self.label_graph_penalty if label_graph else 0.0
-        return make_views(self.views, self.Cs, self.alphas, penalty, self.n_landmarks)
+        views = default if isinstance(self.views, str) else self.views
+        return make_views(views, self.Cs, self.alphas, penalty, self.n_landmarks)
 
     def _max_iterations(self) -> int:
         """Return the maximum number of records of `cv_results_`."""
@@ -206,7 +219,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         rng, X = check_random_state(self.random_state), contiguous(X)
         X = X if sp.issparse(X) else to_device(X, self.device)
         label_graph = uses_graph(X.shape[1], labels.shape[1], n_values(X), float(labels.observed.mean()))
-        views, features = self._fit_transformers(lambda transformer: transformer.fit(X).transform(X), rng, label_graph)
+        views = self._make_views(default_views(X.shape[0], X.shape[1], labels.shape[1]), label_graph=label_graph)
+        views, features = self._fit_transformers(lambda transformer: transformer.fit(X).transform(X), rng, views)
         Y = Labels(labels.signs, SIGNS)
         entries = self._add_folds(
             TrainingEntries.in_memory(labels, weights), X, rng, hash_samples(features_to_numpy(X))
@@ -225,7 +239,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         label_graph = uses_graph(d, l, stored, data.n_observed / (n * l))
         signed = replace(data, labels=Labels(data.labels.signs, SIGNS))
         data.release()
-        views, features = self._fit_transformers(signed.transform, rng, label_graph)
+        views = self._make_views(default_views(n, d, l), label_graph=label_graph)
+        views, features = self._fit_transformers(signed.transform, rng, views)
         signed.release()
         entries = TrainingEntries.in_blocks(signed)
         (hashes,) = entries.rows(signed.engine.map(_hash_block, next(iter(features.values())).X))
@@ -254,12 +269,13 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     ) -> tuple[Any, Any]:
         """Fit to values that are in memory or in row blocks, and return out-of-fold scores and self-paced weights."""
         scaled = "linear" if "linear" in data else next(iter(data))
-        self._set_rates(replace(data[scaled], loss=entry_log_loss), entries)
+        boosting = views["boosting"].estimator if "boosting" in views else None
+        self._set_rates(replace(data[scaled], loss=entry_log_loss), entries, boosting)
         results = self._search(views, data, entries)
         self.params_ = {name: result.params for name, result in results.items()}
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
         scores = {name: result.scores for name, result in results.items()}
-        paced, kept = self._trim(results, data, entries)
+        paced, kept = self._trim(views, results, data, entries)
         if kept is None:
             final = entries.weights
         else:
@@ -305,11 +321,13 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                 results[name] = search_path(self._with_rates(view), data[name], record)
         return results
 
-    def _set_rates(self, data: FoldData, entries: TrainingEntries) -> None:
+    def _set_rates(self, data: FoldData, entries: TrainingEntries, boosting: Any) -> None:
         """Estimate the noise rates, unless they are given."""
-        fitted = fit_noise_scores(data, device=self.device)
+        fitted = fit_noise_scores(data, boosting=boosting, device=self.device)
         sample, signs = entries.sample(fitted.scores, entries.signs)
-        self.noise_ = estimate_noise(sample, signs, entries.trusted, relax=lambda: entries.sample(fitted.relax())[0])
+        self.noise_ = estimate_noise(
+            sample, signs, entries.trusted, alternatives=lambda: entries.sample(*fitted.alternatives())
+        )
         alpha, beta = (
             np.full(entries.n_labels, float(given)) if given != "auto" else estimate
             for given, estimate in zip(
@@ -325,7 +343,11 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         return replace(view, estimator=with_params(view.estimator, **rates))
 
     def _trim(
-        self, results: Mapping[str, PathResult], data: Mapping[str, FoldData], entries: TrainingEntries
+        self,
+        views: Mapping[str, View],
+        results: Mapping[str, PathResult],
+        data: Mapping[str, FoldData],
+        entries: TrainingEntries,
     ) -> tuple[Any, list[Any] | None]:
         """Choose the fraction to keep by held-out entries.
 
@@ -337,8 +359,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             Weights for the training samples of each fold, which do not depend on labels of the fold; None without
             trimming.
         """
-        best = max(self.view_weights_, key=lambda name: self.view_weights_[name])
-        result, training = results[best], data[best]
+        ranked = sorted(views, key=lambda name: results[name].loss)
+        judge = next((name for name in ranked if not views[name].costly), ranked[0])
+        result, training = results[judge], data[judge]
         automatic = isinstance(self.keep_fraction, str)
         fraction = KEEP_FRACTION if automatic else float(self.keep_fraction)
         self.keep_fraction_, kept = 1.0, None
@@ -352,7 +375,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                 trimmed = training.cross_fit(deepcopy(result.estimators), entry_weight=kept).scores  # with a warm start
                 kept = kept if np.nanmean(training.losses(trimmed)) < result.loss else None
             self.keep_fraction_ = 1.0 if kept is None else fraction
-        return entries.trim(result.scores, self.keep_fraction_), kept
+        return entries.trim(results[ranked[0]].scores, self.keep_fraction_), kept
 
     def _mix(self, scores: Mapping[str, Any], entries: TrainingEntries) -> Any:
         """Fit the mixture of the views, and return the mixture of their scores."""
@@ -363,11 +386,10 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         return entries.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *values)
 
     def _fit_transformers(
-        self, fit_transform: Callable[[Any], Any], rng: np.random.RandomState, label_graph: bool
+        self, fit_transform: Callable[[Any], Any], rng: np.random.RandomState, views: Mapping[str, View]
     ) -> tuple[dict[str, View], dict[str, Any]]:
         """Return the views with fitted transformers and seeded estimators, and the features of each view."""
-        self.transformers_, features = {}, {}
-        views, equal = self._make_views(label_graph=label_graph), {}
+        self.transformers_, features, equal = {}, {}, {}
         for name, view in views.items():
             transformer = with_params(view.transformer, random_state=rng)
             params = transformer.get_params()

@@ -14,17 +14,23 @@ from sklearn.base import clone
 from spmld._validation import POSITIVE
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
+from spmld.estimators.masked_boosting import MaskedBoosting
 from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
 
-VIEWS = ("linear", "ridge", "kernel", "latent")
+VIEWS = ("linear", "ridge", "kernel", "boosting", "latent")
 """Names of the built-in views."""
 Params = Mapping[str, Any]
 TOL = 3e-3
 """Tolerance of the logistic views; a smaller one changes scores by less than their sampling error."""
 MAX_PRODUCT = 10**9
 """Maximum number of multiplications of a product with the label graph."""
+MAX_VALUES = 10**7
+"""Maximum number of values that are compared for the splits of one level of a tree."""
+MAX_TREE_SAMPLES = 20_000
+"""Maximum number of samples of the view "boosting"."""
+N_TREES = (50, 100, 200, 400)
 CS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
@@ -46,6 +52,8 @@ class View:
         Parameters of the estimator, ordered by regularization strength or another property.
     start : int, default=0
         Index of the setting of the path with which the search starts, see `search_path`.
+    costly : bool, default=False
+        Whether fits take long. The fraction to keep in trimming is then chosen by another view.
 
     Examples
     --------
@@ -64,6 +72,7 @@ class View:
     estimator: Any
     path: Sequence[Params] = ({},)
     start: int = 0
+    costly: bool = False
 
 
 def ridge_view(alphas: Sequence[float] = ALPHAS) -> View:
@@ -129,6 +138,27 @@ def kernel_view(
     return View("kernel", transformer, linear.estimator, linear.path, _nearest(Cs, 10.0))
 
 
+def boosting_view(n_estimators: Sequence[int] = N_TREES, *, random_state: Any = None) -> View:
+    """Return the view "boosting": gradient boosting with trees that all labels share, `MaskedBoosting`.
+
+    Parameters
+    ----------
+    n_estimators : sequence of int, default=(50, 100, 200, 400)
+        Numbers of trees to choose from.
+    random_state : int, RandomState or None, default=None
+        Seed for the trees.
+
+    Examples
+    --------
+    >>> from spmld.estimators.ensemble import boosting_view
+    >>> boosting_view().estimator.max_samples
+    20000
+    """
+    estimator = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True, random_state=random_state)
+    path = [{"n_estimators": n} for n in sorted(n_estimators)]
+    return View("boosting", FeatureScaler(), estimator, path, _nearest(n_estimators, 200), costly=True)
+
+
 def latent_view(*, random_state: Any = None) -> View:
     """Return the view "latent": all labels from a few latent labels, by `SPMLD` with fixed settings.
 
@@ -164,6 +194,7 @@ def make_views(
         linear_view(Cs, label_graph_penalty),
         ridge_view(alphas),
         kernel_view(Cs, label_graph_penalty, n_landmarks),
+        boosting_view(),
         latent_view(),
     )
     custom = (view for view in views if isinstance(view, View))
@@ -195,6 +226,30 @@ def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction:
     return n_features * n_labels**2 <= MAX_PRODUCT and not (few and n_values * n_labels > MAX_PRODUCT)
 
 
+def default_views(n_samples: int, n_features: int, n_labels: int) -> tuple[str, ...]:
+    """Return the names of the default views: all but "latent", and "boosting" unless it takes long.
+
+    A level of a tree compares about n sqrt(d) k values of n samples, d features and k targets. "boosting" is left out
+    if these are more than 10^7.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels : int
+        Numbers of samples, features and labels.
+
+    Examples
+    --------
+    >>> from spmld.estimators.ensemble.views import default_views
+    >>> default_views(2000, 300, 20)
+    ('linear', 'ridge', 'kernel', 'boosting')
+    >>> default_views(20_000, 50_000, 200)
+    ('linear', 'ridge', 'kernel')
+    """
+    n_targets = min(n_labels, MaskedBoosting.n_projections)
+    n_values = min(n_samples, MAX_TREE_SAMPLES) * np.sqrt(n_features) * n_targets
+    return VIEWS[:4] if n_values <= MAX_VALUES else VIEWS[:3]
+
+
 def with_params(estimator: Any, **params: Any) -> Any:
     """Return a clone with those of the parameters that the estimator has."""
     accepted = estimator.get_params()
@@ -207,11 +262,13 @@ def check_path(name: str, values: Sequence[Any]) -> None:
         raise ValueError(f"{name} must be a non-empty sequence of positive numbers, got {values!r}")
 
 
-def check_views(views: Sequence[Any], Cs: Sequence[Any], alphas: Sequence[Any]) -> None:
+def check_views(views: str | Sequence[Any], Cs: Sequence[Any], alphas: Sequence[Any]) -> None:
     """Raise ValueError unless the views are names of built-in views, or `View` objects with other names."""
     check_path("Cs", Cs)
     check_path("alphas", alphas)
     names = ", ".join(map(repr, VIEWS))
+    if isinstance(views, str):
+        return
     if len(views) == 0 or not all(
         isinstance(view, View) or (isinstance(view, str) and view in VIEWS) for view in views
     ):

@@ -1,0 +1,150 @@
+"""Regression trees as arrays: evaluation, contributions of features, and concatenation."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from spmld._arrays import row_slices
+
+_Floats = NDArray[np.float64]
+_Indices = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Trees whose leaves have a value for each label. Their nodes follow each other, and children follow parents.
+
+    Attributes
+    ----------
+    roots : ndarray of shape (n_trees,)
+        Index of the root of each tree.
+    feature, threshold : ndarray of shape (n_nodes,)
+        A sample goes to the left child if this feature, in single precision, is at most the threshold.
+    left, right : ndarray of shape (n_nodes,)
+        Indices of the children; those of a leaf are its own index.
+    weight : ndarray of shape (n_nodes,)
+        Number of the training samples of each node.
+    value : ndarray of shape (n_nodes, n_labels)
+        Values of the leaves; 0 for other nodes.
+    depth : int
+        Largest number of decisions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from spmld.estimators.trees import Trees
+    >>> X = np.array([[0.0], [1.0], [2.0]], dtype=np.float32)
+    >>> tree = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X, [[0.0], [5.0], [5.0]])
+    >>> trees = Trees.from_tree(tree.tree_, tree.tree_.value[:, :, 0])
+    >>> (trees + trees).scores(X).ravel()
+    array([ 0., 10., 10.])
+    """
+
+    roots: _Indices
+    feature: _Indices
+    threshold: _Floats
+    left: _Indices
+    right: _Indices
+    weight: _Floats
+    value: _Floats
+    depth: int
+
+    @classmethod
+    def from_tree(cls, tree: Any, value: _Floats) -> "Trees":
+        """Return a tree of scikit-learn with other values."""
+        leaf, own = tree.children_left < 0, np.arange(tree.node_count)
+        left, right = (np.where(leaf, own, A).astype(np.int32) for A in (tree.children_left, tree.children_right))
+        feature = np.where(leaf, 0, tree.feature).astype(np.int32)
+        value = np.where(leaf[:, None], value, 0.0)
+        weight = tree.weighted_n_node_samples.astype(float)
+        return cls(np.zeros(1, np.int32), feature, tree.threshold, left, right, weight, value, int(tree.max_depth))
+
+    @classmethod
+    def empty(cls, n_labels: int) -> "Trees":
+        """Return no trees."""
+        indices, floats = np.zeros(0, np.int32), np.zeros(0)
+        return cls(indices, indices, floats, indices, indices, floats, np.zeros((0, n_labels)), 0)
+
+    def __add__(self, other: "Trees") -> "Trees":
+        return Trees.concatenate([self, other])
+
+    @staticmethod
+    def concatenate(parts: list["Trees"]) -> "Trees":
+        """Return the trees of all parts."""
+        starts = np.cumsum([0, *(len(part.feature) for part in parts)])[:-1].astype(np.int32)
+        shifted = {
+            name: np.concatenate([getattr(part, name) + start for part, start in zip(parts, starts, strict=True)])
+            for name in ("roots", "left", "right")
+        }
+        others = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("feature", "threshold", "weight", "value")
+        }
+        return Trees(**shifted, **others, depth=max(part.depth for part in parts))
+
+    def first(self, n_trees: int) -> "Trees":
+        """Return the first trees."""
+        if n_trees >= len(self.roots):
+            return self
+        stop = slice(int(self.roots[n_trees]))
+        nodes = {name: getattr(self, name)[stop] for name in ("feature", "threshold", "left", "right", "weight")}
+        return Trees(self.roots[:n_trees], **nodes, value=self.value[stop], depth=self.depth)
+
+    def scores(self, X: Any) -> _Floats:
+        """Return the sum of the values of the trees, of shape (n_samples, n_labels)."""
+        scores = np.zeros((X.shape[0], self.value.shape[1]))
+        for rows in row_slices(X.shape[0], max(len(self.roots), X.shape[1])):
+            part = single_precision(X[rows])
+            nodes = np.tile(self.roots, (part.shape[0], 1))
+            for _ in range(self.depth):
+                nodes = self._children(part, nodes)
+            for leaves in nodes.T:
+                scores[rows] += self.value[leaves]
+        return scores
+
+    def contributions(self, X: Any, weights: _Floats) -> _Floats:
+        """Return the contributions of the features to the weighted sum of the scores of the labels of each sample.
+
+        The contribution of a decision is the difference between the expected values of the child and of its parent, so
+        that the contributions add up to the scores minus those of the roots.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        weights : ndarray of shape (n_samples, n_labels)
+            Weights of the labels.
+        """
+        expected, contributions = self.expected_values(), np.zeros(X.shape)
+        for rows in row_slices(X.shape[0], X.shape[1]):
+            part, index = single_precision(X[rows]), np.arange(X.shape[0])[rows]
+            for root in self.roots:
+                nodes = np.full((len(index), 1), root)
+                for _ in range(self.depth):
+                    children = self._children(part, nodes)
+                    change = (expected[children[:, 0]] - expected[nodes[:, 0]]) * weights[index]
+                    contributions[index, self.feature[nodes[:, 0]]] += change.sum(axis=1)
+                    nodes = children
+        return contributions
+
+    def expected_values(self) -> _Floats:
+        """Return the mean value of the training samples of each node."""
+        expected = self.value.copy()
+        for node in np.flatnonzero(self.left != np.arange(len(self.left)))[::-1]:
+            children = [self.left[node], self.right[node]]
+            expected[node] = np.average(expected[children], axis=0, weights=self.weight[children])
+        return expected
+
+    def _children(self, X: NDArray[np.float32], nodes: NDArray[Any]) -> NDArray[Any]:
+        """Return the next node of each sample in each tree; leaves stay."""
+        values = X[np.arange(len(X))[:, None], self.feature[nodes]]
+        return np.where(values <= self.threshold[nodes], self.left[nodes], self.right[nodes])
+
+
+def single_precision(X: Any) -> NDArray[np.float32]:
+    """Return X as a dense array in single precision, in which trees compare features with thresholds."""
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float32)
