@@ -131,7 +131,7 @@ def test_the_maximum_number_of_records():
 
 def test_scores_are_the_mean_of_calibrated_views_weighted_by_the_inverse_eighth_power_of_their_loss():
     fitted = model(dependency_weight=0.0).fit(DATA.X, Y)
-    losses = {view: min(losses_of(view, fitted).values()) for view in ("linear", "ridge", "kernel")}
+    losses = {view: min(losses_of(view, fitted).values()) for view in ("linear", "ridge", "kernel", "boosting")}
     powers = np.array([losses[view] ** -8.0 for view in fitted.view_weights_])
     np.testing.assert_allclose(list(fitted.view_weights_.values()), powers / powers.sum())
     np.testing.assert_allclose(list(view_weights(losses).values()), powers / powers.sum())
@@ -260,7 +260,7 @@ TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(
         ({"label_graph_penalty": -1.0}, "The 'label_graph_penalty' parameter of SelfPacedEnsemble must be"),
         (
             {"views": ("linear", "far")},
-            "views must be .* of 'linear', 'ridge', 'kernel', 'latent' or View, got .*'far'",
+            "views must be .* of 'linear', 'ridge', 'kernel', 'boosting', 'latent' or View, got .*'far'",
         ),
         ({"views": (View("linear", FeatureScaler(), MLkNN()),)}, "views must have distinct names other than 'linear'"),
         ({"keep_fraction": 2.0}, "The 'keep_fraction' parameter of SelfPacedEnsemble must be .* Got 2.0"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spmld import LEML, SelfPacedEnsemble, estimators
+from spmld import LEML, MaskedBoosting, SelfPacedEnsemble, estimators
 from spmld.datasets import make_planted
 from spmld.estimators import DependencyCorrection, FeatureScaler, LandmarkFeatures, MultiLabelEstimator
 from spmld.labels import hide_labels
@@ -34,6 +34,8 @@ def probabilities(cls, X=DATA.X, Y=Y, order=None, **options):
         place = np.argsort(order)
         folds = [(place[train], place[test]) for train, test in make_folds(3, DATA.X, OBSERVED, random_state=0)]
         model.set_params(views=("ridge", "linear"), cv=folds)
+    if cls is MaskedBoosting and order is not None:
+        model.set_params(subsample=1.0)  # samples of a tree are drawn by position
     samples = slice(None) if order is None else order
     return model.fit(X[samples], Y[samples], **options).predict_proba(X)
 

@@ -94,8 +94,9 @@ def test_permuted_features_permute_the_contributions_and_unused_features_contrib
     model = ensemble().fit(samples, Y)
     contributions = explain(model, samples, 0).contributions
     np.testing.assert_array_equal(contributions[:, -1], 0)
-    permuted = ensemble().fit(X[:, order], Y)
-    expected = explain(ensemble().fit(X, Y), X, 0).contributions[:, order]
+    views = ("linear", "ridge", "kernel")  # trees draw features by position
+    permuted = ensemble(views=views).fit(X[:, order], Y)
+    expected = explain(ensemble(views=views).fit(X, Y), X, 0).contributions[:, order]
     np.testing.assert_allclose(explain(permuted, X[:, order], 0).contributions, expected, atol=1e-4)
 
 
@@ -150,7 +151,7 @@ def test_the_words_of_a_text_pipeline_are_named(songs):
     explanation = explain(model, ["slow dance word3", "word1 word2"], "calm")
     assert explanation.label == "calm"
     assert explanation.top(0, 1)[0][0] == "slow"
-    assert {name for name, _, _ in explanation.top(1)} <= {"word1", "word2"}
+    assert {name for name, value, _ in explanation.top(1) if value} <= {"word1", "word2"}
     np.testing.assert_allclose(
         explanation.scores, model.decision_function(["slow dance word3", "word1 word2"])[:, 0], atol=1e-9
     )

@@ -41,7 +41,15 @@ OTHERS = {
     "calibrated_twice": CalibratedClassifier(CalibratedClassifier(MaskedRidge(), cv=3), cv=3, random_state=0),
 }
 MODELS = {**PLAIN, **OTHERS}
-NOT_LINEAR = ["MLkNN", "SelfPacedEnsemble", "decision_f1", "decision_2", "isotonic", "calibrated_twice"]
+NOT_LINEAR = [
+    "MLkNN",
+    "MaskedBoosting",
+    "SelfPacedEnsemble",
+    "decision_f1",
+    "decision_2",
+    "isotonic",
+    "calibrated_twice",
+]
 LINEAR = {
     **{name: PLAIN[name] for name in PLAIN if name not in NOT_LINEAR},
     **{name: OTHERS[name] for name in OTHERS if name not in NOT_LINEAR},

@@ -106,7 +106,7 @@ class Trees:
                 scores[rows] += self.value[leaves]
         return scores
 
-    def contributions(self, X: Any, weights: _Floats) -> _Floats:
+    def contributions(self, X: Any, weights: _Floats) -> Any:
         """Return the contributions of the features to the weighted sum of the scores of the labels of each sample.
 
         The contribution of a decision is the difference between the expected values of the child and of its parent, so
@@ -118,18 +118,25 @@ class Trees:
             Samples.
         weights : ndarray of shape (n_samples, n_labels)
             Weights of the labels.
+
+        Returns
+        -------
+        ndarray or sparse array of shape (n_samples, n_features)
+            Sparse if X is sparse.
         """
-        expected, contributions = self.expected_values(), np.zeros(X.shape)
+        expected, parts = self.expected_values(), []
         for rows in row_slices(X.shape[0], X.shape[1]):
-            part, index = single_precision(X[rows]), np.arange(X.shape[0])[rows]
+            part, of_labels = single_precision(X[rows]), weights[rows]
+            contributions, index = np.zeros(part.shape), np.arange(len(part))
             for root in self.roots:
-                nodes = np.full((len(index), 1), root)
+                nodes = np.full((len(part), 1), root)
                 for _ in range(self.depth):
                     children = self._children(part, nodes)
-                    change = (expected[children[:, 0]] - expected[nodes[:, 0]]) * weights[index]
+                    change = (expected[children[:, 0]] - expected[nodes[:, 0]]) * of_labels
                     contributions[index, self.feature[nodes[:, 0]]] += change.sum(axis=1)
                     nodes = children
-        return contributions
+            parts.append(sp.csr_array(contributions) if sp.issparse(X) else contributions)
+        return sp.vstack(parts, format="csr") if sp.issparse(X) else np.concatenate(parts)
 
     def expected_values(self) -> _Floats:
         """Return the mean value of the training samples of each node."""

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.special import erf, expit
 
 from spmld._arrays import row_slices
-from spmld.estimators import SelfPacedEnsemble
+from spmld.estimators import MaskedBoosting, SelfPacedEnsemble
 from spmld.persistence import linear_predictor
 from spmld.persistence.ensemble_arrays import AnyView, EnsembleArrays, KernelView, LinearView, TreeView, ensemble_arrays
 
@@ -33,12 +33,16 @@ _Floats = NDArray[np.float64]
 
 
 def model_arrays(model: Any) -> EnsembleArrays:
-    """Return an ensemble or a linear predictor as arrays; raise ValueError for other models."""
+    """Return an ensemble, boosted trees or a linear predictor as arrays; raise ValueError for other models."""
     if isinstance(model, SelfPacedEnsemble):
         return ensemble_arrays(model)
-    linear = linear_predictor(model, decisions=False)
-    l, d = linear.coef.shape
-    view = LinearView(np.zeros(d), np.ones(d), linear.coef, linear.intercept)
+    if isinstance(model, MaskedBoosting):
+        l, d = model.n_labels_, model.n_features_in_
+        view: AnyView = TreeView(np.zeros(d), np.ones(d), model.trees_, model.intercept_)
+    else:
+        linear = linear_predictor(model, decisions=False)
+        l, d = linear.coef.shape
+        view = LinearView(np.zeros(d), np.ones(d), linear.coef, linear.intercept)
     return EnsembleArrays([view], np.ones(l), np.zeros((l, l)), np.zeros(l))
 
 
