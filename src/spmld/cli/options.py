@@ -245,6 +245,10 @@ decision_option = click.option(
     help=f"Which labels to predict: {', '.join(DECISIONS)}, a threshold, a number of labels, or none for the "
     "predictions of the method itself.  [default: f1]",
 )
+label_decision_options = _combine(
+    several("--precision", "precisions", "LABEL=NUMBER", "Predict a label with at least this held-out precision"),
+    several("--threshold", "thresholds", "LABEL=NUMBER", "Predict a label if its probability is above a threshold"),
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 checkpoint_option = click.option(

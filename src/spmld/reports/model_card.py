@@ -53,6 +53,9 @@ def _decision(rule: DecisionRule | None) -> str:
         return f"the {rule.decision} most probable labels of each sample"
     if isinstance(rule.decision, str):
         return _DECISIONS[rule.decision]
+    if isinstance(rule.decision, dict):
+        single = [f"{label} above {result.threshold:.3g}" for label, result in rule.label_precisions_.items()]
+        return f"{'; '.join(single)}; of the others, {_DECISIONS['f1']}"
     return f"labels with a probability above {rule.decision:g}"
 
 
