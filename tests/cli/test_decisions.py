@@ -98,6 +98,7 @@ def test_precision_and_threshold_of_single_labels(cli, files, method):
     interval = f"held-out precision {a.precision:.2f} (90 % interval {a.low:.2f} to {a.high:.2f}, {a.n_predicted} pred"
     assert f"decisions: a above {a.threshold:.3g}: {interval}icted), recall {a.recall:.2f}; b above 0.7: " in err
     assert "decision: f1" in err
+    assert ("(inverse regularization " in err) == ("(regularization " in err) == (method == "SelfPacedEnsemble")
     summary = spmld.persistence.model_info("m.skops").summary
     assert summary["decision"] == {"a": "precision>=0.6", "b": 0.7}
     assert summary["precision"]["a"]["n_predicted"] == a.n_predicted

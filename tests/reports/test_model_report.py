@@ -47,7 +47,7 @@ def html(spmld):
 
 def test_all_sections_that_apply_are_present(html):
     page = Page(html)
-    middle = ["Top features", "Curriculum", "Likely label errors", "Missing labels", "Calibration"]
+    middle = ["Top features", "Self-paced weights", "Likely label errors", "Missing labels", "Calibration"]
     assert page.sections == [*ALWAYS, *middle, "Model card"]  # no pair of labels has a significant correlation
     assert len(page.alts) == 3  # pacing, objective and reliability
 
@@ -200,10 +200,10 @@ def test_figures_have_the_color_of_the_text(html):
         (LabelPrior(), ["Calibration"]),
         (ThresholdClassifier(MaskedLogistic(), decision="macro_f1", random_state=0), ["Top features", "Calibration"]),
         (ThresholdClassifier(MaskedLogistic(), decision=2, random_state=0), ["Top features", "Calibration"]),
-        (SelfPacedClassifier(), ["Top features", "Curriculum", "Calibration"]),
+        (SelfPacedClassifier(), ["Top features", "Self-paced weights", "Calibration"]),
         (
             SPMLD(global_correlation=0, local_correlation=0, random_state=0),
-            ["Top features", "Curriculum", "Calibration"],
+            ["Top features", "Self-paced weights", "Calibration"],
         ),
         (ClassifierChain(LogisticRegression()), ["Calibration"]),
     ],
@@ -242,7 +242,7 @@ def test_dependencies_are_those_of_the_ensemble(chosen):
 
 def test_the_text_names_the_view_of_the_figures(chosen):
     note = "The figures show the view 'latent'"
-    assert Page(model_report(chosen, X, Y, audit=False)).text.count(note) == 1  # the curriculum
+    assert Page(model_report(chosen, X, Y, audit=False)).text.count(note) == 1  # the self-paced weights
     alone = SPMLD(random_state=0).fit(X_TRAIN, Y_TRAIN)
     assert note not in Page(model_report(alone, X, Y, audit=False)).text
 
@@ -250,7 +250,7 @@ def test_the_text_names_the_view_of_the_figures(chosen):
 def test_sections_of_a_model_inside_a_pipeline(chosen):
     around = make_pipeline(FunctionTransformer(), ThresholdClassifier(clone(chosen), random_state=0))
     page = Page(model_report(around.fit(X_TRAIN, DATA.Y[::2]), X, Y, audit=False))
-    assert {"Model selection", "Label dependencies", "Curriculum"} <= set(page.sections)
+    assert {"Model selection", "Label dependencies", "Self-paced weights"} <= set(page.sections)
 
 
 def test_settings_are_those_of_the_ensemble(chosen):

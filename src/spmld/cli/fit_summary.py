@@ -19,6 +19,7 @@ from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_lo
 FOLDS = 3
 """Number of folds of the held-out quality."""
 NAMES = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
+SETTINGS = {"C": "inverse regularization", "alpha": "regularization"}
 BASELINES = ("label prior", "logistic regression")
 
 
@@ -106,7 +107,7 @@ def _settings(model: Any, summary: dict[str, Any]) -> list[str]:
     """Return the selected settings of the ensemble, and the estimates and the decision in the summary of a fit."""
     settings = []
     for view, weight in getattr(model, "view_weights_", {}).items():
-        params = ", ".join(f"{name} {value:g}" for name, value in model.params_[view].items())
+        params = ", ".join(f"{SETTINGS.get(name, name)} {value:g}" for name, value in model.params_[view].items())
         settings.append(f"view {view} {weight:.0%}{f' ({params})' if params else ''}")
     if "trusted_entries" in summary:
         settings.append(f"trusted entries: {summary['trusted_entries']}")

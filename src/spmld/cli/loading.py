@@ -290,12 +290,12 @@ def describe_tags(roles: TableRoles) -> str:
     >>> describe_tags(TableRoles(tags="tags", tag_sep=";"))
     "tags of 'tags' are separated by ';'; a tag that is not listed in 'tags' is negative (see --untagged)"
     """
-    meaning = {"negative": "negative", "weak": "a weak negative", "missing": "missing"}[roles.untagged]
+    meaning = {"negative": "negative", "weak": "a negative of lower weight", "missing": "missing"}[roles.untagged]
     separated = "" if roles.tag_sep is None else f"tags of {roles.tags!r} are separated by {roles.tag_sep!r}; "
     return f"{separated}a tag that is not listed in {roles.tags!r} is {meaning} (see --untagged)"
 
 
-def open_model(path: str, trusted: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
+def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
     """Return the model in a file, and the description of it.
 
     With --strict of the source, values of it that the encoder of the model cannot read raise an error. With --decimal,
@@ -306,7 +306,7 @@ def open_model(path: str, trusted: tuple[str, ...] = (), source: Source | None =
     from spmld.persistence import load, model_info
     from spmld.preprocessing import TableEncoder
 
-    model, info = load(path, trusted=trusted), model_info(path)
+    model, info = load(path, trusted=trusted_types), model_info(path)
     options = {} if source is None else source.options
     for step in model if isinstance(model, Pipeline) else ():
         if isinstance(step, TableEncoder):

@@ -189,7 +189,8 @@ def _role_options() -> dict[str, Decorator]:
         "untagged": click.option(
             "--untagged",
             type=click.Choice(["negative", "weak", "missing"]),
-            help="Meaning of a tag that is not in the list of a sample.  [default: negative]",
+            help="Meaning of a tag that is not in the list of a sample: negative, weak (a negative of lower weight) or "
+            "missing.  [default: negative]",
         ),
         "tag_case": click.option(
             "--tag-case",
@@ -257,7 +258,7 @@ checkpoint_option = click.option(
     help="Store finished parts in this folder, so that the same command resumes after an interruption. It is deleted "
     "at the end.",
 )
-trust_option = several("--trust", "trusted", "TYPE", "Type in MODEL to trust")
+trust_type_option = several("--trust-type", "trusted_types", "NAME", "Type in MODEL to trust")
 model_option = click.option("--model", metavar="MODEL", help="Model file to use instead of fitting a method.")
 method_options = _combine(
     method_option(f"One of {', '.join(METHODS)}.", "SelfPacedEnsemble"),
