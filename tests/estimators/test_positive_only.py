@@ -214,9 +214,7 @@ def test_weight_of_a_missing_entry_is_by_the_rule_of_bayes():
 def test_label_without_entries_is_rare_unless_a_label_has_negatives(data):
     Y = keep_positives(data.Y, 0.5)
     Y[:, 2] = np.nan
-    with pytest.warns(
-        LabelWarning, match=r"Label 2: no observed entry\. Missing .* negatives of lower weight"
-    ):
+    with pytest.warns(LabelWarning, match=r"Label 2: no observed entry\. Missing .* negatives of lower weight"):
         model = MaskedLogistic().fit(data.X, Y)
     assert model.class_prior_[2] == 0
     assert model.predict_proba(data.X)[:, 2].max() < 0.01

@@ -1,5 +1,6 @@
 """Model reports have the numbers of the library, the sections that apply, and no external resources."""
 
+import re
 from html import unescape
 
 import numpy as np
@@ -71,6 +72,31 @@ def test_metrics_of_labels_and_samples(html, spmld):
     assert worst["ranking loss"] == f"{np.nanmax(losses):.4f}"
     assert losses[int(worst["sample"])] == np.nanmax(losses)
     assert page.tables["Easiest samples"][0]["ranking loss"] == f"{np.nanmin(losses):.4f}"
+
+
+def test_samples_without_loss_are_not_hard():
+    labels = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1]] * 10)
+    model = MaskedLogistic(C=1e3).fit(labels + 0.0, labels)
+    page = Page(model_report(model, labels + 0.0, labels, audit=False))
+    assert "Hardest samples" not in page.tables
+    assert "It is 0 for all samples." in page.text
+    swapped = labels.copy()
+    swapped[3] = 1 - swapped[3]
+    page = Page(model_report(model, labels + 0.0, swapped, audit=False))
+    assert [row["sample"] for row in page.tables["Hardest samples"]] == ["3"]
+    assert "It is 0" not in page.text
+
+
+def test_probabilities_and_rates_have_no_exponent():
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(300, 3))
+    labels = (samples > 0).astype(float)
+    samples[0, 0], labels[0, 0] = -1, 1
+    model = SelfPacedEnsemble(false_positive_rate=8.9e-6, false_negative_rate=0.0, random_state=0).fit(samples, labels)
+    page = Page(model_report(model, samples, labels))
+    assert page.tables["Most likely errors"][0]["probability"] == "<0.0001"
+    assert "false positives and false negatives: <0.0001 and 0.0000" in page.text
+    assert re.search(r"mean rate of false positives\s*<0\.0001", page.text)
 
 
 def test_label_errors_and_missing_labels_are_those_of_the_library(html, spmld):

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import make_pipeline
 
-from spmld._table import format_number
+from spmld._table import format_number, format_rate
 from spmld.cli.loading import Source
 from spmld.cli.methods import NOISE_RATES, without_decision
 from spmld.cli.printing import list_columns, print_message
@@ -111,7 +111,9 @@ def _settings(model: Any, summary: dict[str, Any]) -> list[str]:
         settings.append(f"view {view} {weight:.0%}{f' ({params})' if params else ''}")
     if "trusted_entries" in summary:
         settings.append(f"trusted entries: {summary['trusted_entries']}")
-    settings += [f"mean {name.replace('_', ' ')}: {summary[name]:.2g}" for name in NOISE_RATES if name in summary]
+    settings += [
+        f"mean {name.replace('_', ' ')}: {format_rate(summary[name], 3)}" for name in NOISE_RATES if name in summary
+    ]
     decision = "f1" if "precision" in summary else summary.get("decision")
     return settings + ([f"decision: {decision}"] if decision is not None else [])
 

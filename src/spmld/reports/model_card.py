@@ -5,7 +5,7 @@ from numbers import Integral
 import numpy as np
 
 import spmld
-from spmld._table import TextTable, format_number
+from spmld._table import TextTable, format_number, format_rate
 from spmld.labels import Labels
 from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection import DecisionRule
@@ -63,7 +63,7 @@ def _noise(data: ReportData) -> str:
     model = find_model(data.model, "false_positive_rate_")
     if model is None:
         return "none"
-    rates = (format_number(float(np.mean(rate))) for rate in (model.false_positive_rate_, model.false_negative_rate_))
+    rates = (format_rate(float(np.mean(rate))) for rate in (model.false_positive_rate_, model.false_negative_rate_))
     return "estimated rates of false positives and false negatives: {} and {}".format(*rates)
 
 
