@@ -170,3 +170,21 @@ def test_tags_are_added_without_changing_other_labels(tmp_path, run, untagged):
             assert set(after.removesuffix("[]").split("; ")) - {""} == old | present
     if untagged == "negative":
         assert "which is filled in only if all tags have the confidence --min-confidence" in err
+
+
+def test_rows_with_different_separators_of_tags_are_read_and_written(tmp_path, run):
+    tags = ["rock; sad", "rock, calm", "sad; rock", "calm", "calm; sad", "rock; calm"] * 4
+    pd.DataFrame({"x": np.arange(24) % 5 + 0.5, "tags": tags}).to_csv("songs.csv", index=False)
+    decisions = [{"sample": 1, "label": "sad", "answer": "present"}, {"sample": 2, "label": "sad", "answer": "absent"}]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, decisions)), encoding="utf-8")
+    command = ["correct", "songs.csv", "d.jsonl", "--tags", "tags"]
+    assert (
+        "with the separator ';', but ',' occurs, too, as in 'rock, calm' (--tag-sep ';,')"
+        in run(*command, "-o", "x.csv")[2]
+    )
+    status, _, err = run(*command, "--tag-sep", ";,", "-o", "new.csv")
+    assert status == 0, err
+    assert "tags of 'tags' are separated by ';' or ','; a tag" in err
+    assert "--tag-sep" not in err
+    assert pd.read_csv("new.csv")["tags"].tolist() == [tags[0], "rock, calm, sad", "rock", *tags[3:]]
+    assert list(pd.read_csv("new.trusted.csv")) == ["calm", "rock", "sad"]

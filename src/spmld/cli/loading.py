@@ -19,6 +19,7 @@ from spmld.datasets.files import READERS, check_options, table_kind
 from spmld.datasets.frames import from_frame, sample_names, select_columns
 from spmld.datasets.roles import first, read_label_columns
 from spmld.datasets.tables import folder_roles
+from spmld.labels.tags import separators
 
 if TYPE_CHECKING:
     from spmld.persistence import ModelInfo
@@ -291,7 +292,8 @@ def describe_tags(roles: TableRoles) -> str:
     "tags of 'tags' are separated by ';'; a tag that is not listed in 'tags' is negative (see --untagged)"
     """
     meaning = {"negative": "negative", "weak": "a negative of lower weight", "missing": "missing"}[roles.untagged]
-    separated = "" if roles.tag_sep is None else f"tags of {roles.tags!r} are separated by {roles.tag_sep!r}; "
+    used = " or ".join(map(repr, separators(roles.tag_sep or "")))
+    separated = "" if roles.tag_sep is None else f"tags of {roles.tags!r} are separated by {used}; "
     return f"{separated}a tag that is not listed in {roles.tags!r} is {meaning} (see --untagged)"
 
 

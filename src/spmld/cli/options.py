@@ -185,7 +185,9 @@ def _role_options() -> dict[str, Decorator]:
         "labels": several("--label", "labels", "COLUMN", "Label column"),
         "prefix": click.option("--prefix", help="Prefix of the label columns of a table.  [default: label_]"),
         "tags": click.option("--tags", metavar="COLUMN", help="Column with a list of tags, which are the labels."),
-        "tag_sep": click.option("--tag-sep", metavar="TEXT", help="Separator of the tags.  [default: guessed]"),
+        "tag_sep": click.option(
+            "--tag-sep", metavar="TEXT", help='Separator of the tags, or several, such as ";,".  [default: guessed]'
+        ),
         "untagged": click.option(
             "--untagged",
             type=click.Choice(["negative", "weak", "missing"]),
