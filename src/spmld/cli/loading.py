@@ -49,10 +49,9 @@ class MatchedData:
 
 @dataclass(frozen=True)
 class Source:
-    """Data set of a command.
+    """Data set of a command: file or name, part of the official split, options of the reader, and verified entries.
 
-    It has a file or name, the part of the official split and its default, the options of the reader, and the column or
-    file of verified entries.
+    `default_part` is used without a part, and `trusted` is a column or a file.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Answers from the scores of the views: corrected scores, calibrated probabilities and decisions."""
+"""Corrected scores, calibrated probabilities and decisions, from the scores of the views."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
