@@ -45,14 +45,12 @@ class DecisionType(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | float | int:
         """Return the decision as text, float or int."""
-        from spmld.model_selection.thresholds import DECISION_CONSTRAINTS
+        from spmld.model_selection.thresholds import RULE_CONSTRAINTS
 
         if str(value).lower() == "none":
             return "none"
         decision: str | float | int = parse_value(value) if isinstance(value, str) else value
-        if isinstance(decision, bool) or not any(
-            accepted.is_satisfied_by(decision) for accepted in DECISION_CONSTRAINTS
-        ):
+        if isinstance(decision, bool) or not any(accepted.is_satisfied_by(decision) for accepted in RULE_CONSTRAINTS):
             self.fail(
                 f"must be one of {', '.join(DECISIONS)}, none, a threshold between 0 and 1, or a number of labels "
                 f"of at least 1, got {value!r}",

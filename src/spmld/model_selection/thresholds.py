@@ -20,12 +20,13 @@ Decision = Literal["f1", "micro_f1", "macro_f1", "sample_f1"] | float | int | di
 MIN_SAMPLES = 100
 """Minimum number of samples from which F1 thresholds are estimated."""
 
-DECISION_CONSTRAINTS: list[Any] = [
+RULE_CONSTRAINTS: list[Any] = [
     StrOptions({"f1", "micro_f1", "macro_f1", "sample_f1"}),
     Interval(RealNotInt, 0, 1, closed="neither"),
     POSITIVE_INT,
-    dict,
 ]
+"""Accepted values of the parameter `decision` for all labels."""
+DECISION_CONSTRAINTS: list[Any] = [*RULE_CONSTRAINTS, dict]
 """Accepted values of the parameter `decision`."""
 
 
