@@ -63,7 +63,7 @@ bench: .venv/bench ## print speed and memory ratios
 docs: .venv/docs ## the documentation site with its gallery, into docs/_build/html
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
-reproduce: .venv/test ## the paper's tables and figures, into docs/results (hours; killed, it goes on; set SPMLD_DATA)
+reproduce: .venv/test ## the paper's tables and figures, into docs/results (hours; resumes after an interruption; set SPMLD_DATA)
 	$(BIN)/spmld reproduce run $(STUDIES) --out records/results.jsonl.xz --jobs $(JOBS)
 	$(BIN)/spmld reproduce report records/results.jsonl.xz --out docs/results
 

@@ -142,13 +142,13 @@ def crossing(gap):
 def plot(curves):
     import matplotlib.pyplot as plt
 
-    from spmld.plotting.style import COLOURS, HIGHLIGHT
+    from spmld.plotting.style import COLORS, HIGHLIGHT
 
     names = list(dict.fromkeys(name for name, _ in curves))
     figure, axes = plt.subplots(
         2, len(names), figsize=(3 * len(names), 5.2), layout="constrained", sharex=True, squeeze=False
     )
-    styles = [(HIGHLIGHT, "-"), (HIGHLIGHT, ":"), (COLOURS[0], "--"), ("0.5", "-.")]
+    styles = [(HIGHLIGHT, "-"), (HIGHLIGHT, ":"), (COLORS[0], "--"), ("0.5", "-.")]
     for column, name in enumerate(names):
         for row, metric in enumerate(METRICS):
             ax = axes[row, column]

@@ -40,7 +40,7 @@ PUBLIC = {
         "MultilabelStratifiedKFold RepeatedMultilabelStratifiedKFold MultilabelStratifiedShuffleSplit "
         "train_validation_test_split EntryKFold hold_out_entries "
         "cross_validate cross_val_score cross_val_predict GridSearchCV RandomizedSearchCV "
-        "cross_fit CrossFitResult make_folds ThresholdClassifier CalibratedClassifier DecisionRule "
+        "cross_fit CrossFitResult make_folds ThresholdClassifier CalibratedClassifier DecisionRule LabelPrecision "
         "tune SearchResult SearchTrial compare Comparison",
     ),
     "spmld.noise": (

@@ -55,6 +55,18 @@ def test_only_python_blocks_are_run():
     assert code(text).splitlines()[2] == "x = 1"
 
 
+@pytest.mark.parametrize("path", ["README.md", "docs/start.md"])
+def test_the_package_is_installed_from_a_clone_or_a_repository(path):
+    lines = re.findall(r"^pip install (.+?)(?: +#.*)?$", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(lines) - {"."} == {'".[all]"', '"spmld[all] @ git+URL"'}  # it is not on a package index
+
+
+def test_the_first_screen_says_what_the_library_is_not_for():
+    first = (ROOT / "README.md").read_text(encoding="utf-8").partition("## ")[0]
+    assert "**What it is not for.**" in first
+    assert len(first.splitlines()) < 25
+
+
 def prose(text):
     """Return a page without code, in which brackets are not links."""
     return re.sub(r"`[^`\n]*`", "`code`", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))

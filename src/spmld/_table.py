@@ -31,6 +31,18 @@ def format_number(value: Any, digits: int = 4) -> str:
     return f"{value:.{digits}f}" if usual else f"{value:.{digits - 1}g}"
 
 
+def format_rate(value: float, digits: int = 4) -> str:
+    """Return a probability or a rate as text with at most `digits` decimals, without exponents.
+
+    Examples
+    --------
+    >>> from spmld._table import format_rate
+    >>> format_rate(0.123456), format_rate(8.9e-05), format_rate(8.9e-06)
+    ('0.1235', '0.0001', '<0.0001')
+    """
+    return f"<{10.0**-digits:.{digits}f}" if 0 < value < 0.5 * 10.0**-digits else f"{value:.{digits}f}"
+
+
 def csv_text(value: Any) -> Any:
     """Return text for a CSV file, without NUL and carriage returns; numbers and other values are unchanged.
 

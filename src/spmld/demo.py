@@ -26,7 +26,7 @@ from spmld._table import TableCell, TextTable
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.datasets import TableWarning, make_songs, read_dataset
 from spmld.metrics import evaluate, get_metric, macro_f1
-from spmld.plotting.style import COLOURS, HIGHLIGHT, metric_label
+from spmld.plotting.style import COLORS, HIGHLIGHT, metric_label
 
 SEED = 0
 N_TRAIN, N_TEST = 2000, 1200
@@ -189,7 +189,7 @@ def _draw(data: Bunch, labels: dict[str, Any], issues: LabelIssues, folder: Path
     figure = Figure(figsize=(7.4, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     order = np.argsort(data.Y_test.mean(axis=0))
-    styles = {"oracle": ("|", COLOURS[7], 12), "loop": ("o", COLOURS[0], 7), "model": ("o", HIGHLIGHT, 7)}
+    styles = {"oracle": ("|", COLORS[7], 12), "loop": ("o", COLORS[0], 7), "model": ("o", HIGHLIGHT, 7)}
     for method, (marker, color, size) in styles.items():
         f1 = macro_f1(data.Y_test, labels[method], average=None)[order]
         left.plot(f1, range(len(order)), marker, color=color, markersize=size, label=METHODS[method])
@@ -197,7 +197,7 @@ def _draw(data: Bunch, labels: dict[str, Any], issues: LabelIssues, folder: Path
     left.set(title="Predicted tags of new songs", xlabel="F1 of each tag", xlim=(0, 1))
     flagged = data.wrong.flat[issues.order()]
     right.plot(np.cumsum(flagged), color=HIGHLIGHT, label="order of the audit")
-    right.plot([0, len(flagged)], [0, flagged.sum()], "--", color=COLOURS[5], label="random order")
+    right.plot([0, len(flagged)], [0, flagged.sum()], "--", color=COLORS[5], label="random order")
     right.set(
         title="Wrong labels found", xlabel="checked entries", ylabel="wrong entries", xlim=(0, None), ylim=(0, None)
     )

@@ -84,3 +84,63 @@ def test_a_held_out_estimate_that_fails_keeps_the_model(cli, files, monkeypatch)
     assert (status, err.count("the held-out quality of model is not available: too few neighbors")) == (0, 1)
     assert "held-out: not available" in err
     assert spmld.load("m.skops").n_labels_ == 4
+
+
+@pytest.mark.parametrize("method", ["SelfPacedEnsemble", "MaskedLogistic"])
+def test_precision_and_threshold_of_single_labels(cli, files, method):
+    options = ["--method", method, "--no-held-out", "--precision", "a=0.6", "--threshold", "b = 0.7"]
+    status, _, err = cli("fit", "train.csv", "-o", "m.skops", *options)
+    assert status == 0
+    rule = spmld.load("m.skops").decision_rule_
+    a, b = rule.label_precisions_["a"], rule.label_precisions_["b"]
+    assert a.precision >= 0.6
+    assert b.threshold == 0.7
+    interval = f"held-out precision {a.precision:.2f} (90 % interval {a.low:.2f} to {a.high:.2f}, {a.n_predicted} pred"
+    assert f"decisions: a above {a.threshold:.3g}: {interval}icted), recall {a.recall:.2f}; b above 0.7: " in err
+    assert "decision: f1" in err
+    assert ("(inverse regularization " in err) == ("(regularization " in err) == (method == "SelfPacedEnsemble")
+    summary = spmld.persistence.model_info("m.skops").summary
+    assert summary["decision"] == {"a": "precision>=0.6", "b": 0.7}
+    assert summary["precision"]["a"]["n_predicted"] == a.n_predicted
+    predicted = pd.read_csv(io.StringIO(cli("predict", "m.skops", "test.csv")[1]))
+    for name, threshold in (("a", a.threshold), ("b", 0.7)):
+        np.testing.assert_array_equal(predicted[name] == 1, predicted[f"probability_{name}"] > threshold)
+    assert cli("report", "test.csv", "--model", "m.skops", "-o", "m.html", "--no-audit")[0] == 0
+    assert f"a above {a.threshold:.3g}; b above 0.7; of the others, labels that" in (files / "m.html").read_text()
+
+
+def test_a_precision_that_is_not_reached_is_printed(cli, files):
+    frame = pd.read_csv("train.csv")
+    frame["label_a"] = np.random.default_rng(0).permutation(frame["label_a"])
+    frame.to_csv("noise.csv", index=False)
+    status, _, err = cli("fit", "noise.csv", "-o", "m.skops", "--method", "MaskedLogistic", "--precision", "a=1")
+    assert status == 0
+    assert "warning: Label a: no threshold reaches the precision 1, and no positive is predicted; the best" in err
+    assert "decisions: a is never predicted" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--precision", "A1=0.9"],
+            "decision must name labels of Y, got 'A1'; the labels are a, b, c, d; did you mean",
+        ),
+        (["--precision", "a"], "--precision must have the form LABEL=NUMBER, such as sad=0.9, got 'a'"),
+        (["--threshold", "a=1"], "--threshold must have the form LABEL=NUMBER, such as sad=0.9, got 'a=1'"),
+        (["--precision", "a=0.9", "--threshold", "a=0.5"], "must name each label once, got a twice"),
+        (
+            ["--precision", "a=0.9", "--decision", "f1"],
+            "--decision cannot be combined with --precision and --threshold",
+        ),
+        (
+            ["--precision", "a=0.9", "--param", 'decision="f1"'],
+            "--param decision cannot be combined with other options",
+        ),
+    ],
+)
+def test_wrong_options_for_single_labels(cli, files, options, message):
+    status, _, err = cli("fit", "train.csv", "-o", "m.skops", *options)
+    assert status == 2
+    assert message in err
+    assert not (files / "m.skops").exists()

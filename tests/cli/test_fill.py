@@ -1,4 +1,4 @@
-"""Missing labels that are filled in: ``spmld complete -o``, and ``spmld apply`` with a list of ``spmld complete``."""
+"""Missing labels that are filled in: ``spmld complete -o``, and ``spmld correct`` with a list of ``spmld complete``."""
 
 import csv
 import io
@@ -91,7 +91,7 @@ def test_a_list_of_complete_is_applied(tmp_path, run, kind):
     write(tmp_path / "songs.csv")
     arguments = ["--top", "200", "--min-confidence", "0.8", *METHOD]
     assert run("complete", "songs.csv", "--list", f"list.{kind}", *arguments)[0] == 0
-    status, _, err = run("apply", "songs.csv", f"list.{kind}", "-o", "new.csv")
+    status, _, err = run("correct", "songs.csv", f"list.{kind}", "-o", "new.csv")
     assert status == 0, err
     assert "the labels are predictions of a model, which no person has verified" in err
     assert not (tmp_path / "new.trusted.csv").exists()
@@ -112,7 +112,7 @@ def test_the_answers_of_a_person_in_the_list_are_decisions(tmp_path, run):
         writer = csv.DictWriter(file, [*rows[0], "answer"])
         writer.writeheader()
         writer.writerows({**row, "answer": answer} for row, answer in zip(rows, answers, strict=True))
-    status, out, err = run("apply", "songs.csv", "list.csv", "-o", "new.csv", "--json")
+    status, out, err = run("correct", "songs.csv", "list.csv", "-o", "new.csv", "--json")
     assert status == 0, err
     summary = json.loads(out)
     assert (summary["added"], summary["unsure"], summary["trusted_entries"]) == (2, 1, 2)
@@ -125,12 +125,12 @@ def test_samples_of_a_list_are_found_by_their_identifier(tmp_path, run):
     assert run("complete", "songs.csv", "--id", "nr", "--list", "list.csv", *METHOD)[0] == 0
     frame = pd.read_csv(tmp_path / "songs.csv", dtype=str, keep_default_na=False)
     frame.iloc[::-1].to_csv(tmp_path / "turned.csv", index=False)
-    status, out, err = run("apply", "turned.csv", "list.csv", "-o", "new.csv", "--id", "nr", "--json")
+    status, out, err = run("correct", "turned.csv", "list.csv", "-o", "new.csv", "--id", "nr", "--json")
     assert status == 0, err
     assert json.loads(out)["added"] == 20
     new = {int(row["nr"]): row for row in read(tmp_path / "new.csv")}
     assert all(new[int(row["nr"])][f"label_{row['label']}"] == "yes" for row in read(tmp_path / "list.csv"))
-    status, _, err = run("apply", "turned.csv", "list.csv", "-o", "other.csv", "--drop", "nr")
+    status, _, err = run("correct", "turned.csv", "list.csv", "-o", "other.csv", "--drop", "nr")
     assert status == 2
     assert "pass --id if it has the identifiers of the samples" in err
 
@@ -170,3 +170,21 @@ def test_tags_are_added_without_changing_other_labels(tmp_path, run, untagged):
             assert set(after.removesuffix("[]").split("; ")) - {""} == old | present
     if untagged == "negative":
         assert "which is filled in only if all tags have the confidence --min-confidence" in err
+
+
+def test_rows_with_different_separators_of_tags_are_read_and_written(tmp_path, run):
+    tags = ["rock; sad", "rock, calm", "sad; rock", "calm", "calm; sad", "rock; calm"] * 4
+    pd.DataFrame({"x": np.arange(24) % 5 + 0.5, "tags": tags}).to_csv("songs.csv", index=False)
+    decisions = [{"sample": 1, "label": "sad", "answer": "present"}, {"sample": 2, "label": "sad", "answer": "absent"}]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, decisions)), encoding="utf-8")
+    command = ["correct", "songs.csv", "d.jsonl", "--tags", "tags"]
+    assert (
+        "with the separator ';', but ',' occurs, too, as in 'rock, calm' (--tag-sep ';,')"
+        in run(*command, "-o", "x.csv")[2]
+    )
+    status, _, err = run(*command, "--tag-sep", ";,", "-o", "new.csv")
+    assert status == 0, err
+    assert "tags of 'tags' are separated by ';' or ','; a tag" in err
+    assert "--tag-sep" not in err
+    assert pd.read_csv("new.csv")["tags"].tolist() == [tags[0], "rock, calm, sad", "rock", *tags[3:]]
+    assert list(pd.read_csv("new.trusted.csv")) == ["calm", "rock", "sad"]

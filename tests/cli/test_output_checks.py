@@ -49,7 +49,7 @@ def test_the_expected_size_is_an_upper_estimate(tmp_path):
         (["fit", "train.csv", "-o", "train.csv"], "train.csv"),
         (["complete", "train.csv", "--model", "songs.skops", "-o", "train.csv"], "train.csv"),
         (["complete", "train.csv", "--model", "songs.skops", "--list", "train.csv"], "train.csv"),
-        (["apply", "train.csv", "d.jsonl", "-o", "train.csv"], "train.csv"),
+        (["correct", "train.csv", "d.jsonl", "-o", "train.csv"], "train.csv"),
         (["audit", "train.csv", "-o", "train.csv"], "train.csv"),
         (["data", "convert", "train.csv", "train.csv"], "train.csv"),
         (["tune", "train.csv", "-o", "train.csv"], "train.csv"),

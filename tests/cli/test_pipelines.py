@@ -1,5 +1,7 @@
 """Commands on pipelines that were saved in Python."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,8 +9,10 @@ from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 import spmld
 from spmld import MaskedLogistic
@@ -92,3 +96,16 @@ def test_columns_that_the_table_lacks_are_named(cli):
     status, _, err = cli("predict", "pipeline.skops", "new.csv")
     assert status == 2
     assert "the file lacks 1 of the 3 features, tempo" in err
+
+
+def test_types_are_trusted_by_name_and_the_error_names_the_option(cli):
+    model = make_pipeline(TableEncoder(), MultiOutputClassifier(DecisionTreeClassifier(random_state=0)))
+    with pytest.warns(UserWarning, match="untrusted types"):
+        spmld.save(model.fit(SONGS[["tempo", "key"]], TAGS), "trees.skops")
+    SONGS.to_csv("new.csv", index=False)
+    command = ["predict", "trees.skops", "new.csv", "--no-probabilities"]
+    status, _, err = cli(*command)
+    assert status == 2
+    option = re.search(r"--trust-type \S+", " ".join(err.split()))[0].split()
+    assert cli(*command, *option)[0] == 0
+    assert "no such option" in cli(*command, "--trusted", option[1])[2].lower()

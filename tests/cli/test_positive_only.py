@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
 def test_fit_names_the_labels_once_and_reports_their_class_priors(folder):
     path, summary, err = folder
     assert err.count(NAMED + "observed positives, missing entries and no observed negative") == 1
-    assert "Missing entries are used as weak negatives" in err
+    assert "Missing entries are used as negatives of lower weight" in err
     assert set(summary["class_prior"]) == set(LABELS)
     # Between the fraction of observed positives, if there is no evidence that others are missing, and the true one.
     observed = read_csv(path / "tags.csv").Y == 1
@@ -53,7 +53,7 @@ def test_model_of_tags_ranks_well_and_is_described(folder):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["complete", "tags.csv", "--method", "MaskedLogistic"], "weak negatives"),
+        (["complete", "tags.csv", "--method", "MaskedLogistic"], "negatives of lower weight"),
         (["audit", "tags.csv"], "Missing entries are used as negatives, many of which may be wrong"),
         (["compare", "tags.csv", "--method", "MaskedLogistic", "--folds", "2"], "metrics do not count false positives"),
     ],

@@ -18,7 +18,7 @@ def folder(tmp_path_factory):
     (folder / "empty.json").write_text("")
     (folder / "other.json").write_text('{"metrics": []}')
     (folder / "broken.json").write_text('{"results": [')
-    pd.read_csv(folder / "test.csv").filter(regex="^(?!label_)").to_csv(folder / "unlabelled.csv", index=False)
+    pd.read_csv(folder / "test.csv").filter(regex="^(?!label_)").to_csv(folder / "unlabeled.csv", index=False)
     return folder
 
 
@@ -81,8 +81,8 @@ def test_report_on_a_comparison(folder):
             ["test.csv", "--model", "songs.skops", "--param", "C=1", "-o", "x.html"],
             "--param cannot be combined with --model",
         ),
-        (["unlabelled.csv", "-o", "x.html"], "spmld: unlabelled.csv"),
-        (["unlabelled.csv", "--model", "songs.skops", "-o", "x.html"], "spmld: unlabelled.csv"),
+        (["unlabeled.csv", "-o", "x.html"], "spmld: unlabeled.csv"),
+        (["unlabeled.csv", "--model", "songs.skops", "-o", "x.html"], "spmld: unlabeled.csv"),
         (
             ["train.csv", "--method", "absent", "-o", "x.html"],
             "Invalid value for '--method': must be one of SelfPacedEnsemble",

@@ -1,4 +1,4 @@
-"""``spmld review``, ``apply`` and ``next`` in separate processes, from raw files; the review is killed at random."""
+"""``spmld review``, ``correct`` and ``next`` in separate processes, from raw files; the review is killed at random."""
 
 import csv
 import json
@@ -76,10 +76,10 @@ def test_from_a_file_to_reviewed_labels_and_a_new_model(songs):
     assert corrected > 15
     assert review.stop() == 0
     assert "60 of" in "".join(review.lines)
-    assert "spmld apply songs.csv journey.sqlite -o FILE --drop title --drop lyrics" in "".join(review.lines)
+    assert "spmld correct songs.csv journey.sqlite -o FILE --drop title --drop lyrics" in "".join(review.lines)
 
     arguments = ["journey.sqlite", "-o", "reviewed.csv", "--refit", "reviewed.skops", "--method", "MaskedLogistic"]
-    status, out, err = run(songs, "apply", "songs.csv", *arguments, *DROP)
+    status, out, err = run(songs, "correct", "songs.csv", *arguments, *DROP)
     assert (status, out) == (0, "")
     changed, added, confirmed = map(int, re.search(r"(\d+) labels changed, (\d+) added, (\d+) confirmed", err).groups())
     assert (changed, changed + added + confirmed) == (corrected, 60)
@@ -173,7 +173,7 @@ def test_label_studio_and_json_lines(songs):
         annotation = {"result": result, "completed_by": 1, "updated_at": "2026-01-01T00:00:00Z"}
         exported.append({"data": task["data"], "annotations": [annotation]})
     (songs / "export.json").write_text(json.dumps(exported))
-    status, _, err = run(songs, "apply", "songs.csv", "export.json", "-o", "studio.csv", *DROP, "--json")
+    status, _, err = run(songs, "correct", "songs.csv", "export.json", "-o", "studio.csv", *DROP, "--json")
     assert status == 0, err
 
     arguments = ["--import", "export.json", "--export", "entries.jsonl", "--db", "imported.sqlite"]
@@ -181,9 +181,9 @@ def test_label_studio_and_json_lines(songs):
     assert "imported.sqlite: 40 decisions imported from export.json\n" in err, err
     status, _, err = run(songs, "review", "songs.csv", *DROP, *arguments, "--force")
     assert "imported.sqlite: 0 decisions imported from export.json; 40 are skipped, since the same reviewer" in err, err
-    status, _, err = run(songs, "apply", "songs.csv", "entries.jsonl", "-o", "lines.csv", *DROP)
+    status, _, err = run(songs, "correct", "songs.csv", "entries.jsonl", "-o", "lines.csv", *DROP)
     assert status == 0, err
-    status, _, err = run(songs, "apply", "songs.csv", "imported.sqlite", "-o", "imported.csv", *DROP)
+    status, _, err = run(songs, "correct", "songs.csv", "imported.sqlite", "-o", "imported.csv", *DROP)
     assert status == 0, err
     contents = [(songs / name).read_bytes() for name in ("studio.csv", "lines.csv", "imported.csv")]
     assert contents[0] == contents[1] == contents[2] != (songs / "songs.csv").read_bytes()
@@ -245,7 +245,7 @@ def test_a_refit_does_not_take_reviewed_entries_for_a_random_selection(songs, mo
     (songs / "thirty.jsonl").write_text("\n".join(map(json.dumps, lines)))
     monkeypatch.chdir(songs)
     with pytest.raises(SystemExit):
-        main(["apply", "songs.csv", "thirty.jsonl", "-o", "thirty.csv", "--refit", "thirty.skops", "--json", *DROP])
+        main(["correct", "songs.csv", "thirty.jsonl", "-o", "thirty.csv", "--refit", "thirty.skops", "--json", *DROP])
     summary = json.loads(capsys.readouterr().out)
     assert summary["trusted_entries"] == 30
     assert "trusted_entries" not in summary["model"]
@@ -262,21 +262,21 @@ def test_a_refit_does_not_take_reviewed_entries_for_a_random_selection(songs, mo
         ),
         (["review", "songs.csv", *DROP, "--db", "songs.csv"], "songs.csv is not a SQLite file; pass the name of a"),
         (["review", "songs.csv", *DROP, "--image", "cover", "--no-browser"], "must be among the columns of the table"),
-        (["apply", "songs.csv", "absent.sqlite", "-o", "y.csv", *DROP], "file absent.sqlite does not exist"),
+        (["correct", "songs.csv", "absent.sqlite", "-o", "y.csv", *DROP], "file absent.sqlite does not exist"),
         (
-            ["apply", "songs.csv", "x.jsonl", "-o", "y.xlsx", *DROP],
+            ["correct", "songs.csv", "x.jsonl", "-o", "y.xlsx", *DROP],
             "the format of songs.csv, to a file .csv or .tsv, got",
         ),
         (
-            ["apply", "emotions", "x.jsonl", "-o", "y.csv"],
+            ["correct", "emotions", "x.jsonl", "-o", "y.csv"],
             "labels can be written into a table (.csv, .tsv, .csv.gz,",
         ),
         (
-            ["apply", "songs.csv", "songs.csv", "-o", "y.csv", *DROP],
+            ["correct", "songs.csv", "songs.csv", "-o", "y.csv", *DROP],
             'must have "label", and "answer" or "confidence", got',
         ),
-        (["apply", "songs.csv", "x.jsonl", "-o", "songs.csv", *DROP], "songs.csv is also an input of the command"),
-        (["apply", "songs.csv", "gone.jsonl", "-o", "y.csv", *DROP], "none of the 1 decided entries is in songs.csv"),
+        (["correct", "songs.csv", "x.jsonl", "-o", "songs.csv", *DROP], "songs.csv is also an input of the command"),
+        (["correct", "songs.csv", "gone.jsonl", "-o", "y.csv", *DROP], "none of the 1 decided entries is in songs.csv"),
     ],
 )
 def test_errors_exit_with_2(songs, args, message, monkeypatch, capsys):
@@ -292,7 +292,7 @@ def test_errors_exit_with_2(songs, args, message, monkeypatch, capsys):
 
 def test_a_refit_keeps_the_noise_rates_of_the_labels_before_the_review():
     """Corrections of the most visible errors hide the others: they must not switch the noise model off."""
-    from spmld.cli.apply import _keep_rates
+    from spmld.cli.correct import _keep_rates
     from spmld.datasets import Dataset, make_planted
     from spmld.labels import corrupt_labels
 

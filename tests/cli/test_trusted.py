@@ -134,7 +134,7 @@ def test_fit_describes_what_was_estimated(cli):
     assert (status, len(lines)) == (0, 6)
     names = ["m.skops", "observed", "columns", "settings", "held-out", "next"]
     assert [line.split(":")[0] for line in lines] == names
-    assert ", mean false positive rate: 0.05, " in lines[3]
+    assert ", mean false positive rate: 0.050, " in lines[3]
     assert lines[3].endswith(", decision: f1")
     assert lines[5].endswith("verify about 50 samples, and mark them in a column for --trusted")
     add_column(VERIFIED.astype(int))
@@ -179,7 +179,7 @@ COLUMN_OR_FILE = "--trusted must be a column of DATA with 1 for each verified sa
             ["--decision", "f1", "--method", "MaskedLogistic", "--param", "false_positive_rate=0.1"],
             ["--decision cannot be combined with the noise rates of MaskedLogistic", "--threshold or --top-k"],
         ),
-        (["--decision", "f1", "--param", "decision=0.5"], ["--decision and --param decision cannot be combined"]),
+        (["--decision", "f1", "--param", "decision=0.5"], ["--param decision cannot be combined with other options"]),
     ],
 )
 def test_errors_name_the_option_and_what_is_accepted(cli, options, messages):

@@ -70,6 +70,20 @@ def test_labels_of_a_partition_can_all_be_missing_and_bad_labels_are_reported(cl
         read_parquet(write_parts(bad, tmp_path / "bad", 3)).Y.compute()
 
 
+def test_decisions_for_single_labels_on_the_cluster(client, tmp_path):
+    X = np.random.default_rng(0).normal(size=(150, 3))
+    labels = {f"label_{name}": (X[:, j] > 0).astype(int) for j, name in enumerate(("sad", "calm"))}
+    folder = write_parts(pd.DataFrame({**{f"x{j}": X[:, j] for j in range(3)}, **labels}), tmp_path / "songs", 70)
+    options = ["--scheduler", client.scheduler.address, "--threshold", "calm=0.7", "--precision", "sad=0.9"]
+    result = CliRunner().invoke(spmld, ["fit", str(folder), *options, "-o", str(tmp_path / "m.skops")])
+    assert result.exit_code == 0, result.output
+    assert load(tmp_path / "m.skops").decision_rule_.label_precisions_[1].threshold == 0.7
+    summary = model_info(tmp_path / "m.skops").summary
+    assert summary["decision"] == {"calm": 0.7, "sad": "precision>=0.9"}
+    assert summary["precision"]["sad"]["precision"] >= 0.9
+    assert "decisions: sad above " in result.output
+
+
 def test_the_checkpoint_of_a_command_on_a_cluster_is_deleted(client, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 4))

@@ -268,7 +268,7 @@ def tags() -> list[MessyFile]:
         MessyFile("tags", "cases", csv(table.assign(tags=cases)), known, read, notes=("(tag_case='keep')",)),
         MessyFile(
             *("tags", "mixed", csv(table.assign(tags=mixed)), known, read),
-            notes=("tags of 'tags' are read with the separator ';', but ',' occurs, too", "(tag_sep=',')"),
+            notes=("tags of 'tags' are read with the separator ';', but ',' occurs, too", "(tag_sep=';,')"),
         ),
     ]
 

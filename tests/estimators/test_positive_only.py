@@ -214,7 +214,7 @@ def test_weight_of_a_missing_entry_is_by_the_rule_of_bayes():
 def test_label_without_entries_is_rare_unless_a_label_has_negatives(data):
     Y = keep_positives(data.Y, 0.5)
     Y[:, 2] = np.nan
-    with pytest.warns(LabelWarning, match=r"Label 2: no observed entry\. Missing entries are used as weak negatives"):
+    with pytest.warns(LabelWarning, match=r"Label 2: no observed entry\. Missing .* negatives of lower weight"):
         model = MaskedLogistic().fit(data.X, Y)
     assert model.class_prior_[2] == 0
     assert model.predict_proba(data.X)[:, 2].max() < 0.01
@@ -245,7 +245,7 @@ class TestWarnings:
         assert second.startswith("Label negative: all observed entries are negative")
         assert third.startswith("Label all: all entries are positive")
         assert fourth.startswith("Label tag: observed positives, missing entries and no observed negative. Missing")
-        assert "weak negatives; the estimated fraction of positives is 0." in fourth
+        assert "negatives of lower weight; the estimated fraction of positives is 0." in fourth
 
     def test_folds_do_not_repeat_the_warning(self, data):
         X, Y = data.X[:300], keep_positives(data.Y[:300], 0.6)

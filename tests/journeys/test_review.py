@@ -49,7 +49,7 @@ def test_text_tags_and_identifiers_with_the_roles_of_the_model(tmp_path):
         seen[entry["sample"], entry["name"]] = is_true(entry)
         state = review.ask("POST", "/api/decision", {"position": entry["position"], "answer": answer})
     assert review.stop() == 0
-    command = re.search(r"spmld (apply .*)$", review.lines[-1])[1].replace("FILE", "reviewed.csv")
+    command = re.search(r"spmld (correct .*)$", review.lines[-1])[1].replace("FILE", "reviewed.csv")
     assert "--tags tags --tag-sep ';' --id song_id --text review" in command
     arguments = [word.strip("'") for word in command.split()]
     _, err = succeed(tmp_path, *arguments, "--refit", "reviewed.skops")
@@ -124,7 +124,7 @@ def test_decisions_are_written_in_the_format_of_the_file(tmp_path, name):
     (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
     out = "reviewed.csv" if name == "songs" else f"reviewed.{name.partition('.')[2]}"
     refit = ["--refit", "m.skops", "--method", "MaskedLogistic"]
-    text, _ = succeed(tmp_path, "apply", name, *roles, "answers.jsonl", "-o", out, "--json", *refit)
+    text, _ = succeed(tmp_path, "correct", name, *roles, "answers.jsonl", "-o", out, "--json", *refit)
     summary = json.loads(text)
     assert summary["changed"] + summary["confirmed"] == len(chosen) == 25
     assert summary["changed"] > 5
@@ -147,7 +147,7 @@ def test_formats_that_cannot_be_written_are_named_before_the_work(tmp_path):
         ),
         (["songs.csv", "-o", "y.csv"], "--tags tags"),
     ):
-        status, out, err = spmld(tmp_path, "apply", *args[:1], "x.jsonl", *args[1:])
+        status, out, err = spmld(tmp_path, "correct", *args[:1], "x.jsonl", *args[1:])
         assert (status, out) == (2, "")
         assert message in err
         assert "Traceback" not in err

@@ -165,7 +165,7 @@ def test_unlisted_tags_are_what_the_option_says(tmp_path, untagged, missing):
     options = ["--tags", "tags", "--untagged", untagged, "--method", "MaskedLogistic"]
     out, err = succeed(tmp_path, "fit", "songs.csv", *options, "-o", "m.skops", "--json")
     assert json.loads(out)["observed"] == pytest.approx(1 - missing, abs=0.15)
-    assert f"is {'a weak negative' if untagged == 'weak' else untagged} (see --untagged)" in err
+    assert f"is {'a negative of lower weight' if untagged == 'weak' else untagged} (see --untagged)" in err
     status, out, _ = spmld(tmp_path, "evaluate", "m.skops", "songs.csv", "--metric", "macro_auc", "--json")
     value = json.loads(out)["metrics"][0]["value"] if status == 0 else None
     assert (value is None) == (untagged == "missing")  # weak negatives are negatives in metrics

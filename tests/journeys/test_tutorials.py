@@ -11,7 +11,7 @@ PAGES = sorted((ROOT / "docs").glob("tutorial_*.md"))
 def test_commands_print_what_the_page_shows(path, tmp_path):
     prepare(tmp_path)
     text = path.read_text(encoding="utf-8")
-    assert {"python", "spmld data", "spmld review", "spmld apply"} <= {
+    assert {"python", "spmld data", "spmld review", "spmld correct"} <= {
         name for step in steps(text) for name in (step.command.split()[0], " ".join(step.command.split()[:2]))
     }
     for step in steps(text):

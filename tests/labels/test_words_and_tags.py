@@ -188,6 +188,16 @@ def test_a_slash_is_a_separator_only_if_other_values_have_its_tags():
     assert read_tags(bands, sep="/").names == ["AC", "Abba", "DC", "Queen"]
 
 
+def test_several_separators():
+    texts = ["rock; pop", "hip-hop, rock", "AC/DC;pop,jazz"]
+    assert read_tags(texts, sep=";,").names == ["AC/DC", "hip-hop", "jazz", "pop", "rock"]
+    assert split_tags("['sad', 'slow'; x]", ";,") == ["sad", "slow", "x"]
+    # Other texts are one separator.
+    assert split_tags("a||b|c", "||") == ["a", "b|c"]
+    assert split_tags("a, b,c", ", ") == ["a", "b,c"]
+    assert split_tags("a and b", " and ") == ["a", "b"]
+
+
 @pytest.mark.parametrize(
     ("texts", "sep", "unclear"),
     [

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from spmld import GLOCAL
+from spmld import GLOCAL, MaskedLogistic
+from spmld.datasets import make_planted
+from spmld.model_selection import ThresholdClassifier
 from spmld.reports import model_report
 from tests.reports.browser import browser, needs_chromium
 
@@ -169,6 +171,19 @@ def test_tables_and_small_figures_fit_a_phone(browser, file):
     browser.value(f"{head('positives')}.firstElementChild.click()")
     positives = numbers(column(browser, "positives"))
     assert positives == sorted(positives)
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_the_tables_of_a_full_report_are_not_cut(browser, tmp_path, width):
+    data = make_planted(200, 6, 12, random_state=0)
+    names = ["hip-hop & urban contemporary", "a label with a long name", *(f"label {i}" for i in range(2, 12))]
+    model = ThresholdClassifier(MaskedLogistic(), cv=3, random_state=0).fit(data.X, data.Y)
+    path = tmp_path / "report.html"
+    path.write_text(model_report(model, data.X, data.Y, label_names=names), encoding="utf-8")
+    browser.open(path, width=width, height=900)
+    assert browser.value(f"{HEADS}.map(h => h.textContent.trim())")[-2:] == ["threshold", "wrong, at most"]
+    cut = "[...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth)"
+    assert browser.value(f"{cut}.map(box => box.getAttribute('aria-labelledby'))") == []
 
 
 def test_print_shows_whole_tables_without_controls(page):

@@ -1,5 +1,6 @@
 """Model reports have the numbers of the library, the sections that apply, and no external resources."""
 
+import re
 from html import unescape
 
 import numpy as np
@@ -47,7 +48,7 @@ def html(spmld):
 
 def test_all_sections_that_apply_are_present(html):
     page = Page(html)
-    middle = ["Top features", "Curriculum", "Likely label errors", "Missing labels", "Calibration"]
+    middle = ["Top features", "Self-paced weights", "Likely label errors", "Missing labels", "Calibration"]
     assert page.sections == [*ALWAYS, *middle, "Model card"]  # no pair of labels has a significant correlation
     assert len(page.alts) == 3  # pacing, objective and reliability
 
@@ -71,6 +72,31 @@ def test_metrics_of_labels_and_samples(html, spmld):
     assert worst["ranking loss"] == f"{np.nanmax(losses):.4f}"
     assert losses[int(worst["sample"])] == np.nanmax(losses)
     assert page.tables["Easiest samples"][0]["ranking loss"] == f"{np.nanmin(losses):.4f}"
+
+
+def test_samples_without_loss_are_not_hard():
+    labels = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1]] * 10)
+    model = MaskedLogistic(C=1e3).fit(labels + 0.0, labels)
+    page = Page(model_report(model, labels + 0.0, labels, audit=False))
+    assert "Hardest samples" not in page.tables
+    assert "It is 0 for all samples." in page.text
+    swapped = labels.copy()
+    swapped[3] = 1 - swapped[3]
+    page = Page(model_report(model, labels + 0.0, swapped, audit=False))
+    assert [row["sample"] for row in page.tables["Hardest samples"]] == ["3"]
+    assert "It is 0" not in page.text
+
+
+def test_probabilities_and_rates_have_no_exponent():
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(300, 3))
+    labels = (samples > 0).astype(float)
+    samples[0, 0], labels[0, 0] = -1, 1
+    model = SelfPacedEnsemble(false_positive_rate=8.9e-6, false_negative_rate=0.0, random_state=0).fit(samples, labels)
+    page = Page(model_report(model, samples, labels))
+    assert page.tables["Most likely errors"][0]["probability"] == "<0.0001"
+    assert "false positives and false negatives: <0.0001 and 0.0000" in page.text
+    assert re.search(r"mean rate of false positives\s*<0\.0001", page.text)
 
 
 def test_label_errors_and_missing_labels_are_those_of_the_library(html, spmld):
@@ -149,7 +175,7 @@ def test_thresholds_calibration_features_and_card(chosen):
     page = Page(model_report(chosen, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, audit=False))
     p = chosen.predict_proba(X)
     rule = chosen.answers_.decision_rule_
-    thresholds = (p - rule.margins(p)).mean(axis=0) if rule.sample_weight_ else rule.label_thresholds_
+    thresholds = (p - rule.margins(p)).mean(axis=0) if rule.thresholds_ is None else rule.thresholds_
     assert [row["threshold"] for row in page.tables["All labels"]] == [f"{value:.4f}" for value in thresholds]
     expected = [f"{total:.1f}" for total in p.sum(axis=0)]
     assert [row["expected positives"] for row in page.tables["Calibration of labels"]] == expected
@@ -200,10 +226,10 @@ def test_figures_have_the_color_of_the_text(html):
         (LabelPrior(), ["Calibration"]),
         (ThresholdClassifier(MaskedLogistic(), decision="macro_f1", random_state=0), ["Top features", "Calibration"]),
         (ThresholdClassifier(MaskedLogistic(), decision=2, random_state=0), ["Top features", "Calibration"]),
-        (SelfPacedClassifier(), ["Top features", "Curriculum", "Calibration"]),
+        (SelfPacedClassifier(), ["Top features", "Self-paced weights", "Calibration"]),
         (
             SPMLD(global_correlation=0, local_correlation=0, random_state=0),
-            ["Top features", "Curriculum", "Calibration"],
+            ["Top features", "Self-paced weights", "Calibration"],
         ),
         (ClassifierChain(LogisticRegression()), ["Calibration"]),
     ],
@@ -242,7 +268,7 @@ def test_dependencies_are_those_of_the_ensemble(chosen):
 
 def test_the_text_names_the_view_of_the_figures(chosen):
     note = "The figures show the view 'latent'"
-    assert Page(model_report(chosen, X, Y, audit=False)).text.count(note) == 1  # the curriculum
+    assert Page(model_report(chosen, X, Y, audit=False)).text.count(note) == 1  # the self-paced weights
     alone = SPMLD(random_state=0).fit(X_TRAIN, Y_TRAIN)
     assert note not in Page(model_report(alone, X, Y, audit=False)).text
 
@@ -250,7 +276,7 @@ def test_the_text_names_the_view_of_the_figures(chosen):
 def test_sections_of_a_model_inside_a_pipeline(chosen):
     around = make_pipeline(FunctionTransformer(), ThresholdClassifier(clone(chosen), random_state=0))
     page = Page(model_report(around.fit(X_TRAIN, DATA.Y[::2]), X, Y, audit=False))
-    assert {"Model selection", "Label dependencies", "Curriculum"} <= set(page.sections)
+    assert {"Model selection", "Label dependencies", "Self-paced weights"} <= set(page.sections)
 
 
 def test_settings_are_those_of_the_ensemble(chosen):

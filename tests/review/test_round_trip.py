@@ -49,7 +49,7 @@ def review(folder, monkeypatch, capsys, name, *options):
     out = f"new-{name}"
     for command in (
         ["review", name, "--db", "r.sqlite", "--import", "decisions.jsonl", "--export", "entries.jsonl", *options],
-        ["apply", name, "r.sqlite", "-o", out, *options],
+        ["correct", name, "r.sqlite", "-o", out, *options],
     ):
         with pytest.raises(SystemExit) as ended:
             main(command)

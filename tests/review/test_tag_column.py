@@ -225,6 +225,24 @@ def test_kept_cases_are_different_labels_on_writing():
     assert TableFile(applied.content.decode()).column("tags") == ["Sad", "Sad; calm; sad", "[]"]
 
 
+def test_rows_with_different_separators_keep_them():
+    texts = ["sad; calm; rock", "rock, calm,sad", "calm", "", "rock; sad, calm"]
+    form = TagColumn("tags", ["calm", "rock", "sad"], sep=";,")
+    answers = [Decision("", "calm", "absent", sample=i) for i in (0, 1, 4)]
+    answers += [Decision("", "sad", "present", sample=i) for i in (2, 3)]
+    applied = apply_decisions(csv_table(texts), answers, form)
+    assert TableFile(applied.content.decode()).column("tags") == [
+        "sad; rock",
+        "rock,sad",
+        "calm; sad",
+        "sad",
+        "rock; sad",
+    ]
+    one = TagColumn("tags", ["calm", "sad"], sep=",;")
+    applied = apply_decisions(csv_table(["sad", "calm"]), [Decision("", "sad", "present", sample=1)], one)
+    assert TableFile(applied.content.decode()).column("tags") == ["sad", "calm, sad"]
+
+
 def test_a_second_tag_is_separated_as_the_column_is_read():
     form = TagColumn("tags", ["calm", "sad"], sep="|")
     applied = apply_decisions(csv_table(["sad", "calm"]), [Decision("", "sad", "present", sample=1)], form)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from spmld._io import need
+from spmld.cli.fit_summary import describe_precisions
 from spmld.cli.fitting import save_model
 from spmld.cli.loading import Source, describe_tags
 from spmld.cli.methods import METHODS
@@ -35,6 +36,7 @@ def fit_on_cluster(model: Any, method: str, source: Source, scheduler: str, out:
     """Fit a model to Parquet files on the workers of a cluster, write it to a file, and return a summary."""
     distributed = need("distributed", "dask")
     import spmld.dask
+    from spmld.model_selection.label_decisions import label_decisions
 
     remote_class = getattr(spmld.dask, f"Dask{method}", None)
     if remote_class is None:
@@ -50,7 +52,11 @@ def fit_on_cluster(model: Any, method: str, source: Source, scheduler: str, out:
             print_message(f"spmld: note: {describe_tags(table.sample.roles)}")
         missing = need("dask.array", "dask").isnan(table.Y)
         n_missing, n_observed = need("dask", "dask").compute(missing.sum(), (~missing).sum())
-        fitted = remote_class(**model.get_params(deep=False)).fit(table.X, table.Y)
+        params = model.get_params(deep=False)
+        if isinstance(decision := params.get("decision"), dict):  # Dask arrays have no label names
+            labels = label_decisions(decision, table.Y.shape[1], table.sample.label_names)
+            params["decision"] = dict(zip(labels, decision.values(), strict=True))
+        fitted = remote_class(**params).fit(table.X, table.Y)
     n_entries = int(n_missing + n_observed)
     details = {"n_samples": n_entries // table.Y.shape[1], "observed": round(n_observed / n_entries, 6)}
     seconds = time.perf_counter() - start
@@ -60,4 +66,5 @@ def fit_on_cluster(model: Any, method: str, source: Source, scheduler: str, out:
 def describe_cluster_fit(out: str, summary: dict[str, Any]) -> str:
     """Return the lines that are printed after a fit."""
     sizes = f"{summary['n_samples']} samples, {summary['n_features']} features, {summary['n_labels']} labels"
-    return f"{summary['method']} fitted to {sizes} in {summary['seconds']:.1f} s\n{out}"
+    decisions = f"\ndecisions: {describe_precisions(summary)}" if "precision" in summary else ""
+    return f"{summary['method']} fitted to {sizes} in {summary['seconds']:.1f} s{decisions}\n{out}"

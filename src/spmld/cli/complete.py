@@ -44,7 +44,7 @@ DIGITS = 4
     type=click.FloatRange(0, 1),
     help="Minimum confidence of the labels.",
 )
-@options.trust_option
+@options.trust_type_option
 @click.option("-o", "--out", metavar="FILE", help="Write a copy of DATA, a table, with missing labels filled in.")
 @options.list_options
 def complete(
@@ -55,7 +55,7 @@ def complete(
     seed: int,
     top: int | None,
     min_confidence: float,
-    trusted: tuple[str, ...],
+    trusted_types: tuple[str, ...],
     out: str | None,
     output: Output,
 ) -> None:
@@ -80,7 +80,7 @@ def complete(
         if output.path is None and output.kind == "csv":
             output = Output.from_options(str(without_gz(out).with_suffix(".added.csv")), None, False, output.force)
     settings = method, params, seed
-    labels = _fit(data, *settings) if model is None else _load(data, model, trusted)
+    labels = _fit(data, *settings) if model is None else _load(data, model, trusted_types)
     predictions = labels.completion.predictions(labels.Y, min_confidence=min_confidence)
     n_missing = int(np.isnan(labels.Y).sum())
     if out is not None:
@@ -94,7 +94,10 @@ def complete(
         output.write(TextTable([labels.id or "sample", "label", "confidence"], rows))
         print_message(f"listed {len(rows)} of {len(suggestions)} suggested labels; {n_missing} entries are missing")
     if not n_missing:
-        print_message("no entry is missing; if tags that are not listed may be present, pass --untagged weak")
+        print_message(
+            "no entry is missing; if tags that are not listed may be present, pass --untagged weak, so that they are "
+            "negatives of lower weight"
+        )
 
 
 @dataclass(frozen=True)
@@ -128,9 +131,9 @@ def _fit(data: Source, method: str, params: tuple[str, ...], seed: int) -> _Labe
     return _Labels(np.asarray(Y, dtype=float), completion, names, dataset.sample_names, roles)
 
 
-def _load(data: Source, model: str, trusted: tuple[str, ...]) -> _Labels:
+def _load(data: Source, model: str, trusted_types: tuple[str, ...]) -> _Labels:
     options.check_model_options()
-    estimator, info = open_model(model, trusted, data)
+    estimator, info = open_model(model, trusted_types, data)
     matched = data.match(model, info, labels=True, completing=True)
     estimator, X = split_encoder(estimator, matched.X, data.path)
     estimator = without_decision(estimator)

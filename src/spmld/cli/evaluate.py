@@ -29,7 +29,7 @@ METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1", "expected_calibr
 @options.metric_option(", ".join(METRICS))
 @click.option("--all", "all_metrics", is_flag=True, help="Compute all metrics.")
 @options.integer("--top", 20, "Maximum number of labels in the table of labels.", minimum=0)
-@options.trust_option
+@options.trust_type_option
 @options.json_option
 def evaluate(
     model: str,
@@ -37,7 +37,7 @@ def evaluate(
     metrics: tuple[str, ...],
     all_metrics: bool,
     top: int,
-    trusted: tuple[str, ...],
+    trusted_types: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Compute the metrics of MODEL on the observed labels of DATA, and print a table of the labels.
@@ -52,7 +52,7 @@ def evaluate(
       spmld evaluate songs.skops test.csv --all
       spmld evaluate songs.skops test.csv --metric ranking_loss --metric precision_at_3 --json
     """
-    estimator, info = open_model(model, trusted, data)
+    estimator, info = open_model(model, trusted_types, data)
     matched = data.match(model, info, labels=True)
     with progress_bar(None, "evaluating"):
         predictions = predict_all(*split_encoder(estimator, matched.X, data.path))

@@ -9,7 +9,7 @@ from spmld.cli.cluster import describe_cluster_fit, fit_on_cluster
 from spmld.cli.fit_summary import describe_fit, held_out_quality
 from spmld.cli.fitting import expected_size, fit_model, save_model, stored_fits
 from spmld.cli.loading import Source
-from spmld.cli.methods import build, check_decision, parse_params, with_decision
+from spmld.cli.methods import build, check_decision, parse_decision, parse_params, with_decision
 from spmld.cli.printing import check_space, print_json, print_message
 
 
@@ -18,6 +18,7 @@ from spmld.cli.printing import check_space, print_json, print_message
 @options.out_option("MODEL", "Model file to write, such as model.skops.", required=True)
 @options.method_options
 @options.decision_option
+@options.label_decision_options
 @click.option(
     "--held-out/--no-held-out",
     default=True,
@@ -38,6 +39,8 @@ def fit(
     params: tuple[str, ...],
     seed: int,
     decision: Any,
+    precisions: tuple[str, ...],
+    thresholds: tuple[str, ...],
     held_out: bool,
     checkpoint: str | None,
     scheduler: str | None,
@@ -48,7 +51,8 @@ def fit(
     DATA is a file or a name, as for `spmld data`. In a table, label columns start with label_ or are named with
     --label, or --tags names a column with a list of tags. Empty fields are missing labels. Text, categories, dates and
     missing values are encoded, and the model file contains the encoder. With --trusted, labels that a person has
-    verified are used to estimate how often the others are wrong. With --checkpoint, a fit that was killed is resumed.
+    verified are used to estimate how often the others are wrong. With --precision, a label gets the lowest threshold
+    with this precision on held-out samples. With --checkpoint, a fit that was killed is resumed.
 
     \b
     Examples:
@@ -56,11 +60,12 @@ def fit(
       spmld fit songs.csv --text review --tags tags --id song_id -o songs.skops
       spmld fit songs.xlsx --label sad --label calm --drop notes -o songs.skops --method MaskedLogistic --param C=0.3
       spmld fit songs.csv --trusted verified --decision micro_f1 -o songs.skops
+      spmld fit songs.csv --precision sad=0.9 --threshold rock=0.7 -o songs.skops
       spmld fit songs/ --method SPMLD --scheduler tcp://10.0.0.1:8786 -o songs.skops
     """
-    settings = parse_params(params)
+    settings, decision = parse_params(params), parse_decision(decision, precisions, thresholds)
     if decision is not None and "decision" in settings:
-        raise ValueError("--decision and --param decision cannot be combined; pass one of them")
+        raise ValueError("--param decision cannot be combined with other options for decisions; pass one of them")
     model = build(method, settings, seed, trusted=data.trusted is not None)
     check_decision(model, decision)
     if scheduler is not None:

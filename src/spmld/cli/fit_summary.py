@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import make_pipeline
 
-from spmld._table import format_number
+from spmld._table import format_number, format_rate
 from spmld.cli.loading import Source
 from spmld.cli.methods import NOISE_RATES, without_decision
 from spmld.cli.printing import list_columns, print_message
@@ -19,6 +19,7 @@ from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_lo
 FOLDS = 3
 """Number of folds of the held-out quality."""
 NAMES = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
+SETTINGS = {"C": "inverse regularization", "alpha": "regularization"}
 BASELINES = ("label prior", "logistic regression")
 
 
@@ -71,6 +72,7 @@ def describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: d
         + _repeated(model),
         **({"columns": list_columns(data.columns)} if data.columns else {}),
         "settings": ", ".join(_settings(model, summary)) or "defaults",
+        **({"decisions": describe_precisions(summary)} if "precision" in summary else {}),
         "held-out": _quality(summary),
         "next": _next_steps(out, source, summary),
     }
@@ -105,12 +107,31 @@ def _settings(model: Any, summary: dict[str, Any]) -> list[str]:
     """Return the selected settings of the ensemble, and the estimates and the decision in the summary of a fit."""
     settings = []
     for view, weight in getattr(model, "view_weights_", {}).items():
-        params = ", ".join(f"{name} {value:g}" for name, value in model.params_[view].items())
+        params = ", ".join(f"{SETTINGS.get(name, name)} {value:g}" for name, value in model.params_[view].items())
         settings.append(f"view {view} {weight:.0%}{f' ({params})' if params else ''}")
     if "trusted_entries" in summary:
         settings.append(f"trusted entries: {summary['trusted_entries']}")
-    settings += [f"mean {name.replace('_', ' ')}: {summary[name]:.2g}" for name in NOISE_RATES if name in summary]
-    return settings + ([f"decision: {summary['decision']}"] if "decision" in summary else [])
+    settings += [
+        f"mean {name.replace('_', ' ')}: {format_rate(summary[name], 3)}" for name in NOISE_RATES if name in summary
+    ]
+    decision = "f1" if "precision" in summary else summary.get("decision")
+    return settings + ([f"decision: {decision}"] if decision is not None else [])
+
+
+def describe_precisions(summary: dict[str, Any]) -> str:
+    """Return the thresholds of the labels with a decision of their own, and their precision on held-out samples."""
+    from spmld.model_selection.label_decisions import NEVER
+
+    texts = []
+    for label, result in summary["precision"].items():
+        quality = "no held-out sample is predicted"
+        if result["precision"] is not None:
+            interval = f"90 % interval {result['low']:.2f} to {result['high']:.2f}, {result['n_predicted']} predicted"
+            recall = "" if result["recall"] is None else f", recall {result['recall']:.2f}"
+            quality = f"held-out precision {result['precision']:.2f} ({interval}){recall}"
+        never = result["threshold"] == NEVER
+        texts.append(f"{label} is never predicted" if never else f"{label} above {result['threshold']:.3g}: {quality}")
+    return "; ".join(texts)
 
 
 def _quality(summary: dict[str, Any]) -> str:

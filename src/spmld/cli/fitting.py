@@ -55,7 +55,7 @@ def save_model(
         **({"table": table} if data.roles is not None and (table := data.roles.to_dict()) else {}),
         **_class_priors(without_decision(model), data),
         **_estimates(without_decision(model), data),
-        **({"decision": model.decision} if "decision" in model.get_params() else {}),
+        **_decision(model, data),
         **details,
     }
     names = data.feature_names if data.encoder is None else None
@@ -107,6 +107,21 @@ def _class_priors(model: Any, data: Dataset) -> dict[str, Any]:
     priors = zip(data.label_names, getattr(model, "class_prior_", ()), strict=False)
     estimated = {str(name): round(float(prior), 6) for name, prior in priors if not np.isnan(prior)}
     return {"class_prior": estimated} if estimated else {}
+
+
+def _decision(model: Any, data: Dataset) -> dict[str, Any]:
+    """Return the decision, and the thresholds and held-out precisions of labels with a decision of their own."""
+    if "decision" not in model.get_params():
+        return {}
+    precisions = {
+        data.label_names[label] if isinstance(label, int) else label: {
+            name: None if np.isnan(value) else round(value, 6) for name, value in result._asdict().items()
+        }
+        for label, result in model.decision_rule_.label_precisions_.items()
+    }
+    if not precisions:
+        return {"decision": model.decision}
+    return {"decision": dict(zip(precisions, model.decision.values(), strict=True)), "precision": precisions}
 
 
 def _estimates(model: Any, data: Dataset) -> dict[str, Any]:

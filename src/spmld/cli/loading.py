@@ -19,6 +19,7 @@ from spmld.datasets.files import READERS, check_options, table_kind
 from spmld.datasets.frames import from_frame, sample_names, select_columns
 from spmld.datasets.roles import first, read_label_columns
 from spmld.datasets.tables import folder_roles
+from spmld.labels.tags import separators
 
 if TYPE_CHECKING:
     from spmld.persistence import ModelInfo
@@ -48,10 +49,9 @@ class MatchedData:
 
 @dataclass(frozen=True)
 class Source:
-    """Data set of a command.
+    """Data set of a command: file or name, part of the official split, options of the reader, and verified entries.
 
-    It has a file or name, the part of the official split and its default, the options of the reader, and the column or
-    file of verified entries.
+    `default_part` is used without a part, and `trusted` is a column or a file.
     """
 
     path: str
@@ -290,12 +290,13 @@ def describe_tags(roles: TableRoles) -> str:
     >>> describe_tags(TableRoles(tags="tags", tag_sep=";"))
     "tags of 'tags' are separated by ';'; a tag that is not listed in 'tags' is negative (see --untagged)"
     """
-    meaning = {"negative": "negative", "weak": "a weak negative", "missing": "missing"}[roles.untagged]
-    separated = "" if roles.tag_sep is None else f"tags of {roles.tags!r} are separated by {roles.tag_sep!r}; "
+    meaning = {"negative": "negative", "weak": "a negative of lower weight", "missing": "missing"}[roles.untagged]
+    used = " or ".join(map(repr, separators(roles.tag_sep or "")))
+    separated = "" if roles.tag_sep is None else f"tags of {roles.tags!r} are separated by {used}; "
     return f"{separated}a tag that is not listed in {roles.tags!r} is {meaning} (see --untagged)"
 
 
-def open_model(path: str, trusted: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
+def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
     """Return the model in a file, and the description of it.
 
     With --strict of the source, values of it that the encoder of the model cannot read raise an error. With --decimal,
@@ -306,7 +307,7 @@ def open_model(path: str, trusted: tuple[str, ...] = (), source: Source | None =
     from spmld.persistence import load, model_info
     from spmld.preprocessing import TableEncoder
 
-    model, info = load(path, trusted=trusted), model_info(path)
+    model, info = load(path, trusted=trusted_types), model_info(path)
     options = {} if source is None else source.options
     for step in model if isinstance(model, Pipeline) else ():
         if isinstance(step, TableEncoder):

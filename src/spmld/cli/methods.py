@@ -108,7 +108,8 @@ def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = Fal
     if trusted and not uses_trusted(model):
         raise ValueError(
             f"--trusted needs a method that models wrong labels, SelfPacedEnsemble or MaskedLogistic with --param "
-            f"false_positive_rate, got {method}, which fits all observed labels alike; leave out the column with --drop"
+            f"false_positive_rate, got {method}, which gives all observed labels equal weight; leave out the "
+            "column with --drop"
         )
     return model
 
@@ -118,6 +119,33 @@ def uses_trusted(model: Any) -> bool:
     from spmld import SelfPacedEnsemble
 
     return isinstance(model, SelfPacedEnsemble) or any(np.any(getattr(model, rate, 0)) for rate in NOISE_RATES)
+
+
+def parse_decision(decision: Any, precisions: Sequence[str], thresholds: Sequence[str]) -> Any:
+    """Return the decision of --decision, or those for single labels of --precision and --threshold.
+
+    Examples
+    --------
+    >>> from spmld.cli.methods import parse_decision
+    >>> parse_decision(None, ["sad=0.9"], ["rock=0.7"])
+    {'sad': 'precision>=0.9', 'rock': 0.7}
+    """
+    single: dict[str, Any] = {}
+    for option, texts in (("--precision", precisions), ("--threshold", thresholds)):
+        for text in texts:
+            label, _, value = (part.strip() for part in text.rpartition("="))
+            number = parse_value(value)
+            if not label or not _is_number(number) or not (0 < number < 1 or (number == 1 and texts is precisions)):
+                raise ValueError(f"{option} must have the form LABEL=NUMBER, such as sad=0.9, got {text!r}")
+            if label in single:
+                raise ValueError(f"--precision and --threshold must name each label once, got {label} twice")
+            single[label] = f"precision>={value}" if texts is precisions else number
+    if single and decision is not None:
+        raise ValueError(
+            "--decision cannot be combined with --precision and --threshold; the labels that they do not name are "
+            "predicted as with --decision f1"
+        )
+    return single or decision
 
 
 def with_decision(model: Any, decision: Any, seed: int, Y: Any) -> Any:

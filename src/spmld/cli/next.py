@@ -14,11 +14,11 @@ from spmld.review import rank_samples, true_probability
 @click.command()
 @options.source_options("data", part="all", trusted=True)
 @click.option("--model", metavar="MODEL", help="Model file that predicts the missing labels.")
-@options.trust_option
+@options.trust_type_option
 @options.integer("--top", 20, "Maximum number of samples to list.")
 @options.seed_option("Seed for the folds.")
 @options.output_options
-def next(data: Source, model: str | None, trusted: tuple[str, ...], top: int, seed: int, output: Output) -> None:
+def next(data: Source, model: str | None, trusted_types: tuple[str, ...], top: int, seed: int, output: Output) -> None:
     """List the samples of DATA that are most valuable to label next.
 
     The expected gain of a sample is the expected number of its missing labels that would be predicted wrongly, the sum
@@ -30,7 +30,7 @@ def next(data: Source, model: str | None, trusted: tuple[str, ...], top: int, se
       spmld next songs.csv --top 50
       spmld next songs.csv --model songs.skops -o next.csv
     """
-    loaded = load_review(data, model, trusted, seed, evidence=False)
+    loaded = load_review(data, model, trusted_types, seed, evidence=False)
     samples, names = open_samples(loaded.source, loaded.data), list(loaded.data.label_names)
     ids, roles = loaded.data.sample_names, loaded.data.roles
     probability = true_probability(loaded.issues, loaded.probabilities)

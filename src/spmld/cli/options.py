@@ -45,14 +45,12 @@ class DecisionType(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | float | int:
         """Return the decision as text, float or int."""
-        from spmld.model_selection.thresholds import DECISION_CONSTRAINTS
+        from spmld.model_selection.thresholds import RULE_CONSTRAINTS
 
         if str(value).lower() == "none":
             return "none"
         decision: str | float | int = parse_value(value) if isinstance(value, str) else value
-        if isinstance(decision, bool) or not any(
-            accepted.is_satisfied_by(decision) for accepted in DECISION_CONSTRAINTS
-        ):
+        if isinstance(decision, bool) or not any(accepted.is_satisfied_by(decision) for accepted in RULE_CONSTRAINTS):
             self.fail(
                 f"must be one of {', '.join(DECISIONS)}, none, a threshold between 0 and 1, or a number of labels "
                 f"of at least 1, got {value!r}",
@@ -185,11 +183,14 @@ def _role_options() -> dict[str, Decorator]:
         "labels": several("--label", "labels", "COLUMN", "Label column"),
         "prefix": click.option("--prefix", help="Prefix of the label columns of a table.  [default: label_]"),
         "tags": click.option("--tags", metavar="COLUMN", help="Column with a list of tags, which are the labels."),
-        "tag_sep": click.option("--tag-sep", metavar="TEXT", help="Separator of the tags.  [default: guessed]"),
+        "tag_sep": click.option(
+            "--tag-sep", metavar="TEXT", help='Separator of the tags, or several, such as ";,".  [default: guessed]'
+        ),
         "untagged": click.option(
             "--untagged",
             type=click.Choice(["negative", "weak", "missing"]),
-            help="Meaning of a tag that is not in the list of a sample.  [default: negative]",
+            help="Meaning of a tag that is not in the list of a sample: negative, weak (a negative of lower weight) or "
+            "missing.  [default: negative]",
         ),
         "tag_case": click.option(
             "--tag-case",
@@ -245,6 +246,10 @@ decision_option = click.option(
     help=f"Which labels to predict: {', '.join(DECISIONS)}, a threshold, a number of labels, or none for the "
     "predictions of the method itself.  [default: f1]",
 )
+label_decision_options = _combine(
+    several("--precision", "precisions", "LABEL=NUMBER", "Predict a label with at least this held-out precision"),
+    several("--threshold", "thresholds", "LABEL=NUMBER", "Predict a label if its probability is above a threshold"),
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 checkpoint_option = click.option(
@@ -253,7 +258,7 @@ checkpoint_option = click.option(
     help="Store finished parts in this folder, so that the same command resumes after an interruption. It is deleted "
     "at the end.",
 )
-trust_option = several("--trust", "trusted", "TYPE", "Type in MODEL to trust")
+trust_type_option = several("--trust-type", "trusted_types", "NAME", "Type in MODEL to trust")
 model_option = click.option("--model", metavar="MODEL", help="Model file to use instead of fitting a method.")
 method_options = _combine(
     method_option(f"One of {', '.join(METHODS)}.", "SelfPacedEnsemble"),

@@ -33,7 +33,7 @@ PROBABILITY = "probability_"
     default=None,
     help="Return only the probabilities, or only the labels.  [default: both]",
 )
-@options.trust_option
+@options.trust_type_option
 @options.output_options
 def predict(
     model: str,
@@ -41,7 +41,7 @@ def predict(
     top_k: int | None,
     threshold: float | None,
     probabilities: bool | None,
-    trusted: tuple[str, ...],
+    trusted_types: tuple[str, ...],
     output: Output,
 ) -> None:
     """Predict the labels of DATA with MODEL, a file written by `spmld fit`.
@@ -58,7 +58,7 @@ def predict(
     """
     if sum((top_k is not None, threshold is not None, bool(probabilities))) > 1:
         raise ValueError("--top-k, --threshold and --probabilities cannot be combined; pass one of them")
-    estimator, info = open_model(model, trusted, data)
+    estimator, info = open_model(model, trusted_types, data)
     needed = "scores" if top_k is not None else "probabilities" if threshold is not None or probabilities else None
     n_samples = n_labels = 0
     warnings.simplefilter("always", TableWarning)  # values that cannot be read are counted over the blocks

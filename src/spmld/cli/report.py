@@ -25,7 +25,7 @@ from spmld.datasets import Dataset
 @click.option("--title", help="Title of the page.")
 @options.integer("--top", 20, "Maximum number of rows.")
 @click.option("--no-audit", is_flag=True, help="Skip the audit of the labels, which fits additional models.")
-@options.trust_option
+@options.trust_type_option
 def report(
     source: Source,
     out: str,
@@ -36,7 +36,7 @@ def report(
     title: str | None,
     top: int,
     no_audit: bool,
-    trusted: tuple[str, ...],
+    trusted_types: tuple[str, ...],
 ) -> None:
     """Write a report on a model or a comparison as one HTML file without external resources.
 
@@ -66,7 +66,7 @@ def report(
         html = _fitted_page(source, method, parse_params(params), title, arguments)
     else:
         options.check_model_options()
-        html = _model_page(source, model, trusted, title, arguments)
+        html = _model_page(source, model, trusted_types, title, arguments)
     write_page(html, out)
 
 
@@ -91,11 +91,11 @@ def _comparison_page(path: str, title: str | None) -> str:
 
 
 def _model_page(
-    source: Source, path: str, trusted: tuple[str, ...], title: str | None, arguments: dict[str, Any]
+    source: Source, path: str, trusted_types: tuple[str, ...], title: str | None, arguments: dict[str, Any]
 ) -> str:
     from spmld.reports import model_report
 
-    model, info = open_model(path, trusted, source)
+    model, info = open_model(path, trusted_types, source)
     data = source.match(path, info, labels=True)
     facts = {"data": source.name, "file": Path(path).name, "written": info.created}
     facts |= {"trained on": info.summary["data"]} if info.summary.get("data") else {}

@@ -36,7 +36,7 @@ from spmld.review.store import check_store
 from spmld.review.tables import without_gz
 
 NO_TABLE = (
-    "decisions can be written into tables only, such as .csv; to apply them later, convert DATA with spmld data "
+    "decisions can be written into tables only, such as .csv; to write them later, convert DATA with spmld data "
     "convert, and review the converted file"
 )
 _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}
@@ -45,7 +45,7 @@ _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in sam
 @click.command()
 @options.source_options("data", part="all", trusted=True)
 @click.option("--model", metavar="MODEL", help="Model file that predicts the missing labels.")
-@options.trust_option
+@options.trust_type_option
 @click.option("--db", metavar="FILE", help="SQLite file for the decisions.  [default: DATA with .review.sqlite]")
 @click.option("--reviewer", metavar="NAME", help="Name of the reviewer.  [default: the user of this computer]")
 @click.option("--overlap", is_flag=True, help="Show all entries, also those of other reviewers.")
@@ -67,7 +67,7 @@ _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in sam
 def review(
     data: Source,
     model: str | None,
-    trusted: tuple[str, ...],
+    trusted_types: tuple[str, ...],
     db: str | None,
     reviewer: str | None,
     overlap: bool,
@@ -108,7 +108,7 @@ def review(
     check_output_path(export, force)
     check_store(file := db or default_store(data.path))
     decisions = [] if imported is None else read_decisions(imported, data.options.get("id"))
-    loaded = load_review(data, model, trusted, seed, evidence=export is None)
+    loaded = load_review(data, model, trusted_types, seed, evidence=export is None)
     samples = open_samples(loaded.source, loaded.data, image)
     if isinstance(samples, ArraySamples):
         print_message(f"spmld: note: {NO_TABLE}")
@@ -196,7 +196,7 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) 
     print_message(
         f"{progress['decided']} of {progress['entries']} entries decided, {progress['corrected']} labels corrected"
         f"{remaining}\n"
-        f"Write them into a copy of the file: spmld apply {source.command(str(session.store.path), '-o', 'FILE')}"
+        f"Write them into a copy of the file: spmld correct {source.command(str(session.store.path), '-o', 'FILE')}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Data of the commands ``review``, ``apply`` and ``next``: audit, probabilities, tables and content of the samples."""
+"""Data of the commands ``review``, ``correct`` and ``next``: audit, probabilities, tables and samples."""
 
 import warnings
 from collections import Counter
@@ -71,7 +71,9 @@ class _Fitted:
         return [self.matched.label_names.index(name) for name in names]
 
 
-def load_review(source: Source, model: str | None, trust: tuple[str, ...], seed: int, *, evidence: bool) -> ReviewData:
+def load_review(
+    source: Source, model: str | None, trusted_types: tuple[str, ...], seed: int, *, evidence: bool
+) -> ReviewData:
     """Load a data set, audit its labels, and predict the missing ones with a model if there is one.
 
     Roles of columns that are not set by options are those of the model.
@@ -79,7 +81,7 @@ def load_review(source: Source, model: str | None, trust: tuple[str, ...], seed:
     source = replace(source, part=source.part or "all")
     fitted = None
     if model is not None:
-        estimator, info = open_model(model, trust, source)
+        estimator, info = open_model(model, trusted_types, source)
         source = _with_roles(source, info)
         fitted = _predict(source, model, estimator, info)
     with warnings.catch_warnings():

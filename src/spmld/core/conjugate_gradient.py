@@ -27,7 +27,7 @@ def conjugate_gradient(
 
     Residuals are orthogonal to all earlier ones in exact arithmetic. Rounding errors destroy that after some ten
     iterations, and iterates before convergence then depend on the CPU. Therefore each residual is made orthogonal to
-    the first `n_kept` ones, or as many as memory allows. For small systems a few are mostly enough: errors grow along
+    the first `n_kept` ones, or as many as memory allows. For small systems, a few suffice: errors grow along
     eigenvectors of large eigenvalues, which are almost in the space of the first residuals.
     """
     xp = namespace(target)

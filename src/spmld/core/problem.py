@@ -59,7 +59,7 @@ class Block:
 
     @cached_property
     def XT(self) -> Any:
-        """X^T, kept because SciPy needs longer to transpose a small matrix than to multiply it."""
+        """X^T, stored because SciPy's transpose of a small matrix is slower than the product."""
         return self.X.T
 
     @cached_property

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from spmld._validation import did_you_mean
 from spmld.labels.spelling import clean_spelling
 from spmld.labels.tags import (
+    SEPARATORS,
     EmptyIs,
     TagCase,
     Tags,
@@ -45,7 +46,7 @@ class TableRoles:
     tags : str, optional
         Column with a list of tags for each sample.
     tag_sep : str, optional
-        Separator of the tags. By default, it is guessed.
+        Separator of the tags, or several, such as ``";,"``; see `spmld.labels.read_tags`. By default, it is guessed.
     untagged : {"negative", "weak", "missing"}, default="negative"
         Whether a tag that is not in the list of a sample is a negative or a missing label; see
         `spmld.labels.read_tags`.
@@ -227,7 +228,8 @@ def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None)
         used = "no separator" if tags.sep is None else f"the separator {tags.sep!r}"
         note = f"tags of {column!r} are read with {used}, but {other!r} occurs, too, as in {text!r}"
         note = note if other != tags.sep else f"{other!r} may be part of tags of {column!r}, as in {text!r}"
-        result.notes.append(TableProblem(note, (("tag_sep", other),)))
+        several = f"{tags.sep}{other}" if tags.sep in SEPARATORS and tags.sep != other else other
+        result.notes.append(TableProblem(note, (("tag_sep", several),)))
     if tags.unknown:
         text = f"{len(tags.unknown)} tags of {column!r} are not labels of the model and are ignored"
         result.notes.append(TableProblem(f"{text}: {first(list(tags.unknown))}"))

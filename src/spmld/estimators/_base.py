@@ -116,7 +116,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             Weights of the entries or of the samples, from 0 to 1e15. An entry of weight 0 is treated as missing.
         trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
             True for entries, or samples, whose labels are verified to be correct. Estimators that model wrong labels
-            use it: `SelfPacedEnsemble`, and `MaskedLogistic` with noise rates. Others fit all observed labels alike.
+            use it: `SelfPacedEnsemble`, and `MaskedLogistic` with noise rates. Others give them equal weight.
 
         Returns
         -------

@@ -166,7 +166,9 @@ def complete_labels(
     rare = np.logical_and(single.unobserved, completed.class_prior == 0)
     messages = single_class_messages(labels, single._replace(unobserved=single.unobserved & ~rare))
     if rare.any():
-        messages.append(f"{list_labels(labels, rare)}: no observed entry. Missing entries are used as weak negatives")
+        messages.append(
+            f"{list_labels(labels, rare)}: no observed entry. Missing entries are used as negatives of lower weight"
+        )
     if single.positive_only.any():
         messages.append(_positive_only_message(labels, single.positive_only, completed.class_prior))
     for message in messages:
@@ -183,7 +185,7 @@ def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prio
         )
     priors = ", ".join(f"{prior:.2g}" for prior in class_prior[chosen][:MAX_NAMES])
     return start + (
-        f"Missing entries are used as weak negatives; the estimated fraction of positives is {priors}"
+        f"Missing entries are used as negatives of lower weight; the estimated fraction of positives is {priors}"
         f"{', ...' if chosen.sum() > MAX_NAMES else ''}. If missing means negative, write 0. To ignore missing entries "
         "instead, pass entry_weight with one column for each label to fit"
     )

@@ -30,7 +30,7 @@ class Labels:
     one_dimensional : bool
         Whether the labels had shape (n_samples,).
     trusted : ndarray of bool of shape (n_samples, n_labels) or None
-        Which entries are verified to be correct; None if it is not known of any.
+        Which entries are verified to be correct; None if no entries are verified.
 
     Examples
     --------

@@ -1,5 +1,6 @@
 """Tags: the labels of a sample as a list in one column."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -68,7 +69,8 @@ def read_tags(
     tags : iterable of str, or of lists of str
         Tags of each sample. None, NaN and empty text are empty fields. An empty list is a sample without tags.
     sep : str, optional
-        Separator of the tags in a text. By default, it is guessed.
+        Separator of the tags in a text, or several of ``; | , /``, tab and line break, such as ``";,"``. By default,
+        it is guessed.
     untagged : {"negative", "weak", "missing"}, default="negative"
         Whether a tag that is not in the list of a sample is a negative label or a missing one. "weak" is missing, for
         estimators that use the missing entries of positive-only labels as weak negatives.
@@ -214,6 +216,24 @@ def guess_separator(texts: Sequence[str]) -> str | None:
     return " " if words and all(word.startswith("#") for word in words) else None
 
 
+def separators(sep: str) -> tuple[str, ...]:
+    """Return the separators of a text: its characters if all of them are usual ones, otherwise the text.
+
+    Examples
+    --------
+    >>> from spmld.labels.tags import separators
+    >>> separators(";,"), separators("||"), separators(", ")
+    ((';', ','), ('||',), (', ',))
+    """
+    several = len(set(sep)) == len(sep) and set(sep) <= set(SEPARATORS)
+    return tuple(sep) if several else (sep,)
+
+
+def separator_pattern(sep: str) -> str:
+    """Return the regular expression of the separators of a text, see `separators`."""
+    return "|".join(map(re.escape, separators(sep)))
+
+
 def unclear_separators(texts: Sequence[str], sep: str | None) -> dict[str, str]:
     """Return the separators that make a guess unclear, each with a text that contains it.
 
@@ -254,7 +274,7 @@ def split_tags(value: Any, sep: str | None) -> list[str] | None:
     text = str(value).strip()
     listed = text.startswith("[") and text.endswith("]")
     text = text[1:-1] if listed else text
-    parts = [text] if not sep else text.split(sep)
+    parts = [text] if not sep else re.split(separator_pattern(sep), text)
     return [tag for tag in (part.strip().strip("'\"").strip() for part in parts) if not is_blank(tag)]
 
 

@@ -6,6 +6,7 @@ from spmld.model_selection.comparison_result import Comparison
 from spmld.model_selection.cross_fitting import CrossFitResult, cross_fit, make_folds
 from spmld.model_selection.cross_validation import cross_val_predict, cross_val_score, cross_validate
 from spmld.model_selection.entry_splits import EntryKFold, hold_out_entries
+from spmld.model_selection.label_decisions import LabelPrecision
 from spmld.model_selection.search import tune
 from spmld.model_selection.search_result import SearchResult, SearchTrial
 from spmld.model_selection.sklearn_search import GridSearchCV, RandomizedSearchCV
@@ -25,6 +26,7 @@ __all__ = [
     "DecisionRule",
     "EntryKFold",
     "GridSearchCV",
+    "LabelPrecision",
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
     "RandomizedSearchCV",

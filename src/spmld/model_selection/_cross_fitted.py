@@ -2,7 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from spmld.labels.output import PredictionOutputMixin
 from spmld.labels.single_class import list_labels
 from spmld.metrics import subset_accuracy
 from spmld.model_selection.cross_fitting import cross_fit
+from spmld.model_selection.label_decisions import label_decisions
 from spmld.model_selection.splitters import check_splitter
 from spmld.model_selection.thresholds import Decision, DecisionRule
 from spmld.noise.calibration import CALIBRATIONS, has_both_classes
@@ -63,6 +64,7 @@ class CrossFittedClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimato
         self.response_method_ = self._choose_response_method()
         X, y, mask = indexable(X, y, mask)
         labels = read_labels(y, mask)
+        label_decisions(self._settings()[1], labels.shape[1], labels.names)
         self._form = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
         self.classes_ = self._fitted_classes = labels.classes
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
@@ -113,7 +115,8 @@ class CrossFittedClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimato
         elif method != "pooled" and not both.all():
             self._warn("the calibration of all labels is used", ~both)
         self.calibration_ = CALIBRATIONS[method]().fit(scores, signs)
-        self.decision_rule_ = DecisionRule(decision=decision).fit(self.calibration_.probabilities(scores))
+        observed = replace(self._form, signs=signs)
+        self.decision_rule_ = DecisionRule(decision=decision).fit(self.calibration_.probabilities(scores), observed)
 
     def _warn(self, instead: str, affected: NDArray[np.bool_]) -> None:
         """Warn about labels without a calibration of their own; `instead` states what is used for them."""

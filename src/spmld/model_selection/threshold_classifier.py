@@ -25,10 +25,10 @@ class ThresholdClassifier(CrossFittedClassifier):
     estimator : estimator
         Base estimator with `decision_function` (preferred) or `predict_proba`. It must accept NaN in Y if labels are
         missing.
-    decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float or int, default="f1"
+    decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float, int or dict, default="f1"
         Which labels to predict: those that maximize micro F1, macro F1, sample F1 or, with "f1", a compromise between
-        all three; those with probabilities above a number in (0, 1); or a fixed number of labels for each sample. See
-        `DecisionRule`.
+        all three; those with probabilities above a number in (0, 1); or a fixed number of labels for each sample. A
+        dict has thresholds and precision targets for single labels. See `DecisionRule`.
     calibration : {"pooled", "sigmoid", "isotonic"}, default="pooled"
         Calibration, see the parameter `method` of `CalibratedClassifier`.
     cv, n_jobs, random_state

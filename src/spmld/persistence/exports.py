@@ -115,7 +115,7 @@ def _add_model(builder: GraphBuilder, model: Any, labels: Any, features: Any) ->
     if isinstance(model, SelfPacedEnsemble):
         arrays = ensemble_arrays(model)
         builder.add_ensemble(arrays)
-        builder.add_decisions(model.answers_.decision_rule_)
+        builder.add_decisions(model.decision_rule_)
         l, d = len(arrays.own), model.n_features_in_
     else:
         rule = getattr(model, "decision_rule_", None)

@@ -186,7 +186,8 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
     if untrusted:
         raise ModelFileError(
             f"{path} has untrusted types or functions: {', '.join(untrusted)}. Those of spmld and skops are trusted. "
-            f"If you know these and the source of the file, pass trusted={untrusted}"
+            f"If you know these and the source of the file, pass trusted={untrusted}, or on the command line "
+            f"--trust-type {untrusted[0]}"
         )
     return model
 

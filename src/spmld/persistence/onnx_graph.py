@@ -135,7 +135,7 @@ class GraphBuilder:
     def add_thresholds(self, thresholds: _Floats) -> None:
         """Add the labels whose scores are above their thresholds."""
         self._add_labels(self.add("Greater", "scores", thresholds))
-        self.metadata["thresholds"] = thresholds.tolist()
+        self.metadata["thresholds"] = np.nan_to_num(thresholds).tolist()  # JSON has no infinity
 
     def add_decisions(self, rule: DecisionRule) -> None:
         """Add the labels that a rule predicts; probabilities are the logistic function of scores."""

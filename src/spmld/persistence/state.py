@@ -78,7 +78,7 @@ def _replace(part: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def _compiled_parts(model: Any) -> Iterator[Any]:
-    """Yield the sparse matrices and splines of a model, whatever objects contain them."""
+    """Yield the sparse matrices and splines of a model and of all objects in it."""
     seen: dict[int, Any] = {}
     remaining = [model]
     while remaining:

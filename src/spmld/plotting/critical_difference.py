@@ -137,8 +137,8 @@ class CriticalDifferenceDisplay(Display):
             mean, name = self.ranks.means[method], self.names[method]
             edge = 1 - 0.06 * (k - 1) if left else k + 0.06 * (k - 1)
             highlighted = name == self.highlight
-            colour = HIGHLIGHT if highlighted else "0.3"
-            ax.plot([mean, mean, edge], [0, level, level], color=colour, lw=1.6 if highlighted else 0.9)
+            color = HIGHLIGHT if highlighted else "0.3"
+            ax.plot([mean, mean, edge], [0, level, level], color=color, lw=1.6 if highlighted else 0.9)
             ax.text(
                 edge + (-0.02 if left else 0.02) * (k - 1),
                 level,

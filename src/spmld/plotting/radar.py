@@ -7,7 +7,7 @@ import numpy as np
 
 from spmld.metrics import get_metric
 from spmld.plotting._base import Display
-from spmld.plotting.style import COLOURS, HIGHLIGHT, metric_label
+from spmld.plotting.style import COLORS, HIGHLIGHT, metric_label
 
 Values = Mapping[str, Mapping[str, float]]
 Ranges = Mapping[str, tuple[float, float]]
@@ -72,8 +72,8 @@ class RadarDisplay(Display):
         for method, values in scores.items():
             if missing := [name for name in names if name not in values]:
                 raise ValueError(f"scores must have all metrics for each method, got {method} without {missing[0]}")
-        labelled = {method: {metric_label(name): values[name] for name in names} for method, values in scores.items()}
-        return cls(labelled, lower, **options).plot(ax=ax)
+        labeled = {method: {metric_label(name): values[name] for name in names} for method, values in scores.items()}
+        return cls(labeled, lower, **options).plot(ax=ax)
 
     @staticmethod
     def ranges(displays: Iterable["RadarDisplay"]) -> dict[str, tuple[float, float]]:
@@ -138,7 +138,7 @@ class RadarDisplay(Display):
         styles: dict[str, dict[str, Any]] = {}
         for i, name in enumerate(name for name in self.values if name != self.highlight):
             line = ("-", "--", ":")[i // 5 % 3]
-            styles[name] = {"color": COLOURS[i % len(COLOURS)], "ls": line, "lw": 1.6, "ms": 3.5, "zorder": 3}
+            styles[name] = {"color": COLORS[i % len(COLORS)], "ls": line, "lw": 1.6, "ms": 3.5, "zorder": 3}
         if self.highlight is not None:
             styles[self.highlight] = {"color": HIGHLIGHT, "ls": "-", "lw": 5, "ms": 7, "zorder": 2}
         return styles

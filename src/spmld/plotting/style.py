@@ -1,7 +1,7 @@
 """Colors and labels shared by all plots."""
 
 # Okabe-Ito colors, which remain distinguishable with color blindness, followed by gray and brown.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#999999", "#8C564B", "#000000", "#BCBD22")
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#999999", "#8C564B", "#000000", "#BCBD22")
 HIGHLIGHT = "#D55E00"
 
 

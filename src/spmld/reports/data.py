@@ -77,8 +77,7 @@ class ReportData:
     @cached_property
     def decision_rule(self) -> DecisionRule | None:
         """Rule for decisions of the model; None if labels with positive scores are predicted."""
-        model = find_model(self.model, "answers_")
-        model = find_model(self.model, "decision_rule_") if model is None else model.answers_
+        model = find_model(self.model, "decision_rule_")
         return None if model is None else model.decision_rule_
 
     @cached_property
@@ -87,7 +86,7 @@ class ReportData:
         rule, p = self.decision_rule, self.predictions.probabilities
         if rule is None or p is None or isinstance(rule.decision, Integral):
             return None
-        return rule.label_thresholds_ if rule.sample_weight_ == 0 else (p - rule.margins(p)).mean(axis=0)
+        return rule.thresholds_ if rule.thresholds_ is not None else (p - rule.margins(p)).mean(axis=0)
 
     @cached_property
     def issues(self) -> LabelIssues | None:

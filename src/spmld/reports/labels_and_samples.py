@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from spmld._table import TextTable
+from spmld._table import TableCell, TextTable, format_rate
 from spmld.metrics import label_ranking_average_precision, macro_auc, macro_average_precision, macro_f1, ranking_loss
 from spmld.reports.data import ReportData
 from spmld.reports.parts import Section
@@ -74,15 +74,18 @@ def samples(data: ReportData) -> Section | None:
     # In case of ties, samples with more positives come first, as they are harder to rank.
     best = defined[np.lexsort((-positives[defined], -precision[defined], loss[defined]))]
     worst = defined[np.lexsort((-positives[defined], precision[defined], -loss[defined]))]
-    count = min(data.top // 2 or 1, len(defined))
+    count = data.top // 2 or 1
     tables = [
         TextTable.from_records([row(i) for i in order[:count]], title)
-        for title, order in (("Hardest samples", worst), ("Easiest samples", best))
+        for title, order in (("Hardest samples", worst[loss[worst] > 0]), ("Easiest samples", best))
+        if len(order)
     ]
     text = (
         "The ranking loss of a sample is the fraction of its pairs of a positive and a negative label that are ranked "
         "incorrectly."
     )
+    if not loss[defined].any():
+        text += " It is 0 for all samples."
     return Section("samples", "Samples", text, tables)
 
 
@@ -90,6 +93,11 @@ def _join(names: list[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
+def _probability(value: float) -> TableCell:
+    return TableCell(format_rate(value), value)
+
+
+_PROBABILITIES = ("probability", "error_probability")
 _RANGE = "at_least, at_most: numbers of wrong entries that the data allow."
 
 
@@ -97,7 +105,14 @@ def likely_errors(data: ReportData) -> Section | None:
     """Return the results of the audit."""
     if data.issues is None:
         return None
-    rows = [{**row, "sample": data.audited_names[row["sample"]]} for row in data.issues.entries(data.top)]
+    rows = [
+        {
+            **row,
+            "sample": data.audited_names[row["sample"]],
+            **{name: _probability(row[name]) for name in _PROBABILITIES},
+        }
+        for row in data.issues.entries(data.top)
+    ]
     labels = sorted(data.issues.label_rows(), key=lambda row: -row["at_most"])
     text = (
         f"Labels of {data.audited_samples} that out-of-fold models flag as likely errors: "

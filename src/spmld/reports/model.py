@@ -11,14 +11,14 @@ from spmld.reports.model_card import model_card
 from spmld.reports.model_selection import model_selection
 from spmld.reports.page import page
 from spmld.reports.parts import Section
-from spmld.reports.structure import correlations, curriculum, dependencies
+from spmld.reports.structure import correlations, dependencies, self_paced_weights
 
 _SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     metrics,
     labels,
     samples,
     features,
-    curriculum,
+    self_paced_weights,
     correlations,
     dependencies,
     likely_errors,

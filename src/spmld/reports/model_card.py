@@ -5,7 +5,7 @@ from numbers import Integral
 import numpy as np
 
 import spmld
-from spmld._table import TextTable, format_number
+from spmld._table import TextTable, format_number, format_rate
 from spmld.labels import Labels
 from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection import DecisionRule
@@ -53,6 +53,9 @@ def _decision(rule: DecisionRule | None) -> str:
         return f"the {rule.decision} most probable labels of each sample"
     if isinstance(rule.decision, str):
         return _DECISIONS[rule.decision]
+    if isinstance(rule.decision, dict):
+        single = [f"{label} above {result.threshold:.3g}" for label, result in rule.label_precisions_.items()]
+        return f"{'; '.join(single)}; of the others, {_DECISIONS['f1']}"
     return f"labels with a probability above {rule.decision:g}"
 
 
@@ -60,7 +63,7 @@ def _noise(data: ReportData) -> str:
     model = find_model(data.model, "false_positive_rate_")
     if model is None:
         return "none"
-    rates = (format_number(float(np.mean(rate))) for rate in (model.false_positive_rate_, model.false_negative_rate_))
+    rates = (format_rate(float(np.mean(rate))) for rate in (model.false_positive_rate_, model.false_negative_rate_))
     return "estimated rates of false positives and false negatives: {} and {}".format(*rates)
 
 

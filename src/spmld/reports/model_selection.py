@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from spmld._table import TableCell, TextTable, format_number
+from spmld._table import TableCell, TextTable, format_number, format_rate
 from spmld.plotting.style import metric_label
 from spmld.reports.data import ReportData, find_model
 from spmld.reports.parts import Facts, Figure, Section
@@ -16,8 +16,8 @@ def model_selection(data: ReportData) -> Section | None:
         return None
     kept = model.keep_fraction_
     facts = [(f"weight of the view {view}", f"{weight:.2f}") for view, weight in model.view_weights_.items()]
-    facts.append(("mean rate of false positives", f"{model.false_positive_rate_.mean():.3g}"))
-    facts.append(("mean rate of false negatives", f"{model.false_negative_rate_.mean():.3g}"))
+    facts.append(("mean rate of false positives", format_rate(model.false_positive_rate_.mean())))
+    facts.append(("mean rate of false negatives", format_rate(model.false_negative_rate_.mean())))
     facts.append(("kept fraction of positives", f"{kept:g}" + (" (no trimming)" if kept == 1 else "")))
     rows = []
     for result in model.cv_results_:

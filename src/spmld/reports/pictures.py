@@ -77,7 +77,7 @@ def _inline(svg: str) -> str:
     mark = "f" + sha256(svg.encode()).hexdigest()[:8]
 
     def adapt(tag: str) -> str:
-        tag = re.sub(r"#([0-9a-f]{2})\1\1\b", lambda match: _text_colour(int(match[1], 16)), tag)
+        tag = re.sub(r"#([0-9a-f]{2})\1\1\b", lambda match: _text_color(int(match[1], 16)), tag)
         tag = re.sub(r'\bid="', f'id="{mark}-', tag)
         return re.sub(r'(href="|url\()#', rf"\1#{mark}-", tag)
 
@@ -86,9 +86,9 @@ def _inline(svg: str) -> str:
     return re.sub(r"\n\s*", "\n", svg)
 
 
-def _text_colour(grey: int) -> str:
+def _text_color(gray: int) -> str:
     """Return a shade of gray relative to the text: black is the color of the text, white is transparent."""
-    strength = round(100 * (1 - grey / 255))
+    strength = round(100 * (1 - gray / 255))
     return "currentColor" if strength == 100 else f"color-mix(in srgb, currentColor {strength}%, transparent)"
 
 

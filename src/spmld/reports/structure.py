@@ -1,4 +1,4 @@
-"""Sections on learned structure: the curriculum, label correlations and label dependencies."""
+"""Sections on learned structure: self-paced weights, label correlations and label dependencies."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from spmld.reports.parts import Figure, Section
 from spmld.reports.pictures import picture, plot
 
 
-def curriculum(data: ReportData) -> Section | None:
+def self_paced_weights(data: ReportData) -> Section | None:
     """Return the self-paced weights and the objective by iteration, or the weights of a trimmed ensemble."""
     model = find_model(data.model, "history_")
     parts: list[Any] = [] if model is None else [_pacing(model), _objective(model)]
@@ -21,7 +21,7 @@ def curriculum(data: ReportData) -> Section | None:
     if not parts:
         return None
     text = "Weights of the training entries, and the objective of the fit." + view_note(data.model, model)
-    return Section("curriculum", "Curriculum", text, parts)
+    return Section("weights", "Self-paced weights", text, parts)
 
 
 def _main_records(model: Any) -> list[dict[str, Any]]:

@@ -9,7 +9,17 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.labels.tags import EmptyIs, TagCase, Untagged, guess_separator, label_of_tags, read_tags, split_tags
+from spmld.labels.tags import (
+    EmptyIs,
+    TagCase,
+    Untagged,
+    guess_separator,
+    label_of_tags,
+    read_tags,
+    separator_pattern,
+    separators,
+    split_tags,
+)
 from spmld.labels.words import to_number
 from spmld.review.decisions import Decision
 from spmld.review.tables import EditableTable
@@ -169,7 +179,8 @@ class TagColumn:
     names : list of str
         Names of the labels.
     sep : str or None
-        Separator of the tags. By default, it is guessed.
+        Separator of the tags, or several, see `spmld.labels.read_tags`. By default, it is guessed. A tag is added with
+        the separator that its list has already, or else with the most common one of the column.
     untagged, empty_is, tag_case : str
         Meaning of a tag that is not in a list and of an empty field, and whether tags that differ only in case are one
         label; see `spmld.labels.read_tags`.
@@ -276,7 +287,8 @@ class _TagStyle:
         lists = not texts and any(value is not None and not isinstance(value, str) for value in values)
         common, quote = (counts.most_common(1)[0][0] if counts else "" for counts in (glue, quotes))
         sep = sep or _SEPARATOR
-        return cls(sep, common or (f"{sep} " if sep.strip() else sep), quote, brackets, lists)
+        usual = separators(sep)[0]
+        return cls(sep, common or (f"{usual} " if usual.strip() else usual), quote, brackets, lists)
 
     def edit(self, value: Any, add: Sequence[str], remove: set[str], none: str) -> Any:
         """Return a list with other tags, in the type of the value; `none` is the text of a list without tags."""
@@ -309,4 +321,4 @@ def _inside(text: str) -> str:
 
 def _split(text: str, sep: str) -> list[str]:
     """Return tags and the separators between them, with the spaces around them, in turn."""
-    return re.split(rf"(\s*{re.escape(sep)}\s*)", text)
+    return re.split(rf"(\s*(?:{separator_pattern(sep)})\s*)", text)

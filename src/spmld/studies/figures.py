@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spmld._io import need
 from spmld.model_selection.statistics import friedman_test
 from spmld.plotting import CriticalDifferenceDisplay, RadarDisplay, SurfaceDisplay
-from spmld.plotting.style import COLOURS, HIGHLIGHT, metric_label
+from spmld.plotting.style import COLORS, HIGHLIGHT, metric_label
 from spmld.studies.config import Condition, Method, Study
 from spmld.studies.plan import final_trials
 from spmld.studies.records import Records
@@ -202,12 +202,12 @@ def difference_figure(
         ax.axhline(position, color="0.92", lw=0.8, zorder=0)
     ax.axvline(0, color=HIGHLIGHT, lw=2.5, zorder=1, label=reference)
     for i, name in enumerate(methods):
-        colour, marker = COLOURS[i % len(COLOURS)], "osD^vP*"[i % 7]
+        color, marker = COLORS[i % len(COLORS)], "osD^vP*"[i % 7]
         points = [(position, *values[name]) for position, (_, values) in enumerate(rows) if name in values]
         positions, worse, significant = (np.array(part) for part in zip(*points, strict=True))
-        for mask, face in ((significant, colour), (~significant, "white")):
-            ax.scatter(worse[mask], positions[mask], s=34, marker=marker, facecolor=face, edgecolor=colour, zorder=3)
-        ax.scatter([], [], s=34, marker=marker, color=colour, label=name)
+        for mask, face in ((significant, color), (~significant, "white")):
+            ax.scatter(worse[mask], positions[mask], s=34, marker=marker, facecolor=face, edgecolor=color, zorder=3)
+        ax.scatter([], [], s=34, marker=marker, color=color, label=name)
     ax.set_yticks(range(len(rows)), labels=[name for name, _ in rows], fontsize=9)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:+.0%}" if value else "0")

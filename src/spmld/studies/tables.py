@@ -92,7 +92,7 @@ def result_table(results: Sequence[StudyResult], *, paper: bool = True, title: s
     """Return the means of each method at each observed fraction.
 
     With `paper` it is one of Tables 2 to 7: marks as in the paper, published values and differences in their
-    deviations. Without, cells have the sign and the colour of the test against the reference.
+    deviations. Without, cells have the sign and the color of the test against the reference.
     """
     metrics = list(dict.fromkeys(result.metric for result in results))
     with_paper = {result.metric for result in results if paper and result.published is not None}

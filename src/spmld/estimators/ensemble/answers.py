@@ -1,6 +1,6 @@
-"""Answers from the scores of the views: corrected scores, calibrated probabilities and decisions."""
+"""Corrected scores, calibrated probabilities and decisions, from the scores of the views."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -123,7 +123,9 @@ class AnswerModel(BaseEstimator):
             others = None if rates is None else rates.rows(rest)
             fitted = clone(calibration).fit(corrected[rest], labels.signs[rest], used[rest], others)
             self.held_out_scores_[part] = _log_odds(fitted, corrected[part])
-        self.decision_rule_ = DecisionRule(decision=self.decision).fit(logistic(self.held_out_scores_))
+        signs = known.signs if learned is None else known.signs * learned
+        observed = replace(labels, signs=signs.astype(np.int8))
+        self.decision_rule_ = DecisionRule(decision=self.decision).fit(logistic(self.held_out_scores_), observed)
         return self
 
     def _correct(

@@ -41,7 +41,8 @@ from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import make_folds
 from spmld.model_selection.identical_samples import group_identical, hash_samples
-from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision
+from spmld.model_selection.label_decisions import label_decisions
+from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision, DecisionRule
 from spmld.noise import NoiseRates, estimate_noise
 from spmld.noise.estimate import MAX_RATE
 from spmld.pacing.trimming import KEEP_FRACTION
@@ -100,9 +101,10 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         Weight of the correction for label dependencies, from 0 to 1.
     completion_weight : float, default=1.0
         Weight of the correction in `complete`, where it uses observed labels, from 0 to 1.
-    decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float or int, default="f1"
+    decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float, int or dict, default="f1"
         Which labels to predict: those that maximize an expected F1, those with a probability above a threshold, or a
-        fixed number for each sample; see `spmld.model_selection.DecisionRule`.
+        fixed number for each sample. A dict has thresholds and precision targets for single labels, such as
+        ``{"sad": 0.7, "rock": "precision>=0.9"}``. See `spmld.model_selection.DecisionRule`.
     cv : int, splitter or iterable of splits, default=3
         Folds of the samples. Each sample must be tested exactly once.
     scoring : str, default="ranking_loss"
@@ -148,6 +150,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         The calibration of the scores of each view.
     answers_ : AnswerModel
         The correction for label dependencies, the calibration and the rule for decisions.
+    decision_rule_ : DecisionRule
+        The rule for decisions. Its `label_precisions_` are the held-out precisions of labels with a decision of their
+        own.
     cv_results_ : list of dict
         A record for each setting: "part" (the name of a view), "choice" and "loss", the held-out loss.
 
@@ -202,6 +207,11 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     callback: Any = None
     verbose: bool | int = False
 
+    @property
+    def decision_rule_(self) -> DecisionRule:
+        """Rule for decisions."""
+        return self.answers_.decision_rule_
+
     def _check_parameters(self) -> None:
         check_views(self.views, self.Cs, self.alphas)
         HeldOutLoss(self.scoring)
@@ -216,6 +226,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         return sum(len(view.path) for view in self._make_views().values())
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+        label_decisions(self.decision, labels.shape[1], labels.names)
         rng, X = check_random_state(self.random_state), contiguous(X)
         X = X if sp.issparse(X) else to_device(X, self.device)
         label_graph = uses_graph(X.shape[1], labels.shape[1], n_values(X), float(labels.observed.mean()))
@@ -235,9 +246,10 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     def _fit_blocks(self, data: BlockData) -> None:
         rng, (n, d, l) = check_random_state(self.random_state), (sum(data.counts), *data.shape)
+        label_decisions(self.decision, l, data.labels.names)
         stored = data.features.n_nonzero if data.features.sparse else n * d
         label_graph = uses_graph(d, l, stored, data.n_observed / (n * l))
-        signed = replace(data, labels=Labels(data.labels.signs, SIGNS))
+        signed = replace(data, labels=Labels(data.labels.signs, SIGNS, data.labels.names))
         data.release()
         views = self._make_views(default_views(n, d, l), label_graph=label_graph)
         views, features = self._fit_transformers(signed.transform, rng, views)
@@ -295,7 +307,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             device=device,
         ).fit(
             sample,
-            Labels(signs, SIGNS, trusted=entries.trusted),
+            Labels(signs, SIGNS, entries.names, trusted=entries.trusted),
             weights,
             fold,
             learned,

@@ -50,6 +50,8 @@ class TrainingEntries:
         The number of these samples in each block.
     folds : tuple of (train, test)
         The folds, if they were given by indices, which may repeat training samples.
+    names : list, optional
+        Names of the labels.
 
     Examples
     --------
@@ -73,17 +75,19 @@ class TrainingEntries:
     train: tuple[Any, ...] = ()
     train_counts: tuple[tuple[int, ...], ...] = ()
     folds: tuple[Fold, ...] = ()
+    names: list[Any] | None = None
 
     @classmethod
     def in_memory(cls, labels: Labels, weights: Any) -> "TrainingEntries":
         """Return the entries of labels and weights in memory."""
         n, l = labels.signs.shape
-        return cls(Engine(), (n,), l, labels.signs, weights, labels.trusted)
+        return cls(Engine(), (n,), l, labels.signs, weights, labels.trusted, names=labels.names)
 
     @classmethod
     def in_blocks(cls, data: BlockData) -> "TrainingEntries":
         """Return the entries of data in row blocks."""
-        return cls(data.engine, data.counts, data.labels.signs.shape[1], data.signs, data.weights)
+        labels = data.labels
+        return cls(data.engine, data.counts, labels.shape[1], data.signs, data.weights, names=labels.names)
 
     def with_folds(self, folds: Sequence[Fold]) -> "TrainingEntries":
         """Return the entries with folds, given by the indices of training and test samples."""

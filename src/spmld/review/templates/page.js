@@ -138,7 +138,7 @@ function show(state) {
   message(entry ? "" : left > 0
     ? `Other reviewers look at the remaining ${left === 1 ? "entry" : `${left} entries`}. Reload the page later.`
     : state.progress.entries
-    ? "All entries are decided. Press Ctrl-C in the terminal, and run spmld apply."
+    ? "All entries are decided. Press Ctrl-C in the terminal, and run spmld correct."
     : "There is nothing to review.");
   if (!entry) return;
   $("kind").textContent = kinds[entry.kind];

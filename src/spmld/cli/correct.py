@@ -1,4 +1,4 @@
-"""``spmld apply``: write the decisions of a review into a copy of the file, and fit a model on it."""
+"""``spmld correct``: write the decisions of a review into a copy of the file, and fit a model on it."""
 
 from dataclasses import fields, replace
 from pathlib import Path
@@ -30,7 +30,7 @@ from spmld.review.typed_tables import to_text
 @options.method_options
 @options.json_option
 @options.force_option
-def apply(
+def correct(
     data: Source,
     decisions: str,
     out: str,
@@ -55,8 +55,8 @@ def apply(
 
     \b
     Examples:
-      spmld apply songs.csv songs.review.sqlite -o reviewed.csv --tags tags --id song_id --text review
-      spmld apply songs.csv songs.review.sqlite -o reviewed.csv --refit reviewed.skops
+      spmld correct songs.csv songs.review.sqlite -o reviewed.csv --tags tags --id song_id --text review
+      spmld correct songs.csv songs.review.sqlite -o reviewed.csv --refit reviewed.skops
     """
     check_extension(out, data.path, data.table_kind or "other")
     trusted_path = str(without_gz(out).with_suffix(".trusted.csv"))
