@@ -88,13 +88,13 @@ def ensemble():
     Y = hide_labels(songs.Y[:1000], observed_fraction=0.5, random_state=0)
     model = SelfPacedEnsemble(random_state=0).fit(X[:1000], Y)
     figure, (settings, reliability) = axes(2)
-    for view, color in zip(model.view_weights_, (BLUE, ORANGE, GREEN), strict=True):
+    for view, color in zip(model.view_weights_, (BLUE, ORANGE, GREEN, RED), strict=True):
         rows = sorted((*row["choice"].values(), row["loss"]) for row in model.cv_results_ if row["part"] == view)
         settings.plot(*zip(*rows, strict=True), "o-", color=color, label=f"{view} {model.view_weights_[view]:.0%}")
-    settings.set(xscale="log", xlabel="alpha (ridge) or C", ylabel="held-out loss")
+    settings.set(xscale="log", xlabel="alpha (ridge), C, or number of trees (boosting)", ylabel="held-out loss")
     settings.set(title="Settings, and weights of views")
-    settings.margins(y=0.25)
-    settings.legend(frameon=False, loc="upper center", ncols=3, fontsize=9, columnspacing=1)
+    settings.margins(y=0.35)
+    settings.legend(frameon=False, loc="upper center", ncols=2, fontsize=9, columnspacing=1)
     ReliabilityDisplay.from_estimator(model, X[1000:], songs.Y[1000:], ax=reliability)
     return figure
 

@@ -3,8 +3,8 @@
 PUBLIC = {
     "spmld": (
         "Estimators and model files",
-        "SelfPacedEnsemble SPMLD GLOCAL SelfPacedClassifier MaskedLogistic MaskedRidge PerLabelClassifier "
-        "LEML MLLRC MLkNN LabelPrior RowBlocks "
+        "SelfPacedEnsemble SPMLD GLOCAL SelfPacedClassifier MaskedLogistic MaskedRidge MaskedBoosting "
+        "PerLabelClassifier LEML MLLRC MLkNN LabelPrior RowBlocks "
         "save load model_info ModelInfo export_onnx export_npz explain top_features",
     ),
     "spmld.estimators": (

@@ -153,3 +153,12 @@ def test_invalid_parameters_are_named(name, value):
 def test_rates_of_one_and_more_are_refused():
     with pytest.raises(ValueError, match=r"must have a sum below 1 for each label, got 0\.5 and 0\.6"):
         MaskedBoosting(false_positive_rate=0.5, false_negative_rate=0.6).fit(DATA.X, Y)
+
+
+@pytest.mark.parametrize("model", [MaskedBoosting(), PerLabelClassifier(RandomForestClassifier(5))])
+def test_sparse_features_with_long_indices(model):
+    X = sp.csr_array(np.maximum(DATA.X, 0))
+    expected = model.set_params(**{name: 0 for name in model.get_params() if name.endswith("random_state")}).fit(X, Y)
+    scores = expected.decision_function(X)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    np.testing.assert_array_equal(model.fit(X, Y).decision_function(X), scores)

@@ -19,7 +19,7 @@ from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_lo
 FOLDS = 3
 """Number of folds of the held-out quality."""
 NAMES = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
-SETTINGS = {"C": "inverse regularization", "alpha": "regularization"}
+SETTINGS = {"C": "inverse regularization", "alpha": "regularization", "n_estimators": "trees"}
 BASELINES = ("label prior", "logistic regression")
 
 

@@ -97,9 +97,10 @@ def stored_fits(folder: str | None) -> Iterator[None]:
 
 
 def expected_size(data: Dataset) -> int:
-    """Return an upper estimate of the size of a model file in bytes: scores of the samples, weights and landmarks."""
+    """Return an upper estimate of the size of a model file in bytes: scores, weights, landmarks and 400 trees."""
     (n, d), l = data.X.shape, data.Y.shape[1]
-    return 8 * (3 * n * l + 2 * d * l) + 8 * 300 * min(d, 10_000) + 1_000_000
+    trees = 400 * 2 * min(n / 5, 64) * (l + 6)
+    return int(8 * (3 * n * l + 2 * d * l + 300 * min(d, 10_000) + trees)) + 1_000_000
 
 
 def _class_priors(model: Any, data: Dataset) -> dict[str, Any]:

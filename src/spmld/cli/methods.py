@@ -19,6 +19,7 @@ METHODS = (
     "MLkNN",
     "MaskedLogistic",
     "MaskedRidge",
+    "MaskedBoosting",
     "PerLabelClassifier",
     "SelfPacedClassifier",
     "LabelPrior",
@@ -38,6 +39,7 @@ SPACES: dict[str, dict[str, Any]] = {
     "MLkNN": {"n_neighbors": (3, 50, "log")},
     "MaskedLogistic": {"C": (0.001, 100.0, "log")},
     "MaskedRidge": {"alpha": (0.01, 1000.0, "log")},
+    "MaskedBoosting": {"n_estimators": (50, 800, "log"), "max_depth": (2, 12), "learning_rate": (0.03, 0.3, "log")},
     "SelfPacedClassifier": {"groups": ["label_polarity", "label", "all"]},
     "LabelPrior": {"smoothing": (0.1, 10.0, "log")},
 }

@@ -78,8 +78,8 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     def _fit_blocks(self, data: BlockData) -> None:
         """Fit to features in row blocks that are not in memory."""
         raise TypeError(
-            f"{type(self).__name__} requires X in memory; SelfPacedEnsemble, MaskedLogistic, MaskedRidge, SPMLD, "
-            "GLOCAL and LEML can be fitted to row blocks"
+            f"{type(self).__name__} requires X in memory; SelfPacedEnsemble, MaskedLogistic, MaskedRidge, "
+            "MaskedBoosting, SPMLD, GLOCAL and LEML can be fitted to row blocks"
         )
 
     def _check_parameters(self) -> None:

@@ -94,7 +94,7 @@ def cluster_samples(features: Any, count: int, rng: np.random.RandomState) -> An
     """Return the index of the k-means cluster of each sample, computed on the device of the features."""
     if on_accelerator(features):
         return k_means(features, count, rng)
-    X = _with_short_indices(features_to_numpy(features))
+    X = with_short_indices(features_to_numpy(features))
     rows = draw_samples(X.shape[0], rng)
     means = fit_clusters(X if rows is None else X[rows], count, rng)
     return move((means.labels_ if rows is None else means.predict(X)).astype(np.int64), features)
@@ -111,11 +111,11 @@ def fit_clusters(X: Any, count: int, rng: np.random.RandomState, *, copy: bool =
         # With fewer distinct samples than clusters some clusters are empty, which is harmless.
         warnings.simplefilter("ignore", ConvergenceWarning)
         means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1), copy_x=copy)
-        return means.fit(_with_short_indices(X))
+        return means.fit(with_short_indices(X))
 
 
-def _with_short_indices(X: Any) -> Any:
-    """Return a sparse matrix with 32-bit indices, which k-means requires."""
+def with_short_indices(X: Any) -> Any:
+    """Return a sparse matrix with 32-bit indices, which k-means and trees of scikit-learn require."""
     if not sp.issparse(X) or X.nnz >= 2**31:
         return X
     return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)

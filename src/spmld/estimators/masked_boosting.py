@@ -23,7 +23,7 @@ from spmld._validation import (
     StrOptions,
 )
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_rates
+from spmld.estimators._inputs import check_rates, with_short_indices
 from spmld.estimators._row_samples import take_rows
 from spmld.estimators.block_data import BlockData
 from spmld.estimators.label_prior import smoothed_frequency
@@ -50,9 +50,7 @@ class _TreeFeatures(NamedTuple):
         """Return the forms of X; a dense array is in both."""
         if not sp.issparse(X):
             return cls(*[np.ascontiguousarray(single_precision(X))] * 2)
-        rows = sp.csr_matrix(
-            (X.data.astype(np.float32), X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape
-        )
+        rows = sp.csr_matrix(with_short_indices(X).astype(np.float32))
         return cls(rows.tocsc(), rows)
 
 
@@ -210,7 +208,7 @@ class MaskedBoosting(MultiLabelEstimator):
             random_state=rng.randint(2**31 - 1),
         ).fit(X.columns, self._targets(g, h, rng), sample_weight=chosen, check_input=False)
         leaves = tree.tree_.apply(X.rows)
-        member = sp.csr_array((chosen, (leaves, np.arange(n))), shape=(tree.tree_.node_count, n))
+        member = sp.csr_array((chosen, leaves, np.arange(n + 1)), shape=(n, tree.tree_.node_count)).T
         steps = member @ g / (member @ h + self.l2_regularization + TINY)
         return Trees.from_tree(tree.tree_, self.learning_rate * steps), leaves
 

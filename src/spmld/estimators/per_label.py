@@ -16,6 +16,7 @@ from spmld._arrays import features_to_numpy, move
 from spmld._response import label_scores
 from spmld._validation import COMMON_CONSTRAINTS, HasMethods
 from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators._inputs import with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
@@ -89,7 +90,7 @@ class PerLabelClassifier(MultiLabelEstimator):
         return bool(has_fit_parameter(self._base_estimator(), "sample_weight"))
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        X, estimator = features_to_numpy(X), self._base_estimator()
+        X, estimator = with_short_indices(features_to_numpy(X)), self._base_estimator()
         weighted = weights.dtype != bool
         if weighted and not self._accepts_entry_weight():
             raise ValueError(
@@ -111,7 +112,7 @@ class PerLabelClassifier(MultiLabelEstimator):
         self, X: Any, constants: NDArray[np.float64], predict: Callable[[Any, Any], NDArray[np.float64]]
     ) -> Any:
         """Apply `predict` to the classifier of each label; labels without a classifier get a constant."""
-        samples = features_to_numpy(X)
+        samples = with_short_indices(features_to_numpy(X))
         values = np.tile(constants, (X.shape[0], 1))
         for j, estimator in enumerate(self.estimators_):
             if estimator is not None:
