@@ -152,7 +152,7 @@ def test_completion_uses_the_observed_labels():
 def test_completion_has_a_separate_weight():
     data = make_planted(n_samples=200, random_state=0)
     Y = hide_labels(data.Y, 0.7, random_state=0)
-    options = {"views": ("linear",), "keep_fraction": 1.0, "dependency_weight": 0.0, "random_state": 0}
+    options = {"views": ("linear",), "keep_fraction": 1.0, "dependency_weight": 0.0, "decision": 0.5, "random_state": 0}
     without, full = (SelfPacedEnsemble(**options, completion_weight=w).fit(data.X, Y) for w in (0.0, 1.0))
     p = without.predict_proba(data.X)[np.isnan(Y)]
     np.testing.assert_allclose(without.complete(data.X, Y).confidences[np.isnan(Y)], np.maximum(p, 1 - p), atol=1e-12)

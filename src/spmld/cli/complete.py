@@ -121,7 +121,10 @@ class _Labels:
 
 
 def _fit(data: Source, method: str, params: tuple[str, ...], seed: int) -> _Labels:
-    estimator = build(method, parse_params(params), seed, trusted=data.trusted is not None)
+    given = parse_params(params)
+    estimator = build(method, given, seed, trusted=data.trusted is not None)
+    if "completion" in estimator.get_params() and "completion" not in given:
+        estimator.set_params(completion="boosting")
     dataset = data.load_part()
     fit_model(estimator, dataset, method)
     X, Y = frames(dataset)

@@ -101,6 +101,10 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         """Return numbers that are positive where the label is predicted, given the scores as a NumPy array."""
         return scores
 
+    def _completion_margins(self, p: Any) -> Any:
+        """Return numbers that are positive where `complete` adds the label, given probabilities; 0 and 1 if known."""
+        return p - 0.5
+
     def fit(self, X: Any, y: Any = None, mask: Any = None, entry_weight: Any = None, trusted: Any = None) -> Any:
         """Fit the estimator to the observed labels.
 
@@ -284,7 +288,9 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         Returns
         -------
         Completion
-            ``labels``, in which observed labels are unchanged, and ``confidences``.
+            ``labels``, in which observed labels are unchanged, and ``confidences``, the probabilities of these labels.
+            A missing label is positive if its probability is above 1/2 or, for estimators with a rule for decisions, if
+            the rule predicts it.
         """
         if isinstance(X, RowBlocks):
             y = labels_of(X, y)
@@ -292,8 +298,9 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             return Completion(*(frame_like(y, np.asarray(A)) for A in completed)) if is_frame(y) else completed
         labels = self._check_new_labels(X, y, mask)
         p = to_numpy(self._probabilities_for(check_features(self, X, reset=False), labels))
-        signs = np.where(labels.observed, labels.signs, np.where(p > 0.5, 1, -1))
-        confidences = np.where(labels.observed, 1.0, np.maximum(p, 1 - p))
+        positive = self._completion_margins(np.where(labels.observed, labels.signs > 0, p)) > 0
+        signs = np.where(labels.observed, labels.signs, np.where(positive, 1, -1))
+        confidences = np.where(labels.observed, 1.0, np.where(positive, p, 1 - p))
         if labels.one_dimensional:
             confidences = confidences[:, 0]
         completed = (labels.write(signs), confidences)

@@ -15,7 +15,8 @@ class Completion(NamedTuple):
     labels : ndarray or DataFrame of shape (n_samples, n_labels)
         The observed labels, and predictions of the missing ones, in the encoding of the observed labels.
     confidences : ndarray or DataFrame of shape (n_samples, n_labels)
-        Probability of each predicted label, from 0.5 to 1; 1 for observed labels.
+        Probability of each predicted label; 1 for observed labels. It is at least 0.5, unless the estimator has a rule
+        for decisions that predicts a label with a lower probability.
 
     Examples
     --------

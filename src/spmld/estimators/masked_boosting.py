@@ -22,6 +22,7 @@ from spmld._validation import (
     RealNotInt,
     StrOptions,
 )
+from spmld.core.losses import Loss
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import check_rates, with_short_indices
 from spmld.estimators._row_samples import take_rows
@@ -175,17 +176,41 @@ class MaskedBoosting(MultiLabelEstimator):
         edge = 1 / (2 + weights.sum(axis=0))
         self.intercept_ = log_odds(np.clip(p, edge, 1 - edge))
         trees = self._last_trees(labels, weights)
-        scores = self.intercept_ + trees.scores(X)
-        samples = _TreeFeatures.of(X)
+        self.trees_ = self.boost(X, signs, weights, self.intercept_ + trees.scores(X), loss, trees)
+
+    def boost(
+        self, X: Any, signs: _Floats, weights: _Floats, scores: _Floats, loss: Loss, trees: Trees | None = None
+    ) -> Trees:
+        """Return trees that decrease the loss of scores.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            Features.
+        signs, weights : ndarray of shape (n_samples, n_labels)
+            Labels -1 and +1, and weights of the entries, which are 0 where labels are missing.
+        scores : ndarray of shape (n_samples, n_labels)
+            Scores to start from.
+        loss : Loss
+            Loss of an entry.
+        trees : Trees, optional
+            First trees, whose values the scores include; by default none.
+
+        Returns
+        -------
+        Trees
+            `n_estimators` trees.
+        """
+        trees = Trees.empty(signs.shape[1]) if trees is None else trees
+        scores, samples, parts = scores.copy(), _TreeFeatures.of(X), [trees]
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
-        parts = [trees]
         with sklearn.config_context(skip_parameter_validation=True):  # a quarter of the time of small fits
             for seed in seeds[len(trees.roots) :]:
                 slope, curvature = loss.derivatives(signs, scores)
                 tree, leaves = self._grow(samples, -weights * slope, weights * curvature, int(seed))
                 scores += tree.value[leaves]
                 parts.append(tree)
-        self.trees_ = Trees.concatenate(parts)
+        return Trees.concatenate(parts)
 
     def _fit_blocks(self, data: BlockData) -> None:
         rows = evenly_spaced(sum(data.counts), self.max_samples or MAX_SAMPLES)

@@ -1,6 +1,7 @@
 """SelfPacedEnsemble, and the parts it is composed of; each can be used with other estimators."""
 
 from spmld.estimators.ensemble.answers import AnswerModel
+from spmld.estimators.ensemble.completion_trees import CompletionTrees
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.ensemble import SelfPacedEnsemble
 from spmld.estimators.ensemble.path_search import PathResult, search_path
@@ -10,6 +11,7 @@ from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 
 __all__ = [
     "AnswerModel",
+    "CompletionTrees",
     "DependencyCorrection",
     "HeldOutLoss",
     "PathResult",

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from spmld._validation import COMMON_CONSTRAINTS, UNIT_INTERVAL
+from spmld._validation import COMMON_CONSTRAINTS, UNIT_INTERVAL, StrOptions
 from spmld.core.losses import logistic
+from spmld.estimators.ensemble.completion_trees import CompletionTrees
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.training_data import Scores
 from spmld.labels import Labels, read_labels
@@ -16,6 +17,7 @@ from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, MIN_SAMPLES, 
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import trusted_weight
 
+COMPLETION_CONSTRAINTS = [StrOptions({"linear", "boosting"})]
 MIN_SLOPE = 1e-6
 """Minimum slope of the calibrated scores: scores that do not predict the observed labels keep their order."""
 
@@ -26,13 +28,17 @@ class AnswerModel(BaseEstimator):
 
     Parameters
     ----------
-    dependency_weight, completion_weight, decision, device
+    dependency_weight, completion_weight, completion, decision, device
         As in `SelfPacedEnsemble`.
+    random_state : int, RandomState or None, default=None
+        Seed for the trees of the completion.
 
     Attributes
     ----------
     dependency_, completion_dependency_ : DependencyCorrection
         Corrections for samples without and with observed labels.
+    completion_trees_ : CompletionTrees or None
+        Trees for samples with observed labels.
     calibration_, completion_calibration_ : PooledCalibration
         Calibrations of the corrected scores.
     decision_rule_ : DecisionRule
@@ -56,14 +62,18 @@ class AnswerModel(BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "dependency_weight": [UNIT_INTERVAL],
         "completion_weight": [UNIT_INTERVAL],
+        "completion": COMPLETION_CONSTRAINTS,
+        "random_state": COMMON_CONSTRAINTS["random_state"],
         "decision": DECISION_CONSTRAINTS,
         "device": COMMON_CONSTRAINTS["device"],
     }
 
     dependency_weight: float = 0.3
     completion_weight: float = 1.0
+    completion: str = "linear"
     decision: Decision = "f1"
     device: str | None = None
+    random_state: Any = None
 
     def fit(
         self,
@@ -111,8 +121,22 @@ class AnswerModel(BaseEstimator):
         noise = labels.signs, used, rates
         data = scores, labels, entry_weight
         folds = [fold == k for k in np.unique(fold)]
-        self.dependency_, corrected = self._correct(*data, None, self.dependency_weight, folds)
-        self.completion_dependency_, completed = self._correct(*data, known, self.completion_weight, folds)
+        self.dependency_, corrected = self._correct(*data, None, self.dependency_weight, folds)[:2]
+        self.completion_dependency_, completed, of_folds = self._correct(*data, known, self.completion_weight, folds)
+        self.completion_trees_ = None
+        if self.completion == "boosting":
+
+            def correct(scores: Scores, signs: NDArray[np.int8]) -> Scores:
+                corrected = np.empty(scores.shape)
+                for part, correction in zip(folds, of_folds, strict=True):
+                    shown = replace(known, signs=signs[part])
+                    corrected[part] = correction.correct(scores[part], shown, weight=self.completion_weight)
+                return corrected
+
+            self.completion_trees_ = CompletionTrees(random_state=self.random_state).fit(
+                scores, known.signs, entry_weight * (known.signs != 0), folds, correct, rates
+            )
+            completed = self.completion_trees_.held_out_scores_
         # Shifts of labels need enough samples.
         calibration = PooledCalibration(penalty=10.0 if labels.shape[0] >= MIN_SAMPLES else 1e12)
         self.calibration_ = clone(calibration).fit(corrected, *noise)
@@ -136,18 +160,19 @@ class AnswerModel(BaseEstimator):
         known: Labels | None,
         weight: float,
         folds: list[NDArray[np.bool_]],
-    ) -> tuple[DependencyCorrection, Scores]:
-        """Return a correction that is fitted on all samples, and scores with cross-fitted corrections."""
+    ) -> tuple[DependencyCorrection, Scores, list[DependencyCorrection]]:
+        """Return a correction that is fitted on all samples, scores with cross-fitted corrections, and the latter."""
         correction = DependencyCorrection(device=self.device)
         fitted = clone(correction).fit(scores, labels, entry_weight, known)
         if weight == 0 or len(folds) == 1:
-            return fitted, fitted.correct(scores, known, weight=weight)
-        corrected = np.empty(scores.shape)
+            return fitted, fitted.correct(scores, known, weight=weight), [fitted] * len(folds)
+        corrected, of_folds = np.empty(scores.shape), []
         for part in folds:
             rest = [None if A is None else A[~part] for A in (scores, labels, entry_weight, known)]
+            of_folds.append(clone(correction).fit(*rest))
             of_fold = None if known is None else known[part]
-            corrected[part] = clone(correction).fit(*rest).correct(scores[part], of_fold, weight=weight)
-        return fitted, corrected
+            corrected[part] = of_folds[-1].correct(scores[part], of_fold, weight=weight)
+        return fitted, corrected, of_folds
 
     def correct(self, scores: Scores) -> Scores:
         """Return calibrated log-odds."""
@@ -156,6 +181,8 @@ class AnswerModel(BaseEstimator):
     def completed_probabilities(self, scores: Scores, known: Any) -> Scores:
         """Return calibrated probabilities of samples with known labels."""
         completed = self.completion_dependency_.correct(scores, known, weight=self.completion_weight)
+        if self.completion_trees_ is not None:
+            completed = completed + self.completion_trees_.correct(scores, read_labels(known, name="known").signs)
         return self.completion_calibration_.probabilities(completed)
 
     def margins(self, corrected: Scores) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITI
 from spmld.core.lazy_matrix import loaded
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.block_data import BlockData
-from spmld.estimators.ensemble.answers import AnswerModel
+from spmld.estimators.ensemble.answers import COMPLETION_CONSTRAINTS, AnswerModel
 from spmld.estimators.ensemble.block_training import BlockTrainingData
 from spmld.estimators.ensemble.noise_scores import entry_log_loss, fit_noise_scores
 from spmld.estimators.ensemble.path_search import PathResult, search_path
@@ -101,6 +101,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         Weight of the correction for label dependencies, from 0 to 1.
     completion_weight : float, default=1.0
         Weight of the correction in `complete`, where it uses observed labels, from 0 to 1.
+    completion : {"linear", "boosting"}, default="linear"
+        Correction in `complete`: linear in the observed labels, or with boosted trees in addition, which takes longer
+        and pays with many samples, see `CompletionTrees`.
     decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float, int or dict, default="f1"
         Which labels to predict: those that maximize an expected F1, those with a probability above a threshold, or a
         fixed number for each sample. A dict has thresholds and precision targets for single labels, such as
@@ -183,6 +186,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         "keep_fraction": [FRACTION, StrOptions({"auto"})],
         "dependency_weight": [UNIT_INTERVAL],
         "completion_weight": [UNIT_INTERVAL],
+        "completion": COMPLETION_CONSTRAINTS,
         "decision": DECISION_CONSTRAINTS,
         "cv": "no_validation",  # by make_folds
         "scoring": [str],
@@ -198,6 +202,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     keep_fraction: float | str = "auto"
     dependency_weight: float = 0.3
     completion_weight: float = 1.0
+    completion: str = "linear"
     decision: Decision = "f1"
     cv: Any = 3
     scoring: str = "ranking_loss"
@@ -303,6 +308,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         self.answers_ = AnswerModel(
             dependency_weight=self.dependency_weight,
             completion_weight=self.completion_weight,
+            completion=self.completion,
+            random_state=check_random_state(self.random_state).randint(2**31 - 1),
             decision=self.decision,
             device=device,
         ).fit(
@@ -426,6 +433,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     def _margins(self, scores: Any) -> Any:
         return self.answers_.margins(scores)
+
+    def _completion_margins(self, p: Any) -> Any:
+        return self.answers_.decision_rule_.margins(p)
 
     def _view_scores(self, X: Any) -> Scores:
         """Return the weighted mean of the calibrated scores of the views."""
