@@ -87,6 +87,7 @@ def estimate_noise(
     trusted: NDArray[np.bool_] | None = None,
     *,
     alternatives: Callable[[], Sequence[_Floats]] | None = None,
+    certain_negatives: bool = False,
 ) -> NoiseEstimate:
     """Estimate noise rates.
 
@@ -103,6 +104,8 @@ def estimate_noise(
         Function that returns out-of-fold scores of more flexible models. A model that is not flexible enough can cause
         a floor, which is lower for these scores. The evidence is therefore the lowest one, and the rates are those of
         the scores with the highest likelihood.
+    certain_negatives : bool, default=False
+        Whether negatives are correct, so that the only pattern of errors is "added".
 
     Returns
     -------
@@ -129,10 +132,11 @@ def estimate_noise(
     checked = np.zeros(signs.shape, dtype=bool) if trusted is None else trusted
     verified = bool(has_both_classes((signs * checked).reshape(-1, 1)).all())
     curve = Curve.from_entries(calibration.transform(scores), signs, checked if verified else None)
-    fits = {name: curve.fit(pattern) for name, pattern in curve.patterns().items()}
+    patterns = {"added": (1.0, 0.0)} if certain_negatives else curve.patterns()
+    fits = {name: curve.fit(pattern) for name, pattern in patterns.items()}
     none = curve.fit((1.0, 0.0), rate=0.0).log_likelihood
     pattern = max(fits, key=lambda name: fits[name].log_likelihood)
-    if fits[pattern].log_likelihood <= fits["flipped"].log_likelihood + EVIDENCE:
+    if "flipped" in fits and fits[pattern].log_likelihood <= fits["flipped"].log_likelihood + EVIDENCE:
         pattern = "flipped"
     evidence = fits[pattern if verified else "added"].log_likelihood - none
     if evidence <= EVIDENCE:
@@ -146,7 +150,7 @@ def estimate_noise(
     estimate = NoiseEstimate(rates, evidence, lowest, pattern, fits[pattern], calibration, verified)
     if verified or alternatives is None:
         return estimate
-    others = [estimate_noise(other, signs) for other in alternatives()]
+    others = [estimate_noise(other, signs, certain_negatives=certain_negatives) for other in alternatives()]
     best = max([estimate, *others], key=lambda other: other.curve.log_likelihood)
     evidence = min(evidence, *(other.evidence for other in others))
     identified = evidence > EVIDENCE

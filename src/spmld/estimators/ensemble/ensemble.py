@@ -92,7 +92,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         Number of landmarks of the view "kernel", limited to the number of samples.
     false_positive_rate, false_negative_rate : float or "auto", default="auto"
         Probability that a true negative is observed as positive, and that a true positive is observed as negative.
-        "auto" estimates them; with trusted entries, they are estimated for each label.
+        "auto" estimates them; with trusted entries, they are estimated for each label. For candidate labels, where
+        every true label is among the positives and negatives are certain, pass ``false_negative_rate=0``.
     keep_fraction : float or "auto", default="auto"
         Fraction q of the positives of each label to keep. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is 0.9 if
         this decreases the loss of held-out entries. Otherwise, or if noise is identified, which the likelihood
@@ -345,7 +346,11 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         fitted = fit_noise_scores(data, boosting=boosting, device=self.device)
         sample, signs = entries.sample(fitted.scores, entries.signs)
         self.noise_ = estimate_noise(
-            sample, signs, entries.trusted, alternatives=lambda: entries.sample(*fitted.alternatives())
+            sample,
+            signs,
+            entries.trusted,
+            alternatives=lambda: entries.sample(*fitted.alternatives()),
+            certain_negatives=self.false_negative_rate == 0,
         )
         alpha, beta = (
             np.full(entries.n_labels, float(given)) if given != "auto" else estimate
