@@ -26,7 +26,9 @@ MODELS = {
     "SPMLD": SPMLD(n_components=K, random_state=0),
     "GLOCAL": GLOCAL(n_components=K, random_state=0),
     "LEML": LEML(n_components=K, random_state=0),
-    "SelfPacedEnsemble": SelfPacedEnsemble(Cs=(3.0,), alphas=(1.0,), cv=2, random_state=0),
+    "SelfPacedEnsemble": SelfPacedEnsemble(
+        views=("linear", "ridge", "kernel"), Cs=(3.0,), alphas=(1.0,), cv=2, random_state=0
+    ),
 }
 
 
