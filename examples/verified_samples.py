@@ -13,6 +13,7 @@ from matplotlib import pyplot as plt
 from spmld import SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.metrics import expected_calibration_error, log_loss, macro_f1, micro_f1, ranking_loss, sample_f1
+from spmld.model_selection import DecisionRule
 
 rng = np.random.default_rng(0)
 data = make_planted(2000, 20, 10, noise=0.5, frequencies=np.geomspace(0.3, 0.05, 10), random_state=0)
@@ -22,13 +23,13 @@ X, truth, X_test, Y_test = data.X[::2], data.Y[::2], data.X[1::2], data.Y[1::2]
 # With correct labels, the sum of the probabilities is close to the number of positives. Decisions by F1 predict about
 # as many labels as there are; a threshold of 0.5 misses rare labels.
 print(f"{'correct labels':<22}{'macro F1':>10}{'micro F1':>10}{'sample F1':>11}{'labels':>8}")
+model = SelfPacedEnsemble(random_state=0).fit(X, truth)
+held_out, probabilities = 1 / (1 + np.exp(-model.out_of_fold_scores_)), model.predict_proba(X_test)
 for decision in (0.5, "f1", "micro_f1", "macro_f1", "sample_f1", 2):
-    model = SelfPacedEnsemble(decision=decision, random_state=0).fit(X, truth)
-    predicted = model.predict(X_test)
+    predicted = (DecisionRule(decision=decision).fit(held_out).margins(probabilities) > 0).astype(int)
     f1 = macro_f1(Y_test, predicted), micro_f1(Y_test, predicted), sample_f1(Y_test, predicted)
     labels_per_sample = predicted.sum(axis=1).mean()
     print(f"{f'decision={decision!r}':<22}{f1[0]:>10.3f}{f1[1]:>10.3f}{f1[2]:>11.3f}{labels_per_sample:>8.2f}")
-probabilities = model.predict_proba(X_test)
 print(f"{'labels of a sample':<22}{Y_test.sum(axis=1).mean():>39.2f}")
 print(f"{'sum of probabilities':<22}{probabilities.sum(axis=1).mean():>39.2f}")
 print(f"{'calibration error':<22}{expected_calibration_error(Y_test, probabilities):>39.3f}")

@@ -154,8 +154,9 @@ def _complete(model: SelfPacedEnsemble, data: Bunch) -> None:
     """Print how many of the missing tags are filled in correctly."""
     missing = np.isnan(data.Y)
     completion = model.complete(data.X, data.Y)
-    labels, truth = completion.labels[missing], data.Y_true[missing]
-    correct, confident = labels == truth, completion.confidences[missing] >= 0.9
+    confidences, truth = completion.confidences[missing], data.Y_true[missing]
+    labels = np.where(confidences >= 0.5, completion.labels[missing], 0)  # as `spmld complete` lists them
+    correct, confident = labels == truth, confidences >= 0.9
     _print(
         f"3. Complete. {correct.mean():.0%} of the {missing.sum():,} missing entries are filled in correctly; negative "
         f"for all would be {(truth == 0).mean():.0%}. {confident.mean():.0%} have a confidence of at least 0.9, and "

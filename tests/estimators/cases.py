@@ -32,6 +32,7 @@ ESTIMATORS = [*LEARNERS, LabelPrior]
 
 
 def make(cls, **options):
-    """Return a deterministic estimator, with a seed if it draws random numbers."""
-    seed = {"random_state": 0} if "random_state" in cls().get_params() else {}
-    return cls(**seed, **options)
+    """Return a deterministic estimator, with a seed if it draws random numbers, and with few trees."""
+    parameters = cls().get_params()
+    fixed = {"random_state": 0, "n_trees": (20, 40)}
+    return cls(**{**{name: value for name, value in fixed.items() if name in parameters}, **options})

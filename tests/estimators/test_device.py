@@ -19,7 +19,7 @@ MODELS = (
     MaskedLogistic(tol=1e-8),
     MaskedLogistic(tol=1e-8, label_graph_penalty=1.0),
     MaskedRidge(tol=1e-8),
-    SelfPacedEnsemble(random_state=0, n_landmarks=20, Cs=(3.0,), alphas=(1.0,)),
+    SelfPacedEnsemble(random_state=0, n_landmarks=20, Cs=(3.0,), alphas=(1.0,), n_trees=(20,)),
 )
 
 

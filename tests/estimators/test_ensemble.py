@@ -22,7 +22,7 @@ from spmld.model_selection import make_folds
 
 DATA = make_planted(n_samples=240, random_state=0)
 Y = np.asarray(hide_labels(DATA.Y, observed_fraction=0.6, random_state=0), dtype=float)
-SMALL = {"Cs": (3.0, 30.0), "alphas": (0.3, 3.0), "n_landmarks": 40, "random_state": 0}
+SMALL = {"Cs": (3.0, 30.0), "alphas": (0.3, 3.0), "n_trees": (20, 40), "n_landmarks": 40, "random_state": 0}
 
 
 def model(**changes):
@@ -257,6 +257,7 @@ TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(
         ({"Cs": (1.0, -1.0)}, "Cs must be a non-empty sequence of positive numbers, got \\(1.0, -1.0\\)"),
         ({"Cs": 1.0}, "The 'Cs' parameter of SelfPacedEnsemble must be"),
         ({"alphas": (0.0,)}, "alphas must be a non-empty sequence of positive numbers, got \\(0.0,\\)"),
+        ({"n_trees": (10, 2.5)}, "n_trees must be a non-empty sequence of positive integers, got \\(10, 2.5\\)"),
         ({"label_graph_penalty": -1.0}, "The 'label_graph_penalty' parameter of SelfPacedEnsemble must be"),
         (
             {"views": ("linear", "far")},

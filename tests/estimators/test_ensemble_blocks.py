@@ -19,7 +19,7 @@ DATA = make_planted(n_samples=300, n_features=15, n_labels=6, observed_fraction=
 X, Y = DATA.X, DATA.Y
 
 
-SMALL = {"random_state": 0, "n_landmarks": 40, "Cs": (1.0, 10.0), "alphas": (0.1, 1.0)}
+SMALL = {"random_state": 0, "n_landmarks": 40, "Cs": (1.0, 10.0), "alphas": (0.1, 1.0), "n_trees": (20, 40)}
 
 
 def model(**params):

@@ -29,7 +29,7 @@ def data():
     return planted
 
 
-@parametrize_with_checks([*(cls() for cls in ESTIMATORS), SelfPacedClassifier(LogisticRegression())])
+@parametrize_with_checks([*(make(cls) for cls in ESTIMATORS), SelfPacedClassifier(LogisticRegression())])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -23,7 +23,8 @@ ALL_VIEWS = ("ridge", "linear", "kernel", "boosting", "latent")
 
 
 def ensemble(**options):
-    return SelfPacedEnsemble(n_landmarks=30, Cs=(1.0, 10.0), alphas=(1.0,), random_state=0, **options)
+    settings = {"n_landmarks": 30, "Cs": (1.0, 10.0), "alphas": (1.0,), "n_trees": (20, 40)}
+    return SelfPacedEnsemble(**settings, random_state=0, **options)
 
 
 @pytest.mark.parametrize("samples", [X, SPARSE, sp.csr_array(SPARSE), sp.csr_matrix(SPARSE), sp.csr_array(X)])

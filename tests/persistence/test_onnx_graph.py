@@ -21,7 +21,8 @@ DECISIONS = ["f1", "micro_f1", "macro_f1", "sample_f1", 0.3, 2]
 
 
 def ensemble(**options):
-    return SelfPacedEnsemble(n_landmarks=30, Cs=(1.0, 10.0), alphas=(1.0,), random_state=0, **options)
+    settings = {"n_landmarks": 30, "Cs": (1.0, 10.0), "alphas": (1.0,), "n_trees": (20, 40)}
+    return SelfPacedEnsemble(**settings, random_state=0, **options)
 
 
 def run(model, path, samples, dtype="float64"):

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import joblib
 import numpy as np
 import scipy.sparse as sp
 import sklearn
@@ -26,7 +25,7 @@ from spmld.core.losses import Loss
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import check_rates, with_short_indices
 from spmld.estimators._row_samples import take_rows
-from spmld.estimators.block_data import BlockData
+from spmld.estimators.block_data import BlockData, hash_rows
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.estimators.trees import Trees, single_precision
@@ -93,7 +92,7 @@ class MaskedBoosting(MultiLabelEstimator):
     l2_regularization : float, default=1.0
         :math:`\lambda`.
     warm_start : bool, default=False
-        Whether to keep the trees of the last fit if its labels and weights were the same, and only add or remove trees.
+        Whether to keep the trees of the last fit if its data were the same, and only add or remove trees.
     random_state : int, RandomState or None, default=None
         Seed for the samples and the features of each tree.
     false_positive_rate, false_negative_rate : float or array-like of shape (n_labels,), default=0.0
@@ -175,7 +174,7 @@ class MaskedBoosting(MultiLabelEstimator):
         p = (smoothed_frequency(labels.signs, weights) - rates.alpha) / (1 - rates.alpha - rates.beta)
         edge = 1 / (2 + weights.sum(axis=0))
         self.intercept_ = log_odds(np.clip(p, edge, 1 - edge))
-        trees = self._last_trees(labels, weights)
+        trees = self._last_trees(X, labels, weights)
         self.trees_ = self.boost(X, signs, weights, self.intercept_ + trees.scores(X), loss, trees)
 
     def boost(
@@ -251,12 +250,13 @@ class MaskedBoosting(MultiLabelEstimator):
         """Return the number of features that are considered for each split."""
         return min(n_features, max(16, int(np.sqrt(n_features)))) if self.max_features == "auto" else self.max_features
 
-    def _last_trees(self, labels: Labels, weights: _Floats) -> Trees:
+    def _last_trees(self, X: Any, labels: Labels, weights: _Floats) -> Trees:
         """Return the trees of the last fit that can be kept."""
-        last, self._fitted_to = getattr(self, "_fitted_to", None), joblib.hash((labels.signs, labels.trusted, weights))
-        if self.warm_start and last == self._fitted_to:
-            return self.trees_.first(self.n_estimators)
-        return Trees.empty(labels.shape[1])
+        if not self.warm_start:
+            return Trees.empty(labels.shape[1])
+        fitted_to = hash_rows(X, (labels.signs, labels.trusted), weights)
+        last, self._fitted_to = getattr(self, "_fitted_to", None), fitted_to
+        return self.trees_.first(self.n_estimators) if last == fitted_to else Trees.empty(labels.shape[1])
 
     def _scores(self, X: Any) -> Any:
         return move(self.intercept_ + self.trees_.scores(features_to_numpy(X)), X)

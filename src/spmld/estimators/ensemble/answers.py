@@ -117,7 +117,7 @@ class AnswerModel(BaseEstimator):
         known = labels if known is None else read_labels(known, name="known")
         used = entry_weight if learned is None else entry_weight * learned
         used = used * trusted_weight(labels.signs, labels.trusted)
-        rates = None if rates is None else rates.unless(labels.trusted)
+        label_rates, rates = rates, None if rates is None else rates.unless(labels.trusted)
         noise = labels.signs, used, rates
         data = scores, labels, entry_weight
         folds = [fold == k for k in np.unique(fold)]
@@ -134,7 +134,7 @@ class AnswerModel(BaseEstimator):
                 return corrected
 
             self.completion_trees_ = CompletionTrees(random_state=self.random_state).fit(
-                scores, known.signs, entry_weight * (known.signs != 0), folds, correct, rates
+                scores, known.signs, entry_weight * (known.signs != 0), folds, correct, label_rates
             )
             completed = self.completion_trees_.held_out_scores_
         # Shifts of labels need enough samples.

@@ -28,6 +28,7 @@ from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
 from spmld.estimators.ensemble.views import (
     ALPHAS,
     CS,
+    N_TREES,
     VIEWS,
     View,
     check_views,
@@ -83,6 +84,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         Inverse regularization strengths of the logistic views to choose from, for samples of mean square norm 1.
     alphas : sequence of float, default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
         Regularization strengths of the view "ridge" to choose from.
+    n_trees : sequence of int, default=(50, 100, 200, 400)
+        Numbers of trees of the view "boosting" to choose from.
     label_graph_penalty : float, default=1.0
         Penalty of the label graph of the logistic views. It is not used for large data, see `uses_graph`.
     views : "auto" or sequence of {"linear", "ridge", "kernel", "boosting", "latent"} or View, default="auto"
@@ -179,6 +182,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         **COMMON_CONSTRAINTS,
         "Cs": [list, tuple, np.ndarray],
         "alphas": [list, tuple, np.ndarray],
+        "n_trees": [list, tuple, np.ndarray],
         "label_graph_penalty": [NON_NEGATIVE],
         "views": [list, tuple, StrOptions({"auto"})],
         "n_landmarks": [POSITIVE_INT],
@@ -195,6 +199,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     Cs: Sequence[float] = CS
     alphas: Sequence[float] = ALPHAS
+    n_trees: Sequence[int] = N_TREES
     label_graph_penalty: float = 1.0
     views: str | Sequence[str | View] = "auto"
     n_landmarks: int = 300
@@ -219,13 +224,13 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         return self.answers_.decision_rule_
 
     def _check_parameters(self) -> None:
-        check_views(self.views, self.Cs, self.alphas)
+        check_views(self.views, self.Cs, self.alphas, self.n_trees)
         HeldOutLoss(self.scoring)
 
     def _make_views(self, default: Sequence[str] = VIEWS[:4], *, label_graph: bool = True) -> dict[str, View]:
         penalty = self.label_graph_penalty if label_graph else 0.0
         views = default if isinstance(self.views, str) else self.views
-        return make_views(views, self.Cs, self.alphas, penalty, self.n_landmarks)
+        return make_views(views, self.Cs, self.alphas, self.n_trees, penalty, self.n_landmarks)
 
     def _max_iterations(self) -> int:
         """Return the maximum number of records of `cv_results_`."""

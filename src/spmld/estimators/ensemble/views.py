@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from spmld._validation import POSITIVE
+from spmld._validation import POSITIVE, POSITIVE_INT
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
 from spmld.estimators.masked_boosting import MaskedBoosting
@@ -154,9 +154,9 @@ def boosting_view(n_estimators: Sequence[int] = N_TREES, *, random_state: Any = 
     >>> boosting_view().estimator.max_samples
     20000
     """
-    estimator = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True, random_state=random_state)
-    path = [{"n_estimators": n} for n in sorted(n_estimators)]
-    return View("boosting", FeatureScaler(), estimator, path, _nearest(n_estimators, 200), costly=True)
+    path, start = [{"n_estimators": n} for n in sorted(n_estimators)], _nearest(n_estimators, 200)
+    estimator = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True, random_state=random_state, **path[start])
+    return View("boosting", FeatureScaler(), estimator, path, start, costly=True)
 
 
 def latent_view(*, random_state: Any = None) -> View:
@@ -180,6 +180,7 @@ def make_views(
     views: Sequence[str | View],
     Cs: Sequence[float],
     alphas: Sequence[float],
+    n_trees: Sequence[int],
     label_graph_penalty: float,
     n_landmarks: int,
 ) -> dict[str, View]:
@@ -187,14 +188,14 @@ def make_views(
 
     Parameters
     ----------
-    views, Cs, alphas, label_graph_penalty, n_landmarks
+    views, Cs, alphas, n_trees, label_graph_penalty, n_landmarks
         As in `SelfPacedEnsemble`.
     """
     built_in = (
         linear_view(Cs, label_graph_penalty),
         ridge_view(alphas),
         kernel_view(Cs, label_graph_penalty, n_landmarks),
-        boosting_view(),
+        boosting_view(n_trees),
         latent_view(),
     )
     custom = (view for view in views if isinstance(view, View))
@@ -262,10 +263,12 @@ def check_path(name: str, values: Sequence[Any]) -> None:
         raise ValueError(f"{name} must be a non-empty sequence of positive numbers, got {values!r}")
 
 
-def check_views(views: str | Sequence[Any], Cs: Sequence[Any], alphas: Sequence[Any]) -> None:
+def check_views(views: str | Sequence[Any], Cs: Sequence[Any], alphas: Sequence[Any], n_trees: Sequence[Any]) -> None:
     """Raise ValueError unless the views are names of built-in views, or `View` objects with other names."""
     check_path("Cs", Cs)
     check_path("alphas", alphas)
+    if len(n_trees) == 0 or not all(POSITIVE_INT.is_satisfied_by(value) for value in n_trees):
+        raise ValueError(f"n_trees must be a non-empty sequence of positive integers, got {n_trees!r}")
     names = ", ".join(map(repr, VIEWS))
     if isinstance(views, str):
         return
