@@ -17,7 +17,7 @@ from spmld.noise import NoiseRates
 
 N_PARTS = 4
 """Number of parts of the observed entries; each part is predicted from the others."""
-N_TREES = (0, 25, 50, 100, 200)
+STAGES = (0, 25, 50, 100, 200)
 """Numbers of trees to choose from."""
 Correct = Callable[[Scores, NDArray[np.int8]], Scores]
 """Function of the scores and the known labels of all samples, which returns corrected scores."""
@@ -67,7 +67,7 @@ class CompletionTrees(BaseEstimator):
         "random_state": COMMON_CONSTRAINTS["random_state"],
     }
 
-    max_estimators: int = N_TREES[-1]
+    max_estimators: int = STAGES[-1]
     random_state: Any = None
 
     def fit(
@@ -104,7 +104,7 @@ class CompletionTrees(BaseEstimator):
         self._validate_params()
         rng, n_labels = check_random_state(self.random_state), signs.shape[1]
         part = rng.randint(N_PARTS, size=signs.shape)
-        numbers = [n for n in N_TREES if n <= self.max_estimators]
+        numbers = [n for n in STAGES if n <= self.max_estimators]
         booster = MaskedBoosting(n_estimators=numbers[-1], random_state=rng.randint(2**31 - 1))
         loss = (NoiseRates(np.zeros(n_labels), np.zeros(n_labels)) if rates is None else rates).loss()
         hidden = [part == k for k in range(N_PARTS)]
