@@ -37,7 +37,7 @@ def test_tab_separated_tables_and_csv_file(folder):
     assert lines[4] == [""]
     assert lines[5][:2] == ["label", "observed"]
     assert {line[0]: line[1] for line in lines[6:]} == {"sad": "180", "calm": "200", "loud": "200", "quiet": "200"}
-    assert re.search(r"LabelIssues of 200 samples and 4 labels: of 780 observed entries, \d+ to \d+ are wrong", err)
+    assert re.search(r"^200 samples and 4 labels: of 780 observed entries, \d+ to \d+ are wrong", err, re.MULTILINE)
     with (folder / "issues.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 780

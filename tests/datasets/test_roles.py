@@ -64,3 +64,9 @@ def test_notes_name_spellings_that_are_merged_and_tags_that_may_be_the_same():
         "tags that differ only in case or width are merged: 'Sad' is read as 'sad'",
         "tags 'hip hop' and 'hip-hop' are different labels; if they are the same, use one spelling",
     ]
+
+
+def test_a_missing_label_column_beside_an_existing_one_is_named():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "warm": ["yes", "", "no"]})
+    with pytest.raises(ValueError, match="column 'wram' of labels does not exist; did you mean 'warm'"):
+        from_frame(frame, labels=["warm", "wram"])

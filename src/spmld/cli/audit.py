@@ -49,6 +49,6 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
         click.echo()
     labels.sort(key=lambda row: -row["at_most"])
     print_table(TextTable.from_records(labels, title="Wrong entries that the data allow"))
-    print_message(repr(issues))
+    print_message(repr(issues).removeprefix("LabelIssues of "))
     if out:
         print_message(f"all entries: {out}")

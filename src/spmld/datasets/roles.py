@@ -179,14 +179,15 @@ def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | Non
         result.problems.append(_no_labels(frame, roles))
         return result
     words = label_words(roles.positive, roles.negative, roles.missing)
-    arrays = [_read_column(frame[column], words, result.problems) for column in columns if column in frame.columns]
+    present = [column for column in columns if column in frame.columns]
+    arrays = [_read_column(frame[column], words, result.problems) for column in present]
     if arrays and not result.problems:
         result.Y = np.column_stack(arrays)
         if roles.empty_is == "negative":
             result.Y[np.isnan(result.Y)] = -1.0 if (result.Y == -1).any() else 0.0
         elif empty := [
             column
-            for column, y in zip(columns, result.Y.T, strict=True)
+            for column, y in zip(present, result.Y.T, strict=True)
             if _is_positive_only(y) and getattr(frame[column].dtype, "kind", "O") not in "biuf"
         ]:
             text = f"columns {first(empty)} have only x and empty fields, and empty fields are missing labels"
