@@ -1,6 +1,7 @@
 """Corrected scores, calibrated probabilities and decisions, from the scores of the views."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from spmld.core.losses import logistic
 from spmld.estimators.ensemble.completion_trees import CompletionTrees
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.training_data import Scores
+from spmld.estimators.ensemble.training_entries import SIGNS
 from spmld.labels import Labels, read_labels
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, MIN_SAMPLES, Decision, DecisionRule
 from spmld.noise import NoiseRates, PooledCalibration
@@ -125,16 +127,14 @@ class AnswerModel(BaseEstimator):
         self.completion_dependency_, completed, of_folds = self._correct(*data, known, self.completion_weight, folds)
         self.completion_trees_ = None
         if self.completion == "boosting":
-
-            def correct(scores: Scores, signs: NDArray[np.int8]) -> Scores:
-                corrected = np.empty(scores.shape)
-                for part, correction in zip(folds, of_folds, strict=True):
-                    shown = replace(known, signs=signs[part])
-                    corrected[part] = correction.correct(scores[part], shown, weight=self.completion_weight)
-                return corrected
-
             self.completion_trees_ = CompletionTrees(random_state=self.random_state).fit(
-                scores, known.signs, entry_weight * (known.signs != 0), folds, correct, label_rates
+                scores,
+                labels.signs,
+                known.signs,
+                entry_weight,
+                folds,
+                partial(self._correct_folds, folds, of_folds),
+                label_rates,
             )
             completed = self.completion_trees_.held_out_scores_
         # Shifts of labels need enough samples.
@@ -173,6 +173,21 @@ class AnswerModel(BaseEstimator):
             of_fold = None if known is None else known[part]
             corrected[part] = of_folds[-1].correct(scores[part], of_fold, weight=weight)
         return fitted, corrected, of_folds
+
+    def _correct_folds(
+        self,
+        folds: list[NDArray[np.bool_]],
+        corrections: list[DependencyCorrection],
+        scores: Scores,
+        known: NDArray[np.int8],
+    ) -> Scores:
+        """Return scores that are corrected by known labels, with the correction of the fold of each sample."""
+        corrected = np.empty(scores.shape)
+        for part, correction in zip(folds, corrections, strict=True):
+            corrected[part] = correction.correct(
+                scores[part], Labels(known[part], SIGNS), weight=self.completion_weight
+            )
+        return corrected
 
     def correct(self, scores: Scores) -> Scores:
         """Return calibrated log-odds."""

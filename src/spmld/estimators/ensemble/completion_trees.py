@@ -57,7 +57,7 @@ class CompletionTrees(BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> signs = np.where(rng.random((600, 1)) < 0.5, [[1, -1]], [[-1, 1]]).astype(np.int8)
     >>> scores, folds = np.zeros(signs.shape), [np.arange(600) % 2 == k for k in range(2)]
-    >>> trees = CompletionTrees(random_state=0).fit(scores, signs, np.abs(signs), folds, lambda s, known: s)
+    >>> trees = CompletionTrees(random_state=0).fit(scores, signs, signs, np.abs(signs), folds, lambda s, known: s)
     >>> (trees.correct(scores[:2], np.array([[1, 0], [-1, 0]])) > 0).astype(int)[:, 1]
     array([0, 1])
     """
@@ -74,6 +74,7 @@ class CompletionTrees(BaseEstimator):
         self,
         scores: Scores,
         signs: NDArray[np.int8],
+        known: NDArray[np.int8],
         entry_weight: Scores,
         folds: Sequence[NDArray[np.bool_]],
         correct: Correct,
@@ -86,7 +87,9 @@ class CompletionTrees(BaseEstimator):
         scores : ndarray of shape (n_samples, n_labels)
             Out-of-fold scores.
         signs : ndarray of shape (n_samples, n_labels)
-            Known labels: 1, -1, and 0 where missing.
+            Labels to predict: 1, -1, and 0 where missing.
+        known : ndarray of shape (n_samples, n_labels)
+            Labels that are shown, in the same encoding. Negatives of positive-only labels are predicted, but not shown.
         entry_weight : ndarray of shape (n_samples, n_labels)
             Weights of the entries.
         folds : sequence of ndarray of bool of shape (n_samples,)
@@ -108,11 +111,11 @@ class CompletionTrees(BaseEstimator):
         booster = MaskedBoosting(n_estimators=numbers[-1], random_state=rng.randint(2**31 - 1))
         loss = (NoiseRates(np.zeros(n_labels), np.zeros(n_labels)) if rates is None else rates).loss()
         hidden = [part == k for k in range(N_PARTS)]
-        shown = [np.where(hide, 0, signs).astype(np.int8) for hide in hidden]
-        starts = [correct(scores, known) for known in shown]
+        shown = [np.where(hide, 0, known).astype(np.int8) for hide in hidden]
+        starts = [correct(scores, labels) for labels in shown]
 
         def boost(rows: NDArray[np.bool_]) -> Trees:
-            X = np.concatenate([_features(scores, known)[rows] for known in shown])
+            X = np.concatenate([_features(scores, labels)[rows] for labels in shown])
             targets = np.concatenate([np.where(hide, signs, 0.0)[rows] for hide in hidden])
             weights = np.concatenate([np.where(hide, entry_weight, 0.0)[rows] for hide in hidden])
             return booster.boost(X, targets, weights, np.concatenate([start[rows] for start in starts]), loss)
@@ -120,9 +123,9 @@ class CompletionTrees(BaseEstimator):
         held_out = {n: np.zeros(scores.shape) for n in numbers}
         for fold in folds:
             trees = boost(~fold if len(folds) > 1 else fold)
-            for hide, known, start in zip(hidden, shown, starts, strict=True):
+            for hide, labels, start in zip(hidden, shown, starts, strict=True):
                 for n, values in held_out.items():
-                    predicted = start[fold] + trees.first(n).scores(_features(scores, known)[fold])
+                    predicted = start[fold] + trees.first(n).scores(_features(scores, labels)[fold])
                     values[fold] += np.where(hide[fold], predicted, 0.0)
         self.losses_ = {
             n: float(np.average(loss.value(signs.astype(float), values), weights=entry_weight * (signs != 0)))
