@@ -164,7 +164,7 @@ class MaskedBoosting(MultiLabelEstimator):
     false_negative_rate: Any = 0.0
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        rows = evenly_spaced(X.shape[0], self.max_samples)
+        rows = sample_rows(X.shape[0], self.max_samples)
         if rows is not None:
             labels, X, weights = labels[rows], X[rows], weights[rows]
         X, rates = features_to_numpy(X), check_rates(self, labels.shape[1])
@@ -212,7 +212,7 @@ class MaskedBoosting(MultiLabelEstimator):
         return Trees.concatenate(parts)
 
     def _fit_blocks(self, data: BlockData) -> None:
-        rows = evenly_spaced(sum(data.counts), self.max_samples or MAX_SAMPLES)
+        rows = sample_rows(sum(data.counts), self.max_samples or MAX_SAMPLES)
         X, signs, weights = (
             take_rows(data.engine, blocks, data.counts, rows) for blocks in (data.X, data.signs, data.weights)
         )
@@ -262,6 +262,6 @@ class MaskedBoosting(MultiLabelEstimator):
         return move(self.intercept_ + self.trees_.scores(features_to_numpy(X)), X)
 
 
-def evenly_spaced(n: int, max_samples: int | None) -> NDArray[np.intp] | None:
+def sample_rows(n: int, max_samples: int | None) -> NDArray[np.intp] | None:
     """Return the indices of at most `max_samples` of n samples, or None for all."""
     return None if max_samples is None or n <= max_samples else np.linspace(0, n - 1, max_samples).astype(np.intp)

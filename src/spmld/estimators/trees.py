@@ -40,7 +40,7 @@ class Trees:
     >>> X = np.array([[0.0], [1.0], [2.0]], dtype=np.float32)
     >>> tree = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X, [[0.0], [5.0], [5.0]])
     >>> trees = Trees.from_tree(tree.tree_, tree.tree_.value[:, :, 0])
-    >>> (trees + trees).scores(X).ravel()
+    >>> Trees.concatenate([trees, trees]).scores(X).ravel()
     array([ 0., 10., 10.])
     """
 
@@ -68,9 +68,6 @@ class Trees:
         """Return no trees."""
         indices, floats = np.zeros(0, np.int32), np.zeros(0)
         return cls(indices, indices, floats, indices, indices, floats, np.zeros((0, n_labels)), 0)
-
-    def __add__(self, other: "Trees") -> "Trees":
-        return Trees.concatenate([self, other])
 
     @staticmethod
     def concatenate(parts: list["Trees"]) -> "Trees":
