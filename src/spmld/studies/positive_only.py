@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
-from spmld._validation import POSITIVE_INT
+from spmld._validation import POSITIVE_INT, UNIT_INTERVAL
 from spmld.estimators import MaskedLogistic
 
 
@@ -50,6 +50,42 @@ class WeakNegatives(AssumeNegative):
 
     def _negative_weight(self, n_labels: int) -> float:
         return 1.0 / max(n_labels - 1, 1)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LargeLossRejection(AssumeNegative):
+    """Logistic regression that treats missing labels as negative, except those with the largest losses.
+
+    The first model uses all assumed negatives. In each further iteration, a larger fraction of them is left out, those
+    with the largest losses, as in Kim et al., "Large loss matters in weakly supervised multi-label classification",
+    CVPR 2022.
+
+    Parameters
+    ----------
+    rejected : float, default=0.05
+        Fraction of the assumed negatives that are left out in the end.
+    n_iter : int, default=5
+        Number of iterations after the first model.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **MaskedLogistic._parameter_constraints,
+        "rejected": [UNIT_INTERVAL],
+        "n_iter": [POSITIVE_INT],
+    }
+
+    rejected: float = 0.05
+    n_iter: int = 5
+
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
+        """Fit to labels of 1, and NaN where missing."""
+        y = np.asarray(y, dtype=float)
+        super().fit(X, y)
+        for iteration in range(1, self.n_iter + 1):
+            p = np.where(np.isnan(y), self.predict_proba(X), 0.0)
+            largest = np.quantile(p[np.isnan(y)], 1 - self.rejected * iteration / self.n_iter)
+            self._fit_weighted(X, np.nan_to_num(y), (p <= largest).astype(float))
+        return self
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""Trees of scikit-learn for each label, with default parameters, as competitors in the tracks."""
+"""Trees of scikit-learn and LightGBM for each label, with default parameters, as competitors in the tracks."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from spmld._io import need
 from spmld.estimators import PerLabelClassifier
 
 
@@ -33,6 +34,18 @@ def gradient_boosting() -> PerLabelClassifier:
     """
     dense = FunctionTransformer(_dense, accept_sparse=True)
     return PerLabelClassifier(make_pipeline(dense, HistGradientBoostingClassifier(random_state=0)))
+
+
+def lightgbm() -> PerLabelClassifier:
+    """Return LightGBM for each label.
+
+    Examples
+    --------
+    >>> from spmld.studies.tree_methods import lightgbm
+    >>> lightgbm().estimator.n_estimators  # doctest: +SKIP
+    100
+    """
+    return PerLabelClassifier(need("lightgbm", "bench").LGBMClassifier(random_state=0, n_jobs=1, verbose=-1))
 
 
 def _dense(X: Any) -> Any:
