@@ -6,7 +6,7 @@ import pytest
 from spmld import GLOCAL, SPMLD, MaskedLogistic, SelfPacedClassifier
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import coverage, ranking_loss, sample_auc
-from spmld.studies.released import ReleasedSPMLD
+from studies.released import ReleasedSPMLD
 
 PUBLISHED = {  # ranking loss, AUC and coverage of SPMLD in the paper's tables
     ("Business", 0.3): (0.044, 0.956, 2.361),

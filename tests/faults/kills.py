@@ -18,11 +18,11 @@ from spmld.cli import main
 from spmld.datasets import Dataset, make_planted, write_csv
 from spmld.persistence import Checkpoint
 from spmld.review import DecisionStore, ReviewServer
-from spmld.studies import run_study
-from spmld.studies import runner as study_runner
+from studies import runner as study_runner
+from studies.runner import run_study
+from studies.tests.cases import comparable, linear, make
 from tests.faults.processes import KILLED, count, counted, start, wait
 from tests.review.cases import make_session, send
-from tests.studies.studies import comparable, linear, make
 
 # The modules that the commands import, so that the forked processes start at once.
 for module in ("click", "rich.table", "pandas", "skops.io", "spmld.cli.group", "spmld.cli.fit", "spmld.cli.tune"):

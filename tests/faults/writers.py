@@ -17,7 +17,7 @@ from spmld.datasets import Dataset, make_planted, write_dataset
 from spmld.model_selection import tune
 from spmld.persistence import Checkpoint
 from spmld.review import Decision, DecisionStore
-from spmld.studies import RecordWriter, read_records
+from studies.records import RecordWriter, read_records
 from tests.faults.disks import limited_files, respect_permissions
 
 KB = 20
