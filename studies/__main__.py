@@ -11,12 +11,12 @@ from click.exceptions import Exit
 
 from studies.comparison import compare_methods
 from studies.config import Study
-from studies.schema import StudyError
 from studies.costs import compare_costs
 from studies.loading import find_study, load_study, shipped_studies
 from studies.records import RecordError, Records, read_records
 from studies.report import write_report
 from studies.runner import Outcome, run_study
+from studies.schema import StudyError
 from studies.summary import summarize_methods
 from studies.trial import Trial, attempt
 
