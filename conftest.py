@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 
 from spmld.datasets import dataset_info, find_file
 from studies import data as study_data
-from studies.matlab import read_mat
+from studies.data import read_mat
 
 # No test depends on timing.
 settings.register_profile("spmld", deadline=None, suppress_health_check=[HealthCheck.too_slow])

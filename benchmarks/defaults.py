@@ -16,7 +16,7 @@ from spmld import GLOCAL
 from spmld.datasets import find_file
 from spmld.labels import hide_labels
 from spmld.metrics import ranking_loss
-from studies.matlab import read_mat
+from studies.data import read_mat
 
 NAMES = ("Business", "Education", "Computers")
 GRID = {

@@ -14,7 +14,7 @@ from spmld import GLOCAL, SPMLD
 from spmld.datasets import find_file
 from spmld.labels import hide_labels
 from spmld.metrics import ranking_loss
-from studies.matlab import read_mat
+from studies.data import read_mat
 from studies.released import ReleasedGLOCAL, ReleasedSPMLD
 
 METHODS = {"GLOCAL()": GLOCAL, "SPMLD()": SPMLD, "SPMLD.paper()": SPMLD.paper}

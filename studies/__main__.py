@@ -9,15 +9,11 @@ from typing import Any
 import click
 from click.exceptions import Exit
 
-from studies.comparison import compare_methods
-from studies.config import Study
-from studies.costs import compare_costs
-from studies.loading import find_study, load_study, shipped_studies
+from studies.comparison import compare_costs, compare_methods, summarize_methods
+from studies.config import Study, StudyError, list_studies, load_study
 from studies.records import RecordError, Records, read_records
 from studies.report import write_report
 from studies.runner import Outcome, run_study
-from studies.schema import StudyError
-from studies.summary import summarize_methods
 from studies.trial import Trial, attempt
 
 _PATH = click.Path(path_type=Path)
@@ -41,9 +37,9 @@ def main() -> None:
 
 
 @main.command("list")
-def list_studies() -> None:
+def list_command() -> None:
     """List the studies."""
-    for name, path in shipped_studies().items():
+    for name, path in list_studies().items():
         click.echo(f"{name:<22} {load_study(path).title}")
 
 
@@ -55,7 +51,7 @@ def list_studies() -> None:
 def run(names: tuple[str, ...], out: Path, jobs: int, retry: bool) -> None:
     """Run STUDIES: names from `list`, or TOML files. Recorded trials are not run again."""
     failed = False
-    for study in [load_study(find_study(name)) for name in names]:
+    for study in [load_study(name) for name in names]:
         try:
             outcome = run_study(study, out, n_jobs=jobs, retry=retry, progress=_show_progress)
         except KeyboardInterrupt:

@@ -1,20 +1,25 @@
-"""Comparison of a method with its competitors: one row for each condition, and the number of wins and losses."""
+"""Tables of a study: wins and losses of a method against its competitors, CPU times, and means over conditions."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from spmld._table import TextTable
 from spmld.model_selection.statistics import PairedTest, Verdict
 from spmld.plotting.style import metric_label
-from studies.config import Condition, Method, Study
+from studies.config import Condition, Method, Study, StudyError, is_metric
 from studies.figures import difference_figure
 from studies.records import Records
 from studies.results import StudyResult, collect_results, compare_with, greater_is_better, is_better
-from studies.schema import StudyError, is_metric
+from studies.runner import final_trials, search_trials
 from studies.tables import condition_table, format_value, metric_heading
+from studies.trial import Trial
+
+CARDINALITY = "cardinality_ratio"
+"""Name of the number of predicted labels divided by the number of true labels."""
 
 
 @dataclass(frozen=True)
@@ -71,22 +76,6 @@ class StudyComparison:
                         ours, best = (sign * (mean / base - 1) for mean in others)
                         gains.setdefault((plain.name, oracle.name), []).append((ours, best))
         return gains
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison in plain types. Verdicts are those on each method against the reference."""
-        conditions = [
-            {
-                **row.condition.to_dict(),
-                "best_competitor": row.best,
-                "methods": {
-                    name: {"mean": result.mean, "verdict": None if result.test is None else str(result.test.verdict)}
-                    for name, result in row.results.items()
-                },
-            }
-            for row in self.rows
-        ]
-        names = {"study": self.study.name, "metric": self.metric, "reference": self.reference}
-        return {**names, "competitors": list(self.competitors), "counts": self.counts, "conditions": conditions}
 
     def figure(self) -> Any:
         """Return a figure of the relative difference of each method from the reference, by condition."""
@@ -158,31 +147,13 @@ def compare_methods(
         Competitors. By default, all other methods with the same number of verified samples, except oracles.
     data : sequence of str
         Data sets. By default, all of them.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from studies.loading import find_study, load_study
-    >>> from studies.records import read_records
-    >>> from studies.runner import run_study
-    >>> from studies.comparison import compare_methods
-    >>> study = load_study(find_study("smoke"))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     outcome = run_study(study, folder + "/results.jsonl")
-    ...     sum(compare_methods(study, read_records(folder + "/results.jsonl")).counts.values())
-    2
     """
     names = [method.name for method in study.methods]
     metric, reference = metric or study.metrics[0], reference or study.reference or names[0]
     if not is_metric(metric):
         raise StudyError(f"metric must be a recorded metric, such as {', '.join(study.metrics)}, got {metric!r}")
-    for kind, values, known in (
-        ("method", [reference, *competitors], names),
-        ("data set", data, study.data),
-    ):
-        for value in values:
-            if value not in known:
-                raise StudyError(f"{kind} must be one of {', '.join(known)} in study {study.name}, got {value!r}")
+    _check_names("method", [reference, *competitors], names, study)
+    _check_names("data set", data, study.data, study)
     trusted = study.methods[names.index(reference)].trusted
     alike = (m.name for m in study.methods if not m.oracle and m.trusted == trusted and m.name != reference)
     compared = tuple(competitors) or tuple(alike)
@@ -192,6 +163,12 @@ def compare_methods(
         if result.condition.data in (data or study.data)
     ]
     return StudyComparison(study, metric, reference, compared, tuple(_rows(results, reference, compared)))
+
+
+def _check_names(kind: str, names: Sequence[str], known: Sequence[str], study: Study) -> None:
+    for name in names:
+        if name not in known:
+            raise StudyError(f"{kind} must be one of {', '.join(known)} in study {study.name}, got {name!r}")
 
 
 def _rows(results: list[StudyResult], reference: str, compared: tuple[str, ...]) -> Iterator[ComparisonRow]:
@@ -213,3 +190,139 @@ def _rows(results: list[StudyResult], reference: str, compared: tuple[str, ...])
 def _setup(method: Method) -> tuple[Any, ...]:
     """Return the settings that an oracle shares with its method."""
     return method.estimator, method.fixed, method.search, method.trusted
+
+
+@dataclass(frozen=True)
+class StudyCosts:
+    """Result of `compare_costs`: CPU seconds by condition and method."""
+
+    study: Study
+    reference: str
+    seconds: dict[Condition, dict[str, float]]
+
+    def ratios(self, method: str) -> list[float]:
+        """Return the time of the reference divided by that of a method, in each condition with both."""
+        both = [times for times in self.seconds.values() if {method, self.reference} <= set(times)]
+        return [times[self.reference] / times[method] for times in both]
+
+    def markdown(self) -> str:
+        """Return the table and its summary."""
+        texts = {place: {name: f"{t:.1f}" for name, t in times.items()} for place, times in self.seconds.items()}
+        title = f"CPU seconds of parameter search and one fit: {self.study.title}"
+        return "\n".join([title, "", condition_table(texts, self.study).to_markdown(), "", self.brief()])
+
+    def brief(self) -> str:
+        """Return the ratios of the reference's time to that of each method."""
+        lines = []
+        for name in (method.name for method in self.study.methods if method.name != self.reference):
+            if ratios := self.ratios(name):
+                low, middle, high = np.quantile(ratios, [0, 0.5, 1])
+                times = f"{middle:.1f} times the CPU time of {name} (median; range {low:.1f} to {high:.1f})"
+                lines.append(f"- {self.reference} needs {times}")
+        return "\n".join(lines)
+
+
+def compare_costs(study: Study, records: Records, reference: str, data: Sequence[str] = ()) -> StudyCosts:
+    """Return the CPU time of each method in each condition: all fits of its search, and the mean of its final fits.
+
+    Parameters
+    ----------
+    study : Study
+        Study.
+    records : Records
+        Records. Failed and missing trials are ignored.
+    reference : str
+        Method whose time is compared with the others.
+    data : sequence of str
+        Data sets. By default, all of them.
+    """
+    seconds: dict[Condition, dict[str, float]] = {}
+    final, search = (_times(trials, records) for trials in (final_trials(study, records), search_trials(study)))
+    for (condition, method), times in final.items():
+        if not data or condition.data in data:
+            total = sum(search.get((condition, method), [])) + float(np.mean(times))
+            seconds.setdefault(condition, {})[method] = total
+    return StudyCosts(study, reference, seconds)
+
+
+def _times(trials: list[Trial], records: Records) -> dict[tuple[Condition, str], list[float]]:
+    """Return the CPU seconds of successful trials by condition and method."""
+    times: dict[tuple[Condition, str], list[float]] = {}
+    for trial in trials:
+        record = records.trials.get(trial.key)
+        if record is not None and record["status"] == "ok":
+            times.setdefault((trial.condition, trial.method), []).append(record["cpu_seconds"])
+    return times
+
+
+@dataclass(frozen=True)
+class StudySummary:
+    """Result of `summarize_methods`: means over the conditions, by method and metric; NaN if one is missing."""
+
+    study: Study
+    n_conditions: int
+    means: dict[str, dict[str, float]]
+
+    def markdown(self) -> str:
+        """Return the table, with the best mean of each metric in bold."""
+        metrics = list(next(iter(self.means.values()), {}))
+        headings = ["predicted / true labels" if name == CARDINALITY else metric_heading(name) for name in metrics]
+        rows = [[method, *(self._text(method, name) for name in metrics)] for method in self.means]
+        plural = "" if self.n_conditions == 1 else "s"
+        title = f"Means over {self.n_conditions} condition{plural}: {self.study.title}"
+        return "\n".join([title, "", TextTable(["method", *headings], rows).to_markdown()])
+
+    def _text(self, method: str, metric: str) -> str:
+        value, text = self.means[method][metric], format_value(self.means[method][metric])
+        oracles = {method.name for method in self.study.methods if method.oracle}
+        if metric == CARDINALITY or np.isnan(value) or method in oracles:
+            return text
+        others = [values[metric] for name, values in self.means.items() if name not in oracles]
+        return text if any(is_better(metric, other, value) for other in others) else f"**{text}**"
+
+
+def summarize_methods(
+    study: Study, records: Records, metrics: Sequence[str] = (), data: Sequence[str] = ()
+) -> StudySummary:
+    """Return the mean of each metric over all conditions and masks, for each method.
+
+    Parameters
+    ----------
+    study : Study
+        Study.
+    records : Records
+        Records. A mean is NaN if the metric is not recorded in a condition in which another method has it.
+    metrics : sequence of str
+        Recorded metrics, or "cardinality_ratio" for the number of predicted labels divided by the number of true
+        labels. By default, those of the study.
+    data : sequence of str
+        Data sets. By default, all of them.
+    """
+    metrics = tuple(metrics) or study.metrics
+    for name in metrics:
+        if name != CARDINALITY and not is_metric(name):
+            raise StudyError(f"metric must be {CARDINALITY} or a recorded metric, got {name!r}")
+    _check_names("data set", data, study.data, study)
+    values: defaultdict[tuple[str, str], defaultdict[Condition, list[float]]]
+    values = defaultdict(lambda: defaultdict(list))
+    for trial in final_trials(study, records):
+        recorded = records.metrics(trial)
+        if recorded is None or trial.data not in (data or study.data):
+            continue
+        if recorded.get("true_cardinality"):
+            recorded[CARDINALITY] = recorded["predicted_cardinality"] / recorded["true_cardinality"]
+        for name in metrics:
+            if not np.isnan(recorded.get(name, np.nan)):
+                values[trial.method, name][trial.condition].append(recorded[name])
+    conditions = {name: {place for (_, n), by in values.items() if n == name for place in by} for name in metrics}
+    means = {
+        method.name: {name: _mean(values[method.name, name], len(conditions[name])) for name in metrics}
+        for method in study.methods
+    }
+    return StudySummary(study, len(set().union(*conditions.values())), means)
+
+
+def _mean(values: dict[Condition, list[float]], n_conditions: int) -> float:
+    """Return the mean of the means in each condition, NaN unless there are values in all of them."""
+    complete = len(values) == n_conditions > 0
+    return float(np.mean([np.mean(over_masks) for over_masks in values.values()])) if complete else float("nan")

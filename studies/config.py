@@ -1,41 +1,26 @@
-"""Studies: data sets, conditions and methods, as their TOML files define them."""
+"""Studies: data sets, conditions and methods, as the TOML files of ``definitions/`` define them."""
 
 import dataclasses
 import json
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 from typing import Any
 
-from studies.schema import (
-    StudyError,
-    accepts,
-    are_choices,
-    are_params,
-    at_least,
-    is_metric,
-    is_number,
-    is_text,
-    many,
-    one_of,
-)
-
-REPORTS = ("tables", "radar", "surface")
-EVALUATED_ON = ("test", "missing", "audit")
-CORRUPTIONS = ("none", "permute", "swap", "drop", "flip")
-HIDING = ("stratified", "single_positive")
+from spmld.metrics import get_metric
 
 Params = dict[str, Any]
 
 
-def _options(values: tuple[str, ...]) -> dict[str, Any]:
-    return accepts(f"one of {', '.join(values)}", one_of(values))
+class StudyError(ValueError):
+    """Error in the definition of a study, or in a question about it."""
 
 
-_PARAMS = accepts("a table of plain values or lists of them", are_params)
-_CHOICES = accepts("a table of lists of plain values", are_choices)
-_NAMES = accepts("a list of distinct names of data sets", many(is_text))
-_TABLES = accepts("a list of tables", lambda value: isinstance(value, list) and bool(value))
+def _check_option(name: str, value: str, *options: str) -> None:
+    if value not in options:
+        raise StudyError(f"{name} must be one of {', '.join(options)}, got {value!r}")
 
 
 @dataclass(frozen=True)
@@ -49,10 +34,11 @@ class Corruption:
     permute 30%
     """
 
-    kind: str = field(default="none", metadata=_options(CORRUPTIONS))
-    rate: float = field(default=0.0, metadata=accepts("a number in [0, 1]", lambda v: is_number(v, 0, 1)))
+    kind: str = "none"
+    rate: float = 0.0
 
     def __post_init__(self) -> None:
+        _check_option("kind", self.kind, "none", "permute", "swap", "drop", "flip")
         if (self.kind == "none") != (self.rate == 0):
             raise StudyError(f'rate must be above 0, or 0 with kind = "none", got {self.rate!r} with {self.kind!r}')
 
@@ -83,10 +69,6 @@ class Condition:
         """Observed labels in words: a percentage, or "one positive" of each sample."""
         return "one positive" if self.hiding == "single_positive" else f"{self.observed:.0%}"
 
-    def to_dict(self) -> dict[str, str | float]:
-        """Return the condition in plain types."""
-        return {"data": self.data, "observed": self.observed, "labels": self.labels}
-
     def __str__(self) -> str:
         return f"{self.data}, {self.observed_text} observed, {self.corruption}".rstrip(", ")
 
@@ -113,24 +95,16 @@ class Method:
     trusted : int
         Number of training samples, drawn at random, whose labels are verified: replaced by the true labels, and
         passed to ``fit`` as ``trusted`` if the estimator accepts it.
-
-    Examples
-    --------
-    >>> from studies.config import Method
-    >>> Method("logistic", "spmld.MaskedLogistic", search={"C": [0.3, 1.0, 3.0]}).search["C"]
-    [0.3, 1.0, 3.0]
     """
 
-    name: str = field(metadata=accepts("text", is_text))
-    estimator: str = field(
-        metadata=accepts("the dotted path of an estimator, such as spmld.SPMLD", lambda v: is_text(v) and "." in v)
-    )
-    published: str | None = field(default=None, metadata=accepts("the name of a method of the paper", is_text))
-    fixed: Params = field(default_factory=dict, metadata=_PARAMS)
-    search: dict[str, list[Any]] = field(default_factory=dict, metadata=_CHOICES)
-    sweep: dict[str, list[Any]] = field(default_factory=dict, metadata=_CHOICES)
-    oracle: bool = field(default=False, metadata=accepts("true or false", lambda v: isinstance(v, bool)))
-    trusted: int = field(default=0, metadata=accepts("an integer of at least 0", at_least(0)))
+    name: str
+    estimator: str
+    published: str | None = None
+    fixed: Params = field(default_factory=dict)
+    search: dict[str, list[Any]] = field(default_factory=dict)
+    sweep: dict[str, list[Any]] = field(default_factory=dict)
+    oracle: bool = False
+    trusted: int = 0
 
     def __post_init__(self) -> None:
         names = [*self.fixed, *self.search, *self.sweep]
@@ -182,53 +156,41 @@ class Study:
     budget, folds, select_seed, select_by
         Parameter search: number of settings of every method with a search, number of folds of the training samples,
         seed for the mask and the folds, which is not one of `seeds`, and metric.
-
-    Examples
-    --------
-    >>> from studies.loading import find_study, load_study
-    >>> load_study(find_study("smoke")).data
-    ('planted',)
     """
 
-    title: str = field(metadata=accepts("text", is_text))
-    report: str = field(metadata=_options(REPORTS))
-    data: tuple[str, ...] = field(metadata=_NAMES)
-    observed: tuple[float, ...] = field(
-        metadata=accepts("a list of distinct fractions in (0, 1]", many(lambda v: is_number(v, 0, 1) and v > 0))
-    )
-    seeds: tuple[int, ...] = field(metadata=accepts("a list of distinct integers of at least 0", many(at_least(0))))
-    metrics: tuple[str, ...] = field(metadata=accepts("a list of distinct names of metrics", many(is_metric)))
-    methods: tuple[Method, ...] = field(metadata=_TABLES)
+    title: str
+    report: str
+    data: tuple[str, ...]
+    observed: tuple[float, ...]
+    seeds: tuple[int, ...]
+    metrics: tuple[str, ...]
+    methods: tuple[Method, ...]
     name: str = ""
-    corruption: tuple[Corruption, ...] = field(default=(CLEAN,), metadata=_TABLES)
-    hiding: str = field(default="stratified", metadata=_options(HIDING))
-    standardize: tuple[str, ...] = field(default=(), metadata=_NAMES)
-    evaluated_on: str = field(default="test", metadata=_options(EVALUATED_ON))
-    reference: str | None = field(default=None, metadata=accepts("the name of a method", is_text))
-    budget: int = field(default=1, metadata=accepts("an integer of at least 1", at_least(1)))
-    folds: int = field(default=3, metadata=accepts("an integer of at least 2", at_least(2)))
-    select_seed: int = field(default=1000, metadata=accepts("an integer of at least 0", at_least(0)))
-    select_by: str = field(default="ranking_loss", metadata=accepts("the name of a metric", is_metric))
+    corruption: tuple[Corruption, ...] = (CLEAN,)
+    hiding: str = "stratified"
+    standardize: tuple[str, ...] = ()
+    evaluated_on: str = "test"
+    reference: str | None = None
+    budget: int = 1
+    folds: int = 3
+    select_seed: int = 1000
+    select_by: str = "ranking_loss"
 
     def __post_init__(self) -> None:
+        _check_option("report", self.report, "tables", "radar", "surface")
+        _check_option("hiding", self.hiding, "stratified", "single_positive")
+        _check_option("evaluated_on", self.evaluated_on, "test", "missing", "audit")
         names = [method.name for method in self.methods]
         if len(set(names)) < len(names):
             raise StudyError(f"methods must have distinct names, got {', '.join(names)}")
-        if len(set(self.corruption)) < len(self.corruption):
-            raise StudyError(f"corruption must not have repeated tables, got {', '.join(map(repr, self.corruption))}")
-        if self.reference is not None and self.reference not in names:
-            raise StudyError(f"reference must be one of {', '.join(names)}, got {self.reference!r}")
-        if self.evaluated_on != "test" and any(method.published is not None for method in self.methods):
-            raise StudyError(
-                "published must not be used unless evaluated_on is 'test', as in the paper, "
-                f"got evaluated_on = {self.evaluated_on!r}"
-            )
+        if self.reference is not None:
+            _check_option("reference", self.reference, *names)
+        if unknown := [name for name in (*self.metrics, self.select_by) if not is_metric(name)]:
+            raise StudyError(f"metrics and select_by must be names of recorded metrics, got {', '.join(unknown)}")
         if self.hiding == "single_positive" and self.observed != (1.0,):
             raise StudyError(f'observed must be [1.0] with hiding = "single_positive", got {list(self.observed)}')
         if self.select_seed in self.seeds:
             raise StudyError(f"select_seed must not be one of seeds, got {self.select_seed}")
-        if unknown := sorted(set(self.standardize) - set(self.data)):
-            raise StudyError(f"standardize must name data sets of the study, got {', '.join(unknown)}")
         for method in self.methods:
             count = len(list(method.settings()))
             if method.search and count != self.budget:
@@ -251,6 +213,51 @@ class Study:
             if content[name] == default:
                 del content[name]
         return json.loads(json.dumps(content))  # lists instead of tuples
+
+
+def is_metric(name: str) -> bool:
+    """Return whether every trial records a metric: k is 1, 3 or 5, and metrics with propensities are not recorded."""
+    try:
+        metric, options = get_metric(name)
+    except ValueError:
+        return False
+    return "propensities" not in metric.options and ("k" not in metric.options or options.get("k") in (1, 3, 5))
+
+
+def list_studies() -> dict[str, Path]:
+    """Return the files of ``definitions/`` by the names of their studies."""
+    return {path.stem: path for path in sorted(Path(__file__).with_name("definitions").glob("*.toml"))}
+
+
+def load_study(name: str | Path) -> Study:
+    """Read a study: one of ``definitions/`` by its name, or any TOML file by its path.
+
+    Examples
+    --------
+    >>> from studies.config import load_study
+    >>> study = load_study("smoke")
+    >>> study.data, study.observed, [method.name for method in study.methods]
+    (('planted',), (0.3, 0.7), ['GLOCAL', 'SPMLD'])
+    """
+    known = list_studies()
+    path = known.get(str(name), Path(name))
+    if path.suffix != ".toml" or not path.is_file():
+        raise StudyError(f"study must be one of {', '.join(known)}, or an existing .toml file, got {str(name)!r}")
+    try:
+        return parse_study(tomllib.loads(path.read_text(encoding="utf-8")), path.stem)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path} cannot be read as TOML: {error}") from error
+
+
+def parse_study(content: dict[str, Any], name: str) -> Study:
+    """Return the study that the content of a TOML file defines."""
+    try:
+        values: Params = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
+        values["methods"] = tuple(Method(**table) for table in content["methods"])
+        values["corruption"] = tuple(Corruption(**table) for table in content.get("corruption", [{}]))
+        return Study(**values, name=name)
+    except (StudyError, KeyError, TypeError) as error:  # a TypeError names missing and unknown keys
+        raise StudyError(f"study {name}: {error}") from None
 
 
 def _combinations(choices: dict[str, list[Any]]) -> Iterator[Params]:

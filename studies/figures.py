@@ -1,24 +1,21 @@
-"""Displays of recorded results, and figures with several of them."""
+"""Figures of recorded results: radar charts, surfaces, critical differences, and differences from a reference."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from spmld._io import need
-from spmld.model_selection.statistics import friedman_test
+from spmld.model_selection.statistics import FriedmanTest, friedman_test
 from spmld.plotting.style import COLORS, HIGHLIGHT, metric_label
 from studies.config import Condition, Method, Study
-from studies.critical_difference import CriticalDifferenceDisplay
-from studies.plan import final_trials
-from studies.radar import RadarDisplay
 from studies.records import Records
 from studies.results import StudyResult, greater_is_better
-from studies.surface import SurfaceDisplay
+from studies.runner import final_trials
 from studies.tables import metric_heading
 
 # Our objective is half of the paper's equation 8, and so are lambda and gamma of the preset.
@@ -26,9 +23,51 @@ _PAPER_UNITS = {"spmld.SPMLD.paper": 2.0}
 _SYMBOLS = {"threshold": r"$\lambda$", "diversity": r"$\gamma$"}
 
 
-def radar_displays(
-    results: Sequence[StudyResult], records: Records, reference: str | None
-) -> dict[Condition, RadarDisplay]:
+@dataclass(frozen=True)
+class Radar:
+    """Values of several metrics by method in one condition, and the method to highlight."""
+
+    condition: Condition
+    values: dict[str, dict[str, float]]
+    lower_is_better: frozenset[str]
+    highlight: str | None
+
+    def draw(self, ax: Any, ranges: Mapping[str, tuple[float, float]]) -> None:
+        """Draw one polar axis for each metric, from the worst to the best value."""
+        angles = np.linspace(0, 2 * np.pi, len(ranges), endpoint=False)
+        ax.set_theta_offset(np.pi / 2)
+        ax.set_theta_direction(-1)
+        styles = self._line_styles()
+        for name, values in self.values.items():
+            radii = [_radius(values[metric], *ends) for metric, ends in ranges.items()]
+            ax.plot(np.append(angles, angles[0]), [*radii, radii[0]], marker="o", label=name, **styles[name])
+        ax.set_ylim(0, 1.08)
+        ax.set_yticks([0.15, 0.5, 1.0], labels=[])
+        ax.grid(color="0.85")
+        ax.spines["polar"].set_visible(False)
+        ax.set_xticks(angles, labels=[])
+        for angle, (metric, (worst, best)) in zip(angles, ranges.items(), strict=True):
+            text = f"{metric}\n{worst:.3g} to {best:.3g}"
+            ax.text(angle, 1.28, text, ha="center", va="center", fontsize=9.5, color="0.2")
+        ax.set_title(str(self.condition), pad=44, fontsize=13)
+
+    def _line_styles(self) -> dict[str, dict[str, Any]]:
+        """Return the line style of each method; thin lines are drawn over the thick one."""
+        styles: dict[str, dict[str, Any]] = {}
+        for i, name in enumerate(name for name in self.values if name != self.highlight):
+            line = ("-", "--", ":")[i // 5 % 3]
+            styles[name] = {"color": COLORS[i % len(COLORS)], "ls": line, "lw": 1.6, "ms": 3.5, "zorder": 3}
+        if self.highlight is not None:
+            styles[self.highlight] = {"color": HIGHLIGHT, "ls": "-", "lw": 5, "ms": 7, "zorder": 2}
+        return styles
+
+
+def _radius(value: float, worst: float, best: float) -> float:
+    """Return 1 for the best value and 0.15 for the worst, so that lines do not meet in the center."""
+    return 1.0 if best == worst else 0.15 + 0.85 * (value - worst) / (best - worst)
+
+
+def radars(results: Sequence[StudyResult], records: Records, reference: str | None) -> list[Radar]:
     """Return a radar chart for each condition, of the methods that have all metrics.
 
     Coverage is divided by the number of labels, as in the paper.
@@ -41,39 +80,126 @@ def radar_displays(
         scale = records.data[result.condition.data]["labels"] if result.metric == "coverage" else 1
         values = panels.setdefault(result.condition, {}).setdefault(result.method.name, {})
         values[labels[result.metric]] = result.mean / scale
-    lower = [label for name, label in labels.items() if not greater_is_better(name)]
-    displays = {}
+    lower = frozenset(label for name, label in labels.items() if not greater_is_better(name))
+    charts = []
     for condition, panel in panels.items():
         complete = {method: values for method, values in panel.items() if len(values) == len(labels)}
         if complete:
-            highlight = reference if reference in complete else None
-            displays[condition] = RadarDisplay(complete, lower, highlight, str(condition))
-    return displays
+            charts.append(Radar(condition, complete, lower, reference if reference in complete else None))
+    return charts
+
+
+def radar_figure(charts: Sequence[Radar]) -> Figure:
+    """Return radar charts side by side, with the same ranges of the axes and one legend."""
+    ranges = _metric_ranges(charts)
+    figure = Figure(figsize=(6.2 * len(charts), 6.6))
+    axes = figure.subplots(1, len(charts), subplot_kw={"projection": "polar"}, squeeze=False)
+    for ax, chart in zip(axes[0], charts, strict=True):
+        chart.draw(ax, ranges)
+    handles, names = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="lower center", ncols=min(5, len(names)), frameon=False, fontsize=10)
+    figure.subplots_adjust(left=0.1, right=0.9, top=0.8, bottom=0.2, wspace=0.45)
+    return figure
+
+
+def _metric_ranges(charts: Iterable[Radar]) -> dict[str, tuple[float, float]]:
+    """Return the worst and the best value of each metric in several charts."""
+    by_metric: dict[str, list[float]] = {}
+    lower: set[str] = set()
+    for chart in charts:
+        lower |= chart.lower_is_better
+        for values in chart.values.values():
+            for metric, value in values.items():
+                by_metric.setdefault(metric, []).append(value)
+    return {
+        metric: (max(values), min(values)) if metric in lower else (min(values), max(values))
+        for metric, values in by_metric.items()
+    }
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Mean ranks of methods over data sets, by one metric at one observed fraction."""
+    """Mean ranks of methods over data sets, by one metric at one observed fraction.
+
+    By Nemenyi's test, two of k methods over n data sets differ significantly if their mean ranks differ by more than
+    the critical difference (Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 2006).
+    """
 
     metric: str
     observed: float
     observed_text: str
-    display: CriticalDifferenceDisplay
+    names: list[str]
+    ranks: FriedmanTest
+    highlight: str | None = None
+
+    @property
+    def height(self) -> float:
+        """Height of the diagram in inches."""
+        return 1.3 + 0.13 * len(self.bars()) + 0.25 * ((len(self.names) + 1) // 2)
+
+    def bars(self) -> list[tuple[float, float]]:
+        """Return the longest intervals of mean ranks without significant difference, in ascending order."""
+        means = np.sort(self.ranks.means)
+        bars: list[tuple[float, float]] = []
+        for first in means:
+            last = means[means <= first + self.ranks.difference][-1]
+            if last > first and (not bars or last > bars[-1][1]):
+                bars.append((float(first), float(last)))
+        return bars
+
+    def draw(self, ax: Any) -> None:
+        """Draw the scale of ranks, the critical difference, and bars that join methods without difference."""
+        k, difference, bars = len(self.names), self.ranks.difference, self.bars()
+        # Vertical positions are inches below the scale, so that text never overlaps.
+        ax.set(xlim=(1 - 0.42 * (k - 1), k + 0.42 * (k - 1)), ylim=(self.height - 0.75, -0.75))
+        ax.axis("off")
+        ax.plot([1, k], [0, 0], color="black", lw=1.2)
+        for tick in range(1, k + 1):
+            ax.plot([tick, tick], [0, -0.06], color="black", lw=1.2)
+            ax.text(tick, -0.1, str(tick), ha="center", va="bottom", fontsize=9)
+        title = f"{metric_heading(self.metric)}, {self.observed_text} observed"
+        ax.text((1 + k) / 2, -0.66, title, ha="center", va="center", fontsize=11)
+        ax.plot([1, 1 + difference], [-0.36, -0.36], color="0.45", lw=2.5, solid_capstyle="butt")
+        text = f"critical difference {difference:.2f}"
+        ax.text(1.08 + difference, -0.36, text, va="center", fontsize=9, color="0.35")
+        for i, (first, last) in enumerate(bars):
+            level = 0.13 + 0.13 * i
+            ax.plot([first - 0.05, last + 0.05], [level, level], color="black", lw=3, solid_capstyle="round")
+        self._draw_names(ax, 0.28 + 0.13 * len(bars))
+
+    def _draw_names(self, ax: Any, top: float) -> None:
+        """Write the better half of the methods on the left and the others on the right, joined to their ranks."""
+        k = len(self.names)
+        for i, method in enumerate(np.argsort(self.ranks.means, kind="stable")):
+            left = i < (k + 1) // 2
+            level = top + 0.25 * (i if left else k - 1 - i)
+            mean, name = self.ranks.means[method], self.names[method]
+            edge = 1 - 0.06 * (k - 1) if left else k + 0.06 * (k - 1)
+            highlighted = name == self.highlight
+            color = HIGHLIGHT if highlighted else "0.3"
+            ax.plot([mean, mean, edge], [0, level, level], color=color, lw=1.6 if highlighted else 0.9)
+            ax.text(
+                edge + (-0.02 if left else 0.02) * (k - 1),
+                level,
+                f"{name}  {mean:.2f}" if left else f"{mean:.2f}  {name}",
+                ha="right" if left else "left",
+                va="center",
+                fontsize=10,
+                fontweight="bold" if highlighted else "normal",
+            )
 
 
 def rankings(results: Sequence[StudyResult], reference: str | None) -> list[Ranking]:
-    """Rank the methods that have results on all data sets, without corrupted labels, by each metric and fraction.
+    """Rank the methods that have results on all data sets by each metric and observed fraction.
 
     At least two data sets and three methods are required.
     """
-    clean = [result for result in results if result.condition.corruption.kind == "none"]
-    metrics = dict.fromkeys(result.metric for result in clean)
     ranked = []
-    levels = sorted({(result.condition.observed, result.condition.observed_text) for result in clean})
-    for metric, (observed, text) in product(metrics, levels):
+    levels = sorted({(result.condition.observed, result.condition.observed_text) for result in results})
+    for metric, (observed, text) in product(dict.fromkeys(result.metric for result in results), levels):
         means = {
             (r.condition.data, r.method.name): r.mean
-            for r in clean
+            for r in results
             if (r.metric, r.condition.observed, r.condition.observed_text) == (metric, observed, text)
         }
         data = list(dict.fromkeys(name for name, _ in means))
@@ -82,109 +208,103 @@ def rankings(results: Sequence[StudyResult], reference: str | None) -> list[Rank
             continue
         values = [[means[name, method] for method in methods] for name in data]
         ranks = friedman_test(values, greater_is_better=greater_is_better(metric))
-        highlight = reference if reference in methods else None
-        title = f"{metric_heading(metric)}, {text} observed"
-        ranked.append(Ranking(metric, observed, text, CriticalDifferenceDisplay(ranks, methods, highlight, title)))
+        ranked.append(Ranking(metric, observed, text, methods, ranks, reference if reference in methods else None))
     return ranked
+
+
+def rank_figure(ranked: Sequence[Ranking]) -> Figure:
+    """Return critical-difference diagrams, stacked vertically."""
+    heights = [ranking.height for ranking in ranked]
+    figure = Figure(figsize=(8.6, sum(heights)), layout="constrained")
+    axes = figure.subplots(len(ranked), 1, height_ratios=heights, squeeze=False)
+    for ax, ranking in zip(axes[:, 0], ranked, strict=True):
+        ranking.draw(ax)
+    return figure
 
 
 @dataclass(frozen=True)
 class Surface:
-    """Metric of a method over the two parameters of its sweep, in one condition."""
+    """Metric of a method over the two parameters of its sweep, in one condition: means over the masks."""
 
     method: Method
     condition: Condition
     metric: str
-    display: SurfaceDisplay
+    values: NDArray[np.float64]
+
+    @property
+    def parameters(self) -> list[list[float]]:
+        """Values of the two parameters, in the units of the paper."""
+        unit = _PAPER_UNITS.get(self.method.estimator, 1.0)
+        return [[unit * value for value in values] for values in self.method.sweep.values()]
+
+    @property
+    def names(self) -> list[str]:
+        """Names or symbols of the two parameters."""
+        return [_SYMBOLS.get(name := path.rsplit("__", 1)[-1], name) for path in self.method.sweep]
+
+    def draw(self, ax: Any) -> None:
+        """Draw a heat map; lighter colors indicate higher values."""
+        rows, columns = self.parameters
+        image = ax.imshow(self.values, cmap="plasma", aspect="auto", interpolation="none")
+        ax.set_xticks(range(len(columns)), labels=[f"{value:g}" for value in columns])
+        ax.set_yticks(range(len(rows)), labels=[_power_of_ten(value) for value in rows])
+        bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
+        bar.ax.tick_params(labelsize=8)
+        ax.tick_params(labelsize=8, length=2)
+
+
+def _power_of_ten(value: float) -> str:
+    exponent = np.log10(value) if value > 0 else np.nan
+    return f"$10^{{{round(exponent)}}}$" if abs(exponent - round(exponent)) < 1e-9 else f"{value:g}"
 
 
 def surfaces(study: Study, records: Records) -> list[Surface]:
-    """Return the recorded surfaces of all methods with a sweep of two parameters: means over the masks."""
+    """Return the recorded surfaces of all methods with a sweep of two parameters; NaN where all trials failed."""
     recorded = []
-    for method in study.methods:
-        if len(method.sweep) != 2:
-            continue
-        unit = _PAPER_UNITS.get(method.estimator, 1.0)
-        rows, columns = ([unit * value for value in values] for values in method.sweep.values())
-        row_name, column_name = (_SYMBOLS.get(name := path.rsplit("__", 1)[-1], name) for path in method.sweep)
-        means = _sweep_means(study, method, records)
-        for condition, metric in product(study.conditions, study.metrics):
-            if (condition, metric) in means:
-                title = f"{condition}: {metric_heading(metric)}"
-                display = SurfaceDisplay(means[condition, metric], rows, columns, row_name, column_name, title)
-                recorded.append(Surface(method, condition, metric, display))
+    for method in (method for method in study.methods if len(method.sweep) == 2):
+        (first, row_values), (second, column_values) = method.sweep.items()
+        values: defaultdict[tuple[Condition, str, tuple[int, int]], list[float]] = defaultdict(list)
+        for trial in final_trials(study, records):
+            metrics = records.metrics(trial)
+            if trial.method != method.name or metrics is None:
+                continue
+            place = row_values.index(trial.params[first]), column_values.index(trial.params[second])
+            for metric in study.metrics:
+                values[trial.condition, metric, place].append(metrics.get(metric, np.nan))
+        means: dict[tuple[Condition, str], NDArray[np.float64]] = {}
+        for (condition, metric, place), over_masks in values.items():
+            surface = means.setdefault((condition, metric), np.full((len(row_values), len(column_values)), np.nan))
+            surface[place] = np.mean(over_masks)
+        recorded += [
+            Surface(method, *place, means[place])
+            for place in product(study.conditions, study.metrics)
+            if place in means
+        ]
     return recorded
 
 
-def _sweep_means(study: Study, method: Method, records: Records) -> dict[tuple[Condition, str], NDArray[np.float64]]:
-    """Return means over masks of shape (n_rows, n_columns), NaN where all trials failed, by condition and metric."""
-    (first, row_values), (second, column_values) = method.sweep.items()
-    values: defaultdict[tuple[Condition, str, tuple[int, int]], list[float]] = defaultdict(list)
-    for trial in final_trials(study, records):
-        metrics = records.metrics(trial)
-        if trial.method != method.name or metrics is None:
-            continue
-        place = row_values.index(trial.params[first]), column_values.index(trial.params[second])
-        for metric in study.metrics:
-            values[trial.condition, metric, place].append(metrics.get(metric, np.nan))
-    means: dict[tuple[Condition, str], NDArray[np.float64]] = {}
-    for (condition, metric, place), over_masks in values.items():
-        surface = means.setdefault((condition, metric), np.full((len(row_values), len(column_values)), np.nan))
-        surface[place] = np.mean(over_masks)
-    return means
-
-
-def radar_figure(displays: Sequence[RadarDisplay]) -> Any:
-    """Return radar charts side by side, with the same ranges of the axes and one legend."""
-    ranges = RadarDisplay.ranges(displays)
-    figure = _figure(6.2 * len(displays), 6.6)
-    axes = figure.subplots(1, len(displays), subplot_kw={"projection": "polar"}, squeeze=False)
-    for ax, display in zip(axes[0], displays, strict=True):
-        display.plot(ax=ax, ranges=ranges, legend=False)
-        ax.title.set_fontsize(13)
-    handles, names = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="lower center", ncols=min(5, len(names)), frameon=False, fontsize=10)
-    figure.subplots_adjust(left=0.1, right=0.9, top=0.8, bottom=0.2, wspace=0.45)
-    return figure
-
-
-def surface_figure(displays: Mapping[tuple[str, str], SurfaceDisplay]) -> Any:
-    """Return heat maps in a grid.
-
-    Parameters
-    ----------
-    displays : mapping
-        Displays by the titles of their row and column, such as data set and metric.
-    """
-    rows, columns = (list(dict.fromkeys(titles)) for titles in zip(*displays, strict=True))
-    figure = _figure(4.1 * len(columns) + 0.4, 2.0 * len(rows) + 0.6, layout="constrained")
+def surface_figure(shown: Sequence[Surface]) -> Figure:
+    """Return heat maps in a grid, with a row for each data set and a column for each metric."""
+    rows = list(dict.fromkeys(surface.condition.data for surface in shown))
+    columns = list(dict.fromkeys(surface.metric for surface in shown))
+    figure = Figure(figsize=(4.1 * len(columns) + 0.4, 2.0 * len(rows) + 0.6), layout="constrained")
     axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
     for ax in axes.flat:
         ax.set_visible(False)
-    for (row, column), display in displays.items():
-        i, j = rows.index(row), columns.index(column)
+    for surface in shown:
+        i, j = rows.index(surface.condition.data), columns.index(surface.metric)
         ax = axes[i][j]
         ax.set_visible(True)
-        display.plot(ax=ax)
-        ax.set_title(column if i == 0 else "", fontsize=12)
-        ax.set_xlabel(display.column_name if i == len(rows) - 1 else "")
-        ax.set_ylabel(f"{row}\n{display.row_name}" if j == 0 else "")
-    return figure
-
-
-def rank_figure(displays: Sequence[CriticalDifferenceDisplay]) -> Any:
-    """Return critical-difference diagrams, stacked vertically."""
-    heights = [display.height for display in displays]
-    figure = _figure(8.6, sum(heights), layout="constrained")
-    axes = figure.subplots(len(displays), 1, height_ratios=heights, squeeze=False)
-    for ax, display in zip(axes[:, 0], displays, strict=True):
-        display.plot(ax=ax)
+        surface.draw(ax)
+        ax.set_title(metric_heading(surface.metric) if i == 0 else "", fontsize=12)
+        ax.set_xlabel(surface.names[1] if i == len(rows) - 1 else "")
+        ax.set_ylabel(f"{surface.condition.data}\n{surface.names[0]}" if j == 0 else "")
     return figure
 
 
 def difference_figure(
     rows: Sequence[tuple[str, Mapping[str, tuple[float, bool]]]], reference: str, title: str = ""
-) -> Any:
+) -> Figure:
     """Return a figure of the relative differences of methods from a reference, one line for each condition.
 
     Parameters
@@ -198,7 +318,7 @@ def difference_figure(
         Title.
     """
     methods = list(dict.fromkeys(name for _, values in rows for name in values))
-    figure = _figure(8.6, 1.5 + 0.24 * len(rows), layout="constrained")
+    figure = Figure(figsize=(8.6, 1.5 + 0.24 * len(rows)), layout="constrained")
     ax = figure.subplots()
     for position in range(len(rows)):
         ax.axhline(position, color="0.92", lw=0.8, zorder=0)
@@ -221,7 +341,3 @@ def difference_figure(
     figure.suptitle(title, fontsize=11)
     figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9)
     return figure
-
-
-def _figure(width: float, height: float, **options: Any) -> Any:
-    return need("matplotlib.figure", "plot").Figure(figsize=(width, height), **options)

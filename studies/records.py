@@ -5,7 +5,7 @@ kind        content
 ==========  ===========================================================================================
 ``study``   study whose trials are in the file, as in its TOML file
 ``data``    size of a data set
-``trial``   description and key of a trial, status, metrics, error, warnings, times, peak_mib, version
+``trial``   description and key of a trial, status, metrics, error, warnings, times, version
 ==========  ===========================================================================================
 
 Each record is on disk before the next one is written. A killed process leaves at most an incomplete last line, which
@@ -22,12 +22,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from spmld._io import write_error, writing
-from studies.config import Study
-from studies.loading import parse_study
-from studies.record_types import record_problem
+from studies.config import Study, parse_study
 from studies.trial import Trial, trial_key
 
 Record = dict[str, Any]
+_FIELDS = {"study": {"name", "study"}, "data": {"name"}, "trial": {"key", "trial", "status", "metrics"}}
 
 
 class RecordError(ValueError):
@@ -99,7 +98,7 @@ class Records:
 
     def study(self, name: str) -> Study:
         """Return a study of the file."""
-        return parse_study(self.studies[name]["study"], name=name, source=f"study {name}")
+        return parse_study(self.studies[name]["study"], name)
 
     def in_order(self) -> list[Record]:
         """Return all records in an order that does not depend on when trials finished; studies keep their order."""
@@ -276,7 +275,8 @@ def _parse(content: bytes, path: Path) -> list[Record]:
             record = json.loads(line)
         except (ValueError, RecursionError):
             raise RecordError(f"{path} line {number} is not a record: it is not valid JSON") from None
-        if problem := record_problem(record):
-            raise RecordError(f"{path} line {number} is not a record: {problem}")
+        kind = record.get("kind") if isinstance(record, dict) else None
+        if kind not in _FIELDS or not _FIELDS[kind] <= set(record):
+            raise RecordError(f"{path} line {number} is not a record of a study, a data set or a trial")
         records.append(record)
     return records

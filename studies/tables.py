@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from spmld._table import TableCell, TextTable
-from spmld.reports.parts import verdict_cell
-from studies.config import Condition, Corruption, Study
-from studies.plan import choose
-from studies.published import PublishedValue
+from studies.config import Condition, Study
 from studies.records import Records
-from studies.results import Agreement, StudyResult, greater_is_better, group_by
+from studies.results import Agreement, PublishedValue, StudyResult, greater_is_better, group_by
+from studies.runner import choose
 
 _SHORT_NAMES = {
     "ranking_loss": "Rkl",
@@ -32,23 +30,6 @@ _SHORT_NAMES = {
     "brier_score": "Brier score",
     "expected_calibration_error": "ECE",
 }
-
-
-def evaluation_phrase(evaluated_on: str) -> str:
-    """Return the suffix of a heading; empty for results on the test set.
-
-    Examples
-    --------
-    >>> from studies.tables import evaluation_phrase
-    >>> "Ranks" + evaluation_phrase("missing")
-    'Ranks on missing labels'
-    """
-    return {"test": "", "missing": " on missing labels", "audit": " of finding label errors"}[evaluated_on]
-
-
-def file_suffix(evaluated_on: str) -> str:
-    """Return the suffix of file names; empty for results on the test set."""
-    return "" if evaluated_on == "test" else f"_{evaluated_on}"
 
 
 def short_name(metric: str) -> str:
@@ -73,11 +54,6 @@ def format_mean(result: StudyResult | PublishedValue) -> str:
     return format_value(result.mean) + ("" if np.isnan(result.std) else f" ± {format_value(result.std, std=True)}")
 
 
-def tables_of(results: Sequence[StudyResult]) -> dict[tuple[str, Corruption], list[StudyResult]]:
-    """Group results by data set and corruption: one table each."""
-    return group_by(results, lambda result: (result.condition.data, result.condition.corruption))
-
-
 def condition_table(values: Mapping[Condition, Mapping[str, str]], study: Study, *, labels: bool = True) -> TextTable:
     """Return a table with a row for each condition and a column for each method of a study that has a value."""
     methods = [m.name for m in study.methods if any(m.name in texts for texts in values.values())]
@@ -88,15 +64,14 @@ def condition_table(values: Mapping[Condition, Mapping[str, str]], study: Study,
     return TextTable(["data", *(["labels"] if labels else []), "observed", *methods], rows)
 
 
-def result_table(results: Sequence[StudyResult], *, paper: bool = True, title: str = "") -> TextTable:
-    """Return the means of each method at each observed fraction.
+def result_table(results: Sequence[StudyResult]) -> TextTable:
+    """Return the means of each method at each observed fraction, as Tables 2 to 7 of the paper.
 
-    With `paper` it is one of Tables 2 to 7: marks as in the paper, published values and differences in their
-    deviations. Without, cells have the sign and the color of the test against the reference.
+    It has the marks of the paper, the published values, and the differences in their standard deviations.
     """
     metrics = list(dict.fromkeys(result.metric for result in results))
-    with_paper = {result.metric for result in results if paper and result.published is not None}
-    columns = ["Method" if paper else "method", "observed"]
+    with_paper = {result.metric for result in results if result.published is not None}
+    columns = ["Method", "observed"]
     for metric in metrics:
         columns += [metric_heading(metric), *(["paper", "dev."] if metric in with_paper else [])]
     names = list(dict.fromkeys(result.method.name for result in results))
@@ -109,18 +84,12 @@ def result_table(results: Sequence[StudyResult], *, paper: bool = True, title: s
         row: list[Any] = [name, TableCell(condition.observed_text, condition.observed)]
         for metric in metrics:
             result = by_metric.get(metric)
-            row.append(None if result is None else _result_cell(result, paper))
+            row.append(None if result is None else TableCell(format_mean(result), result.mean, result.mark))
             if metric in with_paper:
                 value = None if result is None else result.published
                 row += ["", ""] if result is None or value is None else [format_mean(value), f"{result.deviation:+.1f}"]
         rows.append(row)
-    return TextTable(columns, rows, title)
-
-
-def _result_cell(result: StudyResult, paper: bool) -> TableCell:
-    if paper:
-        return TableCell(format_mean(result), result.mean, result.mark)
-    return verdict_cell(format_mean(result), result.mean, result.test.verdict if result.test else None)
+    return TextTable(columns, rows)
 
 
 def long_table(results: Sequence[StudyResult]) -> TextTable:
@@ -141,7 +110,7 @@ def long_table(results: Sequence[StudyResult]) -> TextTable:
 def agreement_table(agreements: Sequence[Agreement]) -> TextTable:
     """Return the number of values of each method that agree with the paper, and that are better."""
     columns = ["method", "published method", "values", "within two standard deviations", "better than published"]
-    return TextTable(columns, [[a.method, a.published, a.values, a.within, a.better] for a in agreements], "Agreement")
+    return TextTable(columns, [[a.method, a.published, a.values, a.within, a.better] for a in agreements])
 
 
 def choice_table(studies: Sequence[Study], records: Records) -> TextTable:

@@ -21,10 +21,8 @@ from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import evaluate
 from spmld.model_selection import MultilabelStratifiedKFold
-from studies.config import CLEAN, Condition, Corruption, Params
+from studies.config import CLEAN, Condition, Corruption, Params, StudyError
 from studies.data import load
-from studies.memory import peak_memory, reset_peak_memory
-from studies.schema import StudyError
 
 
 @dataclass(frozen=True)
@@ -154,7 +152,6 @@ def attempt(trial: Trial) -> dict[str, Any]:
     """
     record: dict[str, Any] = {"kind": "trial", "key": trial.key, "trial": trial.as_dict(), "status": "ok"}
     record |= {"metrics": {}, "error": None}
-    reset_peak_memory()
     start, worked = time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
         warnings.simplefilter("always")
@@ -166,7 +163,6 @@ def attempt(trial: Trial) -> dict[str, Any]:
     record["warnings"] = sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})
     record["seconds"] = round(time.perf_counter() - start, 3)
     record["cpu_seconds"] = round(time.process_time() - worked, 3)
-    record["peak_mib"] = peak_memory()
     record["version"] = spmld.__version__
     return record
 

@@ -6,11 +6,11 @@ import lzma
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from studies.loading import parse_study
+from studies.config import parse_study
 from studies.trial import Trial
 
 LINEAR = "studies.tests.cases.Linear"
-VARYING = {"seconds", "cpu_seconds", "peak_mib"}
+VARYING = {"seconds", "cpu_seconds"}
 
 
 class Linear(BaseEstimator):
@@ -72,7 +72,7 @@ def make(**changes):
         "methods": [linear(search={"ridge": [1.0, 1e6]}), linear("noisy", fixed={"noise": 0.1})],
         **changes,
     }
-    return parse_study(content, name="tiny", source="tiny.toml")
+    return parse_study(content, "tiny")
 
 
 def comparable(path):

@@ -76,7 +76,7 @@ def test_failures_are_printed_and_set_the_exit_status(cli):
     ("arguments", "message"),
     [
         (["run", "tabels"], "study must be one of"),
-        (["run", "none.toml"], "study file none.toml does not exist"),
+        (["run", "none.toml"], "or an existing .toml file, got 'none.toml'"),
         (["run", "tiny.toml", "--out", "."], "cannot be written"),
         (["report", "none.jsonl"], "none.jsonl cannot be read: No such file"),
         (["report", "tiny.toml"], "tiny.toml line 1 is not a record"),

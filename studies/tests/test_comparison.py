@@ -5,8 +5,8 @@ import pytest
 
 from studies.comparison import compare_methods
 from studies.config import Corruption, StudyError
-from studies.plan import final_trials
 from studies.records import Records
+from studies.runner import final_trials
 from studies.tests.cases import linear, make
 
 SEEDS = list(range(6))

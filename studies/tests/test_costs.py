@@ -2,9 +2,9 @@
 
 import pytest
 
-from studies.costs import compare_costs
-from studies.plan import final_trials, search_trials
+from studies.comparison import compare_costs
 from studies.records import Records
+from studies.runner import final_trials, search_trials
 from studies.tests.cases import linear, make
 
 

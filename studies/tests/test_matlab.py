@@ -4,7 +4,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from studies.matlab import read_mat
+from studies.data import read_mat
 
 
 def cell(features, labels):

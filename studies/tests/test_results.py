@@ -2,11 +2,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from studies.loading import parse_study
-from studies.plan import final_trials
-from studies.published import contradictions, published, published_data
+from studies.config import parse_study
 from studies.records import Records
-from studies.results import agreement, collect_results
+from studies.results import agreement, collect_results, contradictions, published, published_data
+from studies.runner import final_trials
 from studies.tables import long_table, result_table
 from studies.tests.cases import linear, make
 
@@ -83,7 +82,7 @@ def test_without_a_reference_nothing_is_marked():
     assert {result.mark for result in collect_results([tiny], results(tiny, both))} == {"bold", ""}
     content = tiny.as_dict()
     del content["reference"]
-    plain = parse_study(content, name="tiny", source="tiny.toml")
+    plain = parse_study(content, "tiny")
     assert {result.mark for result in collect_results([plain], results(plain, both))} == {""}
 
 

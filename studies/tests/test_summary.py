@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from studies.comparison import CARDINALITY, summarize_methods
 from studies.config import StudyError
-from studies.plan import final_trials
 from studies.records import Records
-from studies.summary import CARDINALITY, summarize_methods
+from studies.runner import final_trials
 from studies.tests.cases import linear, make
 
 METHODS = [linear("a"), linear("b"), linear("oracle", oracle=True)]
@@ -46,7 +46,6 @@ def test_the_best_mean_without_an_oracle_is_bold():
 def test_a_method_without_a_result_has_no_mean():
     summary = summarize_methods(study(), records(leave_out=[("b", 0.7)]))
     assert np.isnan(summary.means["b"]["micro_f1"])
-    assert summary.to_dict()["methods"]["b"] == {"micro_f1": None}
     assert "| b | - |" in summary.markdown()
     assert "| a | **0.300** |" in summary.markdown()
 

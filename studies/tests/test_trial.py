@@ -9,8 +9,7 @@ from sklearn.utils import Bunch
 from spmld.labels import hide_labels
 from spmld.metrics import METRICS, micro_average_precision, ranking_loss
 from studies import trial as module
-from studies.config import Corruption, StudyError
-from studies.schema import is_metric
+from studies.config import Corruption, StudyError, is_metric
 from studies.tests.cases import LINEAR, Memory, tiny
 from studies.trial import Trial, attempt, build, find_estimator, run
 
