@@ -1,12 +1,12 @@
-"""Comparison with the best competitor in each condition, verdicts, and the gap to an oracle."""
+"""Tables of a study: wins and losses, the gap to an oracle, CPU times, and means over conditions."""
 
 import numpy as np
 import pytest
 
-from studies.comparison import compare_methods
+from studies.comparison import CARDINALITY, compare_costs, compare_methods, summarize_methods
 from studies.config import Corruption, StudyError
 from studies.records import Records
-from studies.runner import final_trials
+from studies.runner import final_trials, search_trials
 from studies.tests.cases import linear, make
 
 SEEDS = list(range(6))
@@ -149,3 +149,89 @@ def test_worse_methods_are_on_the_right_for_every_metric():
         (axis,) = compare_methods(own, results(own, ALL), competitors=["bad"]).figure().axes
         ends = [x for markers in axis.collections for x, _ in np.ma.filled(markers.get_offsets(), np.nan)]
         assert side * max(ends, key=abs) > 1.5  # "bad" has nearly three times the value
+
+
+def cost_study():
+    searched = linear("searched", search={"ridge": [1.0, 2.0]})
+    return make(seeds=[0, 1], reference="fixed", methods=[linear("fixed"), searched])
+
+
+def cost_record(trial, seconds, status="ok"):
+    values = {"metrics": {"ranking_loss": 0.1}, "cpu_seconds": seconds, "status": status}
+    return {"kind": "trial", "key": trial.key, "trial": trial.as_dict(), **values}
+
+
+def cost_records(status="ok"):
+    recorded = [cost_record(trial, 3.0 + i) for i, trial in enumerate(search_trials(cost_study()))]
+    for trial in final_trials(cost_study(), Records(recorded)):
+        seconds = {"fixed": 20.0, "searched": 2.0}[trial.method] + 2 * trial.seed
+        recorded.append(cost_record(trial, seconds, status if trial.method == "searched" else "ok"))
+    return Records(recorded)
+
+
+def test_the_cost_is_that_of_the_search_and_one_fit():
+    result = compare_costs(cost_study(), cost_records(), "fixed")
+    ((_, seconds),) = result.seconds.items()
+    assert seconds == {"fixed": 21.0, "searched": 3.0 + 4.0 + 3.0}
+    assert result.ratios("searched") == [pytest.approx(2.1)]
+    assert "fixed needs 2.1 times the CPU time of searched (median; range 2.1 to 2.1)" in result.markdown()
+
+
+def test_costs_of_selected_data_sets():
+    assert compare_costs(cost_study(), cost_records(), "fixed", data=["other"]).seconds == {}
+    assert len(compare_costs(cost_study(), cost_records(), "fixed", data=["planted"]).seconds) == 1
+
+
+def test_methods_without_a_final_fit_are_left_out():
+    result = compare_costs(cost_study(), cost_records(status="failed"), "fixed")
+    assert "searched" not in result.markdown()
+    assert result.ratios("searched") == []
+
+
+METHODS = [linear("a"), linear("b"), linear("oracle", oracle=True)]
+VALUES = {("a", 0.3): 0.2, ("a", 0.7): 0.4, ("b", 0.3): 0.5, ("b", 0.7): 0.3, ("oracle", 0.3): 0.9, ("oracle", 0.7): 1}
+
+
+def summary_study(**changes):
+    return make(**{"methods": METHODS, "observed": [0.3, 0.7], "metrics": ["micro_f1"], **changes})
+
+
+def summary_records(leave_out=()):
+    recorded = []
+    for trial in final_trials(summary_study(), Records()):
+        if (trial.method, trial.observed) in leave_out:
+            continue
+        value = VALUES[trial.method, trial.observed] + (0.1 if trial.seed else -0.1)
+        metrics = {"micro_f1": value, "predicted_cardinality": 4 * value, "true_cardinality": 2.0}
+        content = {"key": trial.key, "trial": trial.as_dict(), "status": "ok", "metrics": metrics}
+        recorded.append({"kind": "trial", **content})
+    return Records(recorded)
+
+
+def test_means_over_conditions_and_masks():
+    summary = summarize_methods(summary_study(), summary_records(), ["micro_f1", CARDINALITY])
+    assert summary.n_conditions == 2
+    assert summary.means["a"] == pytest.approx({"micro_f1": 0.3, CARDINALITY: 0.6})
+    assert summary.means["b"] == pytest.approx({"micro_f1": 0.4, CARDINALITY: 0.8})
+
+
+def test_the_best_mean_without_an_oracle_is_bold():
+    lines = summarize_methods(summary_study(), summary_records(), ["micro_f1", CARDINALITY]).markdown().splitlines()
+    assert lines[0] == "Means over 2 conditions: tiny"
+    assert lines[2] == "| method | micro F1 ↑ | predicted / true labels |"
+    assert lines[4:] == ["| a | 0.300 | 0.600 |", "| b | **0.400** | 0.800 |", "| oracle | 0.950 | 1.900 |"]
+
+
+def test_a_method_without_a_result_has_no_mean():
+    summary = summarize_methods(summary_study(), summary_records(leave_out=[("b", 0.7)]))
+    assert np.isnan(summary.means["b"]["micro_f1"])
+    assert "| b | - |" in summary.markdown()
+    assert "| a | **0.300** |" in summary.markdown()
+
+
+def test_summary_of_selected_data_and_unknown_names():
+    assert summarize_methods(summary_study(), summary_records(), data=["planted"]).n_conditions == 2
+    with pytest.raises(StudyError, match="data set must be one of planted in study tiny, got 'other'"):
+        summarize_methods(summary_study(), summary_records(), data=["other"])
+    with pytest.raises(StudyError, match="metric must be cardinality_ratio or a recorded metric, got 'f1'"):
+        summarize_methods(summary_study(), summary_records(), ["f1"])

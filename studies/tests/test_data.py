@@ -1,9 +1,11 @@
-"""MATLAB files: the layouts of the paper's authors and of candidate labels."""
+"""Data sets of the studies: MATLAB files of the paper's authors and of candidate labels, and the real data."""
 
 import numpy as np
+import pytest
 import scipy.io
 import scipy.sparse as sp
 
+from spmld.datasets import describe
 from studies.data import read_mat
 
 
@@ -55,3 +57,39 @@ def test_sparse_features_and_missing_labels_are_kept(tmp_path):
     data = read_mat(file)
     np.testing.assert_array_equal(data.X_train.toarray(), X.T)
     np.testing.assert_array_equal(data.Y_test, [[1], [np.nan], [0]])
+
+
+@pytest.mark.parametrize("name", ["Business", "Computers", "Education", "Health", "Science", "Social", "Corel5k"])
+def test_data_sets_have_the_sizes_of_table_1(name, real):
+    sizes = {  # features, labels, labels per sample
+        "Business": (438, 30, 1.59),
+        "Computers": (681, 33, 1.5),
+        "Education": (550, 33, 1.46),
+        "Health": (612, 32, 1.66),
+        "Science": (743, 40, 1.45),
+        "Social": (1047, 39, 1.28),
+        "Corel5k": (499, 374, 3.52),
+    }
+    data = real(name)
+    features, labels, cardinality = sizes[name]
+    Y = np.concatenate([data.Y_train, data.Y_test])
+    assert data.X_train.shape[1] == data.X_test.shape[1] == features
+    assert Y.shape[1] == labels
+    assert set(np.unique(Y)) == {0, 1}
+    assert Y.sum(axis=1).mean() == pytest.approx(cardinality, abs=0.01)
+
+
+def test_the_files_have_the_recorded_checksums(load):
+    for name in ("business", "corel5k"):
+        assert load(name).name == name
+    description = describe(load("corel5k"))
+    assert (description.cardinality, description.label_sets) == (pytest.approx(3.522, abs=6e-4), 3175)
+
+
+def test_both_splits_of_corel5k_have_the_same_samples(load):
+    rows = []
+    for data in (load("corel5k"), load("corel5k-mulan")):
+        X = data.X.toarray() if sp.issparse(data.X) else data.X
+        both = np.hstack([X, data.Y]).astype(np.int8)
+        rows.append(both[np.lexsort(both.T)])
+    np.testing.assert_array_equal(*rows)
