@@ -12,15 +12,13 @@ from spmld._table import TextTable
 from spmld.model_selection.statistics import Verdict, holm_correction
 from studies.config import Study, StudyError
 from studies.figures import (
-    Ranking,
     Surface,
     radar_figure,
     radars,
-    rank_figure,
-    rankings,
     surface_figure,
     surfaces,
 )
+from studies.ranks import Ranking, rank_figure, rankings
 from studies.records import Records
 from studies.results import (
     StudyResult,

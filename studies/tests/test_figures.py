@@ -3,16 +3,12 @@
 import numpy as np
 import pytest
 
-from spmld.model_selection.statistics import FriedmanTest
 from studies.config import Condition, Method
 from studies.figures import (
     Radar,
-    Ranking,
     Surface,
     radar_figure,
     radars,
-    rank_figure,
-    rankings,
     surface_figure,
     surfaces,
 )
@@ -82,40 +78,3 @@ def test_surfaces_are_in_a_grid():
     assert [label.get_text() for label in last.get_yticklabels()] == ["$10^{-1}$", "0.05"]
     assert (first.get_title(), first.get_xlabel(), first.get_ylabel()) == ("COV ↓", "", "d\nrows")
     assert (last.get_title(), last.get_xlabel(), last.get_ylabel()) == ("", "columns", "e\nrows")
-
-
-def test_methods_are_ranked_over_data_sets():
-    study, records = recorded("tables", methods=THREE, data=["planted", "emotions"], reference="c", seeds=[0])
-    (ranking,) = (r for r in rankings(collect_results([study], records), "c") if r.metric == "ranking_loss")
-    assert (ranking.names, ranking.highlight, ranking.ranks.n) == (["a", "b", "c"], "c", 2)
-    np.testing.assert_array_equal(ranking.ranks.means, [1, 2, 3])
-
-
-def test_one_data_set_is_not_enough_for_a_ranking():
-    study, records = recorded("tables", methods=THREE)
-    assert rankings(collect_results([study], records), None) == []
-
-
-def ranked(means, difference, highlight=None):
-    ranks = FriedmanTest(np.array(means), 5.0, 0.01, difference, 6)
-    return Ranking("coverage", 0.3, "30%", list("abcd")[: len(means)], ranks, highlight)
-
-
-@pytest.mark.parametrize(
-    ("means", "difference", "bars"),
-    [
-        ([1, 2, 3, 4], 1.0, [(1, 2), (2, 3), (3, 4)]),
-        ([4, 1, 2.5, 2], 1.5, [(1, 2.5), (2.5, 4)]),
-        ([1, 2, 3], 5, [(1, 3)]),
-        ([1, 2, 3], 0.5, []),
-    ],
-)
-def test_bars_join_methods_without_significant_difference(means, difference, bars):
-    assert ranked(means, difference).bars() == bars
-
-
-def test_the_diagram_names_all_methods():
-    figure = rank_figure([ranked([1.2, 3.0, 2.0, 3.8], 1.0, "b")])
-    texts = [text.get_text() for text in figure.axes[0].texts]
-    expected = {"a  1.20", "c  2.00", "3.00  b", "3.80  d", "COV ↓, 30% observed", "critical difference 1.00"}
-    assert expected <= set(texts)
