@@ -63,12 +63,12 @@ bench: .venv/bench ## print speed and memory ratios
 docs: .venv/docs ## the documentation site with its gallery, into docs/_build/html
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
-reproduce: .venv/test ## the paper's tables and figures, into docs/results (hours; resumes after an interruption; set SPMLD_DATA)
-	$(BIN)/spmld reproduce run $(STUDIES) --out records/results.jsonl.xz --jobs $(JOBS)
-	$(BIN)/spmld reproduce report records/results.jsonl.xz --out docs/results
+reproduce: .venv/test ## the paper's tables and figures, into studies/docs/results (hours; resumes after an interruption; set SPMLD_DATA)
+	$(BIN)/python -m studies run $(STUDIES) --out studies/records/results.jsonl.xz --jobs $(JOBS)
+	$(BIN)/python -m studies report studies/records/results.jsonl.xz --out studies/docs/results
 
 clean: ## remove the environment and what was written
-	rm -rf .venv .venv-oldest docs/_build docs/gallery docs/api docs/api.rst demo .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .coverage* dist
+	rm -rf .venv .venv-oldest docs/_build docs/gallery docs/api docs/api.rst docs/studies demo .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .coverage* dist
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -15,9 +15,9 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from spmld.audit import find_label_issues
-from spmld.datasets import fetch_dataset
 from spmld.labels import corrupt_labels, hide_labels
-from spmld.studies.auditors import label_quality
+from studies.data import load
+from studies.methods import label_quality
 
 NAMES = ("emotions", "enron", "medical", "business")
 KINDS = {"permute": 0.3, "swap": 0.4, "drop": 0.4, "flip": 0.03}
@@ -37,7 +37,7 @@ def main(names=NAMES):
     print(f"{'data':<10}{'kind':<8}{'audit':>9}" + "".join(f"{word:>9}" for word in METHODS))
     rows = []
     for name in names:
-        data = fetch_dataset(name)
+        data = load(name)
         for kind, rate in KINDS.items():
             rows.append(np.mean([precisions(data, kind, rate, seed) for seed in SEEDS], axis=0))
             print(f"{name:<10}{kind:<8}{format_row(rows[-1])}", flush=True)

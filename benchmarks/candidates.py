@@ -16,10 +16,10 @@ from sklearn.model_selection import KFold
 
 from spmld import MaskedLogistic, SelfPacedEnsemble
 from spmld._table import TextTable
-from spmld.datasets import fetch_dataset
 from spmld.estimators import FeatureScaler
 from spmld.metrics import log_loss, ranking_loss
 from spmld.model_selection import cross_fit, make_folds
+from studies.data import load
 
 PUBLISHED = {
     "emotions": {3: 0.162, 4: 0.170, 5: 0.205},
@@ -44,7 +44,7 @@ def tuned_logistic(X, Y):
 
 def run(name, k, n_folds):
     """Return the ranking losses of the folds: of the ensemble and of logistic regression."""
-    data = fetch_dataset(name)
+    data = load(name)
     losses = []
     for i, (train, test) in enumerate(KFold(N_FOLDS, shuffle=True, random_state=0).split(data.Y)):
         if i == n_folds:

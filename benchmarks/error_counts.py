@@ -15,8 +15,8 @@ import numpy as np
 
 from spmld._table import TextTable
 from spmld.audit import find_label_issues
-from spmld.datasets import fetch_dataset
 from spmld.labels import corrupt_labels, hide_labels
+from studies.data import load
 
 NAMES = ("business", "computers", "education", "emotions", "enron", "medical")
 KINDS = {"none": 0.0, "permute": 0.3, "swap": 0.4, "drop": 0.4, "flip": 0.03}
@@ -28,7 +28,7 @@ def main(names=NAMES):
     warnings.simplefilter("ignore")
     rows, covered = [], []
     for name in names:
-        data = fetch_dataset(name)
+        data = load(name)
         for kind in KINDS:
             results = np.array([audit(data, kind, seed) for seed in SEEDS])
             observed, wrong, lower, upper, found = results.mean(axis=0)

@@ -11,10 +11,11 @@ import time
 import numpy as np
 
 from spmld import GLOCAL, SPMLD
-from spmld.datasets import find_file, read_mat
+from spmld.datasets import find_file
 from spmld.labels import hide_labels
 from spmld.metrics import ranking_loss
-from spmld.studies.released import ReleasedGLOCAL, ReleasedSPMLD
+from studies.data import read_mat
+from studies.released import ReleasedGLOCAL, ReleasedSPMLD
 
 METHODS = {"GLOCAL()": GLOCAL, "SPMLD()": SPMLD, "SPMLD.paper()": SPMLD.paper}
 RELEASED = {"ReleasedGLOCAL()": ReleasedGLOCAL, "ReleasedSPMLD()": ReleasedSPMLD}

@@ -14,10 +14,10 @@ import time
 import numpy as np
 
 from spmld import MaskedLogistic, SelfPacedEnsemble
-from spmld.datasets import fetch_dataset
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import ranking_loss
 from spmld.model_selection import MultilabelStratifiedKFold
+from studies.data import load
 
 DATA = ("emotions", "medical", "enron", "business", "computers", "education")
 CASES = [("none", 0.0, 0.3), ("none", 0.0, 0.7)]
@@ -47,7 +47,7 @@ def main():
     print("data        corruption observed  tuned   ensemble 1.0     0.9     0.8     oracle  seconds")
     for name in sys.argv[1:] or DATA:
         try:
-            data = fetch_dataset(name)
+            data = load(name)
         except ConnectionError as error:
             return print(error)
         train, test = next(MultilabelStratifiedKFold(3, random_state=0).split(data.X_train, data.Y_train))

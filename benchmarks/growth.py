@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.growth`` fits MaskedLogistic and five iterations of SPMLD to generated sparse data. One size at a
 time is multiplied by up to 4: samples, features, labels, latent labels, and the fraction of observed entries. It prints
-the exponents of power laws, and draws the run times to ``docs/_static/growth.svg``. Run times are CPU seconds.
+the exponents of power laws, and draws the run times to ``studies/docs/growth.svg``. Run times are CPU seconds.
 """
 
 import resource
@@ -17,7 +17,7 @@ from benchmarks.observed import make_data
 from spmld import SPMLD, MaskedLogistic
 from spmld.labels import LabelWarning
 
-FIGURE = Path(__file__).parents[1] / "docs" / "_static" / "growth.svg"
+FIGURE = Path(__file__).parents[1] / "studies" / "docs" / "growth.svg"
 BASE = {"samples": 20_000, "features": 20_000, "labels": 200, "latent labels": 10, "observed": 0.02}
 FACTORS = (1, 2, 4)
 

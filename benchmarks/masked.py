@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.ratios import fastest_time, record
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
-from spmld.datasets import fetch_dataset
 from spmld.labels import LabelWarning, hide_labels
+from studies.data import load
 
 C = 1.0
 
@@ -48,7 +48,7 @@ def fastest(fit, X, Y, *args, **options):
 def main():
     for name in ("education", "corel5k"):
         try:
-            data = fetch_dataset(name)
+            data = load(name)
         except ConnectionError as error:
             print(f"skipped: {error}")
             return
@@ -76,7 +76,7 @@ def compare_costs():
     """Print the times of SPMLD and SelfPacedEnsemble on Business with 30 % of the labels observed."""
     warnings.simplefilter("ignore", LabelWarning)
     try:
-        data = fetch_dataset("business")
+        data = load("business")
     except ConnectionError as error:
         return print(f"skipped: {error}")
     X, Y = sp.csr_array(data.X_train), hide_labels(data.Y_train, observed_fraction=0.3, random_state=0)

@@ -23,10 +23,10 @@ from benchmarks.review import make_data, queue_order
 from spmld import SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.audit import find_label_issues
-from spmld.datasets import fetch_dataset
 from spmld.labels import corrupt_labels
 from spmld.metrics import micro_f1, ranking_loss
 from spmld.review import update_issues
+from studies.data import load
 
 NAMES = ("emotions", "medical", "business")
 KINDS = (("flip", 0.05), ("flip", 0.2), ("swap", 0.2))
@@ -40,7 +40,7 @@ def main(names=NAMES):
     warnings.simplefilter("ignore")
     tables = {"ranking loss": [], "micro F1": [], f"wrong entries among the next {DECISIONS}": []}
     for name in names:
-        data = fetch_dataset(name)
+        data = load(name)
         for kind, fraction in KINDS:
             results = np.mean([simulate(data, kind, fraction, seed) for seed in SEEDS], axis=0)
             parts = results[: len(METHODS)], results[len(METHODS) : 2 * len(METHODS)], results[2 * len(METHODS) :]

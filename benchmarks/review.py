@@ -31,11 +31,11 @@ import numpy as np
 from spmld import MaskedLogistic
 from spmld._table import TextTable
 from spmld.audit import find_label_issues
-from spmld.datasets import fetch_dataset
 from spmld.estimators import FeatureScaler
 from spmld.labels import corrupt_labels
 from spmld.metrics import micro_f1, ranking_loss
 from spmld.review import make_queue, update_issues
+from studies.data import load
 
 NAMES = ("business", "education", "emotions", "enron", "medical")
 KINDS = {"swap": 0.4, "drop": 0.4, "flip": 0.05}
@@ -54,7 +54,7 @@ def main(names=NAMES):
     curves, rows = {}, []
     for kind in KINDS:
         for name in names:
-            data = fetch_dataset(name)
+            data = load(name)
             curves[name, kind] = np.mean([simulate(data, kind, seed) for seed in SEEDS], axis=0)
             rows.append([name, kind, *needed(curves[name, kind])])
             print(name, kind, *(f"{value:.3f}" for value in rows[-1][2:]), flush=True)

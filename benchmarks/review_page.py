@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from tests.reports.browser import CHROMIUM, Browser
 
 from spmld._table import TextTable
 from spmld.audit import find_label_issues
@@ -29,6 +28,7 @@ from spmld.review import (
     make_queue,
     update_issues,
 )
+from tests.reports.browser import CHROMIUM, Browser
 
 N_SAMPLES, N_FEATURES, N_LABELS, N_ENTRIES, N_KEYS = 2500, 200, 8, 10_000, 500
 CLOCK = """

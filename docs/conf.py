@@ -1,6 +1,7 @@
 """Sphinx configuration. ``make docs`` builds the site in docs/_build/html."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import names  # noqa: E402
 import spmld  # noqa: E402
 
 (FOLDER / "api.rst").write_text(names.page(), encoding="utf-8")
+# The pages of the study are next to its code; Sphinx reads files of this folder only.
+shutil.copytree(FOLDER.parent / "studies" / "docs", FOLDER / "studies", dirs_exist_ok=True)
 
 project, author, copyright = "spmld", "The spmld developers", "The spmld developers"
 version = release = spmld.__version__
@@ -78,6 +81,9 @@ def link_to_pages(app, docname, source):
     """Replace links to files of the repository by links to the pages that show them."""
     if docname in ("changelog", "contributing", "security"):
         source[0] = (FOLDER.parent / f"{docname.upper()}.md").read_text(encoding="utf-8").replace("](docs/", "](")
+    source[0] = re.sub(r"\]\((\.\./)?studies/docs/", "](studies/", source[0]).replace("](../../docs/", "](../")
+    if docname.startswith("studies/"):
+        source[0] = source[0].replace("](../../SECURITY.md)", "](../security.md)")
     source[0] = re.sub(r"\]\((\.\./[A-Z]+\.md)\)", lambda match: f"]({PAGES[match[1]]})", source[0])
     source[0] = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](gallery/\1.rst)", source[0])
 

@@ -56,15 +56,14 @@ PUBLIC = {
         "list_datasets dataset_info DatasetInfo RemoteFile fetch_dataset fetch_files find_file join_split "
         "read_csv write_csv read_parquet write_parquet read_excel read_jsonl read_folder "
         "read_arff write_arff read_libsvm write_libsvm write_xc "
-        "read_mat read_npz write_npz read_openml",
+        "read_npz write_npz read_openml",
     ),
     "spmld.preprocessing": ("Encoding of tables", "TableEncoder"),
     "spmld.persistence": ("Model files and linear predictors", "Checkpoint ModelFileError linear_predictor Linear"),
     "spmld.inspection": ("Explanations", "Explanation TopFeatures"),
     "spmld.plotting": (
         "Display objects",
-        "PacingDisplay ObjectiveDisplay CorrelationDisplay ReliabilityDisplay RadarDisplay SurfaceDisplay "
-        "CriticalDifferenceDisplay",
+        "PacingDisplay ObjectiveDisplay CorrelationDisplay ReliabilityDisplay",
     ),
     "spmld.reports": ("HTML reports", "model_report comparison_report"),
     "spmld.review": (
@@ -76,14 +75,6 @@ PUBLIC = {
     ),
 }
 """Title and names of each module, in the order of the page."""
-
-STUDIES = """
-Studies: ``spmld.studies``
---------------------------
-
-``spmld.studies`` runs the experiments of the paper and the benchmark tracks. It is used through the command
-``spmld reproduce``; see :doc:`reproduce`. It is not part of the public interface and may change at any time.
-"""
 
 
 def page() -> str:
@@ -99,4 +90,4 @@ def page() -> str:
         head = f"{title}: ``{module}``"
         parts += [head, "-" * len(head), "", f".. currentmodule:: {module}", "", ".. autosummary::"]
         parts += ["   :toctree: api", "   :nosignatures:", "", *(f"   {name}" for name in names.split()), ""]
-    return "\n".join(parts) + STUDIES
+    return "\n".join(parts)

@@ -14,7 +14,7 @@ DEFAULT = re.compile(r"^ *([\w, ]+) : .*\bdefault=(.+?)$", re.MULTILINE)
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(spmld.__path__, "spmld.")
-    if not re.search(r"\.(cli|dask|studies|mat_converter|__main__)\b", module.name)
+    if not re.search(r"\.(cli|dask|__main__)\b", module.name)
 ]
 
 

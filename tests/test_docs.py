@@ -13,13 +13,14 @@ import pytest
 import spmld
 
 ROOT = Path(__file__).parents[1]
-DOCS = sorted((ROOT / "docs").glob("*.md"))
+DOCS = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "studies" / "docs").glob("*.md"))]
 # The tutorials start from files; see tests/journeys/test_tutorials.py.
 WITHOUT_FILES = [path for path in DOCS if not path.name.startswith("tutorial_")]
 TEXTS = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *WITHOUT_FILES)}
 LINKED = [
     *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")),
     *sorted(ROOT.glob("docs/**/*.md")),
+    *sorted(ROOT.glob("studies/**/*.md")),
 ]
 
 
@@ -112,8 +113,8 @@ def names_of_api_reference():
 
 PUBLIC = names_of_api_reference()
 NAMES = [(module, name) for module, names in PUBLIC.items() for name in names]
-# Programs, the internal mathematics, and the experiments of the paper are not part of the public interface.
-NOT_PUBLIC = {"spmld.cli", "spmld.core", "spmld.demo", "spmld.studies"}
+# Programs and the internal mathematics are not part of the public interface.
+NOT_PUBLIC = {"spmld.cli", "spmld.core", "spmld.demo"}
 
 
 def test_api_reference_lists_every_public_module():

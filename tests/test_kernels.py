@@ -44,10 +44,10 @@ REAL = """
 import sys
 import numpy as np
 from spmld import SPMLD
-from spmld.datasets import load_dataset
+from studies.data import load
 from spmld.labels import hide_labels
 
-data = load_dataset(sys.argv[2])
+data = load(sys.argv[2])
 Y = hide_labels(data.Y, 0.5, random_state=0)
 np.savez(sys.argv[1], scores=SPMLD(random_state=0).fit(data.X, Y).decision_function(data.X))
 """

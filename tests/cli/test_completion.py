@@ -26,7 +26,7 @@ def test_completion_script_of_each_documented_shell(shell):
 @pytest.mark.parametrize(
     ("typed", "word", "expected"),
     [
-        ("spmld repr", 1, "reproduce"),
+        ("spmld repo", 1, "report"),
         ("spmld predict --prob", 2, "--probabilities"),
         ("spmld fit --method maskedl", 3, "MaskedLogistic"),
     ],

@@ -83,7 +83,6 @@ def test_convert_overwrites_only_with_force(spmld):
         (["describe", "absent"], 2, "spmld: absent is neither an existing file nor a data set"),
         (["describe", "empty.arff"], 2, "spmld: empty.arff is empty, expected an ARFF file"),
         (["describe", "bytes.csv"], 2, "spmld: bytes.csv is not utf-8 text"),
-        (["describe", "wrong.mat"], 2, "spmld: wrong.mat cannot be read as a MATLAB file"),
         (["describe", "songs.npz", "--prefix", "y"], 2, "spmld: songs.npz is read as npz, which accepts no options"),
         (["describe", "songs.npz", "--figure", "songs.doc"], 2, 'spmld: unknown file extension ".doc" of songs.doc'),
         (["convert", "songs.npz", "songs.svm"], 2, "spmld: LIBSVM cannot store the label 'calm'"),
@@ -99,7 +98,7 @@ def test_convert_overwrites_only_with_force(spmld):
     ],
 )
 def test_errors_are_one_line_without_a_traceback(args, status, message, spmld):
-    for name, content in {"empty.arff": b"", "bytes.csv": b"caf\xe9,1\n", "wrong.mat": b"not matlab"}.items():
+    for name, content in {"empty.arff": b"", "bytes.csv": b"caf\xe9,1\n"}.items():
         Path(name).write_bytes(content)
     exit_status, out, err = spmld(*args)
     assert (exit_status, out) == (status, "")
@@ -110,24 +109,25 @@ def test_errors_are_one_line_without_a_traceback(args, status, message, spmld):
 
 
 def test_fetch_without_network_exits_with_1(spmld, monkeypatch):
-    file = registry.RemoteFile("http://127.0.0.1:9/songs.mat", None)
+    file = registry.RemoteFile("http://127.0.0.1:9/songs.xml", None)
     info = registry.DatasetInfo("songs", "", 2, 1, 1, 2, (file,), "", "")
     monkeypatch.setitem(registry._REGISTRY, "songs", info)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     status, out, err = spmld("fetch", "songs")
     assert (status, out) == (1, "")
-    assert "Save http://127.0.0.1:9/songs.mat in a folder, and set the environment variable SPMLD_DATA" in err
+    assert "Save http://127.0.0.1:9/songs.xml in a folder, and set the environment variable SPMLD_DATA" in err
 
 
 def test_fetch_prints_paths_and_warns_of_other_checksums(spmld, tmp_path, monkeypatch):
-    (tmp_path / "Business.mat").write_bytes(b"something else")
+    for name in ("emotions-train.arff", "emotions-test.arff", "emotions.xml"):
+        (tmp_path / name).write_bytes(b"something else")
     monkeypatch.setenv("SPMLD_DATA", str(tmp_path))
-    status, out, err = spmld("fetch", "business", "--json")
+    status, out, err = spmld("fetch", "emotions", "--json")
     assert status == 0
-    assert json.loads(out)[0]["file"] == str(tmp_path / "Business.mat")
+    assert json.loads(out)[0]["file"] == str(tmp_path / "emotions-train.arff")
     assert json.loads(out)[0]["checksum"] == "differs"
-    assert f"spmld: warning: {tmp_path / 'Business.mat'} differs from the file in the registry" in err
-    assert "please cite Ueda" in err
+    assert f"spmld: warning: {tmp_path / 'emotions-train.arff'} differs from the file in the registry" in err
+    assert "please cite Trohidis" in err
 
 
 @pytest.mark.parametrize("args", [[], ["list"], ["fetch"], ["describe"], ["convert"]])

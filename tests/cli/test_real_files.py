@@ -104,10 +104,7 @@ def test_report_and_info(emotions):
     assert "cut.skops" in fail(emotions, "report", "emotions", "--model", "cut.skops", "-o", "other.html")
 
 
-def test_data_and_reproduce(emotions):
+def test_data(emotions):
     assert "emotions" in succeed(emotions, "data", "list")
     assert "391" in succeed(emotions, "data", "describe", "emotions")
-    succeed(emotions, "reproduce", "run", "smoke", "--out", "r.jsonl")
-    assert "conditions: better in" in succeed(emotions, "reproduce", "table", "r.jsonl")
-    assert "nothing.jsonl" in fail(emotions, "reproduce", "table", "nothing.jsonl")
     assert "nowhere" in fail(emotions, "data", "describe", "nowhere")

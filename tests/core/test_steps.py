@@ -14,7 +14,7 @@ from spmld.core.losses import LOSSES
 from spmld.core.problem import set_rows, set_W
 from spmld.core.steps import UpdateU, UpdateV, UpdateW
 from spmld.core.terms import Correlation, Coupling, Ridge
-from spmld.studies.released import ReleasedCorrelation, ReleasedCoupling, RowNormRidge
+from studies.released import ReleasedCorrelation, ReleasedCoupling, RowNormRidge
 
 from .cases import difference, make_case
 

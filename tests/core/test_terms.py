@@ -8,7 +8,7 @@ import pytest
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Problem, set_rows, set_W
 from spmld.core.terms import Correlation, Coupling, Ridge
-from spmld.studies.released import ReleasedCorrelation, ReleasedCoupling, RowNormRidge
+from studies.released import ReleasedCorrelation, ReleasedCoupling, RowNormRidge
 
 from .cases import difference, make_case
 

@@ -8,7 +8,7 @@ from spmld import GLOCAL, SPMLD
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, LandmarkFeatures
 from spmld.labels import hide_labels
-from spmld.studies.released import ReleasedGLOCAL, ReleasedSPMLD
+from studies.released import ReleasedGLOCAL, ReleasedSPMLD
 
 torch = pytest.importorskip("torch", reason="needs the extra torch")
 

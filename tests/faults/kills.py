@@ -18,11 +18,8 @@ from spmld.cli import main
 from spmld.datasets import Dataset, make_planted, write_csv
 from spmld.persistence import Checkpoint
 from spmld.review import DecisionStore, ReviewServer
-from spmld.studies import run_study
-from spmld.studies import runner as study_runner
 from tests.faults.processes import KILLED, count, counted, start, wait
 from tests.review.cases import make_session, send
-from tests.studies.studies import comparable, linear, make
 
 # The modules that the commands import, so that the forked processes start at once.
 for module in ("click", "rich.table", "pandas", "skops.io", "spmld.cli.group", "spmld.cli.fit", "spmld.cli.tune"):
@@ -75,26 +72,7 @@ class Tune(_Command):
     arguments = ("tune", DATA, "--method", "MaskedLogistic", "--trials", "12", "--metric", "ranking_loss")
 
 
-class Study:
-    """A study; its result is the file of records."""
-
-    def prepare(self, folder):
-        pass
-
-    def run(self):
-        attempt = study_runner.attempt
-        study_runner.attempt = lambda trial: (count("work"), attempt(trial))[1]
-        run_study(make(seeds=list(range(10)), methods=[linear(search={"ridge": [1.0, 1e6]})]), Path("records.jsonl.xz"))
-
-    def result(self, folder):
-        assert not (folder / "records.jsonl.xz.journal").exists()
-        return comparable(folder / "records.jsonl.xz")
-
-    def check(self, result, expected):
-        assert result == expected
-
-
-RESUMED = {"fit": Fit, "tune": Tune, "study": Study}
+RESUMED = {"fit": Fit, "tune": Tune}
 
 
 def kill_resumed(name, n_kills, seed):

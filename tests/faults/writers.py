@@ -17,7 +17,6 @@ from spmld.datasets import Dataset, make_planted, write_dataset
 from spmld.model_selection import tune
 from spmld.persistence import Checkpoint
 from spmld.review import Decision, DecisionStore
-from spmld.studies import RecordWriter, read_records
 from tests.faults.disks import limited_files, respect_permissions
 
 KB = 20
@@ -71,16 +70,6 @@ def _decisions(folder):
     return [key for key in keys if " of 0 " in key]
 
 
-def _record(name):
-    def write(folder, seed):
-        with RecordWriter(folder / name) as file:
-            for i in range(1 + 400 * seed):
-                file.append({"kind": "data", "name": f"{seed}-{i}", "samples": 1, "features": 1, "labels": i})
-            file.put_in_order()
-
-    return write, lambda folder: {key for key in read_records(folder / name).data if key.startswith("0-")}
-
-
 def _search(folder, seed):
     data = _data(seed, n=60)
     space = {"alpha": (0.1, 10.0, "log")}
@@ -101,8 +90,6 @@ WRITERS = {
     "predicted.csv": (_predict, lambda folder: (folder / "predicted.csv").read_bytes()),
     "checkpoint": (_checkpoint, lambda folder: sorted((folder / "checkpoint").glob("fit-*.skops"))),
     "review.sqlite": (_decide, _decisions),
-    "records.jsonl": _record("records.jsonl"),
-    "records.jsonl.xz": _record("records.jsonl.xz"),
     "study.db": (_search, _study),
 }
 

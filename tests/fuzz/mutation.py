@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 
 import spmld
@@ -23,9 +22,8 @@ ANNOTATION = f'{{"completed_by": {{"email": "ann"}}, "updated_at": "2026-01-01T0
 TEXTS = {
     "lines.decisions.jsonl": f"{DECISION}\n{DECISION}\n",
     "tasks.decisions.json": f'[{{"data": {{"key": "a1", "label": "sad"}}, "annotations": [{ANNOTATION}]}}]',
-    "lines.records.jsonl": '{"kind": "data", "name": "tiny", "samples": 9, "features": 2, "labels": 3}\n',
 }
-"""Files of decisions and of records."""
+"""Files of decisions."""
 
 
 def _data(sparse):
@@ -50,16 +48,13 @@ def seeds():
         frame = spmld.datasets.frames.to_frame(_data(False))
         frame.to_excel(Path(folder, "table.xlsx"), index=False)
         frame.to_json(Path(folder, "table.jsonl"), orient="records", lines=True)
-        pair = np.empty((1, 2), dtype=object)
-        pair[0, 0], pair[0, 1] = _data(False).X.T, _data(False).Y.T
-        scipy.io.savemat(Path(folder, "split.mat"), {"train": pair, "test": pair})
         for name, data in (("dense.skops", _data(False)), ("sparse.skops", _data(True))):
             model = spmld.MLkNN(n_neighbors=2) if name.startswith("sparse") else spmld.MaskedLogistic()
             spmld.save(model.fit(data.X, data.Y), Path(folder, name))
         tags = frame.drop(columns=[name for name in frame if name.startswith("label_")])
         tags["tags"] = ["calm; sad", "sad", "", "loud"] * 3
         tags.to_csv(Path(folder, "table.tags.csv"), index=False)
-        for name in ("table.tags.csv", "table.xlsx", "table.jsonl", "split.mat", "dense.skops", "sparse.skops"):
+        for name in ("table.tags.csv", "table.xlsx", "table.jsonl", "dense.skops", "sparse.skops"):
             contents[name] = Path(folder, name).read_bytes()
     return contents | {name: text.encode() for name, text in TEXTS.items()}
 

@@ -17,7 +17,6 @@ import numpy as np
 import spmld
 from spmld.datasets import read_dataset
 from spmld.review import read_decisions
-from spmld.studies import read_records
 from tests.fuzz.mutation import make_case
 
 SECONDS, MEMORY = 60, 6 * 2**30
@@ -62,8 +61,6 @@ def _read(path):
             model.predict_proba(np.zeros((2, model.n_features_in_)))
     elif ".decisions." in path.name:
         read_decisions(path)
-    elif ".records." in path.name:
-        read_records(path)
     else:
         read_dataset(path, **({"tags": "tags"} if ".tags." in path.name else {}))
 

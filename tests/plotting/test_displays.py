@@ -1,4 +1,4 @@
-"""Displays show the numbers of fits and comparisons, and raise errors if there are none."""
+"""Displays show the numbers of fits, and raise errors if there are none."""
 
 import numpy as np
 import pytest
@@ -7,15 +7,11 @@ from sklearn.calibration import calibration_curve
 from spmld import GLOCAL, SPMLD, MaskedLogistic, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
-from spmld.model_selection.statistics import FriedmanTest
 from spmld.plotting import (
     CorrelationDisplay,
-    CriticalDifferenceDisplay,
     ObjectiveDisplay,
     PacingDisplay,
-    RadarDisplay,
     ReliabilityDisplay,
-    SurfaceDisplay,
 )
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -136,53 +132,6 @@ def test_estimators_without_the_attribute_raise(display, message):
 def test_bins_are_checked():
     with pytest.raises(ValueError, match="n_bins must be an integer of at least 1, got 0"):
         ReliabilityDisplay.from_predictions([[1, 0]], [[0.5, 0.5]], n_bins=0)
-
-
-SCORES = {"a": {"ranking_loss": 0.1, "macro_f1": 0.3}, "b": {"ranking_loss": 0.2, "macro_f1": 0.5}}
-
-
-def test_the_lowest_loss_is_the_best_in_a_radar_chart():
-    display = RadarDisplay.from_scores(SCORES, highlight="b")
-    lines = {line.get_label(): line.get_ydata() for line in display.ax_.lines}
-    np.testing.assert_allclose(lines["a"][:2], [1.0, 0.15])
-    np.testing.assert_allclose(lines["b"][:2], [0.15, 1.0])
-
-
-def test_bars_join_methods_without_significant_difference():
-    def bars(means, difference):
-        ranks = FriedmanTest(np.array(means), 0.0, 1.0, difference, 5)
-        return CriticalDifferenceDisplay(ranks, range(len(means))).bars()
-
-    assert bars([1, 2, 3, 4], 1.0) == [(1, 2), (2, 3), (3, 4)]
-    assert bars([4, 1, 2.5, 2], 1.5) == [(1, 2.5), (2.5, 4)]
-    assert bars([1, 2, 3], 5) == [(1, 3)]
-    assert bars([1, 2, 3], 0.5) == []
-
-
-def test_a_surface_shows_its_values_and_names():
-    values = np.arange(6.0).reshape(2, 3)
-    display = SurfaceDisplay(values, [0.1, 0.05], [1, 2, 3], "rows", "columns").plot()
-    np.testing.assert_array_equal(drawn(display.ax_), values)
-    assert (display.ax_.get_ylabel(), display.ax_.get_xlabel()) == ("rows", "columns")
-
-
-@pytest.mark.parametrize(
-    ("make_display", "message"),
-    [
-        (lambda: RadarDisplay({"a": {"x": 1}, "b": {"y": 1}}), "values must have the same metrics"),
-        (lambda: RadarDisplay.from_scores(SCORES, ["coverage"]), "got a without coverage"),
-        (lambda: RadarDisplay.from_scores(SCORES, highlight="z"), "highlight must be one of a, b, got 'z'"),
-        (lambda: RadarDisplay.from_scores(SCORES, ax=plt.subplots()[1]), "ax must be polar axes, got rectilinear"),
-        (lambda: SurfaceDisplay([[1, 2]], [1], [1]), r"values must have shape \(1, 1\), .* got shape \(1, 2\)"),
-        (
-            lambda: CriticalDifferenceDisplay.from_scores([[1, 2]], "ab", greater_is_better=True),
-            "at least two data sets",
-        ),
-    ],
-)
-def test_invalid_arguments_raise(make_display, message):
-    with pytest.raises(ValueError, match=message):
-        make_display()
 
 
 def test_a_dollar_sign_in_a_name_does_not_start_a_formula():

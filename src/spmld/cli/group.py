@@ -20,7 +20,6 @@ _COMMANDS = {
     "next": "Rank the samples to label next.",
     "report": "Write an HTML report on a model or a comparison.",
     "data": "List, fetch, describe and convert data sets.",
-    "reproduce": "Run studies and print their tables and figures.",
     "demo": "Predict, audit and complete tags of generated song reviews.",
     "info": "Print versions and devices, or the content of a model file.",
 }

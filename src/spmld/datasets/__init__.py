@@ -7,7 +7,6 @@ from spmld.datasets.fetch import fetch_dataset, fetch_files, find_file, load_dat
 from spmld.datasets.files import read_dataset, write_dataset
 from spmld.datasets.frames import from_frame
 from spmld.datasets.libsvm import read_libsvm, write_libsvm, write_xc
-from spmld.datasets.matlab import read_mat
 from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.openml import read_openml
 from spmld.datasets.planted import make_planted
@@ -57,7 +56,6 @@ __all__ = [
     "read_folder",
     "read_jsonl",
     "read_libsvm",
-    "read_mat",
     "read_npz",
     "read_openml",
     "read_parquet",

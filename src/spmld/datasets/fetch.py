@@ -3,7 +3,6 @@
 import hashlib
 import os
 import warnings
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from spmld._validation import did_you_mean
 from spmld.datasets.arff import read_arff
 from spmld.datasets.dataset import Dataset, join_split
 from spmld.datasets.files import check_options, read_dataset
-from spmld.datasets.matlab import read_mat
 from spmld.datasets.openml import read_openml
 from spmld.datasets.registry import DatasetInfo, RemoteFile, dataset_info, list_datasets
 
@@ -33,8 +31,8 @@ def find_file(name: str) -> Path:
 
     Examples
     --------
-    >>> find_file("business.mat")  # doctest: +SKIP
-    PosixPath('data/Business.mat')
+    >>> find_file("emotions.xml")  # doctest: +SKIP
+    PosixPath('data/emotions.xml')
     """
     folder = os.environ.get("SPMLD_DATA")
     if not folder:
@@ -88,7 +86,11 @@ def fetch_files(name: str, *, progress: bool = False) -> list[Path]:
     >>> [path.name for path in fetch_files("emotions")]  # doctest: +SKIP
     ['emotions-train.arff', 'emotions-test.arff', 'emotions.xml']
     """
-    info = dataset_info(name)
+    return local_files(dataset_info(name), progress=progress)
+
+
+def local_files(info: DatasetInfo, *, progress: bool = False) -> list[Path]:
+    """Return the local files of a data set, which are downloaded if they are not found."""
     return [_find(file) or _download(file, info, progress) for file in info.files]
 
 
@@ -111,12 +113,8 @@ def fetch_dataset(name: str, *, progress: bool = False) -> Dataset:
     Dataset 'emotions': 593 samples (391 train, 202 test), 72 dense features, 6 labels
     """
     info = dataset_info(name)
-    files = fetch_files(name, progress=progress)
-    if len(files) == 1:
-        data = replace(read_mat(files[0]), name=info.name)
-    else:
-        train, test, xml = files
-        data = join_split(read_arff(train, xml=xml), read_arff(test, xml=xml), info.name)
+    files = train, test, xml = local_files(info, progress=progress)
+    data = join_split(read_arff(train, xml=xml), read_arff(test, xml=xml), info.name)
     sizes = (len(data.train), len(data.test), data.X.shape[1], data.Y.shape[1])
     expected = (info.n_train, info.n_test, info.n_features, info.n_labels)
     if sizes != expected:

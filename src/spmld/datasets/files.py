@@ -12,7 +12,6 @@ from spmld._io import StrPath
 from spmld.datasets.arff import read_arff, write_arff
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.libsvm import read_libsvm, write_libsvm, write_xc
-from spmld.datasets.matlab import read_mat
 from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.raw_tables import EXTENSIONS, TABLE_FORMATS, table_format
 from spmld.datasets.roles import TableRoles
@@ -33,7 +32,6 @@ READERS: dict[str, Callable[..., Dataset]] = {
     "folder": read_folder,
     "jsonl": read_jsonl,
     "libsvm": read_libsvm,
-    "mat": read_mat,
     "npz": read_npz,
     "parquet": read_parquet,
     "xc": read_libsvm,
@@ -46,7 +44,7 @@ WRITERS: dict[str, Callable[..., None]] = {
     "parquet": write_parquet,
     "xc": write_xc,
 }
-_EXTENSIONS = {**EXTENSIONS, **{kind: kind for kind in ("arff", "libsvm", "mat", "npz")}, "svm": "libsvm", "txt": "xc"}
+_EXTENSIONS = {**EXTENSIONS, **{kind: kind for kind in ("arff", "libsvm", "npz")}, "svm": "libsvm", "txt": "xc"}
 
 
 def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) -> Dataset:
@@ -56,13 +54,12 @@ def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) ->
     ----------
     path : str or path-like
         File to read, or folder of text files.
-    format : {"arff", "csv", "excel", "folder", "jsonl", "libsvm", "mat", "npz", "parquet", "xc"}, optional
+    format : {"arff", "csv", "excel", "folder", "jsonl", "libsvm", "npz", "parquet", "xc"}, optional
         Format of the file; "xc" is that of the extreme-classification repository. By default, it is chosen by the file
         extension.
     **options
         Options of the reader: for tables, the roles of the columns, see `TableRoles`, ``sep``, ``decimal`` and
-        ``encoding`` of `read_csv`, and ``sheet`` of `read_excel`; ``labels``, ``xml`` and ``encoding`` of `read_arff`;
-        ``labels`` of `read_mat`.
+        ``encoding`` of `read_csv`, and ``sheet`` of `read_excel`; ``labels``, ``xml`` and ``encoding`` of `read_arff`.
 
     Examples
     --------

@@ -17,8 +17,8 @@ class RemoteFile:
     Examples
     --------
     >>> from spmld.datasets import dataset_info
-    >>> dataset_info("business").files[0].name
-    'Business.mat'
+    >>> dataset_info("emotions").files[0].name
+    'emotions-train.arff'
     """
 
     address: str
@@ -41,7 +41,7 @@ class DatasetInfo:
     n_train, n_test, n_features, n_labels : int
         Numbers of training samples and test samples in the official split, of features and of labels.
     files : tuple of RemoteFile
-        Either a MATLAB file, or the training and test ARFF files and the XML file with the label names.
+        Training and test ARFF files, and the XML file with the label names.
     licence : str
         License of the data set, as far as it is known.
     citation : str
@@ -72,13 +72,13 @@ class DatasetInfo:
 
 
 def list_datasets() -> list[DatasetInfo]:
-    """Return all entries of the registry, those of the paper first.
+    """Return all entries of the registry.
 
     Examples
     --------
     >>> from spmld.datasets import list_datasets
-    >>> [info.name for info in list_datasets()][:7]
-    ['business', 'computers', 'corel5k', 'education', 'health', 'science', 'social']
+    >>> [info.name for info in list_datasets()][:5]
+    ['emotions', 'scene', 'yeast', 'enron', 'medical']
     """
     return list(_REGISTRY.values())
 
@@ -98,9 +98,8 @@ def dataset_info(name: str) -> DatasetInfo:
         raise ValueError(f"unknown data set {name!r}; available: {', '.join(_REGISTRY)}") from None
 
 
-def _read_registry() -> dict[str, DatasetInfo]:
-    """Read registry.toml. An entry inherits the fields that it does not have from its collection."""
-    text = (resources.files("spmld.datasets") / "registry.toml").read_text(encoding="utf-8")
+def parse_registry(text: str) -> dict[str, DatasetInfo]:
+    """Return the entries of a TOML file. An entry inherits the fields that it does not have from its collection."""
     registry = {}
     for collection in tomllib.loads(text)["collections"]:
         root, entries = collection.pop("root"), collection.pop("datasets")
@@ -111,4 +110,4 @@ def _read_registry() -> dict[str, DatasetInfo]:
     return registry
 
 
-_REGISTRY = _read_registry()
+_REGISTRY = parse_registry((resources.files("spmld.datasets") / "registry.toml").read_text(encoding="utf-8"))

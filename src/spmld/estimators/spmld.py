@@ -131,7 +131,6 @@ class SPMLD(GLOCAL):
         >>> SPMLD.paper(n_components=10).fit_intercept
         False
         """
-        # The values of the released code are also those of `spmld.studies.released.DEFAULTS`.
         schedule = GeometricSchedule(threshold=0.05, growth=1.1, diversity=0.5, decay=0.95)
         preset = {
             "pacing": GroupSparsePacing(schedule=schedule),

@@ -2,8 +2,7 @@
 
 A paired t-test over masks of one data set asks whether a difference would recur with other masks of the same data. Over
 folds it asks whether it would recur with other samples, and needs a correction, because folds share training samples
-(Nadeau and Bengio, "Inference for the generalization error", Machine Learning 52, 2003). Friedman's and Nemenyi's tests
-over data sets ask whether it would recur on other data (Demšar, JMLR 2006).
+(Nadeau and Bengio, "Inference for the generalization error", Machine Learning 52, 2003).
 """
 
 from dataclasses import dataclass
@@ -141,77 +140,3 @@ def holm_correction(p: Any) -> Floats:
     corrected = np.empty_like(p)
     corrected[order] = np.minimum(steps, 1.0)
     return corrected
-
-
-@dataclass(frozen=True)
-class FriedmanTest:
-    """Friedman's test over data sets, with Nemenyi's critical difference.
-
-    Attributes
-    ----------
-    means : ndarray of shape (n_methods,)
-        Mean rank of each method; 1 is best.
-    statistic, p : float
-        Friedman's chi-square, corrected for ties, and its p-value.
-    difference : float
-        Nemenyi's critical difference: mean ranks further apart differ significantly.
-    n : int
-        Number of data sets.
-    """
-
-    means: Floats
-    statistic: float
-    p: float
-    difference: float
-    n: int
-
-
-def friedman_test(values: Any, *, greater_is_better: bool, level: float = 0.05) -> FriedmanTest:
-    """Compare methods over data sets by Friedman's test.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_data_sets, n_methods)
-        Values of a metric for at least two data sets and three methods.
-    greater_is_better : bool
-        Direction of the metric.
-    level : float, default=0.05
-        Significance level of the critical difference.
-
-    Returns
-    -------
-    FriedmanTest
-
-    Examples
-    --------
-    >>> from spmld.model_selection.statistics import friedman_test
-    >>> friedman_test([[0.1, 0.2, 0.3], [0.2, 0.3, 0.4]], greater_is_better=False).means
-    array([1., 2., 3.])
-    """
-    values = np.asarray(values, dtype=float)
-    if values.ndim != 2 or values.shape[0] < 2 or values.shape[1] < 3 or np.isnan(values).any():
-        raise ValueError(
-            "values must have at least two data sets (rows) and three methods (columns) and no NaN, "
-            f"got shape {values.shape} with {np.isnan(values).sum()} NaN"
-        )
-    ranks = stats.rankdata(-values if greater_is_better else values, axis=1)
-    n_data_sets, n_methods = values.shape
-    if (ranks == ranks[:, :1]).all():  # if all methods tie on all data sets, SciPy would divide by zero
-        statistic, p = 0.0, 1.0
-    else:
-        statistic, p = map(float, stats.friedmanchisquare(*values.T))
-    difference = critical_difference(n_methods, n_data_sets, level)
-    return FriedmanTest(ranks.mean(axis=0), statistic, p, difference, n_data_sets)
-
-
-def critical_difference(n_methods: int, n_data_sets: int, level: float = 0.05) -> float:
-    """Return Nemenyi's critical difference of mean ranks.
-
-    Examples
-    --------
-    >>> from spmld.model_selection.statistics import critical_difference
-    >>> round(critical_difference(4, 14), 2)  # the example of Demšar (2006)
-    1.25
-    """
-    q = float(stats.studentized_range.ppf(1 - level, n_methods, np.inf)) / sqrt(2)
-    return q * sqrt(n_methods * (n_methods + 1) / (6 * n_data_sets))

@@ -19,7 +19,6 @@ _PACKAGES = (
     "spmld.noise",
     "spmld.pacing",
     "spmld.preprocessing",
-    "spmld.studies.released",
 )
 _PARTS = {
     # Data types, by which columns are selected and imputed.

@@ -1,23 +1,17 @@
 """Plots in the style of scikit-learn's displays. They need matplotlib: ``pip install "spmld[plot]"``.
 
-`PacingDisplay`, `ObjectiveDisplay`, `CorrelationDisplay` and `ReliabilityDisplay` show a fitted estimator;
-`RadarDisplay`, `SurfaceDisplay` and `CriticalDifferenceDisplay` compare methods or parameters. All methods accept `ax`,
-the axes to draw on, and return the display, whose attributes `ax_` and `figure_` are the axes and the figure.
+`PacingDisplay`, `ObjectiveDisplay`, `CorrelationDisplay` and `ReliabilityDisplay` show a fitted estimator. All methods
+accept `ax`, the axes to draw on, and return the display, whose attributes `ax_` and `figure_` are the axes and the
+figure.
 """
 
 from spmld.plotting.correlation import CorrelationDisplay
-from spmld.plotting.critical_difference import CriticalDifferenceDisplay
 from spmld.plotting.history import ObjectiveDisplay, PacingDisplay
-from spmld.plotting.radar import RadarDisplay
 from spmld.plotting.reliability import ReliabilityDisplay
-from spmld.plotting.surface import SurfaceDisplay
 
 __all__ = [
     "CorrelationDisplay",
-    "CriticalDifferenceDisplay",
     "ObjectiveDisplay",
     "PacingDisplay",
-    "RadarDisplay",
     "ReliabilityDisplay",
-    "SurfaceDisplay",
 ]

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from spmld._table import TableCell, TextTable
-from spmld.model_selection.statistics import Verdict
+from spmld._table import TextTable
 
 
 @dataclass(frozen=True)
@@ -41,19 +40,3 @@ class Section:
     title: str
     text: str = ""
     parts: Sequence[Facts | Figure | TextTable] = field(default_factory=tuple)
-
-
-def verdict_cell(text: str, value: float, verdict: Verdict | None) -> TableCell:
-    """Return a cell with the sign and the color of a verdict.
-
-    Examples
-    --------
-    >>> from spmld.model_selection.statistics import Verdict
-    >>> from spmld.reports.parts import verdict_cell
-    >>> verdict_cell("0.5", 0.5, Verdict.WORSE)
-    TableCell(text='0.5 -', value=0.5, mark='bad')
-    """
-    if verdict is None:
-        return TableCell(text, value)
-    marks = {Verdict.BETTER: "good", Verdict.WORSE: "bad", Verdict.NO_DIFFERENCE: ""}
-    return TableCell(f"{text} {verdict.sign}", value, marks[verdict])

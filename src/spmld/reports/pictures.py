@@ -26,7 +26,6 @@ def picture(
     caption: str = "",
     *,
     size: tuple[float, float] = (6.4, 4.0),
-    projection: str | None = None,
 ) -> Figure:
     """Return the figure that a function draws.
 
@@ -40,8 +39,6 @@ def picture(
         Text below the figure.
     size : tuple of two floats
         Width and height in inches.
-    projection : str, optional
-        Projection of the axes, such as "polar".
 
     Examples
     --------
@@ -57,7 +54,7 @@ def picture(
         # The browser chooses the font, so that glyphs missing from matplotlib's font do not matter.
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         figure = Canvas(figsize=size, layout="constrained")
-        draw(figure.add_subplot(projection=projection))
+        draw(figure.add_subplot())
         file = io.StringIO()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     return Figure(_inline(file.getvalue()), alt, caption, round(100 * size[0]))

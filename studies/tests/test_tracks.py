@@ -1,0 +1,63 @@
+"""Tables in the docs and counts in the README are the output of their commands."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from studies.__main__ import main
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "studies" / "docs" / "tracks.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TABLES = re.findall(r"^`python -m studies ((?:table|summary) studies/records/[^`]*)`$", PAGE, re.MULTILINE)
+ROWS = re.findall(r"^\|.*\| `python -m studies (table studies/records/[^`]*)` \|$", PAGE, re.MULTILINE)
+
+
+def printed(command, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    outcome = CliRunner().invoke(main, shlex.split(command))
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.stdout.strip()
+
+
+@pytest.mark.parametrize("command", TABLES)
+def test_tables_of_the_page_are_the_output_of_their_commands(command, monkeypatch):
+    assert printed(command, monkeypatch) in PAGE
+
+
+@pytest.mark.parametrize("command", ROWS)
+def test_counts_of_the_summary_are_those_of_their_commands(command, monkeypatch):
+    (row,) = [line for line in PAGE.splitlines() if line.endswith(f"| `python -m studies {command}` |")]
+    counts = re.search(
+        r"in (\d+) conditions: better in (\d+), no significant difference in (\d+), worse in (\d+)",
+        printed(command, monkeypatch),
+    )
+    assert [int(n) for n in re.findall(r"\| (\d+) (?=\|)", row)] == [int(n) for n in counts.groups()]
+
+
+def test_rows_of_the_readme_are_rows_of_the_summary():
+    rows = re.findall(r"^\| ([a-z ]+) (\|.*\| \d+ \|)$", README, re.MULTILINE)
+    assert len(rows) == 8
+    for task, row in rows:
+        assert re.search(rf"^\|( [A-F]: {task}| {task})? {re.escape(row)} `python -m studies", PAGE, re.MULTILINE), row
+
+
+def test_the_fraction_of_the_gap_is_the_printed_one(monkeypatch):
+    out = printed("table studies/records/track_wrong.jsonl.xz --brief", monkeypatch)
+    fraction = re.search(r"(\d+)% of the gap", out)[1]
+    for text in (README, PAGE):
+        assert re.search(r"closes (\d+) % of\s+the gap", text)[1] == fraction
+
+
+def test_the_figure_of_the_readme_exists():
+    pictures = re.findall(r"!\[[^\]]{20,}\]\(([^)]+)\)", README)
+    assert pictures == ["studies/docs/track_wrong.png"]
+    assert (ROOT / pictures[0]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_docs_have_commands():
+    assert TABLES
+    assert ROWS
