@@ -11,7 +11,7 @@ import spmld
 from spmld.cli import main
 from spmld.cli.methods import METHODS, build, uses_trusted
 from spmld.cli.trusted import _match_samples
-from spmld.datasets import Dataset, make_planted, read_npz, write_dataset
+from spmld.datasets import Dataset, make_planted, read_dataset, write_dataset
 from tests.cli.songs import FEATURES, LABELS
 
 PLANTED = make_planted(400, 6, 4, n_components=3, random_state=0)
@@ -88,7 +88,7 @@ def test_verified_samples_follow_the_official_split(cli):
     train, test = np.arange(0, 400, 2), np.arange(1, 400, 2)
     data = Dataset(PLANTED.X, noisy_labels(), train=train, test=test, trusted=VERIFIED)
     write_dataset(data, "split.npz")
-    np.testing.assert_array_equal(read_npz("split.npz").part("train").trusted, data.trusted[train])
+    np.testing.assert_array_equal(read_dataset("split.npz").part("train").trusted, data.trusted[train])
     np.savez("mask.npz", trusted=VERIFIED)
     for options in ([], ["--trusted", "mask.npz"]):
         status, out, _ = cli("fit", "split.npz", *options, "-o", "m.skops", "--json", "--force")

@@ -7,8 +7,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spmld.datasets import read_arff
-from spmld.datasets.arff_text import parse_arff, quote
+from spmld.datasets.arff import parse_arff, quote, read_arff
 
 DENSE = """% a comment
 @relation 'songs: -C -2'

@@ -8,9 +8,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from spmld.datasets import Dataset, dataset_info, fetch_dataset, find_file, list_datasets, load_dataset, write_csv
-from spmld.datasets.fetch import checksum
-from spmld.datasets.registry import _REGISTRY, DatasetInfo, RemoteFile
+from spmld.datasets import Dataset, fetch_dataset, find_file, list_datasets, load_dataset, write_dataset
+from spmld.datasets.registry import _REGISTRY, DatasetInfo, RemoteFile, checksum, dataset_info
 
 HEAD = "@relation songs\n@attribute pitch numeric\n@attribute sad {0,1}\n@attribute calm {0,1}\n@data\n"
 FILES = {
@@ -132,7 +131,7 @@ def test_unknown_names_and_files_raise(tmp_path, monkeypatch):
 
 def test_a_file_has_priority_over_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_csv(Dataset([[1.0]], [[1]]), "emotions")
+    write_dataset(Dataset([[1.0]], [[1]]), "emotions", format="csv")
     assert load_dataset("emotions", format="csv").Y.shape == (1, 1)
 
 

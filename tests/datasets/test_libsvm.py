@@ -5,8 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from spmld.datasets import Dataset, read_dataset, read_libsvm, write_dataset, write_libsvm
-from spmld.datasets.libsvm import read_libsvm_blocks
+from spmld.datasets import Dataset, read_dataset, write_dataset
+from spmld.datasets.libsvm import read_libsvm, read_libsvm_blocks
 
 
 def write(folder, text):
@@ -60,7 +60,7 @@ def test_invalid_files_raise_with_the_reason(text, message, tmp_path):
 )
 def test_data_that_libsvm_cannot_store_raise(data, message, tmp_path):
     with pytest.raises(ValueError, match=message):
-        write_libsvm(data, tmp_path / "file.svm")
+        write_dataset(data, tmp_path / "file.svm")
     assert list(tmp_path.iterdir()) == []
 
 

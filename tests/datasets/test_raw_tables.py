@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from spmld.datasets import TableError, TableProblem, TableRoles, TableWarning, from_frame, read_dataset, read_table
+from spmld.datasets import TableError, TableRoles, TableWarning, from_frame, read_dataset, read_table
+from spmld.preprocessing.problems import TableProblem
 from tests.journeys.songs import TAGS, make_songs, tag_lists
 
 FRAME, Y = make_songs(60)
@@ -141,7 +142,7 @@ def test_sheets_of_an_excel_file(tmp_path):
         read_table(path, sheet="Songs 2023")
     with pytest.raises(ValueError, match="sheet 'Empty' is empty"):
         read_table(path, sheet="Empty")
-    with pytest.raises(ValueError, match=r"sheet must be None unless the file is an Excel file, got 'a'"):
+    with pytest.raises(ValueError, match=r"read as csv, which accepts encoding, sep, decimal, got sheet"):
         read_table(tmp_path / "songs.csv", sheet="a")
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spmld.datasets import describe, fetch_files, find_file, list_datasets, read_arff, read_dataset
+from spmld.datasets import describe, find_file, list_datasets, read_dataset
 from spmld.datasets import write_dataset as write
+from spmld.datasets.registry import fetch_files
 
 # Cardinality, density and number of label sets in the table of MULAN's data sets.
 PUBLISHED = {
@@ -62,7 +63,7 @@ def test_the_outdated_header_of_medical_raises(load, tmp_path):
     load("medical")
     (tmp_path / "medical.arff").write_bytes(find_file("medical-train.arff").read_bytes())
     with pytest.raises(ValueError, match="has -C 45, but attributes were moved or removed"):
-        read_arff(tmp_path / "medical.arff")
+        read_dataset(tmp_path / "medical.arff")
 
 
 @pytest.mark.parametrize("fraction", [0.2, 0.6, 0.999])
@@ -88,3 +89,18 @@ def test_written_files_can_be_read_back_in_every_format(name, extension, load, t
     np.testing.assert_array_equal(read.Y, data.Y)
     if extension not in ("svm", "txt"):
         assert (read.feature_names, read.label_names) == (data.feature_names, data.label_names)
+
+
+@pytest.mark.parametrize(("name", "sizes"), [("compound", (6472, 1618)), ("assay", (8090, 8090))])
+def test_tox21_has_missing_labels_and_binary_features(name, sizes):
+    try:
+        data = read_dataset(find_file(f"Tox21_{name}.npz"))
+    except FileNotFoundError as error:
+        pytest.skip(f"real data: {error}")
+    assert (len(data.train), len(data.test), data.X.shape[1], data.Y.shape[1]) == (*sizes, 2048, 12)
+    assert data.label_names[0] == "NR-AR"
+    assert set(data.X.data) == {1.0}
+    both = np.concatenate([data.Y_train, data.Y_test], axis=1 if name == "assay" else 0)
+    assert 0.16 < np.isnan(both).mean() < (0.17 if name == "compound" else 0.6)
+    if name == "assay":  # an entry is for training or for testing
+        assert not (~np.isnan(data.Y_train) & ~np.isnan(data.Y_test)).any()

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from spmld.labels import decode_missing, observed, read_labels
+from spmld.labels import decode_missing, read_labels
 from spmld.labels.block_reading import read_signs, summarize_labels
-from spmld.labels.trusted import mark_trusted
+from spmld.labels.entries import mark_trusted
 
 SIGNS = np.array([[1, -1, 0], [0, 1, -1]])
 NUMBERS = np.array([[1, 0, np.nan], [np.nan, 1, 0]])
@@ -49,7 +49,7 @@ NUMBERS = np.array([[1, 0, np.nan], [np.nan, 1, 0]])
 def test_all_forms_are_read_alike(Y, mask):
     labels = read_labels(Y, mask)
     np.testing.assert_array_equal(labels.signs, SIGNS)
-    np.testing.assert_array_equal(observed(Y, mask), SIGNS != 0)
+    np.testing.assert_array_equal(read_labels(Y, mask).observed, SIGNS != 0)
     assert labels.signs.dtype == np.int8
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spmld.labels import read_labels
-from spmld.labels.trusted import mark_trusted
+from spmld.labels.entries import mark_trusted
 
 LABELS = read_labels([[1, 0], [0, None], [1, 1]])
 

@@ -55,8 +55,7 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
     Example:
       spmld data fetch emotions scene
     """
-    from spmld.datasets import dataset_info, fetch_files
-    from spmld.datasets.fetch import checksum
+    from spmld.datasets.registry import checksum, dataset_info, fetch_files
 
     rows = []
     for info in [dataset_info(name) for name in names]:

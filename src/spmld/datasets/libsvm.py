@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from spmld._io import StrPath, reading, writing
-from spmld.datasets.dataset import Dataset
-from spmld.datasets.sizes import check_sizes
+from spmld.datasets.dataset import Dataset, check_sizes
 
 _ZERO, _COMMENT = re.compile(rb"\s0+:"), re.compile(rb"#[^\n]*")
 """The index 0 of a feature, and a comment."""
@@ -29,10 +28,10 @@ def read_libsvm(path: StrPath) -> Dataset:
     Examples
     --------
     >>> import tempfile
-    >>> from spmld.datasets import read_libsvm
+    >>> from spmld.datasets import read_dataset
     >>> with tempfile.NamedTemporaryFile("w", suffix=".svm") as file:
     ...     print("3,7 1:0.5 2:1", "7 2:2", sep="\n", file=file, flush=True)
-    ...     data = read_libsvm(file.name)
+    ...     data = read_dataset(file.name)
     >>> data.label_names, data.Y.tolist(), data.X.toarray().tolist()
     (['3', '7'], [[1, 1], [0, 1]], [[0.5, 1.0], [0.0, 2.0]])
     """
@@ -139,9 +138,9 @@ def write_xc(data: Dataset, path: StrPath) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from spmld.datasets import Dataset, write_xc
+    >>> from spmld.datasets import Dataset, write_dataset
     >>> with tempfile.NamedTemporaryFile("r", suffix=".txt") as file:
-    ...     write_xc(Dataset([[0.5, 0.0], [0.0, 2.0]], [[1, 1, 0], [0, 0, 0]]), file.name)
+    ...     write_dataset(Dataset([[0.5, 0.0], [0.0, 2.0]], [[1, 1, 0], [0, 0, 0]]), file.name)
     ...     open(file.name).read()
     '2 2 3\n0,1 0:0.5\n 1:2.0\n'
     """
@@ -153,14 +152,14 @@ def write_libsvm(data: Dataset, path: StrPath) -> None:
     r"""Write a LIBSVM file, with labels numbered from 0 and features from 1; see `write_dataset`.
 
     The format does not store the numbers of labels and features. Therefore every label needs a positive, and the last
-    feature needs a nonzero value; `write_xc` has no such limit.
+    feature needs a nonzero value; the format "xc" has no such limit.
 
     Examples
     --------
     >>> import tempfile
-    >>> from spmld.datasets import Dataset, write_libsvm
+    >>> from spmld.datasets import Dataset, write_dataset
     >>> with tempfile.NamedTemporaryFile("r", suffix=".svm") as file:
-    ...     write_libsvm(Dataset([[0.5, 0.0], [0.0, 2.0]], [[1, 1], [0, 1]]), file.name)
+    ...     write_dataset(Dataset([[0.5, 0.0], [0.0, 2.0]], [[1, 1], [0, 1]]), file.name)
     ...     open(file.name).read()
     '0,1 1:0.5\n1 2:2.0\n'
     """

@@ -6,9 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from spmld._io import StrPath, reading
-from spmld.datasets.dataset import Dataset, join_split
+from spmld.datasets.dataset import Dataset, check_sizes, join_split
 from spmld.datasets.mat_process import load_variables
-from spmld.datasets.sizes import check_sizes
 
 
 def read_mat(path: StrPath, *, labels: str = "partial_labels") -> Dataset:

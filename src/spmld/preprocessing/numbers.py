@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spmld.labels.spelling import clean_spelling, fold_spelling
-from spmld.labels.words import MISSING_WORDS, NEGATIVE_WORDS, POSITIVE_WORDS
+from spmld.labels.words import MISSING_WORDS, NEGATIVE_WORDS, POSITIVE_WORDS, clean_spelling, fold_spelling
 
 MISSING = MISSING_WORDS | {
     *("-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "n.a.", "n/d", "nd", "nil"),

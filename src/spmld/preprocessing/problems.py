@@ -4,7 +4,8 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-_LISTS = ("labels", "text", "drop", "number", "category", "date", "positive", "negative", "missing")
+LIST_OPTIONS = ("labels", "text", "number", "category", "date", "drop", "positive", "negative", "missing")
+"""Options with several values."""
 _COMMAND_OPTIONS = {
     "labels": "label",
     "empty_is": "empty-is",
@@ -144,7 +145,7 @@ class TableWarning(UserWarning):
 def _as_argument(option: str, values: list[str]) -> str:
     if option in _FLAGS:
         return f"{option}=True"
-    return f"{option}={values if option in _LISTS and len(values) > 1 else values[0]!r}"
+    return f"{option}={values if option in LIST_OPTIONS and len(values) > 1 else values[0]!r}"
 
 
 def _as_options(option: str, values: list[str]) -> str:

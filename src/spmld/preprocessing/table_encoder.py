@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._frames import to_pandas
 from spmld._io import need
-from spmld._validation import POSITIVE_INT, StrOptions
+from spmld._validation import POSITIVE_INT, StrOptions, list_names
 from spmld.preprocessing.columns import (
     IGNORED_KINDS,
     MIN_SAMPLES,
@@ -164,7 +164,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         absent = [name for name in passed if name not in frame.columns]
         if absent:
             options = "text, number, category, date and drop"
-            raise ValueError(f"{options} must name columns of X, got {absent[0]!r}; X has {_first(frame.columns)}")
+            raise ValueError(f"{options} must name columns of X, got {absent[0]!r}; X has {list_names(frame.columns)}")
         kinds = {name: passed.get(name) or column_kind(frame[name], decimal=self.decimal) for name in frame.columns}
         detected = [name for name, kind in kinds.items() if kind == "category" and name not in passed]
         if detected:
@@ -197,8 +197,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         absent = [name for name in self.feature_names_in_ if name not in frame.columns]
         if absent:
             raise ValueError(
-                f"X lacks {len(absent)} of the {self.n_features_in_} columns of the fit, {_first(absent)}; "
-                f"it has {_first(frame.columns)}"
+                f"X lacks {len(absent)} of the {self.n_features_in_} columns of the fit, {list_names(absent)}; "
+                f"it has {list_names(frame.columns)}"
             )
         prepared, unreadable = self._prepare(frame)
         if unreadable and self.strict:
@@ -315,8 +315,3 @@ def _number_name(name: str) -> str:
 
 def _names(names: str | Sequence[str]) -> list[str]:
     return [names] if isinstance(names, str) else [str(name) for name in names]
-
-
-def _first(names: Any) -> str:
-    names = [str(name) for name in names]
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
