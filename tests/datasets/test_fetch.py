@@ -125,8 +125,6 @@ def test_unknown_names_and_files_raise(tmp_path, monkeypatch):
         load_dataset("songs.csv")
     with pytest.raises(ValueError, match="is a folder"):
         load_dataset(tmp_path, format="csv")
-    with pytest.raises(ValueError, match="read from OpenML, which accepts version, labels, drop, cache, got xml"):
-        load_dataset("openml:yeast", xml="a.xml")
 
 
 def test_a_file_has_priority_over_a_name(tmp_path, monkeypatch):

@@ -1,12 +1,10 @@
-"""CSV, Parquet, NumPy archives, DataFrames and OpenML."""
+"""CSV, Parquet, NumPy archives and DataFrames."""
 
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
-from sklearn.utils import Bunch
 
-from spmld.datasets import Dataset, from_frame, load_dataset, read_dataset, write_dataset
+from spmld.datasets import Dataset, from_frame, read_dataset, write_dataset
 
 TEXT = "id,pitch,label_sad,label_calm\na,0.5,1,0\nb,,,1\n"
 
@@ -105,41 +103,3 @@ def test_other_archives_raise(tmp_path):
 def test_a_feature_that_would_be_read_as_a_label_raises(tmp_path):
     with pytest.raises(ValueError, match="the feature 'label_x' would be read as a label"):
         write_dataset(Dataset([[1.0]], [[1]], feature_names=["label_x"]), tmp_path / "file.csv")
-
-
-def test_openml_frames_and_sparse_matrices(monkeypatch):
-    arguments = {}
-    frame = pd.DataFrame({"x": [1.0, 2.0], "a": pd.Categorical(["TRUE", "FALSE"]), "b": pd.Categorical(["0", "1"])})
-    dense = Bunch(frame=frame, target_names=["a", "b"], feature_names=["x"], details={"name": "songs"})
-    target = np.array([["TRUE", "FALSE"], ["FALSE", None]], dtype=object)
-    sparse = Bunch(
-        frame=None,
-        data=sp.csr_matrix([[0.0, 3.0, 1.0], [1.0, 0.0, 2.0]]),
-        target=target,
-        target_names=["a", "b"],
-        feature_names=["x", "y", "id"],
-        details={"name": "songs"},
-    )
-
-    def fetch_openml(**options):
-        arguments.update(options)
-        return sparse if options.get("data_id") == 7 else dense
-
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
-    data = load_dataset("openml:songs", version=4)
-    assert (arguments["name"], arguments["version"]) == ("songs", 4)
-    np.testing.assert_array_equal(data.Y, [[1, 0], [0, 1]])
-    np.testing.assert_array_equal(data.X, [[1], [2]])
-    data = load_dataset("openml:7", drop=["id"])
-    np.testing.assert_array_equal(data.X.toarray(), [[0, 3], [1, 0]])
-    np.testing.assert_array_equal(data.Y, [[1, 0], [0, np.nan]])
-    assert data.name == "songs"
-
-
-def test_openml_without_network_says_what_to_do(monkeypatch):
-    def fetch_openml(**options):
-        raise OSError("Name or service not known")
-
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
-    with pytest.raises(ConnectionError, match=r"'yeast' could not be downloaded.*not known.*read_dataset"):
-        load_dataset("openml:yeast")

@@ -17,7 +17,7 @@ def data() -> None:
     """List, fetch, describe and convert data sets.
 
     SOURCE is a file (arff, csv, tsv, xlsx, jsonl, libsvm, svm, mat, npz, parquet, or txt of the extreme-classification
-    repository), a folder of text files, a name from `spmld data list`, openml:NUMBER or openml:NAME.
+    repository), a folder of text files, or a name from `spmld data list`.
 
     \b
     Example:

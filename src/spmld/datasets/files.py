@@ -1,13 +1,12 @@
-"""Loading and writing data sets: files in any supported format, names of the registry, and OpenML."""
+"""Loading and writing data sets: files in any supported format, and names of the registry."""
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
 from spmld._io import StrPath, need, writing
@@ -21,7 +20,6 @@ from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.registry import fetch_dataset, list_datasets
 from spmld.datasets.roles import TableRoles
 from spmld.datasets.tables import EXTENSIONS, TABLE_OPTIONS, check_options, folder_roles, read_table, table_format
-from spmld.labels.words import to_number
 
 _READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
@@ -85,11 +83,7 @@ def accepted_options(kind: str) -> list[str]:
     """
     if kind in TABLE_OPTIONS:
         return [*TABLE_OPTIONS[kind], *(item.name for item in fields(TableRoles)), "trusted", "encode"]
-    return _keywords(_READERS[kind])
-
-
-def _keywords(function: Callable[..., Any]) -> list[str]:
-    return [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    return [p.name for p in inspect.signature(_READERS[kind]).parameters.values() if p.kind is p.KEYWORD_ONLY]
 
 
 def write_dataset(data: Dataset, path: StrPath, *, format: str | None = None, sparse: bool | None = None) -> None:
@@ -175,30 +169,24 @@ def _find_format(path: StrPath, format: str | None, formats: Iterable[str]) -> s
 
 
 def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> Dataset:
-    """Load a data set from a file, from the registry or from OpenML.
+    """Load a data set from a file or from the registry.
 
     Parameters
     ----------
     source : str or path-like
-        File, name in the registry, ``openml:number`` or ``openml:name``. A file has priority over a name.
+        File, or name in the registry. A file has priority over a name.
     progress
         As in `fetch_dataset`.
     **options
-        Options of `read_dataset` for a file. For OpenML: ``version`` of a data set given by name (default: the active
-        version), ``labels``, the label columns (default: OpenML's targets), ``drop``, columns to ignore, and ``cache``,
-        a folder (default: scikit-learn's).
+        Options of `read_dataset` for a file.
 
     Examples
     --------
     >>> from spmld.datasets import load_dataset
     >>> load_dataset("songs.csv", prefix="is_")  # doctest: +SKIP
     >>> load_dataset("emotions")  # doctest: +SKIP
-    >>> load_dataset("openml:yeast", version=4)  # doctest: +SKIP
     """
     text = os.fspath(source)
-    if text.startswith("openml:"):
-        check_options(options, _keywords(read_openml), f"{text} is read from OpenML")
-        return read_openml(text.removeprefix("openml:"), **options)
     if text.lower() in {info.name for info in list_datasets()} and not Path(text).is_file():
         if options:
             raise ValueError(
@@ -212,39 +200,3 @@ def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> 
             f"{text} is neither an existing file nor a data set; available data sets: {', '.join(names)}{hint}"
         )
     return read_dataset(source, **options)
-
-
-def read_openml(
-    source: int | str,
-    *,
-    version: int | None = None,
-    labels: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    cache: StrPath | None = None,
-) -> Dataset:
-    """Download a data set from OpenML by its number or name, or load it from the cache; see `load_dataset`."""
-    need("pandas")
-    from sklearn.datasets import fetch_openml
-
-    which = {"data_id": int(source)} if str(source).isdigit() else {"name": source, "version": version or "active"}
-    targets = "default-target" if labels is None else list(labels)
-    try:
-        content = fetch_openml(**which, target_column=targets, data_home=cache and Path(cache), as_frame="auto")
-    except OSError as error:
-        raise ConnectionError(
-            f"OpenML data set {source!r} could not be downloaded ({error}). Without network access, copy it to this "
-            "machine as ARFF or Parquet and read it with spmld.datasets.read_dataset"
-        ) from error
-    except (KeyError, ValueError) as error:
-        raise ValueError(f"OpenML data set {source!r} cannot be read: {error}") from error
-    names, name = list(content.target_names), content.details["name"]
-    if not names:
-        raise ValueError(f"OpenML data set {source!r} has no targets: pass labels=")
-    try:
-        if content.frame is not None:
-            return from_frame(content.frame, labels=names, drop=drop, name=name)
-        Y = np.vectorize(to_number, otypes=[float])(np.asarray(content.target, dtype=object).reshape(-1, len(names)))
-        kept = [i for i, feature in enumerate(content.feature_names) if feature not in set(drop)]
-        return Dataset(content.data[:, kept], Y, [content.feature_names[i] for i in kept], names, name)
-    except ValueError as error:
-        raise ValueError(f"OpenML data set {source!r} cannot be used: {error}") from error
