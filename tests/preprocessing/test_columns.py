@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import column_kind, to_categories, to_numbers
-from spmld.preprocessing.dates import date_parts, to_dates
+from spmld.preprocessing.columns import column_kind, date_parts, to_categories, to_dates, to_numbers
 
 
 def test_days_of_the_week_are_equally_spaced_and_repeat():

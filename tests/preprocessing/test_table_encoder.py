@@ -10,8 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 import spmld
 from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import column_kind
-from spmld.preprocessing.dates import date_formats, date_parts, is_ambiguous, to_dates
+from spmld.preprocessing.columns import column_kind, date_formats, date_parts, is_ambiguous, to_dates
 from tests.journeys.songs import make_songs
 
 FRAME, Y = make_songs(80)

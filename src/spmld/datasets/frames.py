@@ -16,9 +16,8 @@ from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, read_label_co
 from spmld.labels.words import to_number
 from spmld.preprocessing import TableEncoder
 from spmld.preprocessing.columns import IGNORED_KINDS, column_kind, duplicated_rows, is_typed, to_numbers
-from spmld.preprocessing.notes import column_notes, describe_columns
 from spmld.preprocessing.numbers import parse_number
-from spmld.preprocessing.problems import TableError, TableProblem, TableWarning
+from spmld.preprocessing.problems import TableError, TableProblem, TableWarning, column_notes, describe_columns
 
 
 def from_frame(

@@ -21,19 +21,20 @@ from spmld._io import need
 from spmld._validation import POSITIVE_INT, StrOptions, list_names
 from spmld.preprocessing.columns import (
     IGNORED_KINDS,
-    MIN_SAMPLES,
+    MIN_IDENTIFIERS,
     column_kind,
+    date_formats,
+    date_parts,
     duplicated_rows,
-    find_unreadable,
     is_typed,
     to_categories,
+    to_dates,
     to_numbers,
     to_texts,
     without_missing_words,
 )
-from spmld.preprocessing.dates import date_formats, date_parts, to_dates
 from spmld.preprocessing.numbers import NumberFormat, NumberTexts
-from spmld.preprocessing.problems import TableError, TableWarning, UnreadableValues
+from spmld.preprocessing.problems import TableError, TableWarning, UnreadableValues, find_unreadable
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -169,7 +170,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         detected = [name for name, kind in kinds.items() if kind == "category" and name not in passed]
         if detected:
             rows = frame[~duplicated_rows(frame[[name for name, kind in kinds.items() if kind != "row number"]])]
-            kinds |= {name: column_kind(rows[name]) for name in detected if MIN_SAMPLES <= len(rows) < len(frame)}
+            kinds |= {name: column_kind(rows[name]) for name in detected if MIN_IDENTIFIERS <= len(rows) < len(frame)}
         return kinds
 
     def _check_readable(self, unreadable: list[UnreadableValues]) -> None:
