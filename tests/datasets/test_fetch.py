@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spmld.datasets import Dataset, fetch_dataset, find_file, list_datasets, load_dataset, write_dataset
-from spmld.datasets.registry import _REGISTRY, DatasetInfo, RemoteFile, checksum, dataset_info
+from spmld.datasets.registry import _REGISTRY, DatasetInfo, RemoteFile, checksum
 
 HEAD = "@relation songs\n@attribute pitch numeric\n@attribute sad {0,1}\n@attribute calm {0,1}\n@data\n"
 FILES = {
@@ -140,16 +140,13 @@ def test_a_missing_dependency_names_the_extra(tmp_path, monkeypatch):
         load_dataset(tmp_path / "file.csv")
 
 
-def test_the_registry_is_complete():
+def test_entries_of_the_registry_have_sources_checksums_and_licenses():
     infos = list_datasets()
-    assert len(infos) == 14
-    assert len({info.name for info in infos}) == 14
-    files = [file for info in infos for file in info.files]
-    assert len({file.address for file in files}) == len(files) == 7 + 7 * 3
-    assert all(len(bytes.fromhex(file.sha256)) == 32 for file in files)
-    assert all(file.address.startswith("https://raw.githubusercontent.com/") for file in files)
-    assert all(info.licence and info.citation and info.task for info in infos)
-    assert dataset_info("bibtex").n_samples == 7395
+    assert len({info.name for info in infos}) == len(infos)
+    for info in infos:
+        assert info.licence
+        assert info.citation
+        assert all(file.address.startswith("https://") and len(bytes.fromhex(file.sha256)) == 32 for file in info.files)
 
 
 def test_files_are_found_in_subfolders(tmp_path, monkeypatch):

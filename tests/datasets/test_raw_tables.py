@@ -15,22 +15,6 @@ FRAME, Y = make_songs(60)
 SONGS = FRAME.assign(tags=tag_lists(Y))
 
 
-@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("decimal", [".", ","])
-def test_separators_are_guessed(sep, decimal, tmp_path):
-    if sep == decimal:
-        return
-    frame = FRAME.assign(review="slow, sad; and|long")
-    frame.to_csv(tmp_path / "songs.csv", sep=sep, decimal=decimal, index=False)
-    pd.testing.assert_frame_equal(read_table(tmp_path / "songs.csv"), frame, check_dtype=False)
-
-
-def test_separators_can_be_passed(tmp_path):
-    (tmp_path / "file.csv").write_text("a#b\n1,5#2\n")
-    frame = read_table(tmp_path / "file.csv", sep="#", decimal=",")
-    assert frame.to_dict("list") == {"a": [1.5], "b": [2]}
-
-
 def test_texts_of_a_folder_are_joined_with_its_table(tmp_path):
     for name, text in (("one", "slow and sad"), ("two", "loud")):
         (tmp_path / f"{name}.txt").write_text(text)

@@ -53,11 +53,6 @@ def test_invalid_tables_raise_with_the_reason(text, options, message, tmp_path):
         read_dataset(write(tmp_path, text), **options)
 
 
-def test_other_encodings_can_be_passed(tmp_path):
-    file = write(tmp_path, TEXT.replace("pitch", "Tonhöhe").encode("latin-1"))
-    assert read_dataset(file, drop=["id"], encoding="latin-1").feature_names == ["Tonhöhe", "Tonhöhe (missing)"]
-
-
 def test_frames_with_truth_values_in_several_forms():
     frame = pd.DataFrame(
         {
