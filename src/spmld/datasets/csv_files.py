@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from spmld._io import need
-from spmld.preprocessing.numbers import is_missing, parse_number
+from spmld.preprocessing.numbers import is_missing_word, parse_number
 from spmld.preprocessing.problems import TableProblem, TableWarning
 
 CSV_SEPARATORS = (",", ";", "\t", "|")
@@ -207,7 +207,7 @@ class CsvColumns:
             return False
         number = parse_number(field) if len(field) <= _MAX_NUMBER else None
         if number is None:
-            if is_missing(field):
+            if is_missing_word(field):
                 return False
             self.unclear.discard(column)
             return True

@@ -19,7 +19,7 @@ from spmld.datasets.matlab import read_mat
 from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.registry import fetch_dataset, list_datasets
 from spmld.datasets.roles import TableRoles
-from spmld.datasets.tables import EXTENSIONS, TABLE_OPTIONS, check_options, folder_roles, read_table, table_format
+from spmld.datasets.tables import TABLE_EXTENSIONS, TABLE_OPTIONS, check_options, folder_roles, read_table, table_format
 
 _READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
@@ -28,7 +28,12 @@ _READERS: dict[str, Callable[..., Dataset]] = {
     "npz": read_npz,
     "xc": read_libsvm,
 }
-_EXTENSIONS = {**EXTENSIONS, **{kind: kind for kind in ("arff", "libsvm", "mat", "npz")}, "svm": "libsvm", "txt": "xc"}
+_EXTENSIONS = {
+    **TABLE_EXTENSIONS,
+    **{kind: kind for kind in ("arff", "libsvm", "mat", "npz")},
+    "svm": "libsvm",
+    "txt": "xc",
+}
 
 
 def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) -> Dataset:

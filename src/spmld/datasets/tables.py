@@ -24,7 +24,7 @@ TABLE_OPTIONS: dict[str, tuple[str, ...]] = {
     "parquet": (),
 }
 """Options of `read_table` for each format."""
-EXTENSIONS = {
+TABLE_EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "csv.gz", "tsv.gz"), "csv"),
     **dict.fromkeys(("xlsx", "xlsm"), "excel"),
     **dict.fromkeys(("jsonl", "ndjson", "json", "jsonl.gz"), "jsonl"),
@@ -143,7 +143,7 @@ def table_format(path: StrPath, format: str | None = None) -> str | None:
         kind = format or "folder"
         return kind if kind in TABLE_OPTIONS else None
     extensions = [suffix.lower().removeprefix(".") for suffix in file.suffixes[-2:]]
-    return EXTENSIONS.get(".".join(extensions)) or EXTENSIONS.get(extensions[-1] if extensions else "")
+    return TABLE_EXTENSIONS.get(".".join(extensions)) or TABLE_EXTENSIONS.get(extensions[-1] if extensions else "")
 
 
 def with_clean_names(frame: Any) -> Any:

@@ -129,17 +129,7 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     tensor = _read_tensor(Y) if mask is None and classes is None else None
     if tensor is not None:
         return Labels(*tensor)
-    names = list(Y.columns) if hasattr(Y, "columns") else None
-    values, observed = _to_array(Y, name)
-    if values.ndim not in (1, 2):
-        got = values.shape if values.ndim else f"a single value: {Y!r}"
-        raise ValueError(f"{name} must have shape (n_samples, n_labels) or (n_samples,), got {got}")
-    if mask is not None:
-        observed = observed & _read_mask(mask, values.shape)
-    one_dimensional = values.ndim == 1
-    if one_dimensional:
-        values, observed = values[:, None], observed[:, None]
-    values, observed = read_words(values, observed)
+    values, observed, names, one_dimensional = read_values(Y, mask, name)
     complete = observed.all()
     observed_values = values if complete else values[observed]
     if observed_values.size == 0:
@@ -152,6 +142,24 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
         observed_signs, signs = signs, np.zeros(values.shape, dtype=np.int8)
         signs[observed] = observed_signs
     return Labels(signs, classes, names, one_dimensional)
+
+
+def read_values(
+    Y: Any, mask: Any = None, name: str = "Y"
+) -> tuple[NDArray[Any], NDArray[np.bool_], list[Any] | None, bool]:
+    """Return labels as a matrix of values, which are observed, the names of a DataFrame, and whether Y is a vector."""
+    names = list(Y.columns) if hasattr(Y, "columns") else None
+    values, observed = _to_array(to_dense(Y, name), name)
+    if values.ndim not in (1, 2):
+        got = values.shape if values.ndim else f"a single value: {Y!r}"
+        raise ValueError(f"{name} must have shape (n_samples, n_labels) or (n_samples,), got {got}")
+    if mask is not None:
+        observed = observed & _read_mask(mask, values.shape)
+    one_dimensional = values.ndim == 1
+    if one_dimensional:
+        values, observed = values[:, None], observed[:, None]
+    values, observed = read_words(values, observed)
+    return values, observed, names, one_dimensional
 
 
 def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:

@@ -135,36 +135,8 @@ def to_number(value: Any, words: Mapping[str, float] | None = None) -> float:
     return float(value) if number is None else number
 
 
-def words_to_floats(values: NDArray[Any], observed: NDArray[np.bool_]) -> NDArray[np.float64] | None:
-    """Return an array of words, numbers and bools as floats, NaN where missing; None if it has other values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.labels.words import words_to_floats
-    >>> words_to_floats(np.array([["yes", "x"], ["no", ""]]), np.ones((2, 2), dtype=bool))
-    array([[ 1.,  1.],
-           [ 0., nan]])
-    """
-    floats = np.full(values.shape, np.nan)
-    numbers: dict[Any, float | None] = {}
-    flat, flat_observed, flat_floats = values.ravel(), observed.ravel(), floats.ravel()
-    for i in np.flatnonzero(flat_observed):
-        value = flat[i]
-        if isinstance(value, (bool, int, float, np.bool_, np.number)):
-            flat_floats[i] = float(value)
-            continue
-        if value not in numbers:
-            numbers[value] = word_to_number(value)
-        number = numbers[value]
-        if number is None:
-            return None
-        flat_floats[i] = number
-    return flat_floats.reshape(values.shape)
-
-
 def read_words(values: NDArray[Any], observed: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Convert several labels that are words to 0 and 1; other values and a single label are unchanged.
+    """Convert several labels that are words, numbers and bools to 0 and 1; other values and one label are unchanged.
 
     Examples
     --------
@@ -175,8 +147,18 @@ def read_words(values: NDArray[Any], observed: NDArray[np.bool_]) -> tuple[NDArr
     """
     if values.dtype.kind not in "OU" or values.shape[1] < 2:
         return values, observed
-    floats = words_to_floats(values, observed)
-    return (values, observed) if floats is None else (floats, ~np.isnan(floats))
+    floats = np.full(values.shape, np.nan)
+    numbers: dict[Any, float | None] = {}
+    for i, j in zip(*np.nonzero(observed), strict=True):
+        value = values[i, j]
+        if value not in numbers:
+            is_number = isinstance(value, (bool, int, float, np.bool_, np.number))
+            numbers[value] = float(value) if is_number else word_to_number(value)
+        number = numbers[value]
+        if number is None:
+            return values, observed
+        floats[i, j] = number
+    return floats, ~np.isnan(floats)
 
 
 def order_words(classes: NDArray[Any]) -> NDArray[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._io import need
-from spmld.preprocessing.numbers import NESTED, NumberFormat, NumberTexts, is_missing
+from spmld.preprocessing.numbers import NESTED, NumberFormat, NumberTexts, is_missing_word
 
 IGNORED_KINDS = {
     "identifier": "looks like an identifier",
@@ -18,11 +18,11 @@ IGNORED_KINDS = {
     "nested": "contains lists or objects",
 }
 """Kinds of columns that are not features, with the reasons."""
-MIN_FRACTION = 0.9
+MIN_READABLE = 0.9
 """Fraction of the values, or of the distinct values, that must be numbers, dates, or those of an identifier."""
 MIN_IDENTIFIERS = 20
 """Number of samples from which distinct values are evidence of an identifier."""
-SAMPLE = 1000
+FIRST_VALUES = 1000
 """Number of values that are tested before all are."""
 MIN_WORDS = 3
 """Mean number of words from which a column is text and not a category."""
@@ -64,7 +64,7 @@ def column_kind(column: Any, *, decimal: str | None = None) -> str:
     observed = without_missing_words(values)
     if len(observed) == 0:
         return "empty"
-    if _are_numbers(observed[:SAMPLE], decimal) and _are_numbers(observed, decimal):
+    if _are_numbers(observed[:FIRST_VALUES], decimal) and _are_numbers(observed, decimal):
         return _number_kind(to_numbers(column, decimal=decimal).to_numpy(), str(column.name))
     if _is_most(to_dates(observed, date_formats(observed)).notna(), observed):
         return "date"
@@ -108,7 +108,7 @@ def duplicated_rows(frame: Any) -> NDArray[np.bool_]:
 
 def without_missing_words(values: Any) -> Any:
     """Return the values that are not missing, nor words for it such as "unknown"."""
-    missing = {value: is_missing(value) for value in values.unique()}
+    missing = {value: is_missing_word(value) for value in values.unique()}
     return values[~values.map(missing).to_numpy(dtype=bool)]
 
 
@@ -116,7 +116,7 @@ def _is_most(readable: Any, values: Any) -> bool:
     """Return whether nine of ten values, or most values and nine of ten distinct values, can be read."""
     fraction = readable.mean()
     distinct = readable[~values.duplicated().to_numpy()].mean()
-    return bool(fraction >= MIN_FRACTION or (fraction > 0.5 and distinct >= MIN_FRACTION))
+    return bool(fraction >= MIN_READABLE or (fraction > 0.5 and distinct >= MIN_READABLE))
 
 
 def _number_kind(numbers: NDArray[np.float64], name: str) -> str:
@@ -135,7 +135,7 @@ def _number_kind(numbers: NDArray[np.float64], name: str) -> str:
 
 def _text_kind(texts: Any, name: str, n_samples: int) -> str:
     n_words, n_unique = texts.str.split().str.len().mean(), texts.nunique()
-    distinct = n_unique > 1 and n_unique >= (MIN_FRACTION if n_samples >= MIN_IDENTIFIERS else 1) * len(texts)
+    distinct = n_unique > 1 and n_unique >= (MIN_READABLE if n_samples >= MIN_IDENTIFIERS else 1) * len(texts)
     if distinct and n_words < MIN_WORDS and (_has_id_name(name) or n_samples >= MIN_IDENTIFIERS):
         return "identifier"
     if n_unique == 1 and len(texts) == n_samples and n_samples > 1:
@@ -201,7 +201,7 @@ def date_formats(values: Any, *, day_first: bool = False) -> list[str]:
     rest = values = values.drop_duplicates()
     if not values.astype(str).str.contains(r"\d").mean() > 0.5:
         return []
-    if len(values) > SAMPLE and not date_formats(values.iloc[:SAMPLE], day_first=day_first):
+    if len(values) > FIRST_VALUES and not date_formats(values.iloc[:FIRST_VALUES], day_first=day_first):
         return []
     forms: list[str] = []
     for candidate in DATE_FORMATS:
