@@ -113,3 +113,15 @@ def list_names(names: Iterable[Any]) -> str:
     """
     texts = [str(name) for name in names]
     return ", ".join(texts[:5]) + (", ..." if len(texts) > 5 else "")
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> from spmld._validation import plural
+    >>> plural(1, "column"), plural(3, "column")
+    ('1 column', '3 columns')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"

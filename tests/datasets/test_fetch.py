@@ -144,7 +144,7 @@ def test_entries_of_the_registry_have_sources_checksums_and_licenses():
     infos = list_datasets()
     assert len({info.name for info in infos}) == len(infos)
     for info in infos:
-        assert info.licence
+        assert info.license
         assert info.citation
         assert all(file.address.startswith("https://") and len(bytes.fromhex(file.sha256)) == 32 for file in info.files)
 

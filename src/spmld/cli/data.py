@@ -64,7 +64,7 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
             sha256 = checksum(path)
             state = "as recorded" if sha256 == file.sha256 else "differs"
             rows.append({"name": info.name, "file": str(path), "sha256": sha256, "checksum": state})
-        print_message(f"{info.name}: please cite {info.citation}. License: {info.licence}.")
+        print_message(f"{info.name}: please cite {info.citation}. License: {info.license}.")
     lines = [(row["name"], row["file"], f"{row['checksum']}: {row['sha256']}") for row in rows]
     print_result(rows, TextTable(["name", "file", "SHA-256"], lines), as_json)
 

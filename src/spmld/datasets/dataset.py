@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import check_masked, check_sparse
+from spmld._validation import plural
 from spmld.labels import read_labels
 from spmld.labels.entries import read_trusted
 
@@ -133,7 +134,7 @@ class Dataset:
         n, l = self.Y.shape
         split = "" if self.train is None else f" ({len(self.train)} train, {len(self.test)} test)"
         kind = "sparse" if sp.issparse(self.X) else "dense"
-        sizes = f"{_count(n, 'sample')}{split}, {_count(self.X.shape[1], f'{kind} feature')}, {_count(l, 'label')}"
+        sizes = f"{plural(n, 'sample')}{split}, {plural(self.X.shape[1], f'{kind} feature')}, {plural(l, 'label')}"
         fraction = np.isnan(self.Y).mean()
         missing = f", {fraction:.1%} of the labels missing" if fraction else ""
         return f"Dataset{f' {self.name!r}' if self.name else ''}: {sizes}{missing}"
@@ -197,10 +198,6 @@ def _check_indices(indices: Any, n_samples: int, part: str) -> Any:
     if indices.ndim != 1 or (indices.size and (indices.min() < 0 or indices.max() >= n_samples)):
         raise ValueError(f"{part} must be a list of indices from 0 to {n_samples - 1}")
     return indices
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def check_sizes(n_samples: int, n_features: int, n_labels: int, n_bytes: int) -> None:

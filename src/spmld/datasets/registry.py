@@ -52,7 +52,7 @@ class DatasetInfo:
         Numbers of training samples and test samples in the official split, of features and of labels.
     files : tuple of RemoteFile
         Either a MATLAB file, or the training and test ARFF files and the XML file with the label names.
-    licence : str
+    license : str
         License of the data set, as far as it is known.
     citation : str
         Publications to cite.
@@ -72,7 +72,7 @@ class DatasetInfo:
     n_features: int
     n_labels: int
     files: tuple[RemoteFile, ...]
-    licence: str
+    license: str
     citation: str
 
     @property

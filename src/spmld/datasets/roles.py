@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._validation import did_you_mean, list_names
+from spmld._validation import did_you_mean, list_names, plural
 from spmld.labels.tags import (
     SEPARATORS,
     EmptyIs,
@@ -197,10 +197,8 @@ def absent_columns(absent: Sequence[str], n_expected: int, kind: str, frame: Any
     >>> absent_columns(["tempo"], 2, "feature", pd.DataFrame({"title": ["Blue"]})).text
     'the file lacks 1 of the 2 features, tempo; it has 1 column: title'
     """
-    n = len(frame.columns)
-    columns = f"{n} column{'' if n == 1 else 's'}: {list_names(frame.columns)}"
-    text = f"the file lacks {len(absent)} of the {n_expected} {kind}{'' if n_expected == 1 else 's'}"
-    return TableProblem(f"{text}, {list_names(absent)}; it has {columns}")
+    text = f"the file lacks {len(absent)} of the {plural(n_expected, kind)}, {list_names(absent)}"
+    return TableProblem(f"{text}; it has {plural(len(frame.columns), 'column')}: {list_names(frame.columns)}")
 
 
 def _is_positive_only(y: NDArray[np.float64]) -> bool:

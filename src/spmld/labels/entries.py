@@ -81,6 +81,6 @@ def read_trusted(trusted: Any, observed: NDArray[np.bool_]) -> NDArray[np.bool_]
 
 
 def mark_trusted(labels: Labels, trusted: Any) -> Labels:
-    """Return the labels with their verified entries, see `read_trusted`; None if there are none."""
+    """Return the labels with their verified entries, see `read_trusted`; `trusted` stays None if there are none."""
     verified = None if trusted is None else read_trusted(trusted, labels.observed)
     return labels if verified is None or not verified.any() else replace(labels, trusted=verified)
