@@ -11,29 +11,18 @@ import csv
 import warnings
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef, roc_auc_score
 
 from spmld import MaskedBoosting, PerLabelClassifier, SelfPacedEnsemble
 from spmld._table import TextTable
-from spmld.datasets import find_file
+from spmld.datasets import find_file, read_dataset
 from spmld.estimators import FeatureScaler, View
 from spmld.estimators.ensemble.views import default_views
 from spmld.metrics import expected_calibration_error, log_loss
 
 N_FEATURES = 2048
 COLUMNS = ("task", "model", "AUC", "F1", "MCC", "average precision", "log loss", "ECE")
-
-
-def read(task):
-    """Return the training and test samples of a task."""
-    with np.load(find_file(f"Tox21_{task}.npz")) as file:
-        X, X_test = (
-            sp.csr_array((np.ones(len(file[i])), file[i], file[p]), shape=(len(file[p]) - 1, N_FEATURES))
-            for i, p in (("Xi", "Xp"), ("Ti", "Tp"))
-        )
-        return X, file["Y"], X_test, file["Yt"]
 
 
 def evaluate(Y, p, predicted):
@@ -70,7 +59,8 @@ def models(task):
 
 def results(task):
     """Yield the name and the metrics of each model."""
-    X, Y, X_test, Y_test = read(task)
+    data = read_dataset(find_file(f"Tox21_{task}.npz"))
+    X, Y, X_test, Y_test = data.X_train, data.Y_train, data.X_test, data.Y_test
     for name, model in models(task):
         model.fit(X, Y)
         if task == "compound":

@@ -19,7 +19,7 @@ PUBLIC = {
     ),
     "spmld.labels": (
         "Labels with missing entries",
-        "read_labels Labels LabelWarning read_tags Tags observed decode_missing hide_labels corrupt_labels",
+        "read_labels Labels LabelWarning read_tags Tags decode_missing hide_labels corrupt_labels",
     ),
     "spmld.pacing": (
         "Self-paced weights",
@@ -51,12 +51,9 @@ PUBLIC = {
     "spmld.audit": ("Detection of label errors", "find_label_issues LabelIssues ErrorEstimate"),
     "spmld.datasets": (
         "Data sets",
-        "make_songs make_planted Dataset read_dataset write_dataset load_dataset read_table read_columns from_frame "
-        "TableRoles TableError TableProblem TableWarning describe Description "
-        "list_datasets dataset_info DatasetInfo RemoteFile fetch_dataset fetch_files find_file join_split "
-        "read_csv write_csv read_parquet write_parquet read_excel read_jsonl read_folder "
-        "read_arff write_arff read_libsvm write_libsvm write_xc "
-        "read_npz write_npz read_openml",
+        "make_songs make_planted Dataset read_dataset write_dataset load_dataset read_table from_frame "
+        "TableRoles TableError TableWarning describe Description "
+        "list_datasets DatasetInfo fetch_dataset find_file",
     ),
     "spmld.preprocessing": ("Encoding of tables", "TableEncoder"),
     "spmld.persistence": ("Model files and linear predictors", "Checkpoint ModelFileError linear_predictor Linear"),

@@ -12,8 +12,7 @@ from sklearn.model_selection import KFold
 
 from spmld._io import StrPath, reading
 from spmld.datasets import Dataset, describe, fetch_dataset, find_file, join_split, make_planted
-from spmld.datasets.fetch import local_files
-from spmld.datasets.registry import parse_registry
+from spmld.datasets.registry import local_files, parse_registry
 
 PAPER_DATA = parse_registry(Path(__file__).with_name("paper_data.toml").read_text(encoding="utf-8"))
 """Data sets of the paper, with the splits of its authors."""

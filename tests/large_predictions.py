@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import spmld
-from spmld.datasets import Dataset, write_csv, write_libsvm, write_npz, write_parquet
+from spmld.datasets import Dataset, write_dataset
 
 N_FEATURES, N_LABELS = 20, 10
 
@@ -26,18 +26,17 @@ def make_data(n):
 def write_repeated(block, times, file):
     """Write a data set several times, one after the other, into one file."""
     if file.suffix == ".npz":
-        write_npz(Dataset(np.tile(block.X, (times, 1)), np.tile(block.Y, (times, 1))), file)
+        write_dataset(Dataset(np.tile(block.X, (times, 1)), np.tile(block.Y, (times, 1))), file)
     elif file.suffix == ".parquet":
         import pyarrow.parquet as pq
 
-        write_parquet(block, file)
+        write_dataset(block, file)
         table = pq.read_table(file)
         with pq.ParquetWriter(file, table.schema) as writer:
             for _ in range(times):
                 writer.write_table(table)
     else:
-        write = write_csv if file.suffix == ".csv" else write_libsvm
-        write(block, file)
+        write_dataset(block, file)
         header, lines = "", file.read_text()
         if file.suffix == ".csv":
             header, _, lines = lines.partition("\n")

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from spmld._arrays import check_sparse
-from spmld.datasets import Dataset, read_npz, write_npz
+from spmld.datasets import Dataset, read_dataset, write_dataset
 
 PREAMBLE = """
 import numpy as np, scipy.sparse as sp, spmld
@@ -58,12 +58,12 @@ for call in {CALLS!r}:
 
 def test_archives_with_invalid_indices_raise(tmp_path):
     file = tmp_path / "tiny.npz"
-    write_npz(Dataset(sp.csr_array(np.eye(2)), [[1, 0], [0, 1]]), file)
+    write_dataset(Dataset(sp.csr_array(np.eye(2)), [[1, 0], [0, 1]]), file)
     with np.load(file) as arrays:
         content = dict(arrays)
     np.savez(file, **content | {"X_indices": np.array([0, 10**9])})
     with pytest.raises(ValueError, match=r"tiny\.npz .*X is a sparse matrix with invalid indices"):
-        read_npz(file)
+        read_dataset(file)
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr"])
@@ -86,9 +86,9 @@ def test_valid_matrices_do_not_change():
 
 def test_archives_with_more_features_than_bytes_raise(tmp_path):
     file = tmp_path / "tiny.npz"
-    write_npz(Dataset(sp.csr_array(np.eye(2)), [[1, 0], [0, 1]]), file)
+    write_dataset(Dataset(sp.csr_array(np.eye(2)), [[1, 0], [0, 1]]), file)
     with np.load(file) as arrays:
         content = {name: array for name, array in arrays.items() if name != "feature_names"}
     np.savez(file, **content | {"X_shape": np.array([2, 10**9])})
     with pytest.raises(ValueError, match=r"tiny\.npz .*1000000000 features are too many for a file of"):
-        read_npz(file)
+        read_dataset(file)

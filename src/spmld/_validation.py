@@ -100,3 +100,28 @@ def did_you_mean(name: Any, choices: Iterable[Any]) -> str:
     by_lower = {str(choice).lower(): str(choice) for choice in choices}
     matches = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
     return f"; did you mean {by_lower[matches[0]]!r}?" if matches else ""
+
+
+def list_names(names: Iterable[Any]) -> str:
+    """Return the first five names as text.
+
+    Examples
+    --------
+    >>> from spmld._validation import list_names
+    >>> list_names("abcdef")
+    'a, b, c, d, e, ...'
+    """
+    texts = [str(name) for name in names]
+    return ", ".join(texts[:5]) + (", ..." if len(texts) > 5 else "")
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> from spmld._validation import plural
+    >>> plural(1, "column"), plural(3, "column")
+    ('1 column', '3 columns')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Bunch
 from threadpoolctl import threadpool_limits
 
-from spmld import SelfPacedEnsemble
+from spmld import PerLabelClassifier, SelfPacedEnsemble
 from spmld._io import need, writing
 from spmld._table import TableCell, TextTable
 from spmld.audit import LabelIssues, find_label_issues
@@ -30,14 +30,14 @@ from spmld.plotting.style import COLORS, HIGHLIGHT, metric_label
 
 SEED = 0
 N_TRAIN, N_TEST = 2000, 1200
-OBSERVED, WRONG = 0.5, 0.2
-METRICS = ("ranking_loss", "label_ranking_average_precision", "micro_f1", "macro_f1", "sample_f1", "hamming_loss")
-NAMES = {"label_ranking_average_precision": "average precision"}
-CHECKED = 100
+_OBSERVED, _WRONG = 0.5, 0.2
+_METRICS = ("ranking_loss", "label_ranking_average_precision", "micro_f1", "macro_f1", "sample_f1", "hamming_loss")
+_NAMES = {"label_ranking_average_precision": "average precision"}
+_CHECKED = 100
 FILES = ("songs.csv", "test.csv", "demo.png", "report.html")
-ROLES = "--text review --tags tags --id song_id"
-INDENT = " " * 3
-METHODS = {"loop": "scikit-learn loop", "model": "SelfPacedEnsemble", "oracle": "loop, true tags"}
+_ROLES = "--text review --tags tags --id song_id"
+_INDENT = " " * 3
+_METHODS = {"loop": "scikit-learn loop", "model": "SelfPacedEnsemble", "oracle": "loop, true tags"}
 
 
 def main(folder: str = "demo") -> None:
@@ -57,7 +57,7 @@ def main(folder: str = "demo") -> None:
 def _make_data(folder: Path) -> Bunch:
     """Write songs.csv and test.csv, read them again, and return features, labels and true labels."""
     size: dict[str, Any] = {"n_samples": N_TRAIN + N_TEST, "as_frame": True, "random_state": SEED}
-    songs, truth = make_songs(**size, observed_fraction=OBSERVED, wrong_fraction=WRONG), make_songs(**size)
+    songs, truth = make_songs(**size, observed_fraction=_OBSERVED, wrong_fraction=_WRONG), make_songs(**size)
     # Songs without any tag cannot be written to a column of tags: an empty field is a missing one.
     test = [i for i in range(N_TRAIN, N_TRAIN + N_TEST) if truth.Y[i].any()]
     for name, frame in (("songs.csv", songs.frame[:N_TRAIN]), ("test.csv", truth.frame.iloc[test])):
@@ -92,54 +92,42 @@ def _make_data(folder: Path) -> Bunch:
 
 def _compare(data: Bunch) -> tuple[SelfPacedEnsemble, dict[str, NDArray[np.int64]]]:
     """Print metrics of the model and of the loops; return the model and the predictions of all methods."""
-    times, scores, labels = {}, {}, {}
+    loop, oracle = (PerLabelClassifier(LogisticRegression()) for _ in range(2))
     model = SelfPacedEnsemble(random_state=SEED)
-    for method, Y in (("loop", data.Y), ("model", data.Y), ("oracle", data.Y_true)):
+    times, scores, labels = {}, {}, {}
+    for method, estimator, Y in (("loop", loop, data.Y), ("model", model, data.Y), ("oracle", oracle, data.Y_true)):
         start = time.perf_counter()
-        if method == "model":
-            scores[method] = model.fit(data.X, Y).decision_function(data.X_test)
-            labels[method] = model.predict(data.X_test)
-        else:
-            scores[method] = _fit_loop(data.X, Y, data.X_test)
-            labels[method] = (scores[method] > 0).astype(int)
+        estimator.fit(data.X, Y)
+        scores[method], labels[method] = estimator.decision_function(data.X_test), estimator.predict(data.X_test)
         times[method] = time.perf_counter() - start
-    evaluations = [evaluate(data.Y_test, scores[method], labels[method]) for method in METHODS]
-    rows = [[_metric_name(name), *(_cell(evaluation[name], 3) for evaluation in evaluations)] for name in METRICS]
-    rows.append(["seconds -", *(_cell(times[method], 1) for method in METHODS)])
+    evaluations = [evaluate(data.Y_test, scores[method], labels[method]) for method in _METHODS]
+    rows = [[_metric_name(name), *(_cell(evaluation[name], 3) for evaluation in evaluations)] for name in _METRICS]
+    rows.append(["seconds -", *(_cell(times[method], 1) for method in _METHODS)])
     _print(
         f"1. Predict the tags of {len(data.Y_test):,} other songs (test.csv). Metrics by their true tags; lower (-) or "
         "higher (+) is better:\n"
     )
-    _print_table(["metric", *METHODS.values()], rows)
+    _print_table(["metric", *_METHODS.values()], rows)
     _print(
         "The loop fits LogisticRegression() for each tag to the songs with tags. "
-        f'"{METHODS["oracle"]}" is the same loop, fitted to the true tags of all songs.\n',
-        INDENT,
+        f'"{_METHODS["oracle"]}" is the same loop, fitted to the true tags of all songs.\n',
+        _INDENT,
     )
     return model, labels
 
 
-def _fit_loop(X: Any, Y: Any, X_test: Any) -> NDArray[np.float64]:
-    """Return the scores of a logistic regression for each label, fitted where it is observed."""
-    columns = []
-    for y in Y.T:
-        observed = ~np.isnan(y)
-        columns.append(LogisticRegression().fit(X[observed], y[observed]).decision_function(X_test))
-    return np.column_stack(columns)
-
-
 def _metric_name(name: str) -> str:
-    return f"{NAMES.get(name, metric_label(name))} {'+' if get_metric(name)[0].greater_is_better else '-'}"
+    return f"{_NAMES.get(name, metric_label(name))} {'+' if get_metric(name)[0].greater_is_better else '-'}"
 
 
 def _audit(data: Bunch) -> LabelIssues:
     """Print how many of the entries with the highest error probabilities are wrong."""
     issues = find_label_issues(None, data.X, data.Y, label_names=data.train.label_names, random_state=SEED)
     order = issues.order()
-    found, expected = data.wrong.flat[order[:CHECKED]].sum(), CHECKED * data.wrong.flat[order].mean()
+    found, expected = data.wrong.flat[order[:_CHECKED]].sum(), _CHECKED * data.wrong.flat[order].mean()
     _print(
-        f"2. Find errors. Of the {CHECKED} entries with the highest error probability, {found} are wrong; of {CHECKED} "
-        f"random entries, {expected:.0f} are. The first ones:\n"
+        f"2. Find errors. Of the {_CHECKED} entries with the highest error probability, {found} are wrong; of "
+        f"{_CHECKED} random entries, {expected:.0f} are. The first ones:\n"
     )
     rows = []
     for i, j in zip(*np.unravel_index(order[:5], data.Y.shape), strict=True):
@@ -167,13 +155,13 @@ def _complete(model: SelfPacedEnsemble, data: Bunch) -> None:
 
 def _print(text: str, indent: str = "") -> None:
     """Print text in lines of at most 80 characters; the lines of a numbered step are indented."""
-    hanging = INDENT if text[:1].isdigit() and text[1:2] == "." else indent
+    hanging = _INDENT if text[:1].isdigit() and text[1:2] == "." else indent
     lines = textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=hanging)
     print(lines + "\n" * (len(text) - len(text.rstrip("\n"))), flush=True)
 
 
 def _print_table(columns: list[str], rows: list[Any]) -> None:
-    print(textwrap.indent(TextTable(columns, rows).to_text(), INDENT) + "\n", flush=True)
+    print(textwrap.indent(TextTable(columns, rows).to_text(), _INDENT) + "\n", flush=True)
 
 
 def _cell(value: float, digits: int) -> TableCell:
@@ -193,7 +181,7 @@ def _draw(data: Bunch, labels: dict[str, Any], issues: LabelIssues, folder: Path
     styles = {"oracle": ("|", COLORS[7], 12), "loop": ("o", COLORS[0], 7), "model": ("o", HIGHLIGHT, 7)}
     for method, (marker, color, size) in styles.items():
         f1 = macro_f1(data.Y_test, labels[method], average=None)[order]
-        left.plot(f1, range(len(order)), marker, color=color, markersize=size, label=METHODS[method])
+        left.plot(f1, range(len(order)), marker, color=color, markersize=size, label=_METHODS[method])
     left.set_yticks(range(len(order)), [data.train.label_names[j] for j in order])
     left.set(title="Predicted tags of new songs", xlabel="F1 of each tag", xlim=(0, 1))
     flagged = data.wrong.flat[issues.order()]
@@ -240,11 +228,11 @@ def _next_commands(folder: Path) -> list[str]:
     """Return the commands that continue with the files of the demo."""
     commands = [
         f"cd {folder}",
-        f"spmld fit songs.csv {ROLES} -o songs.skops",
+        f"spmld fit songs.csv {_ROLES} -o songs.skops",
         "spmld evaluate songs.skops test.csv",
-        f"spmld audit songs.csv {ROLES} --out issues.csv",
+        f"spmld audit songs.csv {_ROLES} --out issues.csv",
         "spmld complete songs.csv --model songs.skops --top 2000 --list missing.csv",
-        f"spmld review songs.csv {ROLES}",
+        f"spmld review songs.csv {_ROLES}",
     ]
     if shutil.which("spmld") is None and sys.prefix != sys.base_prefix:
         path = os.path.relpath(sys.prefix)

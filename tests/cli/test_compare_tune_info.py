@@ -11,7 +11,7 @@ import pytest
 
 import spmld
 from spmld.cli import main, progress
-from spmld.datasets import read_csv
+from spmld.datasets import read_dataset
 from spmld.metrics import ranking_loss
 from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier, cross_val_score
 from tests.cli.songs import write_songs
@@ -40,7 +40,7 @@ def test_compare_uses_the_same_folds_for_all_methods(cli):
     assert "Traceback" not in err
     output = json.loads(out)
     rows = {(row["method"], row["metric"]): row for row in output["results"]}
-    data = read_csv("train.csv")
+    data = read_dataset("train.csv")
     for name in ("MaskedLogistic", "LabelPrior", "MaskedRidge"):
         values = []
         for train, test in MultilabelStratifiedKFold(4, random_state=0).split(data.X, data.Y):
@@ -96,7 +96,7 @@ def test_tune_writes_the_best(cli):
 def test_tune_uses_decisions_for_metrics_of_predictions(cli, metric):
     args = ("--method", "MaskedLogistic", "--choices", "C=0.01", "--folds", "2", "--metric", metric, "--json")
     trial = json.loads(cli("tune", "train.csv", *args)[1])["trials"][0]
-    data, model = read_csv("train.csv"), spmld.MaskedLogistic(C=0.01)
+    data, model = read_dataset("train.csv"), spmld.MaskedLogistic(C=0.01)
     decided = ThresholdClassifier(model, cv=3, random_state=0)
     searched = decided if metric == "micro_f1" else model
     scores = cross_val_score(searched, data.X, data.Y, cv=MultilabelStratifiedKFold(2, random_state=0), scoring=metric)
@@ -138,7 +138,7 @@ def test_info_prints_versions_and_devices(cli):
 
 
 def test_info_prints_the_content_of_a_model_file(cli):
-    data = read_csv("train.csv")
+    data = read_dataset("train.csv")
     spmld.save(spmld.LabelPrior().fit(data.X, data.Y), "m.skops", label_names=data.label_names)
     output = json.loads(cli("info", "m.skops", "--json")[1])
     assert (output["estimator"], output["label_names"]) == ("LabelPrior", data.label_names)

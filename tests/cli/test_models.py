@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import LinearRegression, RidgeClassifier
 
 import spmld
-from spmld.datasets import Dataset, read_csv, write_dataset
+from spmld.datasets import Dataset, read_dataset, write_dataset
 from spmld.model_selection import ThresholdClassifier
 from tests.cli.songs import FEATURES, LABELS, TEST, songs
 
@@ -82,7 +82,7 @@ def test_json_is_the_same_as_format_json(cli):
 def test_complete_lists_the_most_confident_missing_labels(cli, model):
     status, out, err = cli("complete", "train.csv", "--model", "songs.skops", "--top", "5", "--min-confidence", "0.6")
     assert status == 0
-    rows, data = table(out), read_csv("train.csv")
+    rows, data = table(out), read_dataset("train.csv")
     P = model.predict_proba(pd.DataFrame(data.X, columns=FEATURES))
     P[~np.isnan(data.Y)] = 0
     confidences = np.sort(P[P >= 0.6])[::-1]

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from spmld.datasets import Dataset, read_csv, write_dataset
+from spmld.datasets import Dataset, read_dataset, write_dataset
 
 from .songs import FEATURES, LABELS, PLANTED, TEST, TRAIN, run, songs
 
@@ -30,7 +30,7 @@ def test_fit_names_the_labels_once_and_reports_their_class_priors(folder):
     assert "Missing entries are used as negatives of lower weight" in err
     assert set(summary["class_prior"]) == set(LABELS)
     # Between the fraction of observed positives, if there is no evidence that others are missing, and the true one.
-    observed = read_csv(path / "tags.csv").Y == 1
+    observed = read_dataset(path / "tags.csv").Y == 1
     for name, lowest, truth in zip(LABELS, observed.mean(axis=0), PLANTED.Y[TRAIN].mean(axis=0), strict=True):
         assert lowest - 1e-6 <= summary["class_prior"][name] <= 1.3 * truth
 

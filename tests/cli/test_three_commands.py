@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import spmld
-from spmld.datasets import make_songs, read_csv
+from spmld.datasets import make_songs, read_dataset
 from spmld.metrics import evaluate, macro_auc, ranking_loss
 from tests.cli.songs import FEATURES, LABELS, run, write_songs
 
@@ -34,7 +34,7 @@ def test_fit_evaluate_predict(folder):
     assert lines[0] == ["metric", "value", "better", "over", "used", "left out"]
     values = {line[0]: float(line[1]) for line in lines[1:]}
     # The same as in Python, and better than chance.
-    train, test = read_csv(folder / "train.csv"), read_csv(folder / "test.csv")
+    train, test = read_dataset(folder / "train.csv"), read_dataset(folder / "test.csv")
     model = spmld.SelfPacedEnsemble(random_state=0).fit(train.X, train.Y)
     scores = model.decision_function(test.X)
     answers = {"predictions": model.predict(test.X), "probabilities": model.predict_proba(test.X)}

@@ -11,7 +11,7 @@ import spmld
 from spmld.cli import main
 from spmld.cli.methods import METHODS, build, uses_trusted
 from spmld.cli.trusted import _match_samples
-from spmld.datasets import Dataset, make_planted, read_npz, write_dataset
+from spmld.datasets import Dataset, make_planted, read_dataset, read_table, write_dataset
 from tests.cli.songs import FEATURES, LABELS
 
 PLANTED = make_planted(400, 6, 4, n_components=3, random_state=0)
@@ -88,7 +88,7 @@ def test_verified_samples_follow_the_official_split(cli):
     train, test = np.arange(0, 400, 2), np.arange(1, 400, 2)
     data = Dataset(PLANTED.X, noisy_labels(), train=train, test=test, trusted=VERIFIED)
     write_dataset(data, "split.npz")
-    np.testing.assert_array_equal(read_npz("split.npz").part("train").trusted, data.trusted[train])
+    np.testing.assert_array_equal(read_dataset("split.npz").part("train").trusted, data.trusted[train])
     np.savez("mask.npz", trusted=VERIFIED)
     for options in ([], ["--trusted", "mask.npz"]):
         status, out, _ = cli("fit", "split.npz", *options, "-o", "m.skops", "--json", "--force")
@@ -211,11 +211,11 @@ def test_rows_are_matched_by_identifiers(tmp_path):
         (["b", "b", "c"], [1, 0, 1]),  # ambiguous: by position
     ):
         file.write_text("\n".join(["song,label_a", *(f"{name},1" for name in names)]))
-        matched = _match_samples(str(file), "csv", mask, data)
+        matched = _match_samples(str(file), read_table(file), mask, data)
         np.testing.assert_array_equal(matched[:, 0], expected)
     file.write_text("song,label_a\nx,1\ny,1\nz,1")
     with pytest.raises(ValueError, match="has no sample of the data: the values of 'song' are x, y, z"):
-        _match_samples(str(file), "csv", mask, data)
+        _match_samples(str(file), read_table(file), mask, data)
     file.write_text("label_a\n1\n0\n1")
     for other in (data, SimpleNamespace(roles=None), SimpleNamespace(roles=data.roles, sample_names=None)):
-        np.testing.assert_array_equal(_match_samples(str(file), "csv", mask, other), mask)
+        np.testing.assert_array_equal(_match_samples(str(file), read_table(file), mask, other), mask)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spmld.datasets import Dataset, join_split
+from spmld.datasets.dataset import Dataset, join_split
 
 X = np.arange(6).reshape(3, 2)
 

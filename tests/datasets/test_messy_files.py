@@ -1,7 +1,6 @@
 """Messy files are read as the clean table, with a note about each guess, or refused with the option to pass."""
 
 import warnings
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,6 +8,9 @@ import scipy.sparse as sp
 
 from spmld.datasets import TableWarning, from_frame, read_dataset
 from tests.datasets.messy_files import FILES
+
+CLEAN = {}
+"""Data sets of the clean tables, of which several files have the same."""
 
 
 def dense(X):
@@ -25,11 +27,6 @@ def read(file, folder):
     return data, [str(note.message) for note in notes if isinstance(note.message, TableWarning)]
 
 
-def test_there_are_six_files_of_each_of_ten_kinds():
-    assert set(Counter(file.kind for file in FILES).values()) == {6}
-    assert (len(FILES), len({file.id for file in FILES})) == (60, 60)
-
-
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.id)
 def test_no_file_is_silently_misread(file, tmp_path):
     if file.error:
@@ -42,9 +39,12 @@ def test_no_file_is_silently_misread(file, tmp_path):
     for text in file.notes:
         assert any(text in note for note in notes), notes
     assert all(any(text in note for text in file.notes) for note in notes), notes  # no note about a clean column
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TableWarning)
-        clean = from_frame(file.truth)
+    content = file.truth.to_csv()
+    if content not in CLEAN:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TableWarning)
+            CLEAN[content] = from_frame(file.truth)
+    clean = CLEAN[content]
     if file.id == "tags-mixed":  # not read right, but the note names the option with which it is
         assert set(clean.label_names) < set(data.label_names)
         (path,) = tmp_path.iterdir()

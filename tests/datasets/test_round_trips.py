@@ -37,7 +37,7 @@ def assert_same(read, data, names=True):
 
 
 @pytest.mark.parametrize("extension", ["csv", "tsv", "parquet", "arff", "npz"])
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=datasets())
 def test_tables_arff_and_npz_store_everything(extension, data, tmp_path_factory):
     file = tmp_path_factory.mktemp("round") / f"file.{extension}"
@@ -48,7 +48,7 @@ def test_tables_arff_and_npz_store_everything(extension, data, tmp_path_factory)
         assert sp.issparse(read.X) == sp.issparse(data.X)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=datasets(missing=False))
 def test_xc_stores_all_but_names(data, tmp_path_factory):
     file = tmp_path_factory.mktemp("round") / "file.txt"

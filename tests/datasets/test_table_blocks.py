@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from spmld.datasets import read_table
-from spmld.datasets.table_blocks import read_table_blocks
+from spmld.datasets.tables import read_table_blocks
 
 COLUMNS = {
     "integer": [1, 2, 3, 4, 5, 6],

@@ -1,22 +1,10 @@
-"""CSV, Parquet, NumPy archives, DataFrames and OpenML."""
+"""CSV, Parquet, NumPy archives and DataFrames."""
 
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
-from sklearn.utils import Bunch
 
-from spmld.datasets import (
-    Dataset,
-    from_frame,
-    read_csv,
-    read_dataset,
-    read_npz,
-    read_openml,
-    read_parquet,
-    write_csv,
-    write_dataset,
-)
+from spmld.datasets import Dataset, from_frame, read_dataset, write_dataset
 
 TEXT = "id,pitch,label_sad,label_calm\na,0.5,1,0\nb,,,1\n"
 
@@ -29,11 +17,11 @@ def write(folder, text, name="file.csv"):
 
 def test_labels_by_prefix_and_by_list(tmp_path):
     file = write(tmp_path, TEXT)
-    data = read_csv(file, drop=["id"], encode=False)
+    data = read_dataset(file, drop=["id"], encode=False)
     assert (data.feature_names, data.label_names) == (["pitch"], ["sad", "calm"])
     np.testing.assert_array_equal(data.X, [[0.5], [np.nan]])
     np.testing.assert_array_equal(data.Y, [[1, 0], [np.nan, 1]])
-    named = read_csv(file, drop=["id"], labels=["label_calm"], encode=False)
+    named = read_dataset(file, drop=["id"], labels=["label_calm"], encode=False)
     assert (named.feature_names, named.label_names) == (["pitch", "label_sad"], ["label_calm"])
     tabs = write(tmp_path, TEXT.replace(",", "\t"), "file.tsv")
     np.testing.assert_array_equal(read_dataset(tabs, drop=["id"]).Y, data.Y)
@@ -62,12 +50,7 @@ def test_labels_by_prefix_and_by_list(tmp_path):
 )
 def test_invalid_tables_raise_with_the_reason(text, options, message, tmp_path):
     with pytest.raises(ValueError, match=rf"file\.csv.*{message}"):
-        read_csv(write(tmp_path, text), **options)
-
-
-def test_other_encodings_can_be_passed(tmp_path):
-    file = write(tmp_path, TEXT.replace("pitch", "Tonhöhe").encode("latin-1"))
-    assert read_csv(file, drop=["id"], encoding="latin-1").feature_names == ["Tonhöhe", "Tonhöhe (missing)"]
+        read_dataset(write(tmp_path, text), **options)
 
 
 def test_frames_with_truth_values_in_several_forms():
@@ -101,55 +84,17 @@ def test_truncated_archives_raise(fraction, tmp_path):
 def test_other_archives_raise(tmp_path):
     np.savez(tmp_path / "file.npz", X=[[1.0]], labels=[[1]])
     with pytest.raises(ValueError, match="has no array 'Y'; it has X, labels"):
-        read_npz(tmp_path / "file.npz")
+        read_dataset(tmp_path / "file.npz")
     np.savez(tmp_path / "file.npz", X=[[1.0]], Y=[[1], [0]])
     with pytest.raises(ValueError, match="X and Y must have the same number of samples, got 1 and 2"):
-        read_npz(tmp_path / "file.npz")
+        read_dataset(tmp_path / "file.npz")
     np.savez(tmp_path / "file.npz", X=np.array([[print]], dtype=object), Y=[[1]])
     with pytest.raises(ValueError, match="allow_pickle=False"):
-        read_npz(tmp_path / "file.npz")
+        read_dataset(tmp_path / "file.npz")
     with pytest.raises(ValueError, match=r"file\.npz cannot be read as a Parquet file"):
-        read_parquet(tmp_path / "file.npz")
+        read_dataset(tmp_path / "file.npz", format="parquet")
 
 
 def test_a_feature_that_would_be_read_as_a_label_raises(tmp_path):
     with pytest.raises(ValueError, match="the feature 'label_x' would be read as a label"):
-        write_csv(Dataset([[1.0]], [[1]], feature_names=["label_x"]), tmp_path / "file.csv")
-
-
-def test_openml_frames_and_sparse_matrices(monkeypatch):
-    arguments = {}
-    frame = pd.DataFrame({"x": [1.0, 2.0], "a": pd.Categorical(["TRUE", "FALSE"]), "b": pd.Categorical(["0", "1"])})
-    dense = Bunch(frame=frame, target_names=["a", "b"], feature_names=["x"], details={"name": "songs"})
-    target = np.array([["TRUE", "FALSE"], ["FALSE", None]], dtype=object)
-    sparse = Bunch(
-        frame=None,
-        data=sp.csr_matrix([[0.0, 3.0, 1.0], [1.0, 0.0, 2.0]]),
-        target=target,
-        target_names=["a", "b"],
-        feature_names=["x", "y", "id"],
-        details={"name": "songs"},
-    )
-
-    def fetch_openml(**options):
-        arguments.update(options)
-        return sparse if options.get("data_id") == 7 else dense
-
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
-    data = read_openml("songs", version=4)
-    assert (arguments["name"], arguments["version"]) == ("songs", 4)
-    np.testing.assert_array_equal(data.Y, [[1, 0], [0, 1]])
-    np.testing.assert_array_equal(data.X, [[1], [2]])
-    data = read_openml(7, drop=["id"])
-    np.testing.assert_array_equal(data.X.toarray(), [[0, 3], [1, 0]])
-    np.testing.assert_array_equal(data.Y, [[1, 0], [0, np.nan]])
-    assert data.name == "songs"
-
-
-def test_openml_without_network_says_what_to_do(monkeypatch):
-    def fetch_openml(**options):
-        raise OSError("Name or service not known")
-
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
-    with pytest.raises(ConnectionError, match=r"'yeast' could not be downloaded.*not known.*read_dataset"):
-        read_openml("yeast")
+        write_dataset(Dataset([[1.0]], [[1]], feature_names=["label_x"]), tmp_path / "file.csv")

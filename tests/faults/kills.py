@@ -15,7 +15,7 @@ import numpy as np
 
 import spmld
 from spmld.cli import main
-from spmld.datasets import Dataset, make_planted, write_csv
+from spmld.datasets import Dataset, make_planted, write_dataset
 from spmld.persistence import Checkpoint
 from spmld.review import DecisionStore, ReviewServer
 from tests.faults.processes import KILLED, count, counted, start, wait
@@ -38,7 +38,7 @@ class _Command:
 
     def prepare(self, folder):
         planted = make_planted(n_samples=120, n_features=5, n_labels=3, observed_fraction=0.7, random_state=0)
-        write_csv(Dataset(planted.X, planted.Y), folder / DATA)
+        write_dataset(Dataset(planted.X, planted.Y), folder / DATA)
 
     def run(self):
         """Run the command in the working directory; fits of single models are counted when they start."""

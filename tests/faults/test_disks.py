@@ -126,7 +126,7 @@ def test_the_review_page_shows_that_the_disk_is_full(tmp_path):
 @pytest.mark.parametrize("command", ["fit", "tune"])
 def test_a_command_with_a_checkpoint_gives_the_same_model_and_deletes_it(tmp_path, command):
     data = spmld.datasets.Dataset(DATA.X, DATA.Y)
-    spmld.datasets.write_csv(data, tmp_path / "data.csv")
+    spmld.datasets.write_dataset(data, tmp_path / "data.csv")
     arguments = [command, str(tmp_path / "data.csv"), "--method", "MaskedLogistic"]
     arguments += ["--trials", "3"] if command == "tune" else []
     scores = []

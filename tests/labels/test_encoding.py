@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from spmld.labels import decode_missing, observed, read_labels
+from spmld.labels import decode_missing, read_labels
 from spmld.labels.block_reading import read_signs, summarize_labels
-from spmld.labels.trusted import mark_trusted
+from spmld.labels.entries import mark_trusted
 
 SIGNS = np.array([[1, -1, 0], [0, 1, -1]])
 NUMBERS = np.array([[1, 0, np.nan], [np.nan, 1, 0]])
+LABELS = read_labels([[1, 0], [0, None], [1, 1]])
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ NUMBERS = np.array([[1, 0, np.nan], [np.nan, 1, 0]])
 def test_all_forms_are_read_alike(Y, mask):
     labels = read_labels(Y, mask)
     np.testing.assert_array_equal(labels.signs, SIGNS)
-    np.testing.assert_array_equal(observed(Y, mask), SIGNS != 0)
+    np.testing.assert_array_equal(read_labels(Y, mask).observed, SIGNS != 0)
     assert labels.signs.dtype == np.int8
 
 
@@ -192,3 +193,18 @@ def test_blocks_are_read_with_the_encoding_of_all_blocks(one_dimensional):
         summarize_labels(Y) + summarize_labels(np.ones((2, 3)))
     with pytest.raises(ValueError, match=r"must have shape .* got \(1, 1, 1\)"):
         summarize_labels([[[1]]])
+
+
+@pytest.mark.parametrize("dtype", [bool, int, float])
+def test_samples_or_entries_are_marked_by_truth_values_and_missing_entries_are_not(dtype):
+    samples = np.array([0, 1, 0], dtype=dtype)
+    entries = np.array([[0, 1], [1, 1], [0, 0]], dtype=dtype)
+    np.testing.assert_array_equal(mark_trusted(LABELS, samples).trusted, [[0, 0], [1, 0], [0, 0]])
+    np.testing.assert_array_equal(mark_trusted(LABELS, samples[:, None]).trusted, [[0, 0], [1, 0], [0, 0]])
+    np.testing.assert_array_equal(mark_trusted(LABELS, entries).trusted, [[0, 1], [1, 0], [0, 0]])
+
+
+@pytest.mark.parametrize("trusted", [[2, 0, 1], [-1, 0, 1], [0.5, 0, 1]])
+def test_other_values_raise(trusted):
+    with pytest.raises(ValueError, match="trusted must be an array of bool"):
+        mark_trusted(LABELS, trusted)

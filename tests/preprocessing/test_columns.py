@@ -2,11 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import column_kind, to_categories, to_numbers
-from spmld.preprocessing.dates import date_parts, to_dates
+from spmld.preprocessing.columns import date_parts, to_categories, to_dates, to_numbers
 
 
 def test_days_of_the_week_are_equally_spaced_and_repeat():
@@ -40,20 +38,6 @@ def test_infinite_numbers_are_missing_and_durations_are_seconds():
 
 def test_categories_ignore_surrounding_spaces():
     assert to_categories(pd.Series([" red", "red ", None])).tolist() == ["red", "red", "missing"]
-
-
-@pytest.mark.parametrize(
-    ("values", "kind"),
-    [
-        (range(100, 130), "number"),  # consecutive, but not from 0 or 1
-        (["x"] * 20 + [None] * 10, "number"),  # x means yes
-        (["same"] * 20 + [None] * 10, "category"),  # present or missing
-        (["1", "2", "many"] * 10, "category"),  # two thirds are numbers
-        (["2024-01-31", "2024-02-01", "later"] * 10, "category"),
-    ],
-)
-def test_kinds_of_unusual_columns(values, kind):
-    assert column_kind(pd.Series(values, name="tempo")) == kind
 
 
 def test_words_of_a_single_text_are_left_out_of_large_tables():

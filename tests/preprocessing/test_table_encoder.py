@@ -10,8 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 import spmld
 from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import column_kind
-from spmld.preprocessing.dates import date_formats, date_parts, is_ambiguous, to_dates
+from spmld.preprocessing.columns import column_kind, date_formats, date_parts, is_ambiguous, to_dates
 from tests.journeys.songs import make_songs
 
 FRAME, Y = make_songs(80)
@@ -40,6 +39,11 @@ def dense(X):
         ([None] * 30, "empty"),
         (["same"] * 30, "constant"),
         ([["a"], ["b"]] * 15, "nested"),
+        (range(100, 130), "number"),  # consecutive, but not from 0 or 1
+        (["x"] * 20 + [None] * 10, "number"),  # x means yes
+        (["same"] * 20 + [None] * 10, "category"),  # present or missing
+        (["1", "2", "many"] * 10, "category"),  # two thirds are numbers
+        (["2024-01-31", "2024-02-01", "later"] * 10, "category"),
     ],
 )
 def test_kinds(values, kind):

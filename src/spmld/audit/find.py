@@ -23,8 +23,8 @@ from spmld.estimators.ensemble import TrainingData
 from spmld.estimators.ensemble.noise_scores import NoiseScores, default_boosting, entry_log_loss, fit_noise_scores
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, LabelWarning, read_labels
+from spmld.labels.entries import mark_trusted
 from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
-from spmld.labels.trusted import mark_trusted
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.model_selection.identical_samples import identical_groups
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spmld.cli.loading import MatchedData, Source
 from spmld.datasets.files import file_format
 from spmld.datasets.libsvm import read_libsvm_blocks
-from spmld.datasets.table_blocks import BLOCK_ROWS, read_table_blocks
+from spmld.datasets.tables import BLOCK_ROWS, read_table_blocks
 
 if TYPE_CHECKING:
     from spmld.persistence import ModelInfo
@@ -41,6 +42,7 @@ def match_blocks(source: Source, path: str, info: ModelInfo) -> Iterator[Matched
 
 def _is_libsvm(source: Source, info: ModelInfo) -> bool:
     """Return whether a file has the format LIBSVM, and the features of the model have its names, or none."""
-    if info.n_features is None or file_format(source.path, source.options.get("format")) not in ("libsvm", "xc"):
+    kind = file_format(source.path, source.options.get("format"))
+    if info.n_features is None or kind not in ("libsvm", "xc") or not Path(source.path).is_file():
         return False
     return info.feature_names in (None, [f"x{i}" for i in range(info.n_features)])

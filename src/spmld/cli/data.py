@@ -17,7 +17,7 @@ def data() -> None:
     """List, fetch, describe and convert data sets.
 
     SOURCE is a file (arff, csv, tsv, xlsx, jsonl, libsvm, svm, mat, npz, parquet, or txt of the extreme-classification
-    repository), a folder of text files, a name from `spmld data list`, openml:NUMBER or openml:NAME.
+    repository), a folder of text files, or a name from `spmld data list`.
 
     \b
     Example:
@@ -55,8 +55,7 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
     Example:
       spmld data fetch emotions scene
     """
-    from spmld.datasets import dataset_info, fetch_files
-    from spmld.datasets.fetch import checksum
+    from spmld.datasets.registry import checksum, dataset_info, fetch_files
 
     rows = []
     for info in [dataset_info(name) for name in names]:
@@ -65,7 +64,7 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
             sha256 = checksum(path)
             state = "as recorded" if sha256 == file.sha256 else "differs"
             rows.append({"name": info.name, "file": str(path), "sha256": sha256, "checksum": state})
-        print_message(f"{info.name}: please cite {info.citation}. License: {info.licence}.")
+        print_message(f"{info.name}: please cite {info.citation}. License: {info.license}.")
     lines = [(row["name"], row["file"], f"{row['checksum']}: {row['sha256']}") for row in rows]
     print_result(rows, TextTable(["name", "file", "SHA-256"], lines), as_json)
 

@@ -14,12 +14,13 @@ import scipy.sparse as sp
 from spmld._io import need
 from spmld.cli.printing import print_message
 from spmld.cli.trusted import add_trusted
-from spmld.datasets import Dataset, TableError, TableProblem, TableRoles, list_datasets, load_dataset, read_table
-from spmld.datasets.files import READERS, check_options, table_kind
-from spmld.datasets.frames import from_frame, sample_names, select_columns
-from spmld.datasets.roles import first, read_label_columns
-from spmld.datasets.tables import folder_roles
+from spmld.datasets import Dataset, TableError, TableRoles, list_datasets, load_dataset, read_table
+from spmld.datasets.files import accepted_options
+from spmld.datasets.frames import from_frame, numeric_columns, sample_names
+from spmld.datasets.roles import absent_columns, read_label_columns
+from spmld.datasets.tables import TABLE_OPTIONS, check_options, folder_roles, table_format
 from spmld.labels.tags import separators
+from spmld.preprocessing.problems import TableProblem
 
 if TYPE_CHECKING:
     from spmld.persistence import ModelInfo
@@ -83,7 +84,7 @@ class Source:
     @property
     def table_kind(self) -> str | None:
         """Format of a table; None for other formats and for data sets of the registry."""
-        kind = table_kind(self.path, self.options.get("format"))
+        kind = table_format(self.path, self.options.get("format"))
         named = kind == "folder" and self.path.lower() in {info.name for info in list_datasets()}
         return None if named else kind
 
@@ -101,8 +102,8 @@ class Source:
     def file_options(self, kind: str) -> dict[str, Any]:
         """Return the options of the reader of tables, or raise ValueError if one does not apply to the format."""
         options = {name: value for name, value in self.options.items() if name != "format"}
-        check_options(options, READERS[kind], f"{self.path} is read as {kind}")
-        return {name: options[name] for name in FILE_OPTIONS if name in options}
+        check_options(options, accepted_options(kind), f"{self.path} is read as {kind}")
+        return {name: options[name] for name in TABLE_OPTIONS[kind] if name in options}
 
     def roles(self, frame: Any, kind: str) -> dict[str, Any]:
         """Return the roles of the columns that are set by options."""
@@ -177,8 +178,7 @@ class Source:
         features, names = info.feature_names or [], info.label_names
         absent = [name for name in features if name not in frame.columns]
         if absent:
-            text = f"the file lacks {len(absent)} of the {len(features)} features, {first(absent)}"
-            problems.append(TableProblem(f"{text}; it has {len(frame.columns)} columns: {first(frame.columns)}"))
+            problems.append(absent_columns(absent, len(features), "feature", frame))
         if len(frame) == 0:
             problems.append(TableProblem("the file has no samples"))
         Y: Any = None
@@ -198,7 +198,7 @@ class Source:
         X = frame[features]
         if not info.encoded:
             try:
-                X = select_columns(frame, {name: name for name in features}, "feature", roles.decimal)
+                X = numeric_columns(frame, features, roles.decimal)
             except ValueError as error:
                 raise TableError([TableProblem(str(error))], self.path) from None
             advice = "fill them, or fit the model on a table with empty fields, so that it replaces them"

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._response import as_frame, predict_all
+from spmld._validation import list_names
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.cli.loading import MatchedData, Source, open_model, split_encoder
 from spmld.cli.printing import print_message
 from spmld.cli.progress import progress_bar
 from spmld.datasets import Dataset, TableRoles, TableWarning
-from spmld.datasets.roles import PREFIX, first
+from spmld.datasets.roles import PREFIX
 from spmld.labels.tags import label_of_tags
 from spmld.review import (
     ArraySamples,
@@ -187,7 +188,7 @@ def _known_tags(data: Dataset, names: list[str]) -> Dataset:
     label = label_of_tags(Counter(data.label_names), names, data.roles.tag_case)
     if unknown := [name for name in data.label_names if label[name] not in names]:
         print_message(
-            f"spmld: note: {len(unknown)} tags are not labels of the model and are not reviewed: {first(unknown)}"
+            f"spmld: note: {len(unknown)} tags are not labels of the model and are not reviewed: {list_names(unknown)}"
         )
     kept = [j for j, name in enumerate(data.label_names) if label[name] in names]
     trusted = data.trusted if data.trusted is None or data.trusted.ndim == 1 else data.trusted[:, kept]

@@ -9,9 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._io import reading
-from spmld.datasets import Dataset, read_columns, read_table
-from spmld.datasets.files import table_kind
+from spmld.datasets import Dataset, TableError, TableRoles, read_table
 from spmld.datasets.frames import identifier_text
+from spmld.datasets.roles import read_label_columns
+from spmld.datasets.tables import TABLE_OPTIONS, table_format
 
 ACCEPTED = "a column of DATA with 1 for each verified sample, or a file with 1 for each verified label"
 
@@ -48,11 +49,15 @@ def _read_column(column: Any, name: str) -> NDArray[np.bool_]:
 
 
 def _read_mask(file: str, data: Dataset, path: str, reader_options: dict[str, Any]) -> NDArray[np.bool_]:
-    kind = table_kind(file)
+    kind = table_format(file)
     if kind is not None:
-        options = {name: value for name, value in reader_options.items() if name in ("prefix", "encoding")}
-        _, mask = read_columns(file, [], list(data.label_names), kind=kind, **options)
-        mask = _match_samples(file, kind, np.asarray(mask, dtype=float), data)
+        encoded = "encoding" in TABLE_OPTIONS[kind] and "encoding" in reader_options
+        frame = read_table(file, format=kind, **({"encoding": reader_options["encoding"]} if encoded else {}))
+        roles = TableRoles(**{name: value for name, value in reader_options.items() if name == "prefix"})
+        labels = read_label_columns(frame, roles, list(data.label_names))
+        if labels.problems:
+            raise TableError(labels.problems, file)
+        mask = _match_samples(file, frame, labels.Y, data)
     elif Path(file).suffix.lower() == ".npz":
         with reading(file, "a NumPy archive") as archive, np.load(archive, allow_pickle=False) as arrays:
             if "trusted" not in arrays:
@@ -71,14 +76,13 @@ def _read_mask(file: str, data: Dataset, path: str, reader_options: dict[str, An
     return values == 1
 
 
-def _match_samples(file: str, kind: str, mask: NDArray[np.float64], data: Dataset) -> NDArray[np.float64]:
+def _match_samples(file: str, frame: Any, mask: NDArray[np.float64], data: Dataset) -> NDArray[np.float64]:
     """Return the rows in the order of the samples, matched by the identifier if the file has its column.
 
     Samples that are not in the file are not verified.
     """
     id = None if data.roles is None else data.roles.id
-    frame = read_table(file, format=kind) if id is not None else None
-    if frame is None or id not in frame.columns or data.sample_names is None:
+    if id not in frame.columns or data.sample_names is None:
         return mask
     names, rows = list(map(identifier_text, frame[id])), list(map(identifier_text, data.sample_names))
     places = {name: i for i, name in enumerate(names)}

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from spmld._io import StrPath, need
 from spmld.datasets import Dataset, TableError, TableRoles, from_frame
-from spmld.datasets.frames import select_columns
-from spmld.datasets.raw_tables import with_clean_names
+from spmld.datasets.frames import numeric_columns
 from spmld.datasets.roles import read_label_columns
+from spmld.datasets.tables import with_clean_names
 from spmld.labels.tags import split_tags, tag_names
 
 SAMPLE_ROWS = 20_000
@@ -111,7 +111,7 @@ def _read_features(frame: Any, encoder: Any, names: Sequence[str]) -> Any:
         empty = np.zeros((0, len(names)))
         return empty if encoder is None else sp.csr_array(empty)
     if encoder is None:
-        return select_columns(frame, {name: name for name in names}, "feature")
+        return numeric_columns(frame, names)
     return encoder.transform(frame)
 
 

@@ -1,4 +1,7 @@
-"""ARFF files, dense and sparse, with labels named by MULAN's XML file or MEKA's header."""
+"""ARFF files, dense and sparse, with labels named by MULAN's XML file or MEKA's header.
+
+The text is parsed in linear time, also that of hostile files.
+"""
 
 import re
 import xml.etree.ElementTree as ET
@@ -9,13 +12,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from spmld._io import StrPath, reading, writing
-from spmld.datasets.arff_text import ArffText, parse_arff, quote, unquote
-from spmld.datasets.dataset import Dataset
-from spmld.datasets.sizes import check_sizes
+from spmld.datasets.dataset import Dataset, check_sizes
 from spmld.labels.words import to_number
+
+_VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,{}'"]*"""
+_DENSE = re.compile(rf"\s*({_VALUE})\s*")
+_SPARSE = re.compile(rf"\s*(\d+\s+(?:{_VALUE}))\s*")
+_NAME = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{},%'"][^\s{},%]*)(?:\s+|(?=\{))(.+)""")
+_TYPES = ("NUMERIC", "REAL", "INTEGER", "STRING")
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"', "%": "%"}
+_LETTERS = {character: letter for letter, character in _ESCAPES.items()}
 
 
 def read_arff(
@@ -46,11 +54,11 @@ def read_arff(
     Examples
     --------
     >>> import tempfile
-    >>> from spmld.datasets import read_arff
+    >>> from spmld.datasets import read_dataset
     >>> with tempfile.NamedTemporaryFile("w", suffix=".arff") as file:
     ...     head = ["@relation 'songs: -C 2'", "@attribute sad {0,1}", "@attribute calm {0,1}", "@attribute pitch real"]
     ...     print(*head, "@data", "{0 1,2 0.5}", "{1 ?,2 0.25}", sep="\n", file=file, flush=True)
-    ...     data = read_arff(file.name)
+    ...     data = read_dataset(file.name)
     >>> data.label_names, data.feature_names
     (['sad', 'calm'], ['pitch'])
     >>> data.Y
@@ -66,8 +74,7 @@ def read_arff(
         label_columns = _find_labels(names, content.relation, labels, xml or _find_xml(file))
         feature_columns = sorted(set(range(len(names))) - set(label_columns))
         check_sizes(len(content.rows), len(names), len(label_columns), len(text))
-        to_array: Any = _to_sparse if content.sparse else _to_dense
-        X, Y = (to_array(content, part) for part in (feature_columns, label_columns))
+        X, Y = (_to_array(content, part) for part in (feature_columns, label_columns))
         features, labels = ([names[i] for i in part] for part in (feature_columns, label_columns))
         return Dataset(X, Y.toarray() if sp.issparse(Y) else Y, features, labels, file.stem)
 
@@ -112,30 +119,62 @@ def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list
 
 
 @dataclass(frozen=True)
-class _Attribute:
-    """Conversion of the values of an attribute to numbers; nominal attributes have a code for each value."""
+class ArffText:
+    """The content of an ARFF file; values are text, None where missing.
 
-    name: str
-    codes: dict[str, float] | None
+    Attributes
+    ----------
+    relation : str
+        Name of the relation, with MEKA's options.
+    attributes : list of (str, str or list of str)
+        Names and types; nominal attributes have a list of values.
+    rows : list
+        Lists of values, or dictionaries from the index of the attribute to the value if the file is `sparse`.
+    lines : list of int
+        Numbers of the lines of the rows.
+    """
 
-    def to_numbers(self, values: list[str | None], lines: list[int]) -> list[float]:
-        convert = float if self.codes is None else self.codes.__getitem__
-        numbers: list[float] = []
-        try:
-            for value in values:
-                numbers.append(np.nan if value is None else convert(value))  # noqa: PERF401, to know where it failed
-        except (KeyError, ValueError):
-            kind = "a number" if self.codes is None else f"one of {', '.join(self.codes)[:80]}"
-            value = values[len(numbers)] or ""
-            raise ValueError(f"line {lines[len(numbers)]}: {self.name!r} must be {kind}, got {value[:80]!r}") from None
-        return numbers
+    relation: str
+    attributes: list[tuple[str, Any]]
+    rows: list[Any]
+    lines: list[int]
+    sparse: bool
 
 
-def _make_attribute(name: str, kind: Any) -> _Attribute:
+def _to_array(content: ArffText, columns: list[int]) -> Any:
+    """Return columns as numbers: an array, or a sparse matrix if the file is sparse and most values are 0."""
+    place = {column: j for j, column in enumerate(columns)}
+    rows: list[list[int]] = [[] for _ in columns]
+    values: list[list[str | None]] = [[] for _ in columns]
+    for i, row in enumerate(content.rows):
+        for column, value in row.items() if content.sparse else enumerate(row):
+            if column in place:
+                rows[place[column]].append(i)
+                values[place[column]].append(value)
+    codes = [_find_codes(*content.attributes[column]) for column in columns]
+    numbers = [
+        _to_numbers(values[j], codes[j], content.attributes[column][0], [content.lines[i] for i in rows[j]])
+        for column, j in place.items()
+    ]
+    if not content.sparse:
+        return np.array(numbers, dtype=float).reshape(len(columns), len(content.rows)).T
+    # Values that a sparse row omits are 0 for numeric attributes, and the first value for nominal ones.
+    default = np.array([next(iter((code or {"": 0.0}).values())) for code in codes])
+    at_column = np.repeat(np.arange(len(columns)), [len(part) for part in rows])
+    at_row = np.concatenate([np.array(part, dtype=np.intp) for part in rows])
+    stored = np.concatenate([np.array(part, dtype=float) for part in numbers])
+    shape = (len(content.rows), len(columns))
+    array = sp.csr_array((stored - default[at_column], (at_row, at_column)), shape=shape)
+    array.eliminate_zeros()
+    return array.toarray() + default if default.any() else array
+
+
+def _find_codes(name: str, kind: str | list[str]) -> dict[str, float] | None:
+    """Return the number of each value of a nominal attribute; None for numeric attributes."""
     if kind == "STRING":
         raise ValueError(f"attribute {name!r} is a string; features and labels must be numbers")
     try:
-        return _Attribute(name, None if isinstance(kind, str) else {value: to_number(value) for value in kind})
+        return None if isinstance(kind, str) else {value: to_number(value) for value in kind}
     except ValueError:
         raise ValueError(
             f"attribute {name!r} has the values {', '.join(kind)[:200]}, which are not numbers: encode it as one "
@@ -143,36 +182,136 @@ def _make_attribute(name: str, kind: Any) -> _Attribute:
         ) from None
 
 
-def _to_dense(content: ArffText, columns: list[int]) -> NDArray[np.float64]:
-    values = np.empty((len(content.rows), len(columns)))
-    for i, column in enumerate(columns):
-        attribute = _make_attribute(*content.attributes[column])
-        values[:, i] = attribute.to_numbers([row[column] for row in content.rows], content.lines)
-    return values
+def _to_numbers(values: list[str | None], codes: dict[str, float] | None, name: str, lines: list[int]) -> list[float]:
+    convert = float if codes is None else codes.__getitem__
+    numbers: list[float] = []
+    try:
+        for value in values:
+            numbers.append(np.nan if value is None else convert(value))  # noqa: PERF401, to know where it failed
+    except (KeyError, ValueError):
+        kind = "a number" if codes is None else f"one of {', '.join(codes)[:80]}"
+        value = values[len(numbers)] or ""
+        raise ValueError(f"line {lines[len(numbers)]}: {name!r} must be {kind}, got {value[:80]!r}") from None
+    return numbers
 
 
-def _to_sparse(content: ArffText, columns: list[int]) -> Any:
-    attributes = [_make_attribute(*content.attributes[column]) for column in columns]
-    place = {column: i for i, column in enumerate(columns)}
-    # Values that a sparse row omits are 0 for numeric attributes, and the first value for nominal ones.
-    default = np.array([next(iter((attribute.codes or {"": 0.0}).values())) for attribute in attributes])
-    entries: list[list[int]] = [[] for _ in columns]  # the rows with a stored value
-    for i, row in enumerate(content.rows):
-        for j in row:
-            if j in place:
-                entries[place[j]].append(i)
-    at_row = np.concatenate([np.array(rows, dtype=np.intp) for rows in entries])
-    at_column = np.repeat(np.arange(len(columns)), [len(rows) for rows in entries])
-    stored = np.concatenate(
-        [
-            attribute.to_numbers([content.rows[i][column] for i in rows], [content.lines[i] for i in rows])
-            for attribute, column, rows in zip(attributes, columns, entries, strict=True)
-        ]
-    ).astype(float)
-    shape = (len(content.rows), len(columns))
-    values = sp.csr_array((stored - default[at_column], (at_row, at_column)), shape=shape)
-    values.eliminate_zeros()
-    return values.toarray() + default if default.any() else values
+def parse_arff(text: str) -> ArffText:
+    r"""Parse the text of an ARFF file.
+
+    Examples
+    --------
+    >>> from spmld.datasets.arff import parse_arff
+    >>> content = parse_arff("@relation songs\n@attribute pitch real\n@attribute 'is sad' {0,1}\n@data\n0.5,1\n?,0")
+    >>> content.attributes, content.rows
+    ([('pitch', 'REAL'), ('is sad', ['0', '1'])], [['0.5', '1'], [None, '0']])
+    """
+    relation, attributes = "", {}
+    content = ((number, line.strip()) for number, line in enumerate(text.split("\n"), 1))
+    lines = ((number, line) for number, line in content if line and not line.startswith("%"))
+    for number, line in lines:
+        keyword, _, rest = line.replace("\t", " ", 1).partition(" ")
+        if not keyword.startswith("@"):
+            raise ValueError(f"line {number} is neither a declaration nor a comment: {line[:80]!r}")
+        if keyword.lower() == "@data":
+            break
+        if keyword.lower() == "@relation":
+            relation = unquote(rest.strip())
+        elif keyword.lower() == "@attribute":
+            name, kind = _attribute(rest.strip(), number)
+            if name in attributes:
+                raise ValueError(f"line {number} declares the attribute {name!r} a second time")
+            attributes[name] = kind
+    else:
+        raise ValueError("the file has no @data")
+    rows = [(number, _row(line, number, len(attributes))) for number, line in lines]
+    sparse = bool(rows) and isinstance(rows[0][1], dict)
+    for number, row in rows:
+        if isinstance(row, dict) != sparse:
+            raise ValueError(f"line {number} is {'dense' if sparse else 'sparse'}, unlike the first sample")
+    return ArffText(relation, list(attributes.items()), [row for _, row in rows], [n for n, _ in rows], sparse)
+
+
+def quote(name: str) -> str:
+    r"""Return a name as it is written in an ARFF file.
+
+    Examples
+    --------
+    >>> from spmld.datasets.arff import quote
+    >>> print(quote("pitch"), quote("it's"), quote("is sad"))
+    pitch 'it\'s' 'is sad'
+    """
+    if re.fullmatch(r"[^\s,{}%'\"\\@?]+", name):
+        return name
+    return "'" + "".join(f"\\{_LETTERS[character]}" if character in _LETTERS else character for character in name) + "'"
+
+
+def unquote(value: str) -> str:
+    r"""Return a quoted value without quotes and escapes; other values are returned unchanged.
+
+    Examples
+    --------
+    >>> from spmld.datasets.arff import unquote
+    >>> unquote(r"'it\'s'"), unquote("pitch")
+    ("it's", 'pitch')
+    """
+    if value[:1] not in ("'", '"') or value[-1:] != value[0] or len(value) < 2:
+        return value
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[0]), value[1:-1], flags=re.DOTALL)
+
+
+def _attribute(text: str, number: int) -> tuple[str, Any]:
+    match = _NAME.fullmatch(text)
+    if match is None:
+        raise ValueError(f"line {number} must be @attribute, a name and a type, got {text[:80]!r}")
+    name, kind = unquote(match[1]), match[2]
+    if not kind.startswith("{"):
+        if kind.split()[0].upper() not in _TYPES:
+            accepted = "numeric, real, integer, string or a list of values in braces"
+            raise ValueError(f"line {number} has an attribute of type {kind[:80]!r}, accepted: {accepted}")
+        return name, kind.split()[0].upper()
+    values = _split(kind[1:-1], _DENSE, number) if kind.endswith("}") else [""]
+    if "" in values:
+        raise ValueError(f"line {number} must have values in braces, separated by commas, got {kind[:80]!r}")
+    return name, [unquote(value) for value in values]
+
+
+def _row(line: str, number: int, n_attributes: int) -> Any:
+    if not line.startswith("{"):
+        values = _convert(_split(line, _DENSE, number))
+        if len(values) != n_attributes:
+            raise ValueError(f"line {number} has {len(values)} values, expected {n_attributes}, one for each attribute")
+        return values
+    if not line.endswith("}"):
+        raise ValueError(f"line {number} starts with a brace but does not end with one: {line[:80]!r}")
+    inner = line[1:-1].strip()
+    pairs = [pair.split(None, 1) for pair in _split(inner, _SPARSE, number)] if inner else []
+    if any(len(pair) != 2 or not pair[0].isdecimal() for pair in pairs):
+        raise ValueError(f"line {number} must have an index and a value between commas, got {line[:80]!r}")
+    values = _convert([pair[1] for pair in pairs])
+    row = {int(pair[0]): value for pair, value in zip(pairs, values, strict=True)}
+    if row and max(row) >= n_attributes:
+        raise ValueError(f"line {number} has the index {max(row)}, expected 0 to {n_attributes - 1}")
+    return row
+
+
+def _convert(values: list[str]) -> list[str | None]:
+    """Return None for missing values, and the others without quotes."""
+    return [None if value in ("?", "") else unquote(value) if value[0] in "'\"" else value for value in values]
+
+
+def _split(text: str, pattern: re.Pattern[str], number: int) -> list[str]:
+    """Split a line by the commas outside of quotes."""
+    if "'" not in text and '"' not in text:
+        return [value.strip() for value in text.split(",")]
+    values, position = [], 0
+    while match := pattern.match(text, position):
+        values.append(match[1].strip())
+        position = match.end() + 1
+        if match.end() == len(text):
+            return values
+        if text[match.end()] != ",":
+            break
+    raise ValueError(f"line {number} cannot be split at commas: {text[max(0, position - 1) :][:80]!r}")
 
 
 def write_arff(data: Dataset, path: StrPath) -> None:

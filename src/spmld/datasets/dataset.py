@@ -10,7 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import check_masked, check_sparse
+from spmld._validation import plural
 from spmld.labels import read_labels
+from spmld.labels.entries import read_trusted
 
 
 def _samples(array: str, part: str) -> Any:
@@ -99,7 +101,7 @@ class Dataset:
             "label_names": _check_names(self.label_names, Y.shape[1], "y", "label"),
             "train": train,
             "test": test,
-            "trusted": None if self.trusted is None else _check_trusted(self.trusted, Y),
+            "trusted": None if self.trusted is None else read_trusted(self.trusted, ~np.isnan(Y)),
         }
         for field, value in fields.items():
             object.__setattr__(self, field, value)
@@ -132,7 +134,7 @@ class Dataset:
         n, l = self.Y.shape
         split = "" if self.train is None else f" ({len(self.train)} train, {len(self.test)} test)"
         kind = "sparse" if sp.issparse(self.X) else "dense"
-        sizes = f"{_count(n, 'sample')}{split}, {_count(self.X.shape[1], f'{kind} feature')}, {_count(l, 'label')}"
+        sizes = f"{plural(n, 'sample')}{split}, {plural(self.X.shape[1], f'{kind} feature')}, {plural(l, 'label')}"
         fraction = np.isnan(self.Y).mean()
         missing = f", {fraction:.1%} of the labels missing" if fraction else ""
         return f"Dataset{f' {self.name!r}' if self.name else ''}: {sizes}{missing}"
@@ -150,7 +152,7 @@ def join_split(train: Dataset, test: Dataset, name: str = "") -> Dataset:
 
     Examples
     --------
-    >>> from spmld.datasets import Dataset, join_split
+    >>> from spmld.datasets.dataset import Dataset, join_split
     >>> join_split(Dataset([[1.0], [2.0]], [[0, 1], [1, 0]]), Dataset([[3.0]], [[1, 1]]), "joined")
     Dataset 'joined': 3 samples (2 train, 1 test), 1 dense feature, 2 labels
     """
@@ -198,14 +200,24 @@ def _check_indices(indices: Any, n_samples: int, part: str) -> Any:
     return indices
 
 
-def _check_trusted(trusted: Any, Y: NDArray[Any]) -> NDArray[np.bool_]:
-    mask = np.asarray(trusted)
-    if mask.shape not in (Y.shape, (len(Y),)):
-        raise ValueError(f"trusted must have shape {Y.shape} or {(len(Y),)}, got {mask.shape}")
-    if mask.dtype != bool and not np.isin(mask, (0, 1)).all():
-        raise ValueError(f"trusted must be an array of bool, got values of type {mask.dtype}")
-    return mask.astype(bool).reshape(len(Y), -1) & ~np.isnan(Y)
+def check_sizes(n_samples: int, n_features: int, n_labels: int, n_bytes: int) -> None:
+    """Raise ValueError if a file is too short for the data set that it describes.
 
+    Features without values and labels without positives take memory but no space in a sparse file. Such a file of any
+    size may have a million features, labels and entries of Y. Beyond that, it needs a byte for each feature and each
+    label, and for 100 entries of Y.
 
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
+    Examples
+    --------
+    >>> from spmld.datasets.dataset import check_sizes
+    >>> check_sizes(1, 10**9, 1, n_bytes=30)
+    Traceback (most recent call last):
+    ValueError: 1000000000 features are too many for a file of 30 bytes, expected at most 1000030
+    """
+    for size, limit, noun in (
+        (n_features, 10**6 + n_bytes, "features"),
+        (n_labels, 10**6 + n_bytes, "labels"),
+        (n_samples * n_labels, 10**6 + 100 * n_bytes, "entries of Y"),
+    ):
+        if size > limit:
+            raise ValueError(f"{size} {noun} are too many for a file of {n_bytes} bytes, expected at most {limit}")

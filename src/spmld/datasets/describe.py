@@ -141,54 +141,28 @@ class Description:
             raise ValueError(f'unknown file extension "{extension}" of {path}; supported: .png, .pdf, .svg')
         need("matplotlib", "plot")
         from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
 
         figure = Figure(figsize=(12, 7.5), layout="constrained")
-        (frequency, imbalance), (missing, counts) = figure.subplots(2, 2)
         figure.suptitle(
             f"{self.name or 'data set'}: {self.n_samples} samples, {self.n_labels} labels, "
             f"cardinality {self.cardinality:.3f}, density {self.density:.3f}",
             parse_math=False,  # a name may contain dollar signs
         )
-        self._plot_labels(frequency, imbalance, missing)
-        numbers = np.bincount(self.positives_per_sample)
-        counts.bar(np.arange(len(numbers)), numbers, width=0.9, color="tab:green")
-        counts.xaxis.set_major_locator(MaxNLocator(integer=True))
-        counts.set(title="Positives of a sample", xlabel="observed positives", ylabel="samples")
+        rows, axes = self.per_label(), figure.subplots(2, 2).ravel()
+        for ax, name, color in zip(axes, ("frequency", "imbalance", "missing"), ("C0", "C3", "C1"), strict=False):
+            values = np.array([row[name] for row in rows])
+            ax.bar(range(len(rows)), np.where(np.isfinite(values), values, np.nan), width=0.9, color=color)
+            ax.set(title=f"{name} of the labels", xlabel="labels, the most frequent first")
+            if len(rows) <= 40:
+                names = [row["label"] for row in rows]
+                ax.set_xticks(range(len(rows)), names, rotation=90, fontsize=7, parse_math=False)
+        counts = np.bincount(self.positives_per_sample)
+        axes[3].bar(range(len(counts)), counts, width=0.9, color="C2")
+        axes[3].set(title="positives of a sample", xlabel="observed positives", ylabel="samples")
         if path is not None:
             with writing(path) as part:
                 figure.savefig(part, dpi=120)
         return figure
-
-    def _plot_labels(self, frequency: Any, imbalance: Any, missing: Any) -> None:
-        from matplotlib.ticker import PercentFormatter
-
-        rows = self.per_label()
-        positions = np.arange(len(rows))
-        few = len(rows) <= 40
-        width = 0.9 if few else 1.0
-        frequency.bar(positions, [row["frequency"] for row in rows], width=width, color="tab:blue")
-        frequency.set(title="Frequency of the labels", ylabel="fraction of positives")
-        ratios = [row["imbalance"] if np.isfinite(row["imbalance"]) else np.nan for row in rows]
-        imbalance.plot(positions, ratios, color="tab:red", marker="o", ms=4 if few else 2, lw=1)
-        imbalance.axhline(self.mean_imbalance, color="0.4", ls="--", label=f"mean {self.mean_imbalance:.3g}")
-        imbalance.set(title="Imbalance: frequency of the most frequent label over this one", ylabel="ratio")
-        if any(ratio > 20 for ratio in ratios):
-            imbalance.set_yscale("log")
-            imbalance.yaxis.set_major_formatter("{x:g}")
-        imbalance.legend()
-        missing.bar(positions, [row["missing"] for row in rows], width=width, color="tab:orange")
-        missing.set(title=f"Missing labels: {self.missing:.1%} of all", ylabel="fraction missing", ylim=(0, 1))
-        if not self.missing:
-            missing.text(0.5, 0.5, "none", transform=missing.transAxes, ha="center", color="0.4")
-        for axes in (frequency, missing):
-            axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-        for axes in (frequency, imbalance, missing):
-            axes.set_xlim(-0.7, len(rows) - 0.3)
-            if few:
-                axes.set_xticks(positions, [row["label"] for row in rows], rotation=90, fontsize=7, parse_math=False)
-            else:
-                axes.set_xlabel("labels, the most frequent first")
 
 
 def describe(data: Dataset) -> Description:

@@ -1,50 +1,37 @@
-"""Reading and writing data sets in any supported format, chosen by file extension or name."""
+"""Loading and writing data sets: files in any supported format, and names of the registry."""
 
 import inspect
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
 
-from spmld._io import StrPath
+from spmld._io import StrPath, need, writing
+from spmld._validation import did_you_mean
 from spmld.datasets.arff import read_arff, write_arff
 from spmld.datasets.dataset import Dataset
+from spmld.datasets.frames import from_frame, to_frame
 from spmld.datasets.libsvm import read_libsvm, write_libsvm, write_xc
 from spmld.datasets.npz import read_npz, write_npz
-from spmld.datasets.raw_tables import EXTENSIONS, TABLE_FORMATS, table_format
+from spmld.datasets.registry import fetch_dataset, list_datasets
 from spmld.datasets.roles import TableRoles
-from spmld.datasets.tables import (
-    read_csv,
-    read_excel,
-    read_folder,
-    read_jsonl,
-    read_parquet,
-    write_csv,
-    write_parquet,
-)
+from spmld.datasets.tables import TABLE_EXTENSIONS, TABLE_OPTIONS, check_options, folder_roles, read_table, table_format
 
-READERS: dict[str, Callable[..., Dataset]] = {
+_READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
-    "csv": read_csv,
-    "excel": read_excel,
-    "folder": read_folder,
-    "jsonl": read_jsonl,
     "libsvm": read_libsvm,
     "npz": read_npz,
-    "parquet": read_parquet,
     "xc": read_libsvm,
 }
-WRITERS: dict[str, Callable[..., None]] = {
-    "arff": write_arff,
-    "csv": write_csv,
-    "libsvm": write_libsvm,
-    "npz": write_npz,
-    "parquet": write_parquet,
-    "xc": write_xc,
+_EXTENSIONS = {
+    **TABLE_EXTENSIONS,
+    **{kind: kind for kind in ("arff", "libsvm", "npz")},
+    "svm": "libsvm",
+    "txt": "xc",
 }
-_EXTENSIONS = {**EXTENSIONS, **{kind: kind for kind in ("arff", "libsvm", "npz")}, "svm": "libsvm", "txt": "xc"}
 
 
 def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) -> Dataset:
@@ -58,21 +45,47 @@ def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) ->
         Format of the file; "xc" is that of the extreme-classification repository. By default, it is chosen by the file
         extension.
     **options
-        Options of the reader: for tables, the roles of the columns, see `TableRoles`, ``sep``, ``decimal`` and
-        ``encoding`` of `read_csv`, and ``sheet`` of `read_excel`; ``labels``, ``xml`` and ``encoding`` of `read_arff`.
+        For tables, the roles of the columns and the options of `from_frame`, such as ``labels``, ``tags``, ``id``,
+        ``text`` and ``drop``, and the options of `read_table`, such as ``sep``, ``decimal``, ``encoding`` and
+        ``sheet``. In a folder of text files, the default roles are ``text="text"``, ``id="file"`` and, if subfolders
+        are labels, ``tags="tags"``. For ARFF files, ``labels``, ``xml`` and ``encoding``; see `spmld.datasets.arff`.
 
     Examples
     --------
     >>> import tempfile
     >>> from spmld.datasets import read_dataset
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     print("pitch,is_sad,is_calm", "0.5,1,0", "0.1,1,1", sep="\n", file=file, flush=True)
-    ...     read_dataset(file.name, prefix="is_").label_names
+    ...     print("pitch,is_sad,is_calm", "0.5,1,0", "0.1,,1", sep="\n", file=file, flush=True)
+    ...     data = read_dataset(file.name, prefix="is_")
+    >>> data.label_names
     ['sad', 'calm']
+    >>> data.Y
+    array([[ 1.,  0.],
+           [nan,  1.]])
     """
-    kind = _find_format(path, format, READERS)
-    check_options(options, READERS[kind], f"{path} is read as {kind}")
-    return READERS[kind](path, **options)
+    kind = _find_format(path, format, [*TABLE_OPTIONS, *_READERS])
+    check_options(options, accepted_options(kind), f"{path} is read as {kind}")
+    if kind in _READERS:
+        return _READERS[kind](path, **options)
+    of_file = {name: value for name, value in options.items() if name in TABLE_OPTIONS[kind]}
+    frame = read_table(path, format=kind, **of_file)
+    roles = {name: value for name, value in options.items() if name not in of_file or name == "decimal"}
+    roles = folder_roles(frame, roles) if kind == "folder" else roles
+    return from_frame(frame, name=Path(path).name.split(".")[0] or str(path), source=str(path), **roles)
+
+
+def accepted_options(kind: str) -> list[str]:
+    """Return the names of the options of `read_dataset` for a format.
+
+    Examples
+    --------
+    >>> from spmld.datasets.files import accepted_options
+    >>> accepted_options("arff")
+    ['labels', 'xml', 'encoding']
+    """
+    if kind in TABLE_OPTIONS:
+        return [*TABLE_OPTIONS[kind], *(item.name for item in fields(TableRoles)), "trusted", "encode"]
+    return [p.name for p in inspect.signature(_READERS[kind]).parameters.values() if p.kind is p.KEYWORD_ONLY]
 
 
 def write_dataset(data: Dataset, path: StrPath, *, format: str | None = None, sparse: bool | None = None) -> None:
@@ -101,58 +114,51 @@ def write_dataset(data: Dataset, path: StrPath, *, format: str | None = None, sp
     ...     read_dataset(folder + "/tiny.arff")
     Dataset 'tiny': 2 samples, 1 sparse feature, 2 labels, 25.0% of the labels missing
     """
-    kind = _find_format(path, format, WRITERS)
+    kind = _find_format(path, format, _WRITERS)
     if sparse is not None and sparse != sp.issparse(data.X):
         data = replace(data, X=sp.csr_array(data.X) if sparse else data.X.toarray())
-    WRITERS[kind](data, path)
+    _WRITERS[kind](data, path)
 
 
-def check_options(options: dict[str, Any], reader: Callable[..., Dataset], source: str) -> None:
-    """Raise an error for options that `reader` does not accept."""
-    parameters = inspect.signature(reader).parameters.values()
-    accepted = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):  # the roles of the columns of a table
-        accepted += [item.name for item in fields(TableRoles)] + ["trusted", "encode"]
-    unknown = [name for name in options if name not in accepted]
-    if unknown:
-        raise ValueError(f"{source}, which accepts {', '.join(accepted) or 'no options'}, got {', '.join(unknown)}")
+def _write_csv(data: Dataset, path: StrPath) -> None:
+    frame = to_frame(data)
+    with writing(path) as part:
+        sep = "\t" if part.suffix.lower() == ".tsv" else ","
+        frame.to_csv(part, sep=sep, index=False, lineterminator="\n")
 
 
-def table_kind(path: StrPath, format: str | None = None) -> str | None:
-    """Return the format of a table, as in `read_table`, or None for other formats.
-
-    Examples
-    --------
-    >>> from spmld.datasets.files import table_kind
-    >>> table_kind("songs.tsv"), table_kind("songs", "parquet"), table_kind("songs.arff")
-    ('csv', 'parquet', None)
-    """
-    kind = format or table_format(path)
-    return kind if kind in TABLE_FORMATS else None
+def _write_parquet(data: Dataset, path: StrPath) -> None:
+    need("pyarrow")
+    frame = to_frame(data)
+    with writing(path) as part:
+        frame.to_parquet(part, index=False)
 
 
-def file_format(path: StrPath, format: str | None = None) -> str | None:
-    """Return the format of an existing file that can be read; None for other files and for names of data sets.
+_WRITERS: dict[str, Callable[..., None]] = {
+    "arff": write_arff,
+    "csv": _write_csv,
+    "libsvm": write_libsvm,
+    "npz": write_npz,
+    "parquet": _write_parquet,
+    "xc": write_xc,
+}
+
+
+def file_format(path: StrPath, format: str | None = None) -> str:
+    """Return the format of a file: that which is passed, or by its extension, which may be unknown.
 
     Examples
     --------
     >>> from spmld.datasets.files import file_format
-    >>> file_format("nothing.svm") is None
-    True
+    >>> file_format("songs.svm"), file_format("songs.mp3"), file_format("songs", "csv")
+    ('libsvm', 'mp3', 'csv')
     """
-    kind = format or _format_of_extension(path)
-    return kind if kind in READERS and Path(path).is_file() else None
-
-
-def _format_of_extension(path: StrPath) -> str:
-    if kind := table_format(path):
-        return kind
     extension = Path(path).suffix.lower().removeprefix(".")
-    return _EXTENSIONS.get(extension, extension)
+    return format or table_format(path) or _EXTENSIONS.get(extension, extension)
 
 
-def _find_format(path: StrPath, format: str | None, formats: dict[str, Any]) -> str:
-    kind = format or _format_of_extension(path)
+def _find_format(path: StrPath, format: str | None, formats: Iterable[str]) -> str:
+    kind = file_format(path, format)
     if kind in formats:
         return kind
     if format:
@@ -162,3 +168,37 @@ def _find_format(path: StrPath, format: str | None, formats: dict[str, Any]) -> 
         f'unknown file extension "{Path(path).suffix}" of {path}; supported: {", ".join(extensions)}. '
         "Pass format= for other extensions"
     )
+
+
+def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> Dataset:
+    """Load a data set from a file or from the registry.
+
+    Parameters
+    ----------
+    source : str or path-like
+        File, or name in the registry. A file has priority over a name.
+    progress
+        As in `fetch_dataset`.
+    **options
+        Options of `read_dataset` for a file.
+
+    Examples
+    --------
+    >>> from spmld.datasets import load_dataset
+    >>> load_dataset("songs.csv", prefix="is_")  # doctest: +SKIP
+    >>> load_dataset("emotions")  # doctest: +SKIP
+    """
+    text = os.fspath(source)
+    if text.lower() in {info.name for info in list_datasets()} and not Path(text).is_file():
+        if options:
+            raise ValueError(
+                f"{text} is a data set in the registry, which accepts no options, got {', '.join(options)}"
+            )
+        return fetch_dataset(text, progress=progress)
+    if not Path(text).exists() and not Path(text).suffix:
+        names = [info.name for info in list_datasets()]
+        hint = did_you_mean(text, names)
+        raise FileNotFoundError(
+            f"{text} is neither an existing file nor a data set; available data sets: {', '.join(names)}{hint}"
+        )
+    return read_dataset(source, **options)

@@ -1,6 +1,7 @@
 """Data sets from and to data frames."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,13 +12,12 @@ from numpy.typing import NDArray
 from spmld._frames import to_pandas
 from spmld._io import need
 from spmld.datasets.dataset import Dataset
-from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, first, read_label_columns
+from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, read_label_columns
 from spmld.labels.words import to_number
 from spmld.preprocessing import TableEncoder
 from spmld.preprocessing.columns import IGNORED_KINDS, column_kind, duplicated_rows, is_typed, to_numbers
-from spmld.preprocessing.notes import column_notes, describe_columns
 from spmld.preprocessing.numbers import parse_number
-from spmld.preprocessing.problems import TableError, TableProblem, TableWarning
+from spmld.preprocessing.problems import TableError, TableProblem, TableWarning, column_notes, describe_columns
 
 
 def from_frame(
@@ -93,7 +93,7 @@ def from_frame(
         if encode:
             X = encode_features(features, table)
         else:
-            X = TableFeatures(_to_array(features), list(features.columns), {})
+            X = TableFeatures(numeric_columns(features, features.columns), list(features.columns), {})
     except TableError as error:
         raise TableError(error.problems, source) from None
     except ValueError as error:
@@ -225,24 +225,6 @@ def _read_trusted(frame: Any, column: str, problems: list[TableProblem]) -> NDAr
     return values == 1
 
 
-def select_columns(
-    frame: Any, columns: dict[str, str | None], kind: str, decimal: str | None = None
-) -> NDArray[np.float64]:
-    """Return the columns of features or labels by name; a column that is None raises an error.
-
-    `decimal` is the decimal separator of text such as 1,234, which raises an error without it.
-    """
-    absent = [name for name, column in columns.items() if column is None]
-    if absent:
-        raise ValueError(
-            f"the file lacks {len(absent)} of the {len(columns)} {kind}s, {first(absent)}; "
-            f"it has {len(frame.columns)} columns: {first(list(frame.columns))}"
-        )
-    if frame.shape[0] == 0:
-        raise ValueError("the file has no samples")
-    return _to_array(frame[list(columns.values())], decimal)
-
-
 def to_frame(data: Dataset) -> Any:
     """Convert a data set to a DataFrame: features, then labels with the prefix "label_"."""
     pandas = need("pandas")
@@ -254,8 +236,12 @@ def to_frame(data: Dataset) -> Any:
     return pandas.concat([pandas.DataFrame(X, columns=list(data.feature_names)), labels], axis=1)
 
 
-def _to_array(frame: Any, decimal: str | None = None) -> NDArray[np.float64]:
-    arrays = [_column_to_floats(frame[column], decimal) for column in frame.columns]
+def numeric_columns(frame: Any, columns: Sequence[str], decimal: str | None = None) -> NDArray[np.float64]:
+    """Return columns as an array of numbers, NaN where missing.
+
+    `decimal` is the decimal separator of text such as 1,234, which raises an error without it.
+    """
+    arrays = [_column_to_floats(frame[column], decimal) for column in columns]
     return np.column_stack(arrays) if arrays else np.empty((len(frame), 0))
 
 

@@ -8,11 +8,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
 from spmld._io import StrPath, reading, writing
-from spmld.datasets.dataset import Dataset
-from spmld.datasets.sizes import check_sizes
+from spmld.datasets.dataset import Dataset, check_sizes
 
 _ZERO, _COMMENT = re.compile(rb"\s0+:"), re.compile(rb"#[^\n]*")
 """The index 0 of a feature, and a comment."""
@@ -29,27 +29,47 @@ def read_libsvm(path: StrPath) -> Dataset:
     Examples
     --------
     >>> import tempfile
-    >>> from spmld.datasets import read_libsvm
+    >>> from spmld.datasets import read_dataset
     >>> with tempfile.NamedTemporaryFile("w", suffix=".svm") as file:
     ...     print("3,7 1:0.5 2:1", "7 2:2", sep="\n", file=file, flush=True)
-    ...     data = read_libsvm(file.name)
+    ...     data = read_dataset(file.name)
     >>> data.label_names, data.Y.tolist(), data.X.toarray().tolist()
     (['3', '7'], [[1, 1], [0, 1]], [[0.5, 1.0], [0.0, 2.0]])
     """
     with reading(path, "a LIBSVM file") as file:
         content = file.read_bytes()
         first, _, rest = content.partition(b"\n")
-        if sizes := _read_sizes(first):
-            return _with_sizes(rest, *sizes, file.stem)
-        X, lines = load_svmlight_file(BytesIO(content), multilabel=True)
+        sizes = _read_sizes(first)
+        if sizes:
+            check_sizes(*sizes, len(rest))
+            content = _fill_empty_lines(rest)
+        n_features, from_zero = (sizes[1], True) if sizes else (None, "auto")
+        X, lines = load_svmlight_file(BytesIO(content), n_features=n_features, multilabel=True, zero_based=from_zero)
         if not lines:
             raise ValueError("the file has no samples")
         labels = np.unique([label for line in lines for label in line])
+        if sizes:
+            labels = _check_stated_sizes(sizes, len(lines), labels)
         if not len(labels):
             raise ValueError("the file has no labels")
         check_sizes(len(lines), X.shape[1], len(labels), len(content))
-        Y = _matrix([np.searchsorted(labels, line) for line in lines], len(labels))
-        return Dataset(X, Y, label_names=[f"{label:g}" for label in labels], name=file.stem)
+        Y = np.zeros((len(lines), len(labels)), dtype=np.int64)
+        for i, line in enumerate(lines):
+            Y[i, np.searchsorted(labels, line)] = 1
+        return Dataset(X, Y, label_names=[] if sizes else [f"{label:g}" for label in labels], name=file.stem)
+
+
+def _check_stated_sizes(sizes: tuple[int, int, int], n_samples: int, labels: NDArray[Any]) -> NDArray[Any]:
+    """Return all labels that the first line states, or raise ValueError if the file has others."""
+    n, _, l = sizes
+    if n_samples != n:
+        raise ValueError(f"the first line specifies {n} samples, but the file has {n_samples}")
+    others = np.setdiff1d(labels, np.arange(l))
+    if others.size:
+        raise ValueError(
+            f"the first line specifies {l} labels, from 0 to {l - 1}, but there is a label {others.max():g}"
+        )
+    return np.arange(l)
 
 
 def read_libsvm_blocks(path: StrPath, n_features: int, n_rows: int) -> Iterator[Any]:
@@ -114,34 +134,15 @@ def _fill_empty_lines(content: bytes) -> bytes:
     return b"\n".join(line if line.strip() else b" 0:0" for line in content.removesuffix(b"\n").split(b"\n"))
 
 
-def _with_sizes(content: bytes, n: int, d: int, l: int, name: str) -> Dataset:
-    check_sizes(n, d, l, len(content))
-    filled = _fill_empty_lines(content)
-    X, lines = load_svmlight_file(BytesIO(filled), n_features=d, multilabel=True, zero_based=True)
-    if len(lines) != n:
-        raise ValueError(f"the first line specifies {n} samples, but the file has {len(lines)}")
-    beyond = {int(label) for line in lines for label in line if not 0 <= label < l}
-    if beyond:
-        raise ValueError(f"the first line specifies {l} labels, from 0 to {l - 1}, but there is a label {max(beyond)}")
-    return Dataset(X, _matrix([np.array(line, dtype=np.intp) for line in lines], l), name=name)
-
-
-def _matrix(lines: list[Any], l: int) -> Any:
-    Y = np.zeros((len(lines), l), dtype=np.int64)
-    for i, line in enumerate(lines):
-        Y[i, line] = 1
-    return Y
-
-
 def write_xc(data: Dataset, path: StrPath) -> None:
     r"""Write a file in the format of the extreme-classification repository; see `write_dataset`.
 
     Examples
     --------
     >>> import tempfile
-    >>> from spmld.datasets import Dataset, write_xc
+    >>> from spmld.datasets import Dataset, write_dataset
     >>> with tempfile.NamedTemporaryFile("r", suffix=".txt") as file:
-    ...     write_xc(Dataset([[0.5, 0.0], [0.0, 2.0]], [[1, 1, 0], [0, 0, 0]]), file.name)
+    ...     write_dataset(Dataset([[0.5, 0.0], [0.0, 2.0]], [[1, 1, 0], [0, 0, 0]]), file.name)
     ...     open(file.name).read()
     '2 2 3\n0,1 0:0.5\n 1:2.0\n'
     """
@@ -153,14 +154,14 @@ def write_libsvm(data: Dataset, path: StrPath) -> None:
     r"""Write a LIBSVM file, with labels numbered from 0 and features from 1; see `write_dataset`.
 
     The format does not store the numbers of labels and features. Therefore every label needs a positive, and the last
-    feature needs a nonzero value; `write_xc` has no such limit.
+    feature needs a nonzero value; the format "xc" has no such limit.
 
     Examples
     --------
     >>> import tempfile
-    >>> from spmld.datasets import Dataset, write_libsvm
+    >>> from spmld.datasets import Dataset, write_dataset
     >>> with tempfile.NamedTemporaryFile("r", suffix=".svm") as file:
-    ...     write_libsvm(Dataset([[0.5, 0.0], [0.0, 2.0]], [[1, 1], [0, 1]]), file.name)
+    ...     write_dataset(Dataset([[0.5, 0.0], [0.0, 2.0]], [[1, 1], [0, 1]]), file.name)
     ...     open(file.name).read()
     '0,1 1:0.5\n1 2:2.0\n'
     """

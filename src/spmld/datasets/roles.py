@@ -1,14 +1,13 @@
 """Roles of the columns of a table: labels, tags, identifier, text and columns to ignore."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._validation import did_you_mean
-from spmld.labels.spelling import clean_spelling
+from spmld._validation import did_you_mean, list_names, plural
 from spmld.labels.tags import (
     SEPARATORS,
     EmptyIs,
@@ -21,16 +20,14 @@ from spmld.labels.tags import (
     split_tags,
     unclear_separators,
 )
-from spmld.labels.words import WORDS, label_words, to_number, word_to_number
+from spmld.labels.words import WORDS, clean_spelling, label_words, to_number, word_to_number
 from spmld.preprocessing.columns import column_kind
 from spmld.preprocessing.numbers import NESTED
-from spmld.preprocessing.problems import TableProblem
+from spmld.preprocessing.problems import LIST_OPTIONS, TableProblem
 
 PREFIX = "label_"
 COLUMN_LISTS = ("labels", "text", "number", "category", "date", "drop")
 """Roles that several columns may have."""
-LISTS = (*COLUMN_LISTS, "positive", "negative", "missing")
-"""Roles with several values."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +100,7 @@ class TableRoles:
         check_choice("tag_case", self.tag_case, ("merge", "keep"))
         if self.decimal is not None:
             check_choice("decimal", self.decimal, (".", ","))
-        for name in LISTS:
+        for name in LIST_OPTIONS:
             value = getattr(self, name)
             columns = (value,) if isinstance(value, str) else value
             object.__setattr__(self, name, None if columns is None else tuple(map(str, columns)))
@@ -127,15 +124,11 @@ class TableRoles:
         problems = []
         for name, options in named.items():
             if name not in columns:
-                hint = did_you_mean(name, columns) or f"; the columns are {first(columns)}"
+                hint = did_you_mean(name, columns) or f"; the columns are {list_names(columns)}"
                 problems.append(TableProblem(f"column {name!r} of {options[0]} does not exist{hint}"))
             elif len(options) > 1:
                 problems.append(TableProblem(f"column {name!r} has two roles, {' and '.join(options)}; pass one"))
         return problems
-
-    def with_tag_sep(self, sep: str | None) -> "TableRoles":
-        """Return the roles with the separator of the tags."""
-        return replace(self, tag_sep=sep)
 
 
 @dataclass
@@ -170,10 +163,7 @@ def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | Non
         columns = [next((c for c in (roles.prefix + name, name) if c in frame.columns), "") for name in names]
         absent = [name for name, column in zip(names, columns, strict=True) if not column]
         if absent:
-            text = f"the file lacks {len(absent)} of the {len(names)} labels, {first(absent)}"
-            return LabelColumns(
-                problems=[TableProblem(f"{text}; it has {len(frame.columns)} columns: {first(frame.columns)}")]
-            )
+            return LabelColumns(problems=[absent_columns(absent, len(names), "label", frame)])
     result = LabelColumns(names=list(names), columns=columns)
     if not columns:
         result.problems.append(_no_labels(frame, roles))
@@ -190,11 +180,25 @@ def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | Non
             for column, y in zip(present, result.Y.T, strict=True)
             if _is_positive_only(y) and getattr(frame[column].dtype, "kind", "O") not in "biuf"
         ]:
-            text = f"columns {first(empty)} have only x and empty fields, and empty fields are missing labels"
+            text = f"columns {list_names(empty)} have only x and empty fields, and empty fields are missing labels"
             result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
         if np.isnan(result.Y).all():
-            result.problems.append(TableProblem(f"all fields of the label columns are empty: {first(columns)}"))
+            result.problems.append(TableProblem(f"all fields of the label columns are empty: {list_names(columns)}"))
     return result
+
+
+def absent_columns(absent: Sequence[str], n_expected: int, kind: str, frame: Any) -> TableProblem:
+    """Return the problem of a table without some of the features or labels of a model.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from spmld.datasets.roles import absent_columns
+    >>> absent_columns(["tempo"], 2, "feature", pd.DataFrame({"title": ["Blue"]})).text
+    'the file lacks 1 of the 2 features, tempo; it has 1 column: title'
+    """
+    text = f"the file lacks {len(absent)} of the {plural(n_expected, kind)}, {list_names(absent)}"
+    return TableProblem(f"{text}; it has {plural(len(frame.columns), 'column')}: {list_names(frame.columns)}")
 
 
 def _is_positive_only(y: NDArray[np.float64]) -> bool:
@@ -233,7 +237,7 @@ def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None)
         result.notes.append(TableProblem(note, (("tag_sep", several),)))
     if tags.unknown:
         text = f"{len(tags.unknown)} tags of {column!r} are not labels of the model and are ignored"
-        result.notes.append(TableProblem(f"{text}: {first(list(tags.unknown))}"))
+        result.notes.append(TableProblem(f"{text}: {list_names(list(tags.unknown))}"))
     if names is None:
         result.notes += _spelling_notes(tags)
     return result
@@ -244,10 +248,10 @@ def _spelling_notes(tags: Tags) -> list[TableProblem]:
     alike = {tag: name for tag, name in tags.merged.items() if clean_spelling(tag) == name}
     notes = []
     if alike:
-        text = first([f"{tag!a} is read as {name!r}" for tag, name in sorted(alike.items())])
+        text = list_names([f"{tag!a} is read as {name!r}" for tag, name in sorted(alike.items())])
         notes.append(TableProblem(f"tags that look the same are merged: {text}"))
     if others := sorted(tags.merged.items() - alike.items()):
-        text = first([f"{tag!r} is read as {name!r}" for tag, name in others])
+        text = list_names([f"{tag!r} is read as {name!r}" for tag, name in others])
         notes.append(
             TableProblem(f"tags that differ only in case or width are merged: {text}", (("tag_case", "keep"),))
         )
@@ -300,9 +304,9 @@ def _no_labels(frame: Any, roles: TableRoles) -> TableProblem:
     options = [("tags", name) for name in tags[:1]] + named
     text = f"no column starts with {roles.prefix!r}, and no labels or tags are named"
     if labels or tags:
-        text += f". Columns that look like labels or tags: {first(labels + tags)}"
+        text += f". Columns that look like labels or tags: {list_names(labels + tags)}"
     else:
-        text += f". The columns are {first(columns)}"
+        text += f". The columns are {list_names(columns)}"
     return TableProblem(text, tuple(options) or (("labels", "COLUMN"), ("tags", "COLUMN")))
 
 
@@ -321,9 +325,3 @@ def _looks_like_tags(column: Any) -> bool:
         return False
     tags = [tag for value in values for tag in split_tags(value, sep) or ()]
     return len(set(tags)) <= 0.5 * len(tags) and sum(len(tag.split()) for tag in tags) <= 3 * len(tags)
-
-
-def first(names: Sequence[Any]) -> str:
-    """Return the first names as text."""
-    names = [str(name) for name in names]
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

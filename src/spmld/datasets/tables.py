@@ -1,208 +1,295 @@
-"""Tables with a row for each sample: CSV, Excel, JSON lines, Parquet, and folders of text files."""
+"""Reading tables as DataFrames: CSV with any separator, Excel, JSON lines, Parquet, and folders of text files.
 
-from collections.abc import Sequence
+Each ``.txt`` file of a folder is a sample. Labels are in one of two places: in a table in the folder, one of whose
+columns contains the file names, or in the names of the subfolders, which are the tags of their files. A file that is in
+several subfolders has several tags.
+"""
+
+import json
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from spmld._io import StrPath, need, reading
+from spmld._validation import did_you_mean
+from spmld.datasets.csv_files import csv_blocks, open_text, warn_of_repeated
+from spmld.preprocessing.problems import TableProblem, TableWarning
 
-from spmld._io import StrPath, need, writing
-from spmld.datasets.dataset import Dataset
-from spmld.datasets.frames import from_frame, select_columns, to_frame
-from spmld.datasets.raw_tables import read_table
-from spmld.datasets.roles import PREFIX
-from spmld.preprocessing.problems import TableError, TableProblem
+TABLE_OPTIONS: dict[str, tuple[str, ...]] = {
+    "csv": ("encoding", "sep", "decimal"),
+    "excel": ("sheet",),
+    "folder": ("encoding",),
+    "jsonl": (),
+    "parquet": (),
+}
+"""Options of `read_table` for each format."""
+TABLE_EXTENSIONS = {
+    **dict.fromkeys(("csv", "tsv", "csv.gz", "tsv.gz"), "csv"),
+    **dict.fromkeys(("xlsx", "xlsm"), "excel"),
+    **dict.fromkeys(("jsonl", "ndjson", "json", "jsonl.gz"), "jsonl"),
+    **dict.fromkeys(("parquet", "pq"), "parquet"),
+}
+"""Formats of tables by file extension."""
+BLOCK_ROWS = 20_000
+"""Number of rows of a block."""
+_KINDS = {
+    "csv": "a CSV file",
+    "excel": "an Excel file",
+    "jsonl": "JSON lines, or a JSON list of objects",
+    "parquet": "a Parquet file",
+}
+_FOLDER_TABLES = (".csv", ".tsv", ".xlsx", ".jsonl", ".parquet")
 
 
-def read_csv(
-    path: StrPath, *, encoding: str = "utf-8", sep: str | None = None, decimal: str | None = None, **roles: Any
-) -> Dataset:
-    r"""Read a CSV file whose first line names the columns.
+def read_table(path: StrPath, *, format: str | None = None, **options: Any) -> Any:
+    r"""Read a table as a DataFrame, with its columns unchanged.
 
     Parameters
     ----------
     path : str or path-like
-        File to read, which may be compressed (``.csv.gz``). An empty field is a missing value.
-    encoding, sep, decimal
-        As in `read_table`.
-    **roles
-        Roles of the columns, as in `from_frame`, such as ``labels``, ``tags``, ``id``, ``text`` and ``drop``.
+        CSV file (``.csv``, ``.tsv``, ``.csv.gz``), Excel file (``.xlsx``), JSON lines (``.jsonl``), JSON list of
+        objects (``.json``), Parquet file, or folder of text files. The table of a folder has the columns "file" and
+        "text", and "tags" with the names of the subfolders; see `spmld.datasets.tables`.
+    format : {"csv", "excel", "jsonl", "parquet", "folder"}, optional
+        Format. By default, it is chosen by the file extension.
+    sep : str, optional
+        Separator of a CSV file. By default, the one of comma, semicolon, tab and ``|`` that gives the same number of
+        columns in all lines.
+    decimal : {".", ","}, optional
+        Decimal separator of a CSV file. By default, a comma if the separator is not a comma and numbers have one.
+        Columns whose separators may be those of decimals or of thousands, such as 1,234, are returned as text.
+    encoding : str, default="utf-8"
+        Encoding of a CSV file or of text files. A byte order mark of UTF-8 or UTF-16 at the beginning of a CSV file
+        takes precedence.
+    sheet : str, optional
+        Sheet of an Excel file. By default, the first; a TableWarning names the others.
+
+    Returns
+    -------
+    DataFrame
+        Rows without any value are left out. The index counts all rows.
 
     Examples
     --------
-    >>> from spmld.datasets import read_csv
     >>> import tempfile
+    >>> from spmld.datasets import read_table
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     print("pitch,sad,calm", "0.5,1,0", "0.1,,1", sep="\n", file=file, flush=True)
-    ...     read_csv(file.name, labels=["sad", "calm"]).Y
-    array([[ 1.,  0.],
-           [nan,  1.]])
+    ...     print("title;tempo", "Blau;60,5", "Rot;180,0", sep="\n", file=file, flush=True)
+    ...     read_table(file.name)
+      title  tempo
+    0  Blau   60.5
+    1   Rot  180.0
     """
-    frame = read_table(path, format="csv", encoding=encoding, sep=sep, decimal=decimal)
-    return from_frame(frame, name=_name(path), source=str(path), decimal=decimal, **roles)
+    (frame,) = read_table_blocks(path, format=format, n_rows=None, **options)
+    return frame
 
 
-def read_parquet(path: StrPath, **roles: Any) -> Dataset:
-    """Read a Parquet file; see `read_csv` for the parameters.
+def read_table_blocks(
+    path: StrPath, *, format: str | None = None, n_rows: int | None = BLOCK_ROWS, **options: Any
+) -> Iterator[Any]:
+    r"""Yield a table in blocks of rows. Other formats than CSV and Parquet are read whole and are one block.
+
+    Parameters
+    ----------
+    path, format, **options
+        As in `read_table`.
+    n_rows : int or None, default=20000
+        Number of rows of a block; None reads one block.
+
+    Yields
+    ------
+    DataFrame
 
     Examples
     --------
     >>> import tempfile
-    >>> from spmld.datasets import Dataset, read_parquet, write_parquet
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_parquet(Dataset([[0.5], [0.1]], [[1, 0], [1, None]]), folder + "/tiny.parquet")
-    ...     read_parquet(folder + "/tiny.parquet").Y
-    array([[ 1.,  0.],
-           [ 1., nan]])
+    >>> from spmld.datasets.tables import read_table_blocks
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     print("title,tempo", "Blue,60", "Red,80", "Green,", sep="\n", file=file, flush=True)
+    ...     [block.tempo.tolist() for block in read_table_blocks(file.name, n_rows=2)]
+    [[60.0, 80.0], [nan]]
     """
-    return from_frame(read_table(path, format="parquet"), name=_name(path), source=str(path), **roles)
+    kind = table_format(path, format)
+    if kind is None:
+        raise ValueError(f"format must be one of {', '.join(TABLE_OPTIONS)}, got {format!r} for {path}")
+    check_options(options, TABLE_OPTIONS[kind], f"{path} is read as {kind}")
+    if kind == "folder":
+        yield _read_folder(Path(path), **options)
+        return
+    with reading(path, _KINDS[kind]) as file:
+        for frame in _READERS[kind](file, n_rows, **options):
+            yield with_clean_names(_without_blank_rows(frame) if kind in ("csv", "excel") else frame)
 
 
-def read_excel(path: StrPath, *, sheet: str | None = None, **roles: Any) -> Dataset:
-    """Read a sheet of an Excel file, by default the first; see `read_csv` for the other parameters.
+def check_options(options: Iterable[str], accepted: Iterable[str], source: str) -> None:
+    """Raise ValueError for names of options that a reader does not accept."""
+    accepted = list(accepted)
+    if unknown := [name for name in options if name not in accepted]:
+        raise ValueError(f"{source}, which accepts {', '.join(accepted) or 'no options'}, got {', '.join(unknown)}")
+
+
+def table_format(path: StrPath, format: str | None = None) -> str | None:
+    """Return the format of a table: that which is passed, "folder", or by its extension; None for other formats.
 
     Examples
     --------
-    >>> from spmld.datasets import read_excel
-    >>> read_excel("songs.xlsx", sheet="Songs", text="review", tags="tags")  # doctest: +SKIP
+    >>> from spmld.datasets.tables import table_format
+    >>> table_format("songs.csv.gz"), table_format("songs", "excel"), table_format("songs.arff")
+    ('csv', 'excel', None)
     """
-    return from_frame(read_table(path, format="excel", sheet=sheet), name=_name(path), source=str(path), **roles)
+    file = Path(path)
+    if format is not None or file.is_dir():
+        kind = format or "folder"
+        return kind if kind in TABLE_OPTIONS else None
+    extensions = [suffix.lower().removeprefix(".") for suffix in file.suffixes[-2:]]
+    return TABLE_EXTENSIONS.get(".".join(extensions)) or TABLE_EXTENSIONS.get(extensions[-1] if extensions else "")
 
 
-def read_jsonl(path: StrPath, **roles: Any) -> Dataset:
-    r"""Read a file of JSON lines, with one object for each sample; see `read_csv` for the parameters.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from spmld.datasets import read_jsonl
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-    ...     print('{"pitch": 0.5, "tags": ["sad", "calm"]}', file=file)
-    ...     print('{"pitch": 0.1, "tags": []}', file=file, flush=True)
-    ...     read_jsonl(file.name, tags="tags").Y
-    array([[1, 1],
-           [0, 0]])
-    """
-    return from_frame(read_table(path, format="jsonl"), name=_name(path), source=str(path), **roles)
+def with_clean_names(frame: Any) -> Any:
+    """Return a table whose column names have no space around them, or raise ValueError if they cannot be used."""
+    frame = frame.rename(columns=lambda column: str(column).strip())
+    if damaged := [name for name in frame.columns if "\0" in name]:  # NumPy would cut these names
+        raise ValueError(f"column names must not contain NUL characters, got {damaged[0]!r}; the file is damaged")
+    if not frame.columns.is_unique:
+        raise ValueError(f"several columns are named {frame.columns[frame.columns.duplicated()][0]!r}; rename them")
+    return frame
 
 
-def read_folder(path: StrPath, *, encoding: str = "utf-8", **roles: Any) -> Dataset:
-    """Read a folder of text files; see `spmld.datasets.text_folder`.
+def _without_blank_rows(frame: Any) -> Any:
+    """Return a table without the rows that have no value, with a note about them."""
+    blank = frame.isna().all(axis=1)
+    n_blank = int(blank.sum())
+    if n_blank == 0:
+        return frame
+    text = f"{n_blank} blank row{'s are' if n_blank > 1 else ' is'} ignored"
+    warnings.warn(TableWarning(TableProblem(text)), stacklevel=2)
+    return frame[~blank]
 
-    The default roles are ``text="text"``, ``id="file"`` and, if subfolders are labels, ``tags="tags"``.
 
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from spmld.datasets import read_folder
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for tag, text in (("sad", "slow and dark"), ("happy", "fast and bright")):
-    ...         (pathlib.Path(folder) / tag).mkdir()
-    ...         _ = (pathlib.Path(folder) / tag / f"{tag}.txt").write_text(text)
-    ...     read_folder(folder).label_names
-    ['happy', 'sad']
-    """
-    frame = read_table(path, format="folder", encoding=encoding)
-    return from_frame(frame, name=_name(path), source=str(path), **folder_roles(frame, roles))
+def _read_excel(file: Path, n_rows: int | None, *, sheet: str | None = None) -> Iterator[Any]:
+    need("openpyxl")
+    pandas = need("pandas")
+    with pandas.ExcelFile(file, engine="openpyxl") as book:
+        names = [str(name) for name in book.sheet_names]
+        if sheet is not None and sheet not in names:
+            hint = did_you_mean(sheet, names) or f"; the sheets are {', '.join(names)}"
+            raise ValueError(f"sheet {sheet!r} does not exist{hint}")
+        if sheet is None and len(names) > 1:
+            text = f"sheet {names[0]!r} is used; the other sheets are {', '.join(map(repr, names[1:]))}"
+            warnings.warn(TableWarning(TableProblem(text, (("sheet", names[1]),))), stacklevel=2)
+        sheet = names[0] if sheet is None else sheet
+        head = pandas.read_excel(book, sheet_name=sheet, header=None, nrows=1)
+        if len(head) == 0:
+            raise ValueError(f"sheet {sheet!r} is empty")
+        warn_of_repeated("" if name != name else str(name) for name in head.iloc[0])
+        yield pandas.read_excel(book, sheet_name=sheet)
+
+
+def _read_jsonl(file: Path, n_rows: int | None) -> Iterator[Any]:
+    """Read JSON lines, or a JSON list of objects."""
+    records: list[Any] = []
+    with open_text(file, "utf-8") as lines:
+        is_list = next((line.lstrip()[0] for line in lines if line.strip()), "") == "["
+        lines.seek(0)
+        if is_list:
+            records = json.load(lines)
+            if others := [record for record in records if not isinstance(record, dict)]:
+                raise ValueError(f"the items of the list must be JSON objects, got {type(others[0]).__name__}")
+        for number, line in enumerate(() if is_list else lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise ValueError(f"line {number} is not JSON: {error}") from None
+            if not isinstance(record, dict):
+                raise ValueError(f"line {number} must be a JSON object, got {type(record).__name__}")
+            records.append(record)
+    yield need("pandas").DataFrame(records)
+
+
+def _read_parquet(file: Path, n_rows: int | None) -> Iterator[Any]:
+    parquet = need("pyarrow.parquet")
+    try:
+        if n_rows is None:
+            yield need("pandas").read_parquet(file)
+            return
+        with parquet.ParquetFile(file) as table:
+            for batch in table.iter_batches(n_rows) if table.metadata.num_rows else [table.read()]:
+                yield batch.to_pandas()
+    except MemoryError as error:  # a damaged file describes more data than fits into memory
+        raise ValueError(f"it is damaged, or needs more memory than is available: {error}") from error
+
+
+_READERS: dict[str, Callable[..., Iterator[Any]]] = {
+    "csv": csv_blocks,
+    "excel": _read_excel,
+    "jsonl": _read_jsonl,
+    "parquet": _read_parquet,
+}
 
 
 def folder_roles(frame: Any, roles: dict[str, Any]) -> dict[str, Any]:
-    """Return roles with the defaults of a folder of text files."""
+    """Return the roles of columns with the defaults of a folder of text files."""
     defaults: dict[str, Any] = {"text": ["text"], "id": "file"}
     if "tags" in frame.columns and not roles.get("labels") and "prefix" not in roles:
         defaults["tags"] = "tags"
     return {**defaults, **roles}
 
 
-def read_columns(
-    path: StrPath,
-    features: Sequence[str],
-    labels: Sequence[str] | None = None,
-    *,
-    prefix: str = PREFIX,
-    kind: str = "csv",
-    encoding: str = "utf-8",
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    r"""Read the columns that a model needs, in the order that it expects. Other columns are ignored.
+def _read_folder(folder: Path, encoding: str = "utf-8") -> Any:
+    """Return a DataFrame with the columns "file" and "text", and those of the table or "tags"."""
+    files = sorted(file for file in folder.rglob("*.txt") if file.is_file())
+    if not files:
+        raise ValueError(f"{folder} contains no .txt files, expected a folder of text files")
+    tables = sorted(file for file in folder.iterdir() if file.suffix.lower() in _FOLDER_TABLES)
+    if len(tables) > 1:
+        raise ValueError(f"{folder} must contain at most one table, got {', '.join(file.name for file in tables)}")
+    paths = [file.relative_to(folder) for file in files]
+    texts = [_read_text(file, encoding) for file in files]
+    if not tables:
+        return _add_tags(paths, texts)
+    options = {"encoding": encoding} if table_format(tables[0]) == "csv" else {}
+    return _join(paths, texts, read_table(tables[0], **options), tables[0])
 
-    Parameters
-    ----------
-    path : str or path-like
-        File to read.
-    features : sequence of str
-        Names of the feature columns.
-    labels : sequence of str, optional
-        Names of the labels. Their columns have these names, with or without `prefix`. By default, no labels are read.
-    prefix : str, optional
-        Prefix of the names of label columns; by default ``label_``.
-    kind : str, default="csv"
-        Format of the file, as in `read_table`.
-    encoding : str, default="utf-8"
-        Encoding of a CSV file.
 
-    Returns
-    -------
-    X : ndarray of shape (n_samples, n_features)
-        Features.
-    Y : ndarray of shape (n_samples, n_labels) or None
-        Labels as 0 and 1, NaN where missing.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from spmld.datasets import read_columns
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     print("id,label_sad,loud,pitch", "a,1,3,0.5", "b,,4,0.1", sep="\n", file=file, flush=True)
-    ...     X, Y = read_columns(file.name, ["pitch", "loud"], ["sad"])
-    >>> X.tolist(), Y.tolist()
-    ([[0.5, 3.0], [0.1, 4.0]], [[1.0], [nan]])
-    """
-    frame = read_table(path, format=kind, encoding=encoding).rename(columns=str)
-    columns = set(frame.columns)
+def _read_text(file: Path, encoding: str) -> str:
     try:
-        X = select_columns(frame, {name: name if name in columns else None for name in features}, "feature")
-        if labels is None:
-            return X, None
-        chosen = {name: next((c for c in (prefix + name, name) if c in columns), None) for name in labels}
-        return X, Dataset(X, select_columns(frame, chosen, "label"), list(features), list(labels)).Y
-    except ValueError as error:
-        raise TableError([TableProblem(str(error))], str(path)) from None
+        return file.read_text(encoding="utf-8-sig" if encoding == "utf-8" else encoding)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{file} is not {error.encoding} text: pass its encoding, such as cp1252 (--encoding cp1252)"
+        ) from None
 
 
-def write_csv(data: Dataset, path: StrPath) -> None:
-    r"""Write a CSV file, or with tabs a file ``.tsv``; see `write_dataset`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from spmld.datasets import Dataset, write_csv
-    >>> with tempfile.NamedTemporaryFile("r", suffix=".csv") as file:
-    ...     write_csv(Dataset([[0.5], [0.1]], [[1, 0], [1, None]]), file.name)
-    ...     open(file.name).read()
-    'x0,label_y0,label_y1\n0.5,1,0\n0.1,1,\n'
-    """
-    frame = to_frame(data)
-    with writing(path) as part:
-        frame.to_csv(part, sep=_separator(part), index=False, lineterminator="\n")
-
-
-def write_parquet(data: Dataset, path: StrPath) -> None:
-    """Write a Parquet file; see `write_dataset`.
-
-    Examples
-    --------
-    See `read_parquet`.
-    """
-    need("pyarrow")
-    frame = to_frame(data)
-    with writing(path) as part:
-        frame.to_parquet(part, index=False)
+def _join(paths: list[Path], texts: list[str], table: Any, file: Path) -> Any:
+    """Return the table with the texts of its files, matched by file name with or without folder and extension."""
+    keys = {}
+    for i, path in enumerate(paths):
+        for key in (path.stem, path.name, path.with_suffix("").as_posix(), path.as_posix()):
+            keys[key] = i
+    matches = {column: table[column].astype(str).str.strip().map(keys) for column in table.columns}
+    column = max(matches, key=lambda name: matches[name].notna().sum(), default=None)
+    if column is None or not matches[column].notna().any():
+        raise ValueError(f"{file} must have a column with the names of the text files, such as {paths[0].as_posix()}")
+    rows = matches[column].dropna().astype(int)
+    joined = table.loc[rows.index].reset_index(drop=True)
+    joined = joined.rename(columns={column: "file"}).drop(columns="text", errors="ignore")
+    joined.insert(1, "text", [texts[i] for i in rows])
+    return joined
 
 
-def _name(path: StrPath) -> str:
-    return Path(path).name.split(".")[0] or str(path)
-
-
-def _separator(file: Path) -> str:
-    return "\t" if file.suffix.lower() == ".tsv" else ","
+def _add_tags(paths: list[Path], texts: list[str]) -> Any:
+    """Return one row for each text, with the subfolders of its files as tags; without subfolders there are no tags."""
+    pandas = need("pandas")
+    if all(len(path.parts) == 1 for path in paths):
+        return pandas.DataFrame({"file": [path.name for path in paths], "text": texts})
+    rows: dict[tuple[str, str], list[str]] = {}
+    for path, text in zip(paths, texts, strict=True):
+        rows.setdefault((path.name, text), []).extend(path.parts[:-1])
+    content = [(name, text, sorted(set(tags))) for (name, text), tags in rows.items()]
+    frame = pandas.DataFrame(content, columns=["file", "text", "tags"])
+    if not frame["file"].is_unique:  # different files of the same name in different folders
+        frame["file"] = ["/".join([*tags, name]) for name, _, tags in content]
+    return frame

@@ -21,9 +21,9 @@ from spmld.estimators.probabilities import score_probabilities
 from spmld.estimators.recording import run_fit
 from spmld.estimators.top_labels import TopLabelsMixin
 from spmld.labels import Labels
+from spmld.labels.entries import mark_trusted
 from spmld.labels.output import PredictionOutputMixin
 from spmld.labels.single_class import ignore_label_warnings
-from spmld.labels.trusted import mark_trusted
 from spmld.metrics import subset_accuracy
 
 

@@ -24,7 +24,7 @@ from spmld._arrays import (
 )
 from spmld.core.k_means import k_means
 from spmld.labels import Labels, read_labels
-from spmld.labels.entry_weight import read_weights
+from spmld.labels.entries import read_weights
 from spmld.noise import NoiseRates
 
 MANY = 20_000

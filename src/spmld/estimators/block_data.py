@@ -23,7 +23,7 @@ from spmld.estimators._streaming import StreamEngine
 from spmld.estimators.progress import warn_caller
 from spmld.labels import Labels, LabelWarning
 from spmld.labels.block_reading import read_signs, summarize_labels
-from spmld.labels.entry_weight import read_weights
+from spmld.labels.entries import read_weights
 from spmld.labels.single_class import SingleClassLabels, list_labels, single_class_messages
 
 Rows = tuple[Any, ...]

@@ -18,8 +18,7 @@ sparse matrix         stored entries are labels; the others are negative, or mis
 """
 
 from spmld.labels.corruption import corrupt_labels, hide_labels
-from spmld.labels.decoding import decode_missing
-from spmld.labels.encoding import Labels, observed, read_labels
+from spmld.labels.encoding import Labels, decode_missing, read_labels
 from spmld.labels.single_class import LabelWarning
 from spmld.labels.tags import Tags, read_tags
 
@@ -30,7 +29,6 @@ __all__ = [
     "corrupt_labels",
     "decode_missing",
     "hide_labels",
-    "observed",
     "read_labels",
     "read_tags",
 ]

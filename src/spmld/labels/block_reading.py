@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._arrays import to_dense
-from spmld.labels.encoding import Labels, _read_mask, _to_array, read_labels
-from spmld.labels.words import read_words
+from spmld.labels.encoding import Labels, read_labels, read_values
 
 
 @dataclass(frozen=True)
@@ -58,16 +56,7 @@ class LabelSummary:
 
 def summarize_labels(Y: Any, mask: Any = None) -> LabelSummary:
     """Return the summary of a block of labels, in any form that `read_labels` accepts."""
-    names = list(Y.columns) if hasattr(Y, "columns") else None
-    values, observed = _to_array(to_dense(Y, "Y"), "Y")
-    if values.ndim not in (1, 2):
-        raise ValueError(f"Y must have shape (n_samples, n_labels) or (n_samples,), got {values.shape}")
-    if mask is not None:
-        observed = observed & _read_mask(mask, values.shape)
-    one_dimensional = values.ndim == 1
-    if one_dimensional:
-        values, observed = values[:, None], observed[:, None]
-    values, observed = read_words(values, observed)
+    values, observed, names, one_dimensional = read_values(Y, mask)
     return LabelSummary(np.unique(values[observed]), values.shape[1], names, one_dimensional)
 
 

@@ -1,15 +1,15 @@
 """Reading labels in any accepted form, and writing them in the same form."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from array_api_compat import is_torch_array
 from numpy.typing import NDArray
 
-from spmld._arrays import to_dense, to_numpy
+from spmld._arrays import namespace, to_dense, to_numpy
 from spmld._frames import frame_like
-from spmld.labels.tensors import read_tensor
 from spmld.labels.words import order_words, read_words
 
 _ACCEPTED = "0/1, -1/+1, bool or yes/no; NaN, None, pd.NA, a masked array or mask= for missing entries"
@@ -126,20 +126,10 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
         return Y if mask is None else replace(Y, signs=Y.signs * _read_mask(mask, Y.shape))
     if sp.issparse(Y):
         return _read_sparse(Y, mask, classes, name)
-    tensor = read_tensor(Y) if mask is None and classes is None else None
+    tensor = _read_tensor(Y) if mask is None and classes is None else None
     if tensor is not None:
         return Labels(*tensor)
-    names = list(Y.columns) if hasattr(Y, "columns") else None
-    values, observed = _to_array(Y, name)
-    if values.ndim not in (1, 2):
-        got = values.shape if values.ndim else f"a single value: {Y!r}"
-        raise ValueError(f"{name} must have shape (n_samples, n_labels) or (n_samples,), got {got}")
-    if mask is not None:
-        observed = observed & _read_mask(mask, values.shape)
-    one_dimensional = values.ndim == 1
-    if one_dimensional:
-        values, observed = values[:, None], observed[:, None]
-    values, observed = read_words(values, observed)
+    values, observed, names, one_dimensional = read_values(Y, mask, name)
     complete = observed.all()
     observed_values = values if complete else values[observed]
     if observed_values.size == 0:
@@ -154,17 +144,69 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     return Labels(signs, classes, names, one_dimensional)
 
 
-def observed(Y: Any, mask: Any = None) -> NDArray[np.bool_]:
-    """Return which entries of labels are observed.
+def read_values(
+    Y: Any, mask: Any = None, name: str = "Y"
+) -> tuple[NDArray[Any], NDArray[np.bool_], list[Any] | None, bool]:
+    """Return labels as a matrix of values, which are observed, the names of a DataFrame, and whether Y is a vector."""
+    names = list(Y.columns) if hasattr(Y, "columns") else None
+    values, observed = _to_array(to_dense(Y, name), name)
+    if values.ndim not in (1, 2):
+        got = values.shape if values.ndim else f"a single value: {Y!r}"
+        raise ValueError(f"{name} must have shape (n_samples, n_labels) or (n_samples,), got {got}")
+    if mask is not None:
+        observed = observed & _read_mask(mask, values.shape)
+    one_dimensional = values.ndim == 1
+    if one_dimensional:
+        values, observed = values[:, None], observed[:, None]
+    values, observed = read_words(values, observed)
+    return values, observed, names, one_dimensional
+
+
+def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
+    """Convert labels in {-1, 0, 1}, one of which means missing, to labels with NaN.
+
+    Parameters
+    ----------
+    Y : array-like, DataFrame or sparse matrix
+        Labels in {-1, 0, 1}.
+    missing : {0, -1}, default=0
+        The value that means missing. With 0 the classes are -1 and +1, with -1 they are 0 and 1.
+
+    Returns
+    -------
+    ndarray or DataFrame of float
+        Labels as 0 and 1, NaN where missing.
 
     Examples
     --------
-    >>> from spmld.labels import observed
-    >>> observed([[1, None], [0, 1]])
-    array([[ True, False],
-           [ True,  True]])
+    >>> from spmld.labels import decode_missing
+    >>> decode_missing([[1, 0], [-1, 1]], missing=0)
+    array([[ 1., nan],
+           [ 0.,  1.]])
     """
-    return read_labels(Y, mask).observed
+    if missing not in (0, -1):
+        raise ValueError(f"missing must be 0 or -1, got {missing!r}")
+    values = np.asarray(to_dense(Y, "Y"), dtype=float)
+    if not np.isin(values, (-1.0, 0.0, 1.0)).all():
+        raise ValueError("Y must contain only -1, 0 and 1")
+    return frame_like(Y, np.where(values == missing, np.nan, (values == 1).astype(float)))
+
+
+def _read_tensor(Y: Any) -> tuple[NDArray[np.int8], NDArray[Any]] | None:
+    """Return the signs of a matrix of 0/1 or -1/+1, with NaN where missing, and the two classes; None for other labels.
+
+    A sign takes an eighth of the memory of a number, or less, so that large tensors leave their device quickly.
+    """
+    if not is_torch_array(Y) or Y.ndim != 2 or not Y.dtype.is_floating_point:
+        return None
+    xp = namespace(Y)
+    positive, missing = Y == 1, xp.isnan(Y)
+    for negative in (0, -1):
+        at = xp.equal(Y, negative)
+        if bool(xp.all(positive | missing | at)) and bool(xp.any(positive | at)):
+            signs = xp.astype(positive, xp.int8) - xp.astype(at, xp.int8)
+            return to_numpy(signs), np.array([negative, 1])
+    return None
 
 
 def _to_array(Y: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -7,9 +7,6 @@ from spmld._arrays import to_numpy
 from spmld._io import need
 from spmld.labels.encoding import Labels
 
-OUTPUTS = ("default", "pandas")
-"""Accepted values of ``set_output(predict=...)``."""
-
 
 class PredictionOutputMixin(ABC):
     """Mixin of classifiers whose predictions can be data frames.
@@ -40,7 +37,7 @@ class PredictionOutputMixin(ABC):
         -------
         self
         """
-        if predict is not None and predict not in OUTPUTS:
+        if predict is not None and predict not in ("default", "pandas"):
             raise ValueError(f'predict must be "default", "pandas" or None, got {predict!r}')
         if predict is not None:
             self._sklearn_output_config = {"predict": predict}  # scikit-learn's clone copies it

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.labels.spelling import clean_spelling, fold_spelling, is_blank, join_words
+from spmld.labels.words import clean_spelling, fold_spelling, is_blank, join_words
 
 Untagged = Literal["negative", "weak", "missing"]
 EmptyIs = Literal["missing", "negative"]

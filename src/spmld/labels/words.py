@@ -1,13 +1,12 @@
-"""Words for labels in tables: yes and no, true and false in several languages, signs, and missing values."""
+"""Words for labels in tables: yes and no in several languages and spellings, signs, and missing values."""
 
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from spmld.labels.spelling import fold_spelling
 
 _PAIRS = (
     *("1/0", "yes/no", "y/n", "true/false", "t/f"),
@@ -23,6 +22,67 @@ MISSING_WORDS = frozenset({"", "?", "n/a", "na", "nan", "null", "none", "<na>", 
 """Words for missing labels: those that pandas reads as missing in CSV files, and a question mark."""
 WORDS = "yes/no, y/n, true/false, x, 1/0, ✓/✗, and yes/no in other languages"
 """The words, for error messages."""
+_SELECTORS = range(0xFE00, 0xFE10)  # variation selectors, as after the check mark of a phone
+
+
+def clean_spelling(text: str) -> str:
+    r"""Return a text in one form of Unicode (NFC), without invisible characters, with single spaces.
+
+    Texts that look the same become equal.
+
+    Examples
+    --------
+    >>> from spmld.labels.words import clean_spelling
+    >>> clean_spelling("cafe\u0301\u00a0noir\u200b") == clean_spelling("caf\u00e9 noir")
+    True
+    """
+    if text.isascii():
+        return " ".join(text.split())
+    visible = "".join(c for c in text if not _is_invisible(c))
+    return " ".join(unicodedata.normalize("NFC", visible).split())
+
+
+def is_blank(text: str) -> bool:
+    r"""Return whether a text has only spaces and invisible characters.
+
+    Examples
+    --------
+    >>> from spmld.labels.words import is_blank
+    >>> is_blank(" \u200b"), is_blank("sad\u200b")
+    (True, False)
+    """
+    return all(c.isspace() or _is_invisible(c) for c in text)
+
+
+def _is_invisible(character: str) -> bool:
+    return unicodedata.category(character) == "Cf" or ord(character) in _SELECTORS
+
+
+def fold_spelling(text: str) -> str:
+    r"""Return a text without differences of case and of compatible characters such as those of full width.
+
+    Examples
+    --------
+    >>> from spmld.labels.words import fold_spelling
+    >>> fold_spelling("\uff33\uff41\uff44"), fold_spelling("Straße") == fold_spelling("STRASSE")
+    ('sad', True)
+    """
+    text = clean_spelling(text)
+    if text.isascii():
+        return text.lower()
+    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
+
+
+def join_words(text: str) -> str:
+    """Return a folded text without spaces, hyphens and underscores.
+
+    Examples
+    --------
+    >>> from spmld.labels.words import join_words
+    >>> join_words("Hip-Hop") == join_words("hip hop") == join_words("hip_hop")
+    True
+    """
+    return "".join(c for c in fold_spelling(text) if unicodedata.category(c) not in ("Zs", "Pd", "Pc"))
 
 
 def label_words(
@@ -75,36 +135,8 @@ def to_number(value: Any, words: Mapping[str, float] | None = None) -> float:
     return float(value) if number is None else number
 
 
-def words_to_floats(values: NDArray[Any], observed: NDArray[np.bool_]) -> NDArray[np.float64] | None:
-    """Return an array of words, numbers and bools as floats, NaN where missing; None if it has other values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.labels.words import words_to_floats
-    >>> words_to_floats(np.array([["yes", "x"], ["no", ""]]), np.ones((2, 2), dtype=bool))
-    array([[ 1.,  1.],
-           [ 0., nan]])
-    """
-    floats = np.full(values.shape, np.nan)
-    numbers: dict[Any, float | None] = {}
-    flat, flat_observed, flat_floats = values.ravel(), observed.ravel(), floats.ravel()
-    for i in np.flatnonzero(flat_observed):
-        value = flat[i]
-        if isinstance(value, (bool, int, float, np.bool_, np.number)):
-            flat_floats[i] = float(value)
-            continue
-        if value not in numbers:
-            numbers[value] = word_to_number(value)
-        number = numbers[value]
-        if number is None:
-            return None
-        flat_floats[i] = number
-    return flat_floats.reshape(values.shape)
-
-
 def read_words(values: NDArray[Any], observed: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Convert several labels that are words to 0 and 1; other values and a single label are unchanged.
+    """Convert several labels that are words, numbers and bools to 0 and 1; other values and one label are unchanged.
 
     Examples
     --------
@@ -115,8 +147,18 @@ def read_words(values: NDArray[Any], observed: NDArray[np.bool_]) -> tuple[NDArr
     """
     if values.dtype.kind not in "OU" or values.shape[1] < 2:
         return values, observed
-    floats = words_to_floats(values, observed)
-    return (values, observed) if floats is None else (floats, ~np.isnan(floats))
+    floats = np.full(values.shape, np.nan)
+    numbers: dict[Any, float | None] = {}
+    for i, j in zip(*np.nonzero(observed), strict=True):
+        value = values[i, j]
+        if value not in numbers:
+            is_number = isinstance(value, (bool, int, float, np.bool_, np.number))
+            numbers[value] = float(value) if is_number else word_to_number(value)
+        number = numbers[value]
+        if number is None:
+            return values, observed
+        floats[i, j] = number
+    return floats, ~np.isnan(floats)
 
 
 def order_words(classes: NDArray[Any]) -> NDArray[Any]:

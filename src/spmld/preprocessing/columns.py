@@ -1,15 +1,14 @@
-"""Kinds of the columns of a table, and their conversion to numbers, categories and text."""
+"""Kinds of the columns of a table, and their conversion to numbers, dates, categories and text."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spmld._io import need
-from spmld.preprocessing.dates import date_formats, to_dates
-from spmld.preprocessing.numbers import NESTED, NumberFormat, NumberTexts, is_missing
-from spmld.preprocessing.problems import UnreadableValues
+from spmld.preprocessing.numbers import NESTED, NumberFormat, NumberTexts, is_missing_word
 
 IGNORED_KINDS = {
     "identifier": "looks like an identifier",
@@ -19,16 +18,24 @@ IGNORED_KINDS = {
     "nested": "contains lists or objects",
 }
 """Kinds of columns that are not features, with the reasons."""
-MIN_FRACTION = 0.9
+MIN_READABLE = 0.9
 """Fraction of the values, or of the distinct values, that must be numbers, dates, or those of an identifier."""
-MIN_SAMPLES = 20
+MIN_IDENTIFIERS = 20
 """Number of samples from which distinct values are evidence of an identifier."""
-SAMPLE = 1000
+FIRST_VALUES = 1000
 """Number of values that are tested before all are."""
 MIN_WORDS = 3
 """Mean number of words from which a column is text and not a category."""
 _ID_NAME = re.compile(r"(?:^|[_\W])(?i:id|uuid|guid|key|index|nr|no|number|nummer)\W*$|[a-z](?:Id|ID)$|#\s*$")
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?$")
+DATE_FORMATS = (
+    "ISO8601",
+    *("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%y"),
+    *("%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m/%d/%y", "%d-%m-%Y"),
+    *("%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y.%m.%d"),
+)
+"""Formats of dates, which are tried in this order. Those with slashes and hyphens may have day and month swapped."""
+_SWAPS = ("%m/%d", "%d/%m"), ("%d-%m", "%m-%d")
 
 
 def column_kind(column: Any, *, decimal: str | None = None) -> str:
@@ -57,7 +64,7 @@ def column_kind(column: Any, *, decimal: str | None = None) -> str:
     observed = without_missing_words(values)
     if len(observed) == 0:
         return "empty"
-    if _are_numbers(observed[:SAMPLE], decimal) and _are_numbers(observed, decimal):
+    if _are_numbers(observed[:FIRST_VALUES], decimal) and _are_numbers(observed, decimal):
         return _number_kind(to_numbers(column, decimal=decimal).to_numpy(), str(column.name))
     if _is_most(to_dates(observed, date_formats(observed)).notna(), observed):
         return "date"
@@ -101,7 +108,7 @@ def duplicated_rows(frame: Any) -> NDArray[np.bool_]:
 
 def without_missing_words(values: Any) -> Any:
     """Return the values that are not missing, nor words for it such as "unknown"."""
-    missing = {value: is_missing(value) for value in values.unique()}
+    missing = {value: is_missing_word(value) for value in values.unique()}
     return values[~values.map(missing).to_numpy(dtype=bool)]
 
 
@@ -109,7 +116,7 @@ def _is_most(readable: Any, values: Any) -> bool:
     """Return whether nine of ten values, or most values and nine of ten distinct values, can be read."""
     fraction = readable.mean()
     distinct = readable[~values.duplicated().to_numpy()].mean()
-    return bool(fraction >= MIN_FRACTION or (fraction > 0.5 and distinct >= MIN_FRACTION))
+    return bool(fraction >= MIN_READABLE or (fraction > 0.5 and distinct >= MIN_READABLE))
 
 
 def _number_kind(numbers: NDArray[np.float64], name: str) -> str:
@@ -121,15 +128,15 @@ def _number_kind(numbers: NDArray[np.float64], name: str) -> str:
     if missing.any() or n < 2 or (numbers != np.round(numbers)).any() or len(np.unique(numbers)) < n:
         return "number"
     consecutive = numbers[0] in (0, 1) and bool((np.diff(numbers) == 1).all())
-    if consecutive and (_UNNAMED.match(name) or n >= MIN_SAMPLES):
+    if consecutive and (_UNNAMED.match(name) or n >= MIN_IDENTIFIERS):
         return "row number"
     return "identifier" if _has_id_name(name) else "number"
 
 
 def _text_kind(texts: Any, name: str, n_samples: int) -> str:
     n_words, n_unique = texts.str.split().str.len().mean(), texts.nunique()
-    distinct = n_unique > 1 and n_unique >= (MIN_FRACTION if n_samples >= MIN_SAMPLES else 1) * len(texts)
-    if distinct and n_words < MIN_WORDS and (_has_id_name(name) or n_samples >= MIN_SAMPLES):
+    distinct = n_unique > 1 and n_unique >= (MIN_READABLE if n_samples >= MIN_IDENTIFIERS else 1) * len(texts)
+    if distinct and n_words < MIN_WORDS and (_has_id_name(name) or n_samples >= MIN_IDENTIFIERS):
         return "identifier"
     if n_unique == 1 and len(texts) == n_samples and n_samples > 1:
         return "constant"
@@ -164,14 +171,6 @@ def to_numbers(column: Any, form: NumberFormat | None = None, *, decimal: str | 
     return pandas.Series(numbers, index=column.index, name=column.name)
 
 
-def find_unreadable(column: Any, result: Any, kind: str) -> list[UnreadableValues]:
-    """Return the values that are neither missing nor words for it, although the number or date is missing."""
-    failed = without_missing_words(column[column.notna().to_numpy() & result.isna().to_numpy()])
-    if len(failed) == 0:
-        return []
-    return [UnreadableValues(str(column.name), kind, len(failed), int(column.notna().sum()), str(failed.iloc[0]))]
-
-
 def to_texts(column: Any) -> Any:
     """Return a column as text; missing values are empty."""
     return column.astype(object).where(column.notna(), "").astype(str)
@@ -184,3 +183,99 @@ def to_categories(column: Any) -> Any:
     """
     texts = column.astype(object).where(column.notna(), "missing").astype(str).str.strip()
     return texts.str.removesuffix(".0") if is_typed(column) else texts
+
+
+def date_formats(values: Any, *, day_first: bool = False) -> list[str]:
+    """Return the formats of the dates in a column of text, none if there are no dates.
+
+    If a date such as 03/04/2024 can be read with the month and with the day first, the order is the one that more
+    values have; if equally many do, the month is first in dates with slashes, unless `day_first`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from spmld.preprocessing.columns import date_formats
+    >>> date_formats(pd.Series(["01/02/2024", "03/04/2024"])), date_formats(pd.Series(["01/02/2024", "31/01/2024"]))
+    (['%m/%d/%Y'], ['%d/%m/%Y'])
+    """
+    rest = values = values.drop_duplicates()
+    if not values.astype(str).str.contains(r"\d").mean() > 0.5:
+        return []
+    if len(values) > FIRST_VALUES and not date_formats(values.iloc[:FIRST_VALUES], day_first=day_first):
+        return []
+    forms: list[str] = []
+    for candidate in DATE_FORMATS:
+        form = _order_day_and_month(values, candidate, day_first)
+        matches = to_dates(rest, [form]).notna().to_numpy()
+        forms += [form] if matches.any() else []
+        rest = rest[~matches]
+        if len(rest) == 0:
+            break
+    return forms
+
+
+def _fraction_of_dates(values: Any, form: str) -> float:
+    return float(to_dates(values, [form]).notna().mean())
+
+
+def _swap(form: str) -> str:
+    """Return a format with day and month in the other order; the same format if only one order is usual."""
+    for first, second in _SWAPS:
+        if first in form or second in form:
+            return form.replace(first, second) if first in form else form.replace(second, first)
+    return form
+
+
+def _order_day_and_month(values: Any, form: str, day_first: bool) -> str:
+    other = _swap(form)
+    if other == form:
+        return form
+    matches, other_matches = _fraction_of_dates(values, form), _fraction_of_dates(values, other)
+    preferred = day_first and other.startswith("%d")
+    return other if other_matches > matches or (preferred and other_matches == matches) else form
+
+
+def is_ambiguous(values: Any, form: str) -> bool:
+    """Return whether all dates of a format could have day and month in the other order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from spmld.preprocessing.columns import is_ambiguous
+    >>> is_ambiguous(pd.Series(["01/02/2024"]), "%m/%d/%Y"), is_ambiguous(pd.Series(["01/31/2024"]), "%m/%d/%Y")
+    (True, False)
+    """
+    dates = to_dates(values, [form]).notna().to_numpy()
+    return _swap(form) != form and bool(dates.any()) and _fraction_of_dates(values[dates], _swap(form)) == 1
+
+
+def to_dates(column: Any, forms: Sequence[str]) -> Any:
+    """Return a column as dates without time zone, NaT where it has none of the formats."""
+    pandas = need("pandas")
+    if getattr(column.dtype, "kind", "O") in "iuf":
+        column = column.map("{:.0f}".format, na_action="ignore")  # such as 20240131
+    dates = pandas.Series(pandas.NaT, index=column.index, dtype="datetime64[us, UTC]")
+    for form in forms:
+        dates = dates.fillna(pandas.to_datetime(column[dates.isna()], format=form, errors="coerce", utc=True))
+    return dates.dt.tz_localize(None)
+
+
+def date_parts(dates: Any, name: str, *, hours: bool) -> dict[str, NDArray[np.float64]]:
+    """Return numbers for dates: days, and sine and cosine of the day of the year, of the week, and of the time of day.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from spmld.preprocessing.columns import date_parts
+    >>> sorted(date_parts(pd.Series(pd.to_datetime(["2024-01-31"])), "date", hours=False))
+    ['date_day', 'date_weekday_cos', 'date_weekday_sin', 'date_year_cos', 'date_year_sin']
+    """
+    days = (dates - need("pandas").Timestamp(1970, 1, 1)) / np.timedelta64(1, "D")
+    cycles = {"year": dates.dt.day_of_year / 365.25, "weekday": dates.dt.day_of_week / 7}
+    if hours:
+        cycles["hour"] = days % 1
+    parts = {f"{name}_day": days.to_numpy(dtype=float)}
+    for cycle, phase in cycles.items():
+        angle = 2 * np.pi * phase.to_numpy(dtype=float)
+        parts |= {f"{name}_{cycle}_sin": np.sin(angle), f"{name}_{cycle}_cos": np.cos(angle)}
+    return parts

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spmld.labels.spelling import clean_spelling, fold_spelling
-from spmld.labels.words import MISSING_WORDS, NEGATIVE_WORDS, POSITIVE_WORDS
+from spmld.labels.words import MISSING_WORDS, NEGATIVE_WORDS, POSITIVE_WORDS, clean_spelling, fold_spelling
 
 MISSING = MISSING_WORDS | {
     *("-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "n.a.", "n/d", "nd", "nil"),
@@ -176,7 +175,7 @@ class NumberTexts:
         self.format = NumberFormat(plausible, self._find_unit(), self._are_words())
 
     def _are_words(self) -> bool:
-        words = {fold_spelling(str(value)) for value in self.distinct if not is_missing(value)}
+        words = {fold_spelling(str(value)) for value in self.distinct if not is_missing_word(value)}
         return bool(words) and words <= POSITIVE_WORDS | NEGATIVE_WORDS and not words <= {"0", "1"}
 
     def _find_unit(self) -> str:
@@ -229,7 +228,7 @@ def _plausible_decimal(numbers: list[ParsedNumber], unclear: list[ParsedNumber])
     return "." if point <= comma else ","
 
 
-def is_missing(value: Any) -> bool:
+def is_missing_word(value: Any) -> bool:
     """Return whether a value of a column of numbers or dates is missing, or a word for it."""
     if not isinstance(value, str):
         return value is None

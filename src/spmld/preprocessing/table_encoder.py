@@ -18,22 +18,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._frames import to_pandas
 from spmld._io import need
-from spmld._validation import POSITIVE_INT, StrOptions
+from spmld._validation import POSITIVE_INT, StrOptions, list_names
 from spmld.preprocessing.columns import (
     IGNORED_KINDS,
-    MIN_SAMPLES,
+    MIN_IDENTIFIERS,
     column_kind,
+    date_formats,
+    date_parts,
     duplicated_rows,
-    find_unreadable,
     is_typed,
     to_categories,
+    to_dates,
     to_numbers,
     to_texts,
     without_missing_words,
 )
-from spmld.preprocessing.dates import date_formats, date_parts, to_dates
 from spmld.preprocessing.numbers import NumberFormat, NumberTexts
-from spmld.preprocessing.problems import TableError, TableWarning, UnreadableValues
+from spmld.preprocessing.problems import TableError, TableWarning, UnreadableValues, find_unreadable
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -164,12 +165,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         absent = [name for name in passed if name not in frame.columns]
         if absent:
             options = "text, number, category, date and drop"
-            raise ValueError(f"{options} must name columns of X, got {absent[0]!r}; X has {_first(frame.columns)}")
+            raise ValueError(f"{options} must name columns of X, got {absent[0]!r}; X has {list_names(frame.columns)}")
         kinds = {name: passed.get(name) or column_kind(frame[name], decimal=self.decimal) for name in frame.columns}
         detected = [name for name, kind in kinds.items() if kind == "category" and name not in passed]
         if detected:
             rows = frame[~duplicated_rows(frame[[name for name, kind in kinds.items() if kind != "row number"]])]
-            kinds |= {name: column_kind(rows[name]) for name in detected if MIN_SAMPLES <= len(rows) < len(frame)}
+            kinds |= {name: column_kind(rows[name]) for name in detected if MIN_IDENTIFIERS <= len(rows) < len(frame)}
         return kinds
 
     def _check_readable(self, unreadable: list[UnreadableValues]) -> None:
@@ -197,8 +198,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         absent = [name for name in self.feature_names_in_ if name not in frame.columns]
         if absent:
             raise ValueError(
-                f"X lacks {len(absent)} of the {self.n_features_in_} columns of the fit, {_first(absent)}; "
-                f"it has {_first(frame.columns)}"
+                f"X lacks {len(absent)} of the {self.n_features_in_} columns of the fit, {list_names(absent)}; "
+                f"it has {list_names(frame.columns)}"
             )
         prepared, unreadable = self._prepare(frame)
         if unreadable and self.strict:
@@ -315,8 +316,3 @@ def _number_name(name: str) -> str:
 
 def _names(names: str | Sequence[str]) -> list[str]:
     return [names] if isinstance(names, str) else [str(name) for name in names]
-
-
-def _first(names: Any) -> str:
-    names = [str(name) for name in names]
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

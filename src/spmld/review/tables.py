@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from spmld._io import StrPath, need, reading
 from spmld.datasets import TableWarning, read_table
-from spmld.datasets.files import table_kind
-from spmld.datasets.raw_tables import HEAD, guess_separator, open_text
+from spmld.datasets.csv_files import HEAD, csv_separator, open_text
+from spmld.datasets.tables import table_format
 from spmld.review.excel_table import ExcelTable
 from spmld.review.table_file import TableFile
 from spmld.review.typed_tables import JsonLines, ParquetTable
@@ -78,7 +78,7 @@ def open_table(
     --------
     See `apply_decisions`.
     """
-    kind = table_kind(path, format)
+    kind = table_format(path, format)
     if kind is None or not Path(path).exists():
         return None
     if kind == "folder":
@@ -123,7 +123,7 @@ def check_extension(out: StrPath, path: StrPath, format: str | None = None) -> N
     ...
     ValueError: labels are written in the format of songs.csv, to a file .csv or .tsv, got reviewed.xlsx
     """
-    kind = table_kind(path, format)
+    kind = table_format(path, format)
     kind = "csv" if kind == "folder" else kind
     if kind is None:
         supported = ", ".join(extension for names in EXTENSIONS.values() for extension in names)
@@ -158,7 +158,7 @@ def _separator(text: str, file: Path, sep: str | None) -> str:
     if sep is not None:
         return sep.replace("\\t", "\t")
     lines = islice(io.StringIO(text.removeprefix("\ufeff"), newline=""), HEAD)
-    return guess_separator(list(lines), "\t" if ".tsv" in file.suffixes else ",")
+    return csv_separator(list(lines), "\t" if ".tsv" in file.suffixes else ",")
 
 
 def _folder_to_csv(path: StrPath, encoding: str) -> str:

@@ -1,5 +1,6 @@
-"""Reading the weights of entries."""
+"""Weights of entries, and entries that are verified."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 
 from spmld._arrays import to_numpy
 from spmld._io import shorten
+from spmld.labels.encoding import Labels
 
 MAX_WEIGHT = 1e15
 """Maximum entry weight, with which sums of squares are finite in float32."""
@@ -29,7 +31,7 @@ def read_weights(entry_weight: Any, signs: NDArray[Any]) -> NDArray[Any]:
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.labels.entry_weight import read_weights
+    >>> from spmld.labels.entries import read_weights
     >>> read_weights([2, 0.5], np.array([[1, 0], [-1, 1]]))
     array([[2. , 0. ],
            [0.5, 0.5]])
@@ -50,3 +52,35 @@ def read_weights(entry_weight: Any, signs: NDArray[Any]) -> NDArray[Any]:
             f"got values from {weights.min():.3g} to {weights.max():.3g}"
         )
     return weights
+
+
+def read_trusted(trusted: Any, observed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the verified entries as a mask, False where a label is missing.
+
+    Parameters
+    ----------
+    trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,)
+        Verified entries, or samples of which all observed entries are verified.
+    observed : ndarray of bool of shape (n_samples, n_labels)
+        Observed entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.labels.entries import read_trusted
+    >>> read_trusted([False, True], np.array([[True, True], [True, False]]))
+    array([[False, False],
+           [ True, False]])
+    """
+    mask, (n, l) = np.asarray(to_numpy(trusted)), observed.shape
+    if mask.dtype != bool and not np.isin(mask, (0, 1)).all():
+        raise ValueError(f"trusted must be an array of bool, got values of type {mask.dtype}")
+    if mask.shape not in ((n, l), (n, 1), (n,)):
+        raise ValueError(f"trusted must have shape {(n, l)} or {(n,)}, got {mask.shape}")
+    return mask.astype(bool).reshape(n, -1) & observed
+
+
+def mark_trusted(labels: Labels, trusted: Any) -> Labels:
+    """Return the labels with their verified entries, see `read_trusted`; `trusted` stays None if there are none."""
+    verified = None if trusted is None else read_trusted(trusted, labels.observed)
+    return labels if verified is None or not verified.any() else replace(labels, trusted=verified)

@@ -1,0 +1,220 @@
+"""CSV files: their encoding, separators and decimal separators, which are guessed from the content."""
+
+import codecs
+import csv
+import gzip
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, TextIO
+
+from spmld._io import need
+from spmld.preprocessing.numbers import is_missing_word, parse_number
+from spmld.preprocessing.problems import TableProblem, TableWarning
+
+CSV_SEPARATORS = (",", ";", "\t", "|")
+"""Separators of CSV files to choose from."""
+HEAD = 200
+"""Number of lines from which the separators are guessed."""
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+"""Encodings by the byte order mark at the beginning of a file."""
+_MAX_FIELD = 2**31 - 1
+_MAX_NUMBER = 50  # characters; no number is longer
+
+
+def open_text(file: Path, encoding: str) -> TextIO:
+    """Open a text file, compressed or not; a byte order mark takes precedence over the encoding."""
+    open_file: Any = gzip.open if file.suffix.lower() == ".gz" else open
+    with open_file(file, "rb") as content:
+        start = content.read(3)
+    encoding = next((marked for mark, marked in _MARKS.items() if start.startswith(mark)), encoding)
+    return open_file(file, "rt", encoding=encoding, newline="")
+
+
+def csv_separator(lines: list[str], usual: str = ",") -> str:
+    """Return the separator that gives the most columns, with the same number in all lines if there is one.
+
+    Parameters
+    ----------
+    lines : list of str
+        The beginning of the file.
+    usual : str, default=","
+        The separator to prefer.
+
+    Examples
+    --------
+    >>> from spmld.datasets.csv_files import csv_separator
+    >>> csv_separator(["title;review", "Blue;slow, sad and long", "Red;loud"])
+    ';'
+    """
+    best, best_quality = usual, (False, 1)
+    for separator in (usual, *CSV_SEPARATORS):
+        with _long_fields():
+            widths = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
+        widths = widths[:-1] if len(lines) == HEAD else widths  # a value of the last row may continue after the head
+        quality = bool(widths) and widths[0] > 1 and len(set(widths)) == 1, widths[0] if widths else 0
+        if quality > best_quality:
+            best, best_quality = separator, quality
+    return best
+
+
+def csv_blocks(
+    file: Path,
+    n_rows: int | None = None,
+    *,
+    encoding: str = "utf-8",
+    sep: str | None = None,
+    decimal: str | None = None,
+) -> Iterator[Any]:
+    """Yield a CSV file as DataFrames of `n_rows` rows, or as one DataFrame if it is None.
+
+    The types of the columns are the same in all blocks: a file with more than one block is read twice, first for the
+    types.
+    """
+    pandas, options = need("pandas"), _reader_options(file, encoding, sep, decimal)
+    if n_rows is None:
+        with open_text(file, encoding) as lines:
+            yield pandas.read_csv(lines, **options)
+        return
+    types: dict[str, set[Any]] = {}
+    with open_text(file, encoding) as lines, pandas.read_csv(lines, chunksize=n_rows, **options) as blocks:
+        first, second = next(blocks, None), next(blocks, None)
+        if second is None:
+            yield first
+            return
+        for block in chain((first, second), blocks):
+            for name, dtype in block.dtypes.items():
+                types.setdefault(name, set()).add(dtype)
+    common = {name: _common_type(dtypes) for name, dtypes in types.items() if len(dtypes) > 1}
+    options["dtype"] |= {name: dtype for name, dtype in common.items() if dtype is not None}
+    with open_text(file, encoding) as lines, pandas.read_csv(lines, chunksize=n_rows, **options) as blocks:
+        yield from blocks
+
+
+def _common_type(dtypes: set[Any]) -> type | None:
+    """Return the type of a column whose blocks have several; None for truth values, which may be missing in a block."""
+    kinds = {getattr(dtype, "kind", "O") for dtype in dtypes}
+    if kinds <= set("iuf"):
+        return float
+    return None if kinds == {"b", "f"} else str
+
+
+def _reader_options(file: Path, encoding: str, sep: str | None, decimal: str | None) -> dict[str, Any]:
+    """Return the options with which pandas reads a CSV file, or raise ValueError if a line has too few values."""
+    if zipfile.is_zipfile(file):
+        raise ValueError("it is a zip archive or an Excel file; rename an Excel file to .xlsx")
+    with open_text(file, encoding) as lines:
+        head = list(islice(lines, HEAD))
+    if any("\0" in line for line in head):
+        raise ValueError("it contains NUL characters: pass its encoding, such as --encoding utf-16, or it is damaged")
+    usual = "\t" if ".tsv" in file.suffixes else ","
+    separator = csv_separator(head, usual) if sep is None else sep.replace("\\t", "\t")
+    with open_text(file, encoding) as lines:
+        columns = CsvColumns(lines, separator)
+    warn_of_repeated(columns.names)
+    unclear: set[int] = set()
+    if decimal is None:
+        # With a comma between the fields, a point is the decimal separator unless whole numbers have none.
+        unclear = columns.unclear & columns.whole if separator == "," else columns.unclear
+        shown = list(columns.decimals.values())
+        decimal = "," if separator != "," and shown.count(",") > shown.count(".") else "."
+    # Older versions of pandas round the last digit by default, and newer ones warn about this option.
+    is_exact = tuple(map(int, need("pandas").__version__.split(".")[:2])) >= (3, 1)
+    exact = {} if is_exact else {"float_precision": "round_trip"}
+    return {"sep": separator, "decimal": decimal, "dtype": dict.fromkeys(unclear, str), "low_memory": False, **exact}
+
+
+def warn_of_repeated(names: Iterable[str]) -> None:
+    """Warn about columns of the same name, which pandas renames."""
+    repeated = [name for name, count in Counter(map(str.strip, names)).items() if count > 1 and name]
+    if repeated:
+        text = f"several columns are named {', '.join(map(repr, repeated))}; the second is used as '{repeated[0]}.1'"
+        warnings.warn(TableWarning(TableProblem(f"{text}, and so on")), stacklevel=2)
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Let the csv module read fields of any length in the block."""
+    limit = csv.field_size_limit(_MAX_FIELD)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
+
+
+class CsvColumns:
+    """Names of the columns, and how their numbers are written, found in one pass over the file.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        Lines of the file.
+    separator : str
+        Separator of the fields.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the columns.
+    decimals : dict
+        Decimal separator that a value of a column of numbers shows, by the index of the column.
+    unclear : set of int
+        Columns of numbers whose separators may be those of decimals or of thousands, as in 1,234.
+    whole : set of int
+        Columns with whole numbers without a separator.
+
+    Raises
+    ------
+    ValueError
+        If a line has another number of fields than the first one. pandas would read absent fields as missing values.
+
+    Examples
+    --------
+    >>> from spmld.datasets.csv_files import CsvColumns
+    >>> columns = CsvColumns(["a;b;c", "1,5;1.000;x", "2;900;1,5"], ";")
+    >>> columns.decimals, columns.unclear, columns.whole
+    ({0: ','}, {1}, {1})
+    """
+
+    def __init__(self, lines: Iterable[str], separator: str) -> None:
+        self.decimals: dict[int, str] = {}
+        self.unclear: set[int] = set()
+        self.whole: set[int] = set()
+        with _long_fields():
+            rows = csv.reader(lines, delimiter=separator)
+            self.names = next(rows)
+            width, unknown = len(self.names), list(range(len(self.names)))
+            for row in rows:
+                if not row:
+                    continue
+                if len(row) != width:
+                    raise ValueError(
+                        f"line {rows.line_num} has {len(row)} values, but there are {width} columns; the separator is "
+                        f"{separator!r} (--sep for another one)"
+                    )
+                unknown = [j for j in unknown if not self._is_known(j, row[j])]
+
+    def _is_known(self, column: int, field: str) -> bool:
+        """Read a field; return whether it shows the decimal separator of a column, or that it is not of numbers."""
+        if field.isdigit():
+            self.whole.add(column)
+            return False
+        if not field or field[1:].isdigit():
+            return False
+        number = parse_number(field) if len(field) <= _MAX_NUMBER else None
+        if number is None:
+            if is_missing_word(field):
+                return False
+            self.unclear.discard(column)
+            return True
+        if number.decimal == "?":
+            self.unclear.add(column)
+        elif number.decimal:
+            self.unclear.discard(column)
+            self.decimals[column] = number.decimal
+            return True
+        return False
