@@ -55,7 +55,7 @@ def test_the_graph_of_an_ensemble_predicts_as_the_ensemble(samples, options, dty
     samples = sp.csr_array(dense) if sp.issparse(samples) else dense
     np.testing.assert_allclose(computed["scores"], model.decision_function(samples), rtol=0, atol=tolerance)
     np.testing.assert_allclose(computed["probabilities"], model.predict_proba(samples), rtol=0, atol=tolerance)
-    margins = model.answers_.decision_rule_.margins(model.predict_proba(samples))
+    margins = model.decision_rule_.margins(model.predict_proba(samples))
     sure = np.abs(margins) > tolerance
     assert sure.mean() > 0.95
     np.testing.assert_array_equal(computed["labels"][sure], model.predict(samples)[sure])

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import features_to_numpy, to_numpy
 from spmld.estimators import FeatureScaler, LandmarkFeatures, MaskedBoosting, SelfPacedEnsemble
-from spmld.estimators.ensemble.answers import MIN_SLOPE
+from spmld.estimators.ensemble.score_correction import MIN_SLOPE
 from spmld.estimators.trees import Trees
 from spmld.persistence.linear import linear_predictor
 
@@ -202,7 +202,7 @@ def ensemble_arrays(model: SelfPacedEnsemble) -> EnsembleArrays:
     True
     """
     check_is_fitted(model)
-    answers = model.answers_
+    answers = model.correction_
     slope = max(answers.calibration_.slope_, MIN_SLOPE)
     weight, dependency = answers.dependency_weight, answers.dependency_
     own, constant = np.diag(dependency.coef_[:-1]), dependency.coef_[-1]
