@@ -154,9 +154,10 @@ def test_decisions_of_labels_are_exported(decision, tmp_path):
     base = spmld.MaskedLogistic()
     for model in (SelfPacedEnsemble(decision=decision, random_state=0), ThresholdClassifier(base, decision=decision)):
         model.fit(DATA.X, Y)
-        spmld.export_onnx(model, tmp_path / "model.onnx", dtype="float64")
+        spmld.export_onnx(model, tmp_path / "model.onnx")
         session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
-        assert_array_equal(session.run(["labels"], {"X": DATA.X})[0], model.predict(DATA.X))
+        samples = DATA.X.astype(np.float32)
+        assert_array_equal(session.run(["labels"], {"X": samples})[0], model.predict(DATA.X))
 
 
 def test_labels_are_checked_before_the_fit(monkeypatch):

@@ -3,6 +3,7 @@
 from typing import Any
 
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import BaseEnsemble
 
 from spmld.preprocessing import TableEncoder
 
@@ -19,8 +20,6 @@ def feature_names_of(model: Any) -> list[str] | None:
 def encoder_of(model: Any) -> TableEncoder | ColumnTransformer | None:
     """Return the transformer of the columns of tables with which a model begins; None without one.
 
-    It is the first step of a pipeline, which can be inside a meta-estimator or a search.
-
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
@@ -30,10 +29,15 @@ def encoder_of(model: Any) -> TableEncoder | ColumnTransformer | None:
     >>> encoder_of(make_pipeline(TableEncoder(), LabelPrior())), encoder_of(LabelPrior())
     (TableEncoder(), None)
     """
-    if model is None or isinstance(model, (TableEncoder, ColumnTransformer)):
-        return model
+    first = first_step(model)
+    return first if isinstance(first, (TableEncoder, ColumnTransformer)) else None
+
+
+def first_step(model: Any) -> Any:
+    """Return the first step of a pipeline, which can be inside a meta-estimator or a search; or else the model."""
     steps = getattr(model, "steps", None)
-    return encoder_of(steps[0][1] if steps else _inner(model))
+    inner = steps[0][1] if steps else _inner(model)
+    return model if inner is None else first_step(inner)
 
 
 def label_names_of(model: Any) -> list[str] | None:
@@ -89,5 +93,7 @@ def _labels_of(model: Any) -> Any:
 
 def _inner(model: Any) -> Any:
     """Return the model inside a meta-estimator or search, or the last step of a pipeline."""
+    if isinstance(model, BaseEnsemble):  # its estimator_ is not fitted
+        return None
     steps = getattr(model, "steps", None)
     return steps[-1][1] if steps else getattr(model, "estimator_", getattr(model, "best_estimator_", None))

@@ -1,6 +1,7 @@
-"""ONNX graphs of linear predictors and ensembles: scores, probabilities and decisions."""
+"""ONNX operators of the models of spmld: scores, probabilities and decisions as nodes of a graph."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -9,113 +10,128 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import logit
 
+from spmld.estimators import FeatureScaler, LandmarkFeatures
+from spmld.estimators.ensemble.score_correction import ScoreFormula
 from spmld.estimators.probabilities import BEND
 from spmld.estimators.trees import Trees
 from spmld.model_selection import DecisionRule
-from spmld.persistence.ensemble_arrays import AnyView, EnsembleArrays, KernelView, TreeView
 from spmld.persistence.linear import Linear
 
 _Floats = NDArray[np.float64]
+_TIE = 1e-5
+"""Scores up to this number are 0 but for rounding errors, such as those of forests with an even number of trees."""
 
 
-class GraphBuilder:
-    """Builds a graph with the input X and the outputs scores, probabilities and labels.
+@dataclass(frozen=True)
+class Graph:
+    """Adds nodes and constants in single precision to the graph that skl2onnx is writing.
 
     Parameters
     ----------
     onnx : module
         The package onnx.
-    dtype : dtype
-        Precision of the input and of all constants that are not integers.
-
-    Attributes
-    ----------
-    metadata : dict
-        Metadata of the graph, in types that JSON supports.
-
-    Examples
-    --------
-    See `spmld.export_onnx`.
+    scope, container : object
+        Names and content of the graph, of skl2onnx.
     """
 
-    def __init__(self, onnx: Any, dtype: Any) -> None:
-        self.onnx, self.dtype = onnx, np.dtype(dtype)
-        self.nodes: list[Any] = []
-        self.constants: dict[str, NDArray[Any]] = {}
-        self.metadata: dict[str, Any] = {}
+    onnx: Any
+    scope: Any
+    container: Any
 
-    def constant(self, value: Any, dtype: Any = None) -> str:
+    def constant(self, value: Any, dtype: Any = np.float32) -> str:
         """Add a constant, and return its name."""
-        name = f"constant{len(self.constants)}"
-        self.constants[name] = np.asarray(value, dtype=self.dtype if dtype is None else dtype)
+        name = str(self.scope.get_unique_variable_name("constant"))
+        tensor = self.onnx.numpy_helper.from_array(np.ascontiguousarray(value, dtype=dtype).reshape(np.shape(value)))
+        self.container.add_initializer(name, None, None, tensor)
         return name
 
-    def add(self, operation: str, *inputs: Any, output: str | None = None, outputs: int = 1, **options: Any) -> Any:
+    def add(self, operation: str, *inputs: Any, outputs: int = 1, domain: str = "", **options: Any) -> Any:
         """Add a node, and return the name of its output, or the names of its outputs. Arrays are added as constants."""
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
-        results = [output or f"{operation.lower()}{len(self.nodes)}_{i}" for i in range(outputs)]
-        self.nodes.append(self.onnx.helper.make_node(operation, names, results, **options))
+        results = [str(self.scope.get_unique_variable_name(operation.lower())) for _ in range(outputs)]
+        name = self.scope.get_unique_operator_name(operation)
+        self.container.add_node(operation, names, results, op_domain=domain, name=name, **options)
         return results[0] if outputs == 1 else results
 
-    def add_linear(self, predictor: Linear) -> None:
-        """Add the scores of a linear predictor, and its probabilities by the link."""
-        x, intercept = "X", predictor.intercept
-        if predictor.center is not None:
-            x, center = self._subtract(predictor.center)
-            intercept = intercept + predictor.coef @ center
-        self.add("Add", self.add("MatMul", x, predictor.coef.T), intercept, output="scores")
-        self.metadata["link"] = predictor.link
-        if predictor.link == "logistic":
-            self.add("Sigmoid", "scores", output="probabilities")
-            return
-        sizes = self.add("Abs", "scores")
-        kept = self.add("Min", sizes, 1 - BEND)
-        excess = self.add("Sub", sizes, kept)
-        bent = self.add("Mul", self.add("Div", excess, self.add("Add", excess, BEND)), BEND)
-        signed = self.add("Mul", self.add("Sign", "scores"), self.add("Add", kept, bent))
-        self.add("Mul", self.add("Add", signed, 1.0), 0.5, output="probabilities")
+    def to_float(self, x: str) -> str:
+        """Add a cast to single precision."""
+        return str(self.add("Cast", x, to=self.onnx.TensorProto.FLOAT))
 
-    def add_ensemble(self, arrays: EnsembleArrays) -> None:
-        """Add the scores of an ensemble, and its probabilities."""
-        views = [self._add_view(view) for view in arrays.views]
-        s = self.add("Sum", *views)
-        others = self.add("MatMul", self.add("Sigmoid", s), arrays.others)
-        self.add("Sum", self.add("Mul", s, arrays.own), others, arrays.offset, output="scores")
-        self.add("Sigmoid", "scores", output="probabilities")
-        self.metadata["link"] = "logistic"
+    def to_int(self, x: str) -> str:
+        """Add a cast to integers."""
+        return str(self.add("Cast", x, to=self.onnx.TensorProto.INT64))
 
-    def _subtract(self, mean: _Floats) -> tuple[str, _Floats]:
-        """Add X minus its mean, rounded to the precision of the graph; return the name and the rounded mean."""
-        rounded = mean.astype(self.dtype).astype(float)
-        return self.add("Sub", "X", rounded), rounded
+    def column(self, x: str, j: int) -> str:
+        """Add the selection of a column."""
+        return str(self.add("Gather", x, self.constant([j], np.int64), axis=1))
 
-    def _add_view(self, view: AnyView) -> str:
-        """Add the scores of a view, and return their name."""
-        x, mean = self._subtract(view.mean)
-        x = self.add("Add", self.add("Mul", x, view.factor), (mean - view.mean) * view.factor)
-        if isinstance(view, TreeView):
-            return self.add("Add", self._add_trees(x, view.trees), view.intercept)
-        if isinstance(view, KernelView):
-            norms = self.add("ReduceL2", x, axes=[1], keepdims=1)
-            x = self.add("Div", x, self.add("Where", self.add("Equal", norms, 0.0), self.constant(1.0), norms))
-            landmarks = view.landmarks.toarray() if sp.issparse(view.landmarks) else view.landmarks
-            squares = self.add("Add", self.add("ReduceSumSquare", x, axes=[1], keepdims=1), view.squares)
-            distances = self.add("Sub", squares, self.add("Mul", self.add("MatMul", x, landmarks.T), 2.0))
-            x = self.add("Exp", self.add("Mul", self.add("Max", distances, 0.0), -view.gamma))
-        return self.add("Add", self.add("MatMul", x, view.coef.T), view.intercept)
+    def log_odds(self, p: str, q: str) -> str:
+        """Add log(p / q), with p and q bounded from below as in `spmld.estimators.probabilities.log_odds`."""
+        logs = [self.add("Log", self.add("Max", part, np.finfo(float).eps)) for part in (p, q)]
+        return str(self.add("Sub", *logs))
 
-    def _add_trees(self, x: str, trees: Trees) -> str:
-        """Add the sum of the values of trees, and return its name."""
-        to, (n_nodes, n_labels) = self.onnx.TensorProto, trees.value.shape
-        node = np.arange(n_nodes)
-        leaf, size = trees.left == node, np.diff([*trees.roots, n_nodes])
-        tree, start = np.repeat(np.arange(len(size)), size), np.repeat(trees.roots, size)
-        # A number in single precision is at most the threshold if it is at most the next lower one in this precision.
-        rounded = trees.threshold.astype(np.float32)
-        lower = np.where(rounded > trees.threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded)
-        total = self.add(
+
+def scaled(graph: Graph, x: str, scaler: FeatureScaler | LandmarkFeatures) -> str:
+    """Add the scaled features of a `FeatureScaler`."""
+    mean, factor = np.asarray(scaler.mean_, dtype=float), np.asarray(scaler.factor_, dtype=float)
+    rounded = _rounded(mean)
+    return str(graph.add("Add", graph.add("Mul", graph.add("Sub", x, rounded), factor), (rounded - mean) * factor))
+
+
+def landmark_features(graph: Graph, x: str, transformer: LandmarkFeatures) -> str:
+    """Add the features of a `LandmarkFeatures`."""
+    kernel, x = transformer.kernel_, scaled(graph, x, transformer)
+    norms = graph.add("ReduceL2", x, axes=[1], keepdims=1)
+    x = graph.add("Div", x, graph.add("Where", graph.add("Equal", norms, 0.0), graph.constant(1.0), norms))
+    C = kernel.components_.toarray() if sp.issparse(kernel.components_) else kernel.components_
+    squares = graph.add("Add", graph.add("ReduceSumSquare", x, axes=[1], keepdims=1), np.sum(C**2, axis=1))
+    distances = graph.add("Sub", squares, graph.add("Mul", graph.add("MatMul", x, C.T), 2.0))
+    kernels = graph.add("Exp", graph.add("Mul", graph.add("Max", distances, 0.0), -kernel.gamma))
+    return str(graph.add("MatMul", kernels, kernel.normalization_.T))
+
+
+def linear(graph: Graph, x: str, predictor: Linear) -> tuple[str, str]:
+    """Add the scores and probabilities of a linear predictor."""
+    intercept = predictor.intercept
+    if predictor.center is not None:
+        center = _rounded(predictor.center)
+        x, intercept = graph.add("Sub", x, center), intercept + predictor.coef @ center
+    scores = graph.add("Add", graph.add("MatMul", x, predictor.coef.T), intercept)
+    if predictor.link == "logistic":
+        return scores, graph.add("Sigmoid", scores)
+    sizes = graph.add("Abs", scores)
+    kept = graph.add("Min", sizes, 1 - BEND)
+    excess = graph.add("Sub", sizes, kept)
+    bent = graph.add("Mul", graph.add("Div", excess, graph.add("Add", excess, BEND)), BEND)
+    signed = graph.add("Mul", graph.add("Sign", scores), graph.add("Add", kept, bent))
+    return scores, graph.add("Mul", graph.add("Add", signed, 1.0), 0.5)
+
+
+def ensemble(
+    graph: Graph, views: Sequence[str], factors: Sequence[float], offset: float, formula: ScoreFormula
+) -> tuple[str, str]:
+    """Add the scores and probabilities of an ensemble, from the scores of its views."""
+    weighted = [graph.add("Mul", view, factor) for view, factor in zip(views, factors, strict=True)]
+    s = graph.add("Sum", *weighted, offset)
+    others = graph.add("MatMul", graph.add("Sigmoid", s), formula.others)
+    scores = graph.add("Sum", graph.add("Mul", s, formula.own), others, formula.offset)
+    return scores, graph.add("Sigmoid", scores)
+
+
+def tree_scores(graph: Graph, x: str, trees: Trees, missing_left: NDArray[np.bool_] | None = None) -> str:
+    """Add the sum of the values of trees; missing values go to the left child where `missing_left` is True."""
+    n_nodes, n_labels = trees.value.shape
+    node = np.arange(n_nodes)
+    leaf, size = trees.left == node, np.diff([*trees.roots, n_nodes])
+    tree, start = np.repeat(np.arange(len(size)), size), np.repeat(trees.roots, size)
+    # A number in single precision is at most the threshold if it is at most the next lower one in this precision.
+    rounded = trees.threshold.astype(np.float32)
+    lower = np.where(rounded > trees.threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded)
+    missing = {} if missing_left is None else {"nodes_missing_value_tracks_true": missing_left.astype(int).tolist()}
+    return str(
+        graph.add(
             "TreeEnsembleRegressor",
-            self.add("Cast", x, to=to.FLOAT),
+            x,
             domain="ai.onnx.ml",
             n_targets=n_labels,
             nodes_treeids=tree.tolist(),
@@ -129,63 +145,71 @@ class GraphBuilder:
             target_nodeids=np.repeat((node - start)[leaf], n_labels).tolist(),
             target_ids=np.tile(np.arange(n_labels), int(leaf.sum())).tolist(),
             target_weights=trees.value[leaf].ravel().tolist(),
+            **missing,
         )
-        return self.add("Cast", total, to=self.onnx.helper.np_dtype_to_tensor_dtype(self.dtype))
+    )
 
-    def add_thresholds(self, thresholds: _Floats) -> None:
-        """Add the labels whose scores are above their thresholds."""
-        self._add_labels(self.add("Greater", "scores", thresholds))
-        self.metadata["thresholds"] = np.nan_to_num(thresholds).tolist()  # JSON has no infinity
 
-    def add_decisions(self, rule: DecisionRule) -> None:
-        """Add the labels that a rule predicts; probabilities are the logistic function of scores."""
-        self.metadata["decision"] = rule.decision
-        if rule.thresholds_ is not None:
-            self.add_thresholds(logit(rule.thresholds_))
-        elif isinstance(rule.decision, Integral):
-            self._add_top_k(int(rule.decision))
-        else:
-            weight = rule.sample_weight_
-            per_sample = self.add("Mul", self._add_sample_thresholds(rule), weight)
-            thresholds = self.add("Add", per_sample, (1 - weight) * rule.label_thresholds_ + rule.offset_)
-            self._add_labels(self.add("Greater", "probabilities", thresholds))
+def decisions(graph: Graph, scores: str, probabilities: str, rule: DecisionRule | None) -> str:
+    """Add the labels (0 and 1) that a rule predicts, by default those with scores above 0."""
+    if rule is None:
+        positive = graph.add("Greater", scores, _TIE)
+    elif rule.thresholds_ is not None:
+        positive = graph.add("Greater", scores, logit(rule.thresholds_))
+    elif isinstance(rule.decision, Integral):
+        positive = _top_k(graph, probabilities, int(rule.decision))
+    else:
+        weight = rule.sample_weight_
+        per_sample = graph.add("Mul", _sample_thresholds(graph, probabilities, rule), weight)
+        thresholds = graph.add("Add", per_sample, (1 - weight) * rule.label_thresholds_ + rule.offset_)
+        positive = graph.add("Greater", probabilities, thresholds)
+    return graph.to_int(positive)
 
-    def _add_sample_thresholds(self, rule: DecisionRule) -> str:
-        """Add the thresholds of the samples, see `DecisionRule`."""
-        l = len(rule.label_thresholds_)
-        axis, count = self.constant([1], np.int64), self.constant([l], np.int64)
-        descending, _ = self.add("TopK", "probabilities", count, outputs=2, axis=1)
-        sums = self.add("CumSum", descending, self.constant(1, np.int64))
-        total = self.add("ReduceSum", "probabilities", axis, keepdims=1)
-        half_f1 = self.add("Div", sums, self.add("Add", total, np.arange(1, l + 1)))
-        best = self.add("ReduceMax", half_f1, axes=[1], keepdims=1)
-        empty = self.add("ReduceProd", self.add("Sub", 1.0, "probabilities"), axes=[1], keepdims=1)
-        some = self.add("Mul", self.add("Sub", 1.0, empty), best)
-        return self.add("Add", some, self.add("Mul", empty, rule.common_threshold_))
 
-    def _add_top_k(self, k: int) -> None:
-        """Add the k labels with the largest probabilities; of equal ones, those with the lowest indices."""
-        values, indices = self.add("TopK", "probabilities", self.constant([k], np.int64), outputs=2, axis=1)
-        zeros = self.add("Sub", "probabilities", "probabilities")
-        ones = self.add("Add", self.add("Sub", values, values), 1.0)
-        self._add_labels(self.add("ScatterElements", zeros, indices, ones, axis=1))
+def _sample_thresholds(graph: Graph, probabilities: str, rule: DecisionRule) -> str:
+    """Add the thresholds of the samples, see `DecisionRule`."""
+    l = len(rule.label_thresholds_)
+    descending, _ = graph.add("TopK", probabilities, graph.constant([l], np.int64), outputs=2, axis=1)
+    sums = graph.add("CumSum", descending, graph.constant(1, np.int64))
+    total = graph.add("ReduceSum", probabilities, graph.constant([1], np.int64), keepdims=1)
+    half_f1 = graph.add("Div", sums, graph.add("Add", total, np.arange(1, l + 1)))
+    best = graph.add("ReduceMax", half_f1, axes=[1], keepdims=1)
+    empty = graph.add("ReduceProd", graph.add("Sub", 1.0, probabilities), axes=[1], keepdims=1)
+    some = graph.add("Mul", graph.add("Sub", 1.0, empty), best)
+    return str(graph.add("Add", some, graph.add("Mul", empty, rule.common_threshold_)))
 
-    def _add_labels(self, positive: str) -> None:
-        self.add("Cast", positive, output="labels", to=self.onnx.TensorProto.INT64)
 
-    def graph(self, n_features: int, n_labels: int) -> Any:
-        """Return the graph."""
-        helper, numpy_helper = self.onnx.helper, self.onnx.numpy_helper
-        kind = helper.np_dtype_to_tensor_dtype(self.dtype)
-        outputs: Sequence[tuple[str, Any]] = [
-            ("scores", kind),
-            ("probabilities", kind),
-            ("labels", self.onnx.TensorProto.INT64),
-        ]
-        return helper.make_graph(
-            self.nodes,
-            "spmld",
-            [helper.make_tensor_value_info("X", kind, ["n_samples", n_features])],
-            [helper.make_tensor_value_info(name, type_, ["n_samples", n_labels]) for name, type_ in outputs],
-            [numpy_helper.from_array(value, name) for name, value in self.constants.items()],
-        )
+def _top_k(graph: Graph, probabilities: str, k: int) -> str:
+    """Add ones for the k labels with the largest probabilities; of equal ones, those with the lowest indices."""
+    values, indices = graph.add("TopK", probabilities, graph.constant([k], np.int64), outputs=2, axis=1)
+    zeros = graph.add("Sub", probabilities, probabilities)
+    ones = graph.add("Add", graph.add("Sub", values, values), 1.0)
+    return str(graph.add("ScatterElements", zeros, indices, ones, axis=1))
+
+
+def _rounded(mean: _Floats) -> _Floats:
+    """Return a mean in single precision; the difference from it of features far from zero is exact."""
+    return mean.astype(np.float32).astype(float)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """An operator of a graph: a function that adds its nodes, and returns the names of its outputs.
+
+    skl2onnx calls its converter when the inputs have names.
+    """
+
+    function: Callable[..., Any]
+
+    @staticmethod
+    def convert(scope: Any, operator: Any, container: Any) -> None:
+        """Add the nodes of an operator; a converter of skl2onnx."""
+        import onnx
+
+        names = operator.raw_operator.function(Graph(onnx, scope, container), *operator.input_full_names)
+        for name, output in zip([names] if isinstance(names, str) else names, operator.outputs, strict=True):
+            container.add_node("Identity", [name], [output.full_name], name=scope.get_unique_operator_name("Identity"))
+
+    @staticmethod
+    def infer_shapes(operator: Any) -> None:
+        """Leave the types of the outputs, which are known before; a shape calculator of skl2onnx."""
