@@ -26,8 +26,8 @@ import spmld.estimators
 import spmld.model_selection
 import spmld.pacing
 from spmld.persistence import ModelFileError
-from spmld.persistence.checksum import add_checksum
-from spmld.persistence.trusted import is_trusted
+from spmld.persistence.model_file import add_checksum
+from spmld.persistence.model_parts import is_trusted
 from tests.persistence.cases import MODELS, X, Y, fitted, predictions
 
 

@@ -39,7 +39,7 @@ from spmld import LabelPrior, MaskedLogistic, PerLabelClassifier, SelfPacedEnsem
 from spmld.metrics import scorer
 from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier
 from spmld.persistence import ModelFileError
-from spmld.persistence.state import check_arrays
+from spmld.persistence.model_parts import check_arrays
 
 N = 90
 RNG = np.random.default_rng(0)

@@ -14,9 +14,7 @@ _SUFFIXES = (".onnx", ".npz")
 @click.command()
 @click.argument("model")
 @options.out_option("FILE", "File to write: .onnx, or .npz for linear models.", required=True)
-@click.option(
-    "--locale", metavar="NAME", help="Locale with which the runtime converts text to lower case.  [default: of this system]"
-)
+@click.option("--locale", metavar="NAME", help="Locale of the runtime, for lower case.  [default: of this system]")
 @options.trust_type_option
 def export(model: str, out: str, locale: str | None, trusted_types: tuple[str, ...]) -> None:
     """Write MODEL, a file written by `spmld fit`, for programs without spmld.

@@ -16,7 +16,7 @@ from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
 from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
 from spmld.noise.calibration import IsotonicCalibration
-from spmld.persistence.names import check_names, feature_names_of, label_names_of
+from spmld.persistence.model_parts import check_names, feature_names_of, label_names_of
 
 _Floats = NDArray[np.float64]
 _ACCEPTED = (

@@ -1,25 +1,13 @@
-"""ONNX operators of the models of spmld: scores, probabilities and decisions as nodes of a graph."""
+"""Building ONNX graphs with skl2onnx: operators, and the nodes that they add."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
-from scipy.special import logit
 
-from spmld.estimators import FeatureScaler, LandmarkFeatures
-from spmld.estimators.ensemble.score_correction import ScoreFormula
-from spmld.estimators.probabilities import BEND
-from spmld.estimators.trees import Trees
-from spmld.model_selection import DecisionRule
-from spmld.persistence.linear import Linear
-
-_Floats = NDArray[np.float64]
-_TIE = 1e-5
-"""Scores up to this number are 0 but for rounding errors, such as those of forests with an even number of trees."""
+ALIAS = "SpmldFormula"
+"""Name of the operators of type `Formula`."""
 
 
 @dataclass(frozen=True)
@@ -71,127 +59,6 @@ class Graph:
         return str(self.add("Sub", *logs))
 
 
-def scaled(graph: Graph, x: str, scaler: FeatureScaler | LandmarkFeatures) -> str:
-    """Add the scaled features of a `FeatureScaler`."""
-    mean, factor = np.asarray(scaler.mean_, dtype=float), np.asarray(scaler.factor_, dtype=float)
-    rounded = _rounded(mean)
-    return str(graph.add("Add", graph.add("Mul", graph.add("Sub", x, rounded), factor), (rounded - mean) * factor))
-
-
-def landmark_features(graph: Graph, x: str, transformer: LandmarkFeatures) -> str:
-    """Add the features of a `LandmarkFeatures`."""
-    kernel, x = transformer.kernel_, scaled(graph, x, transformer)
-    norms = graph.add("ReduceL2", x, axes=[1], keepdims=1)
-    x = graph.add("Div", x, graph.add("Where", graph.add("Equal", norms, 0.0), graph.constant(1.0), norms))
-    C = kernel.components_.toarray() if sp.issparse(kernel.components_) else kernel.components_
-    squares = graph.add("Add", graph.add("ReduceSumSquare", x, axes=[1], keepdims=1), np.sum(C**2, axis=1))
-    distances = graph.add("Sub", squares, graph.add("Mul", graph.add("MatMul", x, C.T), 2.0))
-    kernels = graph.add("Exp", graph.add("Mul", graph.add("Max", distances, 0.0), -kernel.gamma))
-    return str(graph.add("MatMul", kernels, kernel.normalization_.T))
-
-
-def linear(graph: Graph, x: str, predictor: Linear) -> tuple[str, str]:
-    """Add the scores and probabilities of a linear predictor."""
-    intercept = predictor.intercept
-    if predictor.center is not None:
-        center = _rounded(predictor.center)
-        x, intercept = graph.add("Sub", x, center), intercept + predictor.coef @ center
-    scores = graph.add("Add", graph.add("MatMul", x, predictor.coef.T), intercept)
-    if predictor.link == "logistic":
-        return scores, graph.add("Sigmoid", scores)
-    sizes = graph.add("Abs", scores)
-    kept = graph.add("Min", sizes, 1 - BEND)
-    excess = graph.add("Sub", sizes, kept)
-    bent = graph.add("Mul", graph.add("Div", excess, graph.add("Add", excess, BEND)), BEND)
-    signed = graph.add("Mul", graph.add("Sign", scores), graph.add("Add", kept, bent))
-    return scores, graph.add("Mul", graph.add("Add", signed, 1.0), 0.5)
-
-
-def ensemble(
-    graph: Graph, views: Sequence[str], factors: Sequence[float], offset: float, formula: ScoreFormula
-) -> tuple[str, str]:
-    """Add the scores and probabilities of an ensemble, from the scores of its views."""
-    weighted = [graph.add("Mul", view, factor) for view, factor in zip(views, factors, strict=True)]
-    s = graph.add("Sum", *weighted, offset)
-    others = graph.add("MatMul", graph.add("Sigmoid", s), formula.others)
-    scores = graph.add("Sum", graph.add("Mul", s, formula.own), others, formula.offset)
-    return scores, graph.add("Sigmoid", scores)
-
-
-def tree_scores(graph: Graph, x: str, trees: Trees, missing_left: NDArray[np.bool_] | None = None) -> str:
-    """Add the sum of the values of trees; missing values go to the left child where `missing_left` is True."""
-    n_nodes, n_labels = trees.value.shape
-    node = np.arange(n_nodes)
-    leaf, size = trees.left == node, np.diff([*trees.roots, n_nodes])
-    tree, start = np.repeat(np.arange(len(size)), size), np.repeat(trees.roots, size)
-    # A number in single precision is at most the threshold if it is at most the next lower one in this precision.
-    rounded = trees.threshold.astype(np.float32)
-    lower = np.where(rounded > trees.threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded)
-    missing = {} if missing_left is None else {"nodes_missing_value_tracks_true": missing_left.astype(int).tolist()}
-    return str(
-        graph.add(
-            "TreeEnsembleRegressor",
-            x,
-            domain="ai.onnx.ml",
-            n_targets=n_labels,
-            nodes_treeids=tree.tolist(),
-            nodes_nodeids=(node - start).tolist(),
-            nodes_featureids=trees.feature.tolist(),
-            nodes_values=lower.tolist(),
-            nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
-            nodes_truenodeids=np.where(leaf, 0, trees.left - start).tolist(),
-            nodes_falsenodeids=np.where(leaf, 0, trees.right - start).tolist(),
-            target_treeids=np.repeat(tree[leaf], n_labels).tolist(),
-            target_nodeids=np.repeat((node - start)[leaf], n_labels).tolist(),
-            target_ids=np.tile(np.arange(n_labels), int(leaf.sum())).tolist(),
-            target_weights=trees.value[leaf].ravel().tolist(),
-            **missing,
-        )
-    )
-
-
-def decisions(graph: Graph, scores: str, probabilities: str, rule: DecisionRule | None) -> str:
-    """Add the labels (0 and 1) that a rule predicts, by default those with scores above 0."""
-    if rule is None:
-        positive = graph.add("Greater", scores, _TIE)
-    elif rule.thresholds_ is not None:
-        positive = graph.add("Greater", scores, logit(rule.thresholds_))
-    elif isinstance(rule.decision, Integral):
-        positive = _top_k(graph, probabilities, int(rule.decision))
-    else:
-        weight = rule.sample_weight_
-        per_sample = graph.add("Mul", _sample_thresholds(graph, probabilities, rule), weight)
-        thresholds = graph.add("Add", per_sample, (1 - weight) * rule.label_thresholds_ + rule.offset_)
-        positive = graph.add("Greater", probabilities, thresholds)
-    return graph.to_int(positive)
-
-
-def _sample_thresholds(graph: Graph, probabilities: str, rule: DecisionRule) -> str:
-    """Add the thresholds of the samples, see `DecisionRule`."""
-    l = len(rule.label_thresholds_)
-    descending, _ = graph.add("TopK", probabilities, graph.constant([l], np.int64), outputs=2, axis=1)
-    sums = graph.add("CumSum", descending, graph.constant(1, np.int64))
-    total = graph.add("ReduceSum", probabilities, graph.constant([1], np.int64), keepdims=1)
-    half_f1 = graph.add("Div", sums, graph.add("Add", total, np.arange(1, l + 1)))
-    best = graph.add("ReduceMax", half_f1, axes=[1], keepdims=1)
-    empty = graph.add("ReduceProd", graph.add("Sub", 1.0, probabilities), axes=[1], keepdims=1)
-    some = graph.add("Mul", graph.add("Sub", 1.0, empty), best)
-    return str(graph.add("Add", some, graph.add("Mul", empty, rule.common_threshold_)))
-
-
-def _top_k(graph: Graph, probabilities: str, k: int) -> str:
-    """Add ones for the k labels with the largest probabilities; of equal ones, those with the lowest indices."""
-    values, indices = graph.add("TopK", probabilities, graph.constant([k], np.int64), outputs=2, axis=1)
-    zeros = graph.add("Sub", probabilities, probabilities)
-    ones = graph.add("Add", graph.add("Sub", values, values), 1.0)
-    return str(graph.add("ScatterElements", zeros, indices, ones, axis=1))
-
-
-def _rounded(mean: _Floats) -> _Floats:
-    """Return a mean in single precision; the difference from it of features far from zero is exact."""
-    return mean.astype(np.float32).astype(float)
-
-
 @dataclass(frozen=True)
 class Formula:
     """An operator of a graph: a function that adds its nodes, and returns the names of its outputs.
@@ -213,3 +80,44 @@ class Formula:
     @staticmethod
     def infer_shapes(operator: Any) -> None:
         """Leave the types of the outputs, which are known before; a shape calculator of skl2onnx."""
+
+
+@dataclass(frozen=True)
+class Operators:
+    """Declares operators of a graph, of which skl2onnx converts one after the other."""
+
+    scope: Any
+    parsers: Any
+    locale: str
+
+    def transformed(self, model: Any, inputs: Any, parsers: Any = None) -> Any:
+        """Declare the operators of a transformer or classifier, and return its outputs."""
+        from skl2onnx._parse import parse_sklearn
+
+        outputs = parse_sklearn(self.scope, model, inputs, custom_parsers=self.parsers if parsers is None else parsers)
+        for output in outputs:
+            output.init_status(is_leaf=False)
+        return outputs
+
+    def operator(self, raw: Any, alias: str, inputs: Any, n_columns: Sequence[int | None]) -> list[Any]:
+        """Declare an operator whose outputs are floats, with these numbers of columns."""
+        from skl2onnx.common.data_types import FloatTensorType
+
+        operator = self.scope.declare_local_operator(alias, raw)
+        operator.inputs = list(inputs)
+        for n in n_columns:
+            operator.outputs.append(self.scope.declare_local_variable("value", FloatTensorType([None, n])))
+        return list(operator.outputs)
+
+    def formula(self, function: Callable[..., Any], inputs: Any, *n_columns: int | None) -> list[Any]:
+        """Declare an operator by the function that adds its nodes."""
+        return self.operator(Formula(function), ALIAS, inputs, n_columns)
+
+
+def unsupported(got: str) -> ValueError:
+    """Return the error for a part of a model that cannot be exported."""
+    return ValueError(
+        f"the model cannot be exported to ONNX, got {got}. Accepted: SelfPacedEnsemble with built-in views, "
+        "MaskedBoosting, linear models, PerLabelClassifier and multi-label classifiers of scikit-learn with "
+        "predict_proba, and pipelines that end with one of these. Use spmld.save for other models"
+    )
