@@ -228,12 +228,7 @@ def model_info(path: StrPath) -> ModelInfo:
     Parameters
     ----------
     path : str or path-like
-        File to read.
-
-    Raises
-    ------
-    ModelFileError
-        As in `load`.
+        File to read. Errors are those of `load`.
 
     Examples
     --------

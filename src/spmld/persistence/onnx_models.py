@@ -23,7 +23,6 @@ from spmld.estimators import (
 from spmld.estimators.probabilities import BEND
 from spmld.estimators.trees import Trees
 from spmld.model_selection import CalibratedClassifier, DecisionRule, ThresholdClassifier
-from spmld.model_selection._cross_fitted import SMALLEST_PROBABILITY
 from spmld.noise.calibration import IsotonicCalibration
 from spmld.persistence.linear import linear_predictor
 from spmld.persistence.onnx_graph import Graph, Operators, unsupported
@@ -132,7 +131,7 @@ def _calibrated(build: Operators, model: CalibratedClassifier | ThresholdClassif
 
     def function(graph: Graph, scores: str, p: str) -> tuple[str, str]:
         if not uses_scores:
-            odds = [graph.add("Add", part, SMALLEST_PROBABILITY) for part in (p, graph.add("Sub", 1.0, p))]
+            odds = [graph.add("Add", part, model.smallest_probability) for part in (p, graph.add("Sub", 1.0, p))]
             scores = graph.add("Log", graph.add("Div", *odds))
         scores = graph.add("Add", graph.add("Mul", scores, calibration.slopes_), calibration.intercepts_)
         return scores, graph.add("Sigmoid", scores)
