@@ -23,12 +23,18 @@ ALL_VIEWS = ("ridge", "linear", "kernel", "boosting", "latent")
 
 
 def ensemble(**options):
-    settings = {"n_landmarks": 30, "Cs": (1.0, 10.0), "alphas": (1.0,), "n_trees": (20, 40)}
+    settings = {"n_landmarks": 30, "Cs": (3.0,), "alphas": (1.0,), "n_trees": (20,)}
     return SelfPacedEnsemble(**settings, random_state=0, **options)
 
 
-@pytest.mark.parametrize("samples", [X, SPARSE, sp.csr_array(SPARSE), sp.csr_matrix(SPARSE), sp.csr_array(X)])
-@pytest.mark.parametrize("options", [{}, {"dependency_weight": 0.0}, {"dependency_weight": 1.0, "views": ALL_VIEWS}])
+@pytest.mark.parametrize(
+    ("samples", "options"),
+    [
+        (X, {"dependency_weight": 0.0}),
+        *((samples, {"dependency_weight": 1.0, "views": ALL_VIEWS}) for samples in (X, sp.csr_matrix(SPARSE))),
+        *((samples, {}) for samples in (SPARSE, sp.csr_array(SPARSE), sp.csr_array(X))),
+    ],
+)
 def test_contributions_of_the_ensemble_add_up_to_its_scores(samples, options):
     model = ensemble(**options).fit(samples, Y)
     for label in range(Y.shape[1]):
@@ -185,8 +191,6 @@ def test_frames_texts_and_names(songs):
 
 def test_models_and_arguments_that_cannot_be_explained_raise():
     model = LabelPrior().fit(X, Y)
-    with pytest.raises(ValueError, match="label must be the name of a label or an index from 0 to 4, got 5"):
-        explain(model, X, 5)
     with pytest.raises(ValueError, match=r"X must have shape \(n_samples, 8\)"):
         explain(model, X[:, :3], 0)
     with pytest.raises(ValueError, match="feature_names must have 8 names"):

@@ -34,7 +34,7 @@ DECISIONS = ["f1", "micro_f1", "macro_f1", "sample_f1", 0.3, 2, {1: 0.7, 2: "pre
 
 
 def ensemble(**options):
-    settings = {"n_landmarks": 30, "Cs": (1.0, 10.0), "alphas": (1.0,), "n_trees": (20, 40)}
+    settings = {"n_landmarks": 30, "Cs": (3.0,), "alphas": (1.0,), "n_trees": (20,)}
     return SelfPacedEnsemble(**settings, random_state=0, **options)
 
 
