@@ -284,6 +284,9 @@ def test_column_transformers(table, tmp_path):
     samples = table[0][["a review", "tempo", "key", "town"]]
     model = make_pipeline(ColumnTransformer(columns), PerLabelClassifier()).fit(samples, table[1])
     assert_same(run(model, tmp_path / "model.onnx", samples), model, samples)
+    renamed = make_pipeline(TableEncoder(), LabelPrior()).fit(samples.rename(columns={"tempo": "scores"}), table[1])
+    with pytest.raises(ValueError, match="columns must not have the names of outputs of the graph"):
+        spmld.export_onnx(renamed, tmp_path / "model.onnx")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from spmld.preprocessing import TableEncoder
 
 # Supported by every runtime since 2022. The graph needs nothing newer.
 _OPSETS = {"": 15, "ai.onnx.ml": 2}
+_OUTPUTS = ("scores", "probabilities", "labels")
 _LOCALES = {"darwin": "en_US.UTF-8", "win32": "en-US"}
 
 
@@ -113,6 +114,9 @@ def _inputs(model: Any, types: Any) -> list[tuple[str, Any]]:
             for i, column in enumerate(columns)
             if _reads_text(first.named_transformers_[name], i)
         }
+        reserved = [name for name in first.feature_names_in_ if name in _OUTPUTS]
+        if reserved:
+            raise ValueError(f"columns must not have the names of outputs of the graph, got {reserved}; rename them")
         kinds = (types.StringTensorType if i in texts else types.FloatTensorType for i in range(first.n_features_in_))
         return [(str(name), kind([None, 1])) for name, kind in zip(first.feature_names_in_, kinds, strict=True)]
     if hasattr(first, "vocabulary_"):
@@ -170,7 +174,6 @@ def _exported(build: Operators, exported: _Exported, inputs: Any) -> list[Any]:
 
     operator = build.scope.declare_local_operator(ALIAS, Formula(function))
     operator.inputs = [scores, probabilities]
-    kinds = {"scores": FloatTensorType, "probabilities": FloatTensorType, "labels": Int64TensorType}
-    for name, kind in kinds.items():
+    for name, kind in zip(_OUTPUTS, (FloatTensorType, FloatTensorType, Int64TensorType), strict=True):
         operator.outputs.append(build.scope.declare_local_output(name, kind([None, n_labels])))
     return list(operator.outputs)

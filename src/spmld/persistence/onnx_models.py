@@ -27,13 +27,13 @@ from spmld.noise.calibration import IsotonicCalibration
 from spmld.persistence.linear import linear_predictor
 from spmld.persistence.onnx_graph import Graph, Operators, unsupported
 
-Predictions = tuple[Any, Any, DecisionRule | None]
+Outputs = tuple[Any, Any, DecisionRule | None]
 """Scores, probabilities, and the rule for decisions; None if labels with positive scores are predicted."""
 _TIE = 1e-5
 """Scores up to this number are 0 but for rounding errors, such as those of forests with an even number of trees."""
 
 
-def predictions(build: Operators, model: Any, inputs: Any) -> Predictions:
+def predictions(build: Operators, model: Any, inputs: Any) -> Outputs:
     """Declare the scores and probabilities of a model, and return them with the rule for decisions or None."""
     if isinstance(model, BaseSearchCV):
         return predictions(build, model.best_estimator_, inputs)
@@ -72,7 +72,7 @@ def _is_linear(model: PerLabelClassifier) -> bool:
     return True
 
 
-def _linear(build: Operators, model: MultiLabelEstimator, inputs: Any) -> Predictions:
+def _linear(build: Operators, model: MultiLabelEstimator, inputs: Any) -> Outputs:
     try:
         predictor = linear_predictor(model)
     except ValueError:
@@ -99,7 +99,7 @@ def _bent(graph: Graph, scores: str) -> str:
     return str(graph.add("Mul", graph.add("Add", signed, 1.0), 0.5))
 
 
-def _ensemble(build: Operators, model: SelfPacedEnsemble, inputs: Any) -> Predictions:
+def _ensemble(build: Operators, model: SelfPacedEnsemble, inputs: Any) -> Outputs:
     features: dict[int, Any] = {}  # views share transformers
     views = []
     for name, estimator in model.estimators_.items():
@@ -123,7 +123,7 @@ def _ensemble(build: Operators, model: SelfPacedEnsemble, inputs: Any) -> Predic
     return *build.formula(function, views, l, l), model.decision_rule_
 
 
-def _calibrated(build: Operators, model: CalibratedClassifier | ThresholdClassifier, inputs: Any) -> Predictions:
+def _calibrated(build: Operators, model: CalibratedClassifier | ThresholdClassifier, inputs: Any) -> Outputs:
     calibration, rule, l = model.calibration_, model.decision_rule_, len(model.calibration_.slopes_)
     if isinstance(calibration, IsotonicCalibration):
         raise unsupported(f"a {type(model).__name__} with isotonic calibration")
@@ -182,7 +182,7 @@ def _tree_scores(graph: Graph, x: str, trees: Trees, missing_left: NDArray[np.bo
     )
 
 
-def _per_label(build: Operators, estimators: Sequence[Any], prior: Any, inputs: Any) -> Predictions:
+def _per_label(build: Operators, estimators: Sequence[Any], prior: Any, inputs: Any) -> Outputs:
     """Declare the scores and probabilities of binary classifiers; labels without a classifier get a constant."""
     parts = [_classifier(build, part, inputs) for part in estimators if part is not None]
 
@@ -231,7 +231,7 @@ def _histogram_trees(model: HistGradientBoostingClassifier) -> tuple[Trees, Any,
     return Trees.concatenate(parts), np.ravel(model._baseline_prediction), np.concatenate(missing)
 
 
-def _multi_output(build: Operators, model: Any, inputs: Any) -> Predictions:
+def _multi_output(build: Operators, model: Any, inputs: Any) -> Outputs:
     """Declare the scores and probabilities of a classifier of scikit-learn with several outputs, or with one label."""
     classes = getattr(model, "classes_", None)
     if classes is None or not hasattr(model, "predict_proba"):
