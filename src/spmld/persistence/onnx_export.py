@@ -64,7 +64,8 @@ def export_onnx(
 
     Notes
     -----
-    Texts are split into words as in Python, also if they are not English. Two capital letters are converted to lower
+    Graphs of text need onnxruntime, because the operator that splits texts into words is not part of ONNX itself.
+    Texts are split as in Python, also if they are not English. Two capital letters are converted to lower
     case in another way than in Python: the Greek letter :math:`\Sigma` at the end of a word, and the Turkish dotted I.
     Vectorizers must have the default ``analyzer`` and ``token_pattern`` (or the pattern of words with one letter).
 
