@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from sklearn.model_selection import KFold
 
 from spmld._io import StrPath, reading
-from spmld.datasets import Dataset, describe, fetch_dataset, find_file, join_split, make_planted
+from spmld.datasets import Dataset, describe, fetch_dataset, find_file, make_planted
+from spmld.datasets.dataset import join_split
 from spmld.datasets.registry import local_files, parse_registry
 
 PAPER_DATA = parse_registry(Path(__file__).with_name("paper_data.toml").read_text(encoding="utf-8"))

@@ -169,7 +169,7 @@ def test_weight_0_gives_the_scores_of_the_views():
     )
 
     def uncalibrated(model):
-        calibration = model.answers_.calibration_
+        calibration = model.correction_.calibration_
         return (model.decision_function(data.X) - calibration.intercepts_) / calibration.slope_
 
     s0, s1, s2 = (uncalibrated(model) for model in (plain, half, full))

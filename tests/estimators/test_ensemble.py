@@ -45,7 +45,7 @@ def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_
     fitted = model(views=(view,), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
     X = FeatureScaler().fit_transform(DATA.X)
     plain = clone(estimator).set_params(**fitted.params_[view]).fit(X, Y).decision_function(X)
-    scores = fitted.decision_function(DATA.X) - fitted.answers_.calibration_.label_shifts_
+    scores = fitted.decision_function(DATA.X) - fitted.correction_.calibration_.label_shifts_
     slope, shift = np.polyfit(plain.ravel(), scores.ravel(), 1)
     assert slope > 0
     np.testing.assert_allclose(slope * plain + shift, scores, atol=1e-6)
@@ -140,7 +140,7 @@ def test_scores_are_the_mean_of_calibrated_views_weighted_by_the_inverse_eighth_
         calibration = fitted.mixture_.calibrations_[view]
         values = estimator.decision_function(fitted.transformers_[view].transform(DATA.X))
         scores.append(calibration.slope_ * values + calibration.shift_ + calibration.label_shifts_)
-    final = fitted.answers_.calibration_
+    final = fitted.correction_.calibration_
     expected = final.slope_ * np.tensordot(powers / powers.sum(), scores, axes=1) + final.intercepts_
     np.testing.assert_allclose(fitted.decision_function(DATA.X), expected, atol=1e-10)
 

@@ -80,7 +80,7 @@ def test_samples_beyond_the_limits_are_the_same_in_memory_and_in_blocks(monkeypa
     ):
         monkeypatch.setattr(module, name, limit)
     a, b = assert_same_in_blocks(model(), block_rows=70)
-    assert b.answers_.decision_rule_.common_threshold_ == pytest.approx(a.answers_.decision_rule_.common_threshold_)
+    assert b.decision_rule_.common_threshold_ == pytest.approx(a.decision_rule_.common_threshold_)
 
 
 def test_parts_of_many_samples_are_stratified(monkeypatch):

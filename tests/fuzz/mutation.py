@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import spmld
 from spmld.datasets import Dataset, write_dataset
-from spmld.persistence.checksum import MEMBER, add_checksum
+from spmld.persistence.model_file import MEMBER, add_checksum
 
 TOKENS = [b"", b"\0", b"-1", b"1e999", b"nan", b"999999999999", b"'", b'"', b",", b"{", b"}", b"%", b"@data\n", b"\n"]
 TOKENS += [b"?", b":", b"\xff\xfe", b"[" * 500, b"," * 500, b"{1 2}", b"<!ENTITY", b"=1+1", b"\r", b"\t", b"2147483648"]

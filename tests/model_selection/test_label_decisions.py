@@ -129,7 +129,7 @@ def ensemble():
 
 
 def test_the_ensemble_reaches_the_precision_on_out_of_fold_probabilities(ensemble):
-    rule, P = ensemble.answers_.decision_rule_, 1 / (1 + np.exp(-ensemble.out_of_fold_scores_))
+    rule, P = ensemble.decision_rule_, 1 / (1 + np.exp(-ensemble.out_of_fold_scores_))
     for j, name in enumerate(DECISION):
         assert rule.label_precisions_[name].precision == precision(P[:, j], DATA.Y[:, j], rule.label_thresholds_[j])
     assert rule.label_precisions_["sad"].precision >= 0.9
@@ -144,7 +144,7 @@ def test_decisions_of_labels_survive_model_files(ensemble, tmp_path):
     spmld.save(ensemble, tmp_path / "model.skops")
     loaded = spmld.load(tmp_path / "model.skops")
     assert loaded.decision == DECISION
-    assert loaded.answers_.decision_rule_.label_precisions_ == ensemble.answers_.decision_rule_.label_precisions_
+    assert loaded.decision_rule_.label_precisions_ == ensemble.decision_rule_.label_precisions_
     assert_array_equal(loaded.predict(DATA.X), ensemble.predict(DATA.X))
 
 
@@ -154,9 +154,10 @@ def test_decisions_of_labels_are_exported(decision, tmp_path):
     base = spmld.MaskedLogistic()
     for model in (SelfPacedEnsemble(decision=decision, random_state=0), ThresholdClassifier(base, decision=decision)):
         model.fit(DATA.X, Y)
-        spmld.export_onnx(model, tmp_path / "model.onnx", dtype="float64")
+        spmld.export_onnx(model, tmp_path / "model.onnx")
         session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
-        assert_array_equal(session.run(["labels"], {"X": DATA.X})[0], model.predict(DATA.X))
+        samples = DATA.X.astype(np.float32)
+        assert_array_equal(session.run(["labels"], {"X": samples})[0], model.predict(DATA.X))
 
 
 def test_labels_are_checked_before_the_fit(monkeypatch):

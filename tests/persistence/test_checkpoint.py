@@ -8,7 +8,7 @@ from spmld import GLOCAL, MaskedLogistic, MaskedRidge, SelfPacedClassifier
 from spmld.datasets import make_planted
 from spmld.labels import read_labels
 from spmld.persistence import Checkpoint
-from spmld.persistence.checksum import ModelFileError
+from spmld.persistence.model_file import ModelFileError
 
 DATA = make_planted(n_samples=60, random_state=0)
 

@@ -26,8 +26,8 @@ import spmld.estimators
 import spmld.model_selection
 import spmld.pacing
 from spmld.persistence import ModelFileError
-from spmld.persistence.checksum import add_checksum
-from spmld.persistence.trusted import is_trusted
+from spmld.persistence.model_file import add_checksum
+from spmld.persistence.model_parts import is_trusted
 from tests.persistence.cases import MODELS, X, Y, fitted, predictions
 
 
@@ -112,7 +112,7 @@ def test_names_version_and_summary_are_stored(tmp_path):
     assert spmld.model_info(path).label_names == list("abcde")
     with pytest.raises(ValueError, match="label_names must have 5 names, one for each label of the model, got 3"):
         spmld.save(fitted("MaskedLogistic"), path, label_names="abc")
-    with pytest.raises(ValueError, match="summary must contain only types that JSON supports"):
+    with pytest.raises(ValueError, match="summary must contain types that JSON supports"):
         spmld.save(fitted("MaskedLogistic"), path, summary={"rows": {1, 2}})
 
 

@@ -39,7 +39,7 @@ from spmld import LabelPrior, MaskedLogistic, PerLabelClassifier, SelfPacedEnsem
 from spmld.metrics import scorer
 from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier
 from spmld.persistence import ModelFileError
-from spmld.persistence.state import check_arrays
+from spmld.persistence.model_parts import check_arrays
 
 N = 90
 RNG = np.random.default_rng(0)
@@ -71,9 +71,10 @@ BY_TYPE = ColumnTransformer(
     ]
 )
 LINEAR = MaskedLogistic()
+ENSEMBLE = SelfPacedEnsemble(Cs=(1.0,), alphas=(1.0,), n_trees=(10,), n_landmarks=20, random_state=0)
 PIPELINES = {
-    "text": (make_pipeline(TfidfVectorizer(), SelfPacedEnsemble(n_landmarks=20, random_state=0)), TEXTS),
-    "table": (make_pipeline(TABLE, SelfPacedEnsemble(n_landmarks=20, random_state=0)), FRAME),
+    "text": (make_pipeline(TfidfVectorizer(), ENSEMBLE), TEXTS),
+    "table": (make_pipeline(TABLE, ENSEMBLE), FRAME),
     "by type": (make_pipeline(BY_TYPE, LINEAR), FRAME[["tempo", "decade"]]),
     "remainder": (
         make_pipeline(ColumnTransformer([("c", OrdinalEncoder(), ["decade"])], remainder=SimpleImputer()), LINEAR),
@@ -166,7 +167,8 @@ OPTIONS = {
     "SparseRandomProjection": {"n_components": 2},
     "QuantileTransformer": {"n_quantiles": 10},
     "KBinsDiscretizer": {"quantile_method": "averaged_inverted_cdf"},
-    "FeatureHasher": {"input_type": "dict"},
+    "FeatureHasher": {"input_type": "dict", "n_features": 64},
+    "HashingVectorizer": {"n_features": 64},
     "LatentDirichletAllocation": {"max_iter": 1},
     **{name: {"n_components": 1} for name in ("CCA", "PLSCanonical", "PLSSVD")},
 }

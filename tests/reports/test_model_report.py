@@ -174,7 +174,7 @@ def test_a_label_that_is_never_predicted_is_not_the_easiest():
 def test_thresholds_calibration_features_and_card(chosen):
     page = Page(model_report(chosen, X, Y, X_train=X_TRAIN, Y_train=Y_TRAIN, audit=False))
     p = chosen.predict_proba(X)
-    rule = chosen.answers_.decision_rule_
+    rule = chosen.decision_rule_
     thresholds = (p - rule.margins(p)).mean(axis=0) if rule.thresholds_ is None else rule.thresholds_
     assert [row["threshold"] for row in page.tables["All labels"]] == [f"{value:.4f}" for value in thresholds]
     expected = [f"{total:.1f}" for total in p.sum(axis=0)]

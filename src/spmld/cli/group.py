@@ -11,6 +11,7 @@ _COMMANDS = {
     "fit": "Fit a model and write it to a file.",
     "predict": "Predict the labels of new samples.",
     "evaluate": "Compute the metrics of a model.",
+    "export": "Write a model for other programs, to ONNX or NumPy arrays.",
     "complete": "List the missing labels that are most likely positive, or fill them in.",
     "compare": "Compare several methods by cross-validation.",
     "tune": "Search for the parameters of a method.",

@@ -16,7 +16,7 @@ from spmld.cli.printing import print_result
 
 _LIBRARIES = (
     *("numpy", "scipy", "scikit-learn", "array-api-compat", "torch", "pandas", "pyarrow", "openpyxl"),
-    *("pooch", "matplotlib", "jinja2", "optuna", "skops", "onnx", "click", "rich"),
+    *("pooch", "matplotlib", "jinja2", "optuna", "skops", "onnx", "skl2onnx", "click", "rich"),
 )
 
 

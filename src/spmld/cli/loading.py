@@ -270,7 +270,7 @@ def split_encoder(model: Any, X: Any, path: str) -> tuple[Any, Any]:
     """Return the model without the encoder of a table, and the encoded features of the table in the file `path`."""
     from sklearn.pipeline import Pipeline
 
-    from spmld.persistence.names import encoder_of
+    from spmld.persistence.model_parts import encoder_of
 
     if not isinstance(model, Pipeline) or encoder_of(model[0]) is None:
         return model, X

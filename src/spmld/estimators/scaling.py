@@ -235,7 +235,7 @@ class LandmarkFeatures(_FeatureTransformer):
             centered /= unit
             variances = np.mean(centered**2, axis=0)
         self.factor_ = _inverse_root(np.maximum(variances, 0)) / unit
-        directions = self._directions(X)
+        directions = self.directions(X)
         drawn = directions[rng.permutation(X.shape[0])[:500]]
         cosines = dense(drawn @ drawn.T)
         # The width of the kernel is relative to the median of the squared distances.
@@ -253,7 +253,7 @@ class LandmarkFeatures(_FeatureTransformer):
 
     def _transform(self, X: Any) -> Any:
         if not on_accelerator(X):
-            return self.kernel_.transform(self._directions(features_to_numpy(X)))
+            return self.kernel_.transform(self.directions(features_to_numpy(X)))
         xp, kernel = namespace(X), self.kernel_
         X = (X - on_device(self.mean_, X)) * on_device(self.factor_, X)
         norm = xp.sqrt(xp.sum(X * X, axis=1, keepdims=True))
@@ -262,7 +262,8 @@ class LandmarkFeatures(_FeatureTransformer):
         squares = xp.sum(landmarks * landmarks, axis=1) - 2 * (X @ landmarks.T) + xp.astype(norm > 0, X.dtype)
         return xp.exp(-kernel.gamma * squares) @ mixing
 
-    def _directions(self, X: Any) -> Any:
+    def directions(self, X: Any) -> Any:
+        """Return the scaled features divided by their norms, of which the kernel is computed; 0 for zeros."""
         # A model of dense features subtracts their means also if row blocks are stored as sparse matrices.
         if sp.issparse(X) and isinstance(self.mean_, float):
             return normalize(X.multiply(self.factor_).tocsr())

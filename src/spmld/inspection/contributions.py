@@ -16,6 +16,8 @@ The correction for label dependencies depends on the scores of the other labels 
 is the mean slope of :math:`\sigma` between the base value and the score :math:`s_k`.
 """
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -23,57 +25,187 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import erf, expit
+from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import row_slices
-from spmld.estimators import MaskedBoosting, SelfPacedEnsemble
+from spmld.estimators import FeatureScaler, LandmarkFeatures, MaskedBoosting, SelfPacedEnsemble
+from spmld.estimators.ensemble.score_correction import ScoreFormula
+from spmld.estimators.trees import Trees
 from spmld.persistence import linear_predictor
-from spmld.persistence.ensemble_arrays import AnyView, EnsembleArrays, KernelView, LinearView, TreeView, ensemble_arrays
 
 _Floats = NDArray[np.float64]
 
 
-def model_arrays(model: Any) -> EnsembleArrays:
-    """Return an ensemble, boosted trees or a linear predictor as arrays; raise ValueError for other models."""
-    if isinstance(model, SelfPacedEnsemble):
-        return ensemble_arrays(model)
-    if isinstance(model, MaskedBoosting):
-        l, d = model.n_labels_, model.n_features_in_
-        view: AnyView = TreeView(np.zeros(d), np.ones(d), model.trees_, model.intercept_)
-    else:
-        linear = linear_predictor(model, decisions=False)
-        l, d = linear.coef.shape
-        view = LinearView(np.zeros(d), np.ones(d), linear.coef, linear.intercept)
-    return EnsembleArrays([view], np.ones(l), np.zeros((l, l)), np.zeros(l))
+@dataclass(frozen=True)
+class LinearPart:
+    """Scores ``z @ coef.T + intercept`` of the features z, which `features` returns."""
+
+    features: Callable[[Any], Any]
+    coef: _Floats
+    intercept: _Floats
+
+    @property
+    def base(self) -> _Floats:
+        """Scores of a sample with z = 0."""
+        return self.intercept
+
+    def contributions(self, X: Any, weights: _Floats) -> Any:
+        """Return the contributions to the weighted sum of the scores of the labels of each sample."""
+        return _multiply(self.features(X), weights, self.coef)
 
 
-def label_contributions(arrays: EnsembleArrays, X: Any, label: int, s: _Floats) -> tuple[Any, float]:
-    """Return the contributions of the features to the scores of a label, and the base value.
+@dataclass(frozen=True)
+class KernelPart:
+    """Scores that are linear in the kernels ``exp(-gamma * ||z - c||**2)`` of directions z and landmarks c."""
 
-    Parameters
+    features: Callable[[Any], Any]
+    coef: _Floats
+    intercept: _Floats
+    landmarks: Any
+    gamma: float
+
+    @property
+    def base(self) -> _Floats:
+        """Scores of a sample with z = 0."""
+        return self.coef @ np.exp(-self.gamma * self._squares) + self.intercept
+
+    @property
+    def _squares(self) -> _Floats:
+        """Squared norms of the landmarks, 1 or 0."""
+        return np.asarray((self.landmarks * self.landmarks).sum(axis=1)).ravel()
+
+    def contributions(self, X: Any, weights: _Floats) -> Any:
+        """Return the contributions to the weighted sum of the scores of the labels of each sample."""
+        x, gamma, squares = self.features(X), self.gamma, self._squares
+        coef, root = weights @ self.coef, np.sqrt(gamma)
+        q = _dense(x @ self.landmarks.T)
+        # Integrals over t in [0, 1] of the kernel at t x, and of t times the kernel.
+        scale = np.exp(gamma * (q**2 - squares)) * np.sqrt(np.pi) / (2 * root)
+        integral = scale * (erf(root * (1 - q)) + erf(root * q))
+        difference = np.exp(-gamma * np.maximum(1 + squares - 2 * q, 0)) - np.exp(-gamma * squares)
+        moment = q * integral - difference / (2 * gamma)
+        linear = _multiply(x, coef * integral, self.landmarks)
+        quadratic = (coef * moment).sum(axis=1, keepdims=True)
+        squared = sp.csr_array(x.multiply(x).multiply(quadratic)) if sp.issparse(x) else x**2 * quadratic
+        return 2 * gamma * (linear - squared)
+
+
+@dataclass(frozen=True)
+class TreePart:
+    """Scores ``trees.scores(z) + intercept`` of the features z, which `features` returns."""
+
+    features: Callable[[Any], Any]
+    trees: Trees
+    intercept: _Floats
+
+    @property
+    def base(self) -> _Floats:
+        """Mean scores of the training samples."""
+        return self.trees.expected_values()[self.trees.roots].sum(axis=0) + self.intercept
+
+    def contributions(self, X: Any, weights: _Floats) -> Any:
+        """Return the contributions to the weighted sum of the scores of the labels of each sample."""
+        return self.trees.contributions(self.features(X), weights)
+
+
+Part = LinearPart | KernelPart | TreePart
+
+
+@dataclass(frozen=True)
+class ExplainedModel:
+    """A model whose scores are ``formula.apply(s)``, where s is the sum of its parts times their factors.
+
+    Attributes
     ----------
-    arrays : EnsembleArrays
-        The model.
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Samples.
-    label : int
-        Index of the label.
-    s : ndarray of shape (n_samples, n_labels)
-        ``arrays.view_scores(X)``.
-
-    Returns
-    -------
-    contributions : ndarray or sparse array of shape (n_samples, n_features)
-        Sparse if X is sparse and its features are not centered.
-    base_value : float
-        Score of a sample whose scaled features are 0 and, for trees, the mean score of the training samples. The sum of
-        the contributions of a sample and the base value is its score.
+    parts, factors : sequence
+        Parts and their factors.
+    base : ndarray of shape (n_labels,)
+        s of a sample without contributions.
+    formula : ScoreFormula
+        Correction of the scores.
+    scores : callable
+        Function that returns s of samples.
+    n_features : int
+        Number of features.
     """
-    base = np.sum([view.base for view in arrays.views], axis=0)
-    # Weights of the labels of each sample in the score of the label.
-    weights = arrays.others[:, label] * _mean_slopes(s, base)
-    weights[:, label] = arrays.own[label]
-    parts = (_view_contributions(view, X, weights) for view in arrays.views)
-    return reduce(_add, parts), float(arrays.correct(base[None, :])[0, label])
+
+    parts: Sequence[Part]
+    factors: Sequence[float]
+    base: _Floats
+    formula: ScoreFormula
+    scores: Callable[[Any], _Floats]
+    n_features: int
+
+    @property
+    def base_values(self) -> _Floats:
+        """Scores of a sample whose scaled features are 0 and, for trees, the mean scores of the training samples."""
+        return self.formula.apply(self.base[None, :])[0]
+
+    def contributions(self, X: Any, label: int, s: _Floats) -> Any:
+        """Return the contributions of the features to the scores of a label.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        label : int
+            Index of the label.
+        s : ndarray of shape (n_samples, n_labels)
+            ``self.scores(X)``.
+
+        Returns
+        -------
+        ndarray or sparse array of shape (n_samples, n_features)
+            Sparse if X is sparse and its features are not centered. The sum of the contributions of a sample and the
+            base value of the label is its score.
+        """
+        # Weights of the labels of each sample in the score of the label.
+        weights = self.formula.others[:, label] * _mean_slopes(s, self.base)
+        weights[:, label] = self.formula.own[label]
+        pairs = zip(self.parts, self.factors, strict=True)
+        return reduce(_add, (part.contributions(X, factor * weights) for part, factor in pairs))
+
+
+def explained_model(model: Any) -> ExplainedModel:
+    """Return an ensemble, boosted trees or a linear predictor in parts; raise ValueError for other models."""
+    if isinstance(model, SelfPacedEnsemble):
+        check_is_fitted(model)
+        parts, mixture = [_view_part(name, model) for name in model.estimators_], model.mixture_
+        factors = [mixture.factors_[name] for name in model.estimators_]
+        base = np.sum([factor * part.base for factor, part in zip(factors, parts, strict=True)], axis=0)
+        formula, scores = model.correction_.formula_, model._view_scores
+        return ExplainedModel(parts, factors, base + mixture.offset_, formula, scores, model.n_features_in_)
+    part, d = _estimator_part(model, lambda X: X), model.n_features_in_
+    l = len(part.intercept)
+    linear = part if isinstance(part, LinearPart) else None
+    scores = model.decision_function if linear is None else lambda X: X @ linear.coef.T + linear.intercept
+    return ExplainedModel([part], [1.0], part.base, ScoreFormula(np.ones(l), np.zeros((l, l)), np.zeros(l)), scores, d)
+
+
+def _view_part(name: str, model: SelfPacedEnsemble) -> Part:
+    transformer, estimator = model.transformers_[name], model.estimators_[name]
+    if not isinstance(transformer, FeatureScaler | LandmarkFeatures):
+        raise ValueError(
+            f"the views of the ensemble must have a FeatureScaler or LandmarkFeatures as transformer, got "
+            f"{type(transformer).__name__} in the view {name!r}"
+        )
+    try:
+        if isinstance(transformer, FeatureScaler):
+            return _estimator_part(estimator, transformer.transform)
+        linear, kernel = linear_predictor(estimator, decisions=False), transformer.kernel_
+    except ValueError as error:
+        raise ValueError(f"the view {name!r} of the ensemble: {error}") from None
+    landmarks = sp.csr_array(kernel.components_) if sp.issparse(kernel.components_) else kernel.components_
+    coef = linear.coef @ kernel.normalization_
+    return KernelPart(transformer.directions, coef, linear.intercept, landmarks, float(kernel.gamma))
+
+
+def _estimator_part(estimator: Any, features: Callable[[Any], Any]) -> Part:
+    if isinstance(estimator, MaskedBoosting):
+        check_is_fitted(estimator)
+        return TreePart(features, estimator.trees_, estimator.intercept_)
+    linear = linear_predictor(estimator, decisions=False)
+    return LinearPart(features, linear.coef, linear.intercept)
 
 
 def _mean_slopes(s: _Floats, base: _Floats) -> _Floats:
@@ -82,26 +214,6 @@ def _mean_slopes(s: _Floats, base: _Floats) -> _Floats:
     small = np.abs(difference) < 1e-6
     slope = (expit(s) - expit(base)) / np.where(small, 1, difference)
     return np.where(small, expit(s) * expit(-s), slope)
-
-
-def _view_contributions(view: AnyView, X: Any, weights: _Floats) -> Any:
-    """Return the contributions to the weighted sum of the scores of the labels of each sample."""
-    x = view.features(X)
-    if isinstance(view, TreeView):
-        return view.trees.contributions(x, weights)
-    if not isinstance(view, KernelView):
-        return _multiply(x, weights, view.coef)
-    coef = weights @ view.coef
-    q, gamma = _dense(x @ view.landmarks.T), view.gamma
-    root, squares = np.sqrt(gamma), view.squares
-    # Integrals over t in [0, 1] of the kernel at t x, and of t times the kernel.
-    integral = np.exp(gamma * (q**2 - squares)) * (erf(root * (1 - q)) + erf(root * q)) * np.sqrt(np.pi) / (2 * root)
-    difference = np.exp(-gamma * np.maximum(1 + squares - 2 * q, 0)) - np.exp(-gamma * squares)
-    moment = q * integral - difference / (2 * gamma)
-    linear = _multiply(x, coef * integral, view.landmarks)
-    quadratic = (coef * moment).sum(axis=1, keepdims=True)
-    squared = sp.csr_array(x.multiply(x).multiply(quadratic)) if sp.issparse(x) else x**2 * quadratic
-    return 2 * gamma * (linear - squared)
 
 
 def _multiply(x: Any, left: _Floats, right: Any) -> Any:

@@ -13,9 +13,8 @@ from sklearn.pipeline import Pipeline
 from spmld._arrays import check_sparse, features_to_numpy
 from spmld._io import need
 from spmld._table import TextTable
-from spmld.inspection.contributions import label_contributions, model_arrays
-from spmld.persistence.ensemble_arrays import EnsembleArrays
-from spmld.persistence.names import check_names, feature_names_of, label_names_of
+from spmld.inspection.contributions import ExplainedModel, explained_model
+from spmld.persistence.model_parts import check_names, feature_names_of, label_names_of
 
 MAX_SAMPLES = 5
 """Maximum number of samples that the text of an explanation shows."""
@@ -156,9 +155,9 @@ def explain(model: Any, X: Any, label: Any, *, feature_names: Sequence[str] | No
 
 @dataclass(frozen=True)
 class ModelInput:
-    """A model as arrays, with the features that reach it and the names of labels, features and samples."""
+    """A model in parts, with the features that reach it and the names of labels, features and samples."""
 
-    arrays: EnsembleArrays
+    model: ExplainedModel
     X: Any
     label_names: list[str]
     feature_names: list[str]
@@ -167,7 +166,8 @@ class ModelInput:
     def contributions(self, label: int, samples: Any = slice(None)) -> tuple[Any, float]:
         """Return the contributions of the features to the scores of a label, for some samples, and the base value."""
         X = self.X[samples]
-        return label_contributions(self.arrays, X, label, self.arrays.view_scores(X))
+        contributions = self.model.contributions(X, label, self.model.scores(X))
+        return contributions, float(self.model.base_values[label])
 
     def find(self, label: Any) -> int:
         """Return the index of a label."""
@@ -193,8 +193,8 @@ def read_model(model: Any, X: Any, feature_names: Sequence[str] | None = None) -
         steps, model = model[:-1], model[-1]
         X = steps.transform(X) if len(steps) else X
         names = _names_out(steps) or names
-    arrays = model_arrays(model)
-    l, d = len(arrays.own), arrays.views[0].mean.shape[0]
+    explained = explained_model(model)
+    l, d = len(explained.base), explained.n_features
     names = check_names(feature_names, d, "feature") or feature_names_of(model) or names or [f"x{j}" for j in range(d)]
     if sp.issparse(X):
         check_sparse(X)
@@ -203,7 +203,7 @@ def read_model(model: Any, X: Any, feature_names: Sequence[str] | None = None) -
         raise ValueError(f"X must have shape (n_samples, {d}), as in fit, got {X.shape}")
     labels = label_names_of(model) or [f"label {j}" for j in range(l)]
     X = X if sp.issparse(X) else np.asarray(X, dtype=float)
-    return ModelInput(arrays, X, labels, list(names), samples if samples is not None else range(X.shape[0]))
+    return ModelInput(explained, X, labels, list(names), samples if samples is not None else range(X.shape[0]))
 
 
 def _names_out(steps: Any) -> list[str] | None:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from spmld._io import need
 from spmld._table import TextTable
-from spmld.inspection.contributions import label_contributions
 from spmld.inspection.explanation import ModelInput, read_model
 
 _Floats = NDArray[np.float64]
@@ -133,8 +132,8 @@ def top_features(
 def summarize_contributions(target: ModelInput, labels: Sequence[int], samples: Any = slice(None)) -> TopFeatures:
     """Return the top features of the labels with the given indices, from the contributions of some samples."""
     X = target.X[samples]
-    s = target.arrays.view_scores(X)
-    summaries = [_summarize(label_contributions(target.arrays, X, j, s)[0], X) for j in labels]
+    s = target.model.scores(X)
+    summaries = [_summarize(target.model.contributions(X, j, s), X) for j in labels]
     importances, coefficients = (np.array(part) for part in zip(*summaries, strict=True))
     return TopFeatures([target.label_names[j] for j in labels], target.feature_names, importances, coefficients)
 

@@ -24,7 +24,6 @@ from spmld.model_selection.thresholds import Decision, DecisionRule
 from spmld.noise.calibration import CALIBRATIONS, has_both_classes
 
 _RESPONSE_METHODS = ["decision_function", "predict_proba"]
-_SMALLEST_PROBABILITY = 1e-3
 
 
 @dataclass(eq=False, repr=False)
@@ -35,6 +34,7 @@ class CrossFittedClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimato
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = COMMON_CONSTRAINTS
+    smallest_probability: ClassVar[float] = 1e-3
 
     estimator: Any
     _: KW_ONLY
@@ -139,7 +139,7 @@ class CrossFittedClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimato
         scores = label_scores(estimator, X, self.response_method_, self._fitted_classes, n_labels)
         if self.response_method_ == "decision_function":
             return scores
-        return np.asarray(np.log((scores + _SMALLEST_PROBABILITY) / (1 - scores + _SMALLEST_PROBABILITY)))
+        return np.asarray(np.log((scores + self.smallest_probability) / (1 - scores + self.smallest_probability)))
 
     def _probabilities(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)

@@ -18,9 +18,8 @@ from spmld._io import StrPath
 from spmld.core.iteration import storing
 from spmld.estimators.block_data import BlockData, hash_rows
 from spmld.estimators.recording import recording
-from spmld.persistence.checksum import ModelFileError
-from spmld.persistence.model_file import load, save
-from spmld.persistence.state import without_callbacks
+from spmld.persistence.model_file import ModelFileError, load, save
+from spmld.persistence.model_parts import without_callbacks
 
 _NOT_IN_KEY = {"callback", "verbose", "n_jobs"}
 """Attributes that do not change the result of a fit."""

@@ -1,5 +1,6 @@
-"""Converting models to linear predictors: coefficients, intercepts, thresholds and the link to probabilities."""
+"""Linear predictors: coefficients, intercepts, thresholds and the link to probabilities; export to NumPy archives."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,11 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import to_dense, to_numpy
+from spmld._io import StrPath, writing
 from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier, SelfPacedClassifier
 from spmld.estimators.probabilities import log_odds
 from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
 from spmld.noise.calibration import IsotonicCalibration
-from spmld.persistence.names import feature_names_of, label_names_of
+from spmld.persistence.model_parts import check_names, feature_names_of, label_names_of
 
 _Floats = NDArray[np.float64]
 _ACCEPTED = (
@@ -87,6 +89,48 @@ def linear_predictor(model: Any, *, decisions: bool = True) -> Linear:
     return replace(predictor, feature_names=feature_names_of(model), label_names=label_names_of(model), center=center)
 
 
+def export_npz(
+    model: Any, path: StrPath, *, label_names: Sequence[str] | None = None, feature_names: Sequence[str] | None = None
+) -> None:
+    """Write a linear predictor to a NumPy archive, for programs without spmld.
+
+    The arrays are ``coef``, ``intercept``, ``thresholds``, ``label_names``, ``feature_names`` and ``link``, see
+    `spmld.persistence.Linear`: scores are ``X @ coef.T + intercept``, and a label is positive above its threshold.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Any model that `spmld.persistence.linear_predictor` accepts.
+    path : str or path-like
+        File to write.
+    label_names, feature_names : sequence of str, optional
+        Names of the labels and features. By default, those seen during fit, or y0, y1, ... and x0, x1, ...
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, spmld
+    >>> model = spmld.MaskedLogistic().fit([[0.0], [1.0]], [[1, 0], [0, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     spmld.export_npz(model, folder + "/model.npz")
+    ...     with np.load(folder + "/model.npz") as arrays:
+    ...         scores = [[0.5]] @ arrays["coef"].T + arrays["intercept"]
+    >>> bool(np.allclose(scores, model.decision_function([[0.5]])))
+    True
+    """
+    predictor = linear_predictor(model)
+    l, d = predictor.coef.shape
+    predictor = replace(
+        predictor,
+        label_names=check_names(label_names, l, "label") or predictor.label_names or [f"y{j}" for j in range(l)],
+        feature_names=check_names(feature_names, d, "feature")
+        or predictor.feature_names
+        or [f"x{j}" for j in range(d)],
+    )
+    arrays = {name: np.array(getattr(predictor, name)) for name in Linear.__dataclass_fields__ if name != "center"}
+    with writing(path) as part, part.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
 def _linear(model: Any, decisions: bool) -> Linear:
     if isinstance(model, CalibratedClassifier | ThresholdClassifier):
         return _calibrated(model, decisions)
@@ -110,10 +154,10 @@ def _center(model: Any) -> _Floats | None:
 
 
 def _not_linear(got: str) -> ValueError:
-    hint = "Export the last step of a pipeline, pipeline[-1]. " if got == "Pipeline" else ""
+    hint = "Pass the last step of a pipeline, pipeline[-1]. " if got == "Pipeline" else ""
     return ValueError(
         f"the model must be a linear predictor, got {got}. Accepted: {_ACCEPTED}. export_onnx and explain also accept "
-        f"SelfPacedEnsemble. {hint}Use spmld.save for other models"
+        f"SelfPacedEnsemble and pipelines. {hint}Use spmld.save for other models"
     )
 
 

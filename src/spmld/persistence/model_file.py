@@ -1,9 +1,10 @@
 """Model files: saving, loading, and reading their description.
 
-A model file is an archive of skops, which skops can read too, with a description of the model in ``spmld.json`` and a
-checksum, see `spmld.persistence.checksum`.
+A model file is an archive of skops, which skops can read too, with a description of the model in ``spmld.json``. The
+comment at the end of the archive is the SHA-256 of all bytes before it, which detects truncated and modified files.
 """
 
+import hashlib
 import io
 import json
 import re
@@ -21,12 +22,41 @@ from sklearn.utils.validation import check_is_fitted
 
 import spmld
 from spmld._io import StrPath, need, shorten, writing
-from spmld.persistence.checksum import KIND, MEMBER, ModelFileError, add_checksum, read_verified
-from spmld.persistence.names import check_names, encoder_of, feature_names_of, label_names_of, shape_of
-from spmld.persistence.state import check_arrays, without_callbacks, without_tensors
-from spmld.persistence.trusted import find, is_trusted
+from spmld.persistence.model_parts import (
+    check_arrays,
+    check_names,
+    encoder_of,
+    feature_names_of,
+    find,
+    label_names_of,
+    shape_of,
+    untrusted_names,
+    without_callbacks,
+    without_tensors,
+)
 
+KIND = "a model file of spmld"
+MEMBER = "spmld.json"
+_PREFIX = b"spmld sha256 "
+_LENGTH = len(_PREFIX) + 64
 _FORMAT = 2  # 1: before the classes were renamed
+
+
+class ModelFileError(ValueError):
+    """Error for a file that is not a model file, is damaged, or contains untrusted types.
+
+    Examples
+    --------
+    >>> import tempfile, spmld
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     open(folder + "/model.skops", "w").close()
+    ...     spmld.load(folder + "/model.skops")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    spmld.persistence.model_file.ModelFileError: ...model.skops is empty, expected a model file of spmld
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(message))
 
 
 @dataclass(frozen=True)
@@ -124,7 +154,7 @@ def save(
     try:
         # Compressed, because the JSON in which skops describes a model is long and repetitive.
         content = skops.dumps(without_tensors(model), compression=zipfile.ZIP_DEFLATED)
-        untrusted = _untrusted(skops.get_untrusted_types(data=content))
+        untrusted = untrusted_names(skops.get_untrusted_types(data=content))
     except (TypeError, AttributeError, NotImplementedError, ValueError) as error:
         raise ModelFileError(f"{info.estimator} cannot be written to {file}: {error}") from error
     unnamed = [name for name in untrusted if find(name) is None]
@@ -177,7 +207,7 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
     skops = need("skops.io", "files")
     try:
         types = skops.get_untrusted_types(data=content)
-        untrusted = _untrusted(types, trusted)
+        untrusted = untrusted_names(types, trusted)
         if not untrusted:
             model = skops.loads(content, trusted=types)
             check_arrays(model)
@@ -198,12 +228,7 @@ def model_info(path: StrPath) -> ModelInfo:
     Parameters
     ----------
     path : str or path-like
-        File to read.
-
-    Raises
-    ------
-    ModelFileError
-        As in `load`.
+        File to read. Errors are those of `load`.
 
     Examples
     --------
@@ -224,8 +249,7 @@ def _describe(model: Any, label_names: Any, feature_names: Any, summary: Mapping
     try:
         plain_summary = json.loads(json.dumps(dict(summary or {}), allow_nan=False))
     except (TypeError, ValueError) as error:
-        message = f"summary must contain only types that JSON supports, got {summary!r}: {error}"
-        raise ValueError(shorten(message)) from None
+        raise ValueError(shorten(f"summary must contain types that JSON supports, got {summary!r}: {error}")) from None
     libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "skops")}
     return ModelInfo(
         estimator=type(model).__name__,
@@ -273,5 +297,50 @@ def _major(text: str) -> int:
     return int(number[0]) if number else 0
 
 
-def _untrusted(types: Sequence[str], trusted: Sequence[str] = ()) -> list[str]:
-    return [name for name in types if name not in trusted and not is_trusted(name)]
+def add_checksum(content: bytes, description: str) -> bytes:
+    """Return an archive with the description added, and the checksum at its end."""
+    buffer = io.BytesIO(content)
+    with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(MEMBER, description)
+        archive.comment = _PREFIX + b"0" * 64  # the length of the comment precedes it and is part of the checksum
+    body = buffer.getvalue()[:-_LENGTH]
+    return body + _PREFIX + hashlib.sha256(body).hexdigest().encode()
+
+
+def read_verified(path: StrPath) -> bytes:
+    """Return the content of a file with a correct checksum. It is read once, so that the verified content is loaded."""
+    file = Path(path)
+    if file.is_dir():
+        raise ModelFileError(f"{file} is a folder, expected {KIND}")
+    if not file.is_file():
+        raise FileNotFoundError(f"file {file} does not exist")
+    content = file.read_bytes()
+    if not content:
+        raise ModelFileError(f"{file} is empty, expected {KIND}")
+    if content[:1] == b"\x80":
+        raise ModelFileError(f"{file} is a pickle, which can execute arbitrary code, expected {KIND}: use spmld.save")
+    if content[:4] != b"PK\x03\x04":
+        raise ModelFileError(f"{file} is not {KIND}: it starts with {content[:8]!r}, expected a zip archive")
+    body, end = content[:-_LENGTH], content[-_LENGTH:]
+    if not end.startswith(_PREFIX):
+        raise ModelFileError(f"{file} {_without_checksum(content)}")
+    digest, recorded = hashlib.sha256(body).hexdigest(), end.removeprefix(_PREFIX).decode(errors="replace")
+    if recorded != digest:
+        raise ModelFileError(
+            f"{file} is damaged: its SHA-256 is {digest[:12]}..., expected {recorded[:12]}.... Use another copy"
+        )
+    return content
+
+
+def _without_checksum(content: bytes) -> str:
+    """Return the error message for an archive that does not end with a checksum."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = archive.namelist()
+    except Exception:  # zipfile raises many kinds of errors for damaged archives
+        return f"is truncated or damaged: the end of the archive is missing, expected {KIND}. Use another copy"
+    if MEMBER in names:
+        return "is damaged: it does not end with its checksum. Use another copy"
+    if "schema.json" in names:
+        return f"was written by skops, expected {KIND}: load it with skops.io.load"
+    return f"is a zip archive with other content ({', '.join(names[:3]) or 'empty'}), expected {KIND}"

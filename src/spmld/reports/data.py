@@ -18,7 +18,7 @@ from spmld.estimators import Completion
 from spmld.labels import read_labels
 from spmld.metrics import Evaluation, evaluate
 from spmld.model_selection import DecisionRule
-from spmld.persistence.names import label_names_of
+from spmld.persistence.model_parts import label_names_of
 
 
 @dataclass(frozen=True, eq=False)

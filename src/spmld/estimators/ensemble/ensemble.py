@@ -19,10 +19,10 @@ from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITI
 from spmld.core.lazy_matrix import loaded
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.block_data import BlockData
-from spmld.estimators.ensemble.answers import COMPLETION_CONSTRAINTS, AnswerModel
 from spmld.estimators.ensemble.block_training import BlockTrainingData
 from spmld.estimators.ensemble.noise_scores import entry_log_loss, fit_noise_scores
 from spmld.estimators.ensemble.path_search import PathResult, search_path
+from spmld.estimators.ensemble.score_correction import COMPLETION_CONSTRAINTS, ScoreCorrection
 from spmld.estimators.ensemble.training_data import FoldData, HeldOutLoss, Scores, TrainingData, contiguous
 from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
 from spmld.estimators.ensemble.views import (
@@ -155,7 +155,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         M: row k holds the effects of label k on the scores of the other labels.
     mixture_ : ViewMixture
         The calibration of the scores of each view.
-    answers_ : AnswerModel
+    correction_ : ScoreCorrection
         The correction for label dependencies, the calibration and the rule for decisions.
     decision_rule_ : DecisionRule
         The rule for decisions. Its `label_precisions_` are the held-out precisions of labels with a decision of their
@@ -221,7 +221,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     @property
     def decision_rule_(self) -> DecisionRule:
         """Rule for decisions."""
-        return self.answers_.decision_rule_
+        return self.correction_.decision_rule_
 
     def _check_parameters(self) -> None:
         check_views(self.views, self.Cs, self.alphas, self.n_trees)
@@ -251,9 +251,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         data = {name: TrainingData(features[name], *shared) for name in views}
         device = str(X.device) if on_accelerator(X) else self.device
         scores, self.self_paced_weights_ = self._fit_views(views, data, entries, device)
-        self.out_of_fold_scores_ = self.answers_.correct(scores)
+        self.out_of_fold_scores_ = self.correction_.correct(scores)
         # Of many samples, the corrections and calibrations have seen only these.
-        self.out_of_fold_scores_[entries.sampled()] = self.answers_.held_out_scores_
+        self.out_of_fold_scores_[entries.sampled()] = self.correction_.held_out_scores_
 
     def _fit_blocks(self, data: BlockData) -> None:
         rng, (n, d, l) = check_random_state(self.random_state), (sum(data.counts), *data.shape)
@@ -311,7 +311,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         values = mixed, entries.signs, entries.weights, entries.fold, entries.learned()
         sample, signs, weights, fold, learned = entries.sample(*values)
         known = np.where(np.isnan(self.class_prior_), signs, signs > 0)  # no weak negatives
-        self.answers_ = AnswerModel(
+        self.correction_ = ScoreCorrection(
             dependency_weight=self.dependency_weight,
             completion_weight=self.completion_weight,
             completion=self.completion,
@@ -327,7 +327,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             known=Labels(known, SIGNS),
             rates=NoiseRates(self.false_positive_rate_, self.false_negative_rate_),
         )
-        self.label_dependencies_ = self.answers_.dependency_.label_dependencies_
+        self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
         return mixed, paced
 
     def _search(
@@ -434,18 +434,18 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         }, features
 
     def _scores(self, X: Any) -> Any:
-        return move(self.answers_.correct(self._view_scores(X)), X)
+        return move(self.correction_.correct(self._view_scores(X)), X)
 
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
         if labels is None:
             return super()._probabilities_for(X)
-        return move(self.answers_.completed_probabilities(self._view_scores(X), labels), X)
+        return move(self.correction_.completed_probabilities(self._view_scores(X), labels), X)
 
     def _margins(self, scores: Any) -> Any:
-        return self.answers_.margins(scores)
+        return self.correction_.margins(scores)
 
     def _completion_margins(self, p: Any) -> Any:
-        return self.answers_.decision_rule_.margins(p)
+        return self.correction_.decision_rule_.margins(p)
 
     def _view_scores(self, X: Any) -> Scores:
         """Return the weighted mean of the calibrated scores of the views."""

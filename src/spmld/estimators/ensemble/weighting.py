@@ -54,6 +54,8 @@ class ViewMixture(BaseEstimator):
     ----------
     calibrations_ : dict
         The `PooledCalibration` of each view, with one slope and one shift for all labels.
+    factors_, offset_ : dict and float
+        The mixture as numbers: the sum of the scores of the views, multiplied by their factors, and the offset.
 
     Examples
     --------
@@ -94,5 +96,14 @@ class ViewMixture(BaseEstimator):
 
     def combine(self, scores: Mapping[str, Scores]) -> Scores:
         """Return the weighted mean of the calibrated scores of the views."""
-        calibrated = (self.weights[name] * self.calibrations_[name].transform(scores[name]) for name in scores)
-        return sum(calibrated, np.zeros(()))
+        return sum((self.factors_[name] * scores[name] for name in scores), np.asarray(self.offset_))
+
+    @property
+    def factors_(self) -> dict[str, float]:
+        """Factor of the scores of each view: its weight times the slope of its calibration."""
+        return {name: weight * self.calibrations_[name].slope_ for name, weight in self.weights.items()}
+
+    @property
+    def offset_(self) -> float:
+        """Weighted sum of the shifts of the calibrations."""
+        return sum(weight * float(self.calibrations_[name].intercepts_[0]) for name, weight in self.weights.items())

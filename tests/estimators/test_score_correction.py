@@ -8,7 +8,7 @@ import spmld
 from spmld import SelfPacedEnsemble
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
-from spmld.estimators.ensemble import AnswerModel, ViewMixture
+from spmld.estimators.ensemble import ScoreCorrection, ViewMixture
 from spmld.estimators.ensemble.training_entries import TrainingEntries
 from spmld.labels import read_labels
 from spmld.metrics import macro_f1
@@ -105,7 +105,7 @@ def test_an_integer_as_decision_is_a_number_of_labels(data):
 def test_micro_f1_has_one_threshold_with_the_largest_expected_f1_of_out_of_fold_probabilities(data):
     X, Y = data
     model = ensemble(decision="micro_f1").fit(X[:800], Y[:800])
-    (threshold,) = set(model.answers_.decision_rule_.thresholds_)
+    (threshold,) = set(model.decision_rule_.thresholds_)
     np.testing.assert_array_equal(model.predict(X), model.predict_proba(X) > threshold)
     p = logistic(model.out_of_fold_scores_).ravel()
 
@@ -121,7 +121,7 @@ def test_the_default_decision_has_a_higher_macro_f1_than_one_half(data, fitted):
     assert macro_f1(Y[800:], fitted.predict(X[800:])) > macro_f1(Y[800:], half.predict(X[800:])) + 0.01
 
 
-def test_answers_survive_model_files_and_clones(data, fitted, tmp_path):
+def test_score_correction_survive_model_files_and_clones(data, fitted, tmp_path):
     X, Y = data
     spmld.save(fitted, tmp_path / "model.skops")
     loaded = spmld.load(tmp_path / "model.skops")
@@ -132,7 +132,7 @@ def test_answers_survive_model_files_and_clones(data, fitted, tmp_path):
             np.testing.assert_array_equal(getattr(model, method)(X), getattr(fitted, method)(X))
         np.testing.assert_array_equal(model.complete(X, shown).confidences, fitted.complete(X, shown).confidences)
     np.testing.assert_array_equal(loaded.out_of_fold_scores_, fitted.out_of_fold_scores_)
-    assert loaded.answers_.decision_rule_.decision == "f1"
+    assert loaded.decision_rule_.decision == "f1"
 
 
 def test_calibration_with_noise_rates_gives_the_probabilities_of_the_true_labels():
@@ -181,7 +181,7 @@ def test_labels_that_a_fold_could_not_learn_are_not_used_for_calibration():
     entries = TrainingEntries.in_memory(labels, labels.observed).with_folds(folds)
     fold, learned = entries.fold, entries.learned()
     first, second = (
-        AnswerModel(dependency_weight=0.0, completion_weight=0.0).fit(s, labels, np.ones(s.shape), fold, learned)
+        ScoreCorrection(dependency_weight=0.0, completion_weight=0.0).fit(s, labels, np.ones(s.shape), fold, learned)
         for s in (scores, spoiled)
     )
     np.testing.assert_allclose(first.calibration_.slope_, second.calibration_.slope_, rtol=1e-10)
@@ -192,7 +192,7 @@ def test_few_samples_share_one_shift():
     scores, signs = scores_and_signs(n=99)
     signs[:, 0] = np.where(np.arange(99) % 10 == 0, -1, 1)  # contradicts the scores
     few, many = (
-        AnswerModel().fit(s, read_labels(y), np.ones(s.shape), np.arange(len(s)) % 3)
+        ScoreCorrection().fit(s, read_labels(y), np.ones(s.shape), np.arange(len(s)) % 3)
         for s, y in ((scores, signs), (np.tile(scores, (2, 1)), np.tile(signs, (2, 1))))
     )
     assert np.abs(few.calibration_.label_shifts_).max() < 1e-6
@@ -204,5 +204,5 @@ def test_few_samples_share_one_shift():
 )
 def test_invalid_parameters_are_named(name, value):
     scores, signs = scores_and_signs(n=30)
-    with pytest.raises(ValueError, match=f"The '{name}' parameter of AnswerModel must be"):
-        AnswerModel(**{name: value}).fit(scores, read_labels(signs), np.ones(scores.shape), np.arange(30) % 3)
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of ScoreCorrection must be"):
+        ScoreCorrection(**{name: value}).fit(scores, read_labels(signs), np.ones(scores.shape), np.arange(30) % 3)

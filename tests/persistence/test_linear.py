@@ -1,18 +1,13 @@
-"""Exported models predict the scores, probabilities and labels of the original model."""
-
-import json
-import os
+"""NumPy archives of linear predictors have the scores and labels of the model."""
 
 import numpy as np
-import onnxruntime
-import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 
 import spmld
 from spmld.persistence import linear_predictor
-from tests.persistence.cases import LINEAR, NOT_LINEAR, X, Y, fitted
+from tests.persistence.cases import LINEAR, X, Y, fitted
 
 
 def expected(model):
@@ -23,39 +18,6 @@ def expected(model):
     if hasattr(model, "predict_proba"):
         predicted["probabilities"] = model.predict_proba(X)
     return predicted
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", LINEAR)
-def test_onnx_predicts_as_the_model(name, dtype, tmp_path):
-    path, predicted = tmp_path / "model.onnx", expected(fitted(name))
-    spmld.export_onnx(fitted(name), path, dtype=dtype)
-    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    outputs = [output.name for output in session.get_outputs()]
-    computed = dict(zip(outputs, session.run(None, {"X": X.astype(dtype)}), strict=True))
-    assert outputs == ["scores", "probabilities", "labels"]
-    for kind, values in predicted.items():
-        if kind == "labels":
-            margin = np.abs(computed["scores"] - linear_predictor(fitted(name)).thresholds)
-            sure = margin > (1e-5 if dtype == "float32" else 1e-12)
-            assert sure.mean() > 0.95
-            np.testing.assert_array_equal(computed[kind][sure], values[sure])
-        else:
-            np.testing.assert_allclose(computed[kind], values, rtol=0, atol=1e-5 if dtype == "float32" else 1e-12)
-
-
-def test_onnx_stores_names_and_accepts_any_number_of_samples(tmp_path):
-    model = spmld.MaskedLogistic().fit(pd.DataFrame(X).add_prefix("f"), pd.DataFrame(Y).add_prefix("tag "))
-    spmld.export_onnx(model, tmp_path / "model.onnx")
-    session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
-    metadata = {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
-    assert metadata["label_names"] == [f"tag {i}" for i in range(5)]
-    assert metadata["feature_names"][7] == "f7"
-    linear = linear_predictor(model)
-    assert (linear.feature_names, linear.label_names) == (metadata["feature_names"], metadata["label_names"])
-    assert metadata["thresholds"] == [0.0] * 5
-    for n in (1, 7):
-        assert session.run(["labels"], {"X": X[:n].astype(np.float32)})[0].shape == (n, 5)
 
 
 @pytest.mark.parametrize("name", LINEAR)
@@ -80,17 +42,6 @@ def test_labels_without_a_positive_have_constant_scores(tmp_path):
     model = spmld.PerLabelClassifier().fit(X, Z)
     np.testing.assert_allclose(linear_predictor(model).intercept[2], model.decision_function(X)[0, 2])
     assert not linear_predictor(model).coef[2].any()
-
-
-@pytest.mark.parametrize(
-    ("name", "export"),
-    [(name, spmld.export_npz) for name in NOT_LINEAR]
-    + [(name, spmld.export_onnx) for name in ("MLkNN", "isotonic", "calibrated_twice")],
-)
-def test_models_that_are_not_linear_raise(name, export, tmp_path):
-    with pytest.raises(ValueError, match="the model must"):
-        export(fitted(name), tmp_path / "model")
-    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", ["MLkNN", "SelfPacedEnsemble"])
@@ -123,13 +74,11 @@ def test_a_model_that_is_not_fitted_raises(tmp_path):
         spmld.export_npz(spmld.SPMLD(), tmp_path / "model.npz")
 
 
-def test_trees_invalid_names_and_invalid_precision_raise(tmp_path):
+def test_trees_and_invalid_names_raise(tmp_path):
     forest = spmld.PerLabelClassifier(RandomForestClassifier(2)).fit(X, Y)
     with pytest.raises(ValueError, match="PerLabelClassifier of RandomForestClassifier"):
         spmld.export_npz(forest, tmp_path / "model.npz")
     with pytest.raises(ValueError, match="label_names must have 5 names, one for each label of the model, got 2"):
         spmld.export_npz(fitted("LEML"), tmp_path / "model.npz", label_names=np.array(["a", "b"]))
-    with pytest.raises(ValueError, match="dtype must be"):
-        spmld.export_onnx(fitted("LEML"), tmp_path / "model.onnx", dtype="float16")
     with pytest.raises(FileNotFoundError, match="does not exist"):
-        spmld.export_onnx(fitted("LEML"), tmp_path / "absent" / "model.onnx")
+        spmld.export_npz(fitted("LEML"), tmp_path / "absent" / "model.npz")

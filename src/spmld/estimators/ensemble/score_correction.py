@@ -1,8 +1,8 @@
-"""Corrected scores, calibrated probabilities and decisions, from the scores of the views."""
+"""ScoreCorrection: corrected and calibrated scores, and decisions, from the combined scores of the views."""
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,36 @@ MIN_SLOPE = 1e-6
 """Minimum slope of the calibrated scores: scores that do not predict the observed labels keep their order."""
 
 
+class ScoreFormula(NamedTuple):
+    """The correction as arrays: scores s become ``s * own + logistic(s) @ others + offset``.
+
+    Attributes
+    ----------
+    own, offset : ndarray of shape (n_labels,)
+        Factors and offsets of the scores.
+    others : ndarray of shape (n_labels, n_labels)
+        Effects of the other labels; the diagonal is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.estimators.ensemble.score_correction import ScoreFormula
+    >>> formula = ScoreFormula(own=np.ones(2), others=np.array([[0.0, 4.0], [0.0, 0.0]]), offset=np.zeros(2))
+    >>> formula.apply(np.zeros((1, 2)))
+    array([[0., 2.]])
+    """
+
+    own: NDArray[np.float64]
+    others: NDArray[np.float64]
+    offset: NDArray[np.float64]
+
+    def apply(self, scores: Scores) -> Scores:
+        """Return the corrected scores, of the shape of `scores`."""
+        return scores * self.own + logistic(scores) @ self.others + self.offset
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class AnswerModel(BaseEstimator):
+class ScoreCorrection(BaseEstimator):
     """Correct scores for label dependencies, calibrate them, and decide which labels to predict.
 
     Parameters
@@ -43,6 +71,8 @@ class AnswerModel(BaseEstimator):
         Trees for samples with observed labels.
     calibration_, completion_calibration_ : PooledCalibration
         Calibrations of the corrected scores.
+    formula_ : ScoreFormula
+        The correction for samples without observed labels, with its calibration, as arrays.
     decision_rule_ : DecisionRule
         Rule for decisions.
     held_out_scores_ : ndarray of shape (n_samples, n_labels)
@@ -51,12 +81,12 @@ class AnswerModel(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.estimators.ensemble import AnswerModel
+    >>> from spmld.estimators.ensemble import ScoreCorrection
     >>> from spmld.labels import read_labels
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(size=(400, 3)) - 1
     >>> Y = (rng.random(scores.shape) < 1 / (1 + np.exp(-2 * scores))).astype(float)
-    >>> model = AnswerModel().fit(scores, read_labels(Y), np.ones(Y.shape), fold=np.arange(400) % 3)
+    >>> model = ScoreCorrection().fit(scores, read_labels(Y), np.ones(Y.shape), fold=np.arange(400) % 3)
     >>> bool(abs((1 / (1 + np.exp(-model.correct(scores)))).mean() - Y.mean()) < 0.02)
     True
     """
@@ -191,7 +221,17 @@ class AnswerModel(BaseEstimator):
 
     def correct(self, scores: Scores) -> Scores:
         """Return calibrated log-odds."""
-        return _log_odds(self.calibration_, self.dependency_.correct(scores, weight=self.dependency_weight))
+        return self.formula_.apply(scores)
+
+    @property
+    def formula_(self) -> ScoreFormula:
+        """The correction for samples without observed labels, with its calibration, as arrays."""
+        slope, weight, dependency = _slope(self.calibration_), self.dependency_weight, self.dependency_
+        return ScoreFormula(
+            own=slope * (1 + weight * np.diag(dependency.coef_[:-1])),
+            others=slope * weight * dependency.label_dependencies_,
+            offset=slope * weight * dependency.coef_[-1] + self.calibration_.intercepts_,
+        )
 
     def completed_probabilities(self, scores: Scores, known: Any) -> Scores:
         """Return calibrated probabilities of samples with known labels."""
@@ -206,5 +246,10 @@ class AnswerModel(BaseEstimator):
 
 
 def _log_odds(calibration: PooledCalibration, scores: Scores) -> Scores:
-    """Return calibrated log-odds; scores that do not predict the observed labels keep their order."""
-    return max(calibration.slope_, MIN_SLOPE) * scores + calibration.intercepts_
+    """Return calibrated log-odds."""
+    return _slope(calibration) * scores + calibration.intercepts_
+
+
+def _slope(calibration: PooledCalibration) -> float:
+    """Return the slope of a calibration; scores that do not predict the observed labels keep their order."""
+    return max(calibration.slope_, MIN_SLOPE)

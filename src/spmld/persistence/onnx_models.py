@@ -1,0 +1,289 @@
+"""ONNX operators of models: scores, probabilities and decisions."""
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import Pipeline
+
+from spmld.estimators import (
+    MaskedBoosting,
+    MultiLabelEstimator,
+    PerLabelClassifier,
+    SelfPacedClassifier,
+    SelfPacedEnsemble,
+)
+from spmld.estimators.probabilities import BEND
+from spmld.estimators.trees import Trees
+from spmld.model_selection import CalibratedClassifier, DecisionRule, ThresholdClassifier
+from spmld.noise.calibration import IsotonicCalibration
+from spmld.persistence.linear import linear_predictor
+from spmld.persistence.onnx_graph import Graph, Operators, unsupported
+
+Outputs = tuple[Any, Any, DecisionRule | None]
+"""Scores, probabilities, and the rule for decisions; None if labels with positive scores are predicted."""
+_TIE = 1e-5
+"""Scores up to this number are 0 but for rounding errors, such as those of forests with an even number of trees."""
+
+
+def predictions(build: Operators, model: Any, inputs: Any) -> Outputs:
+    """Declare the scores and probabilities of a model, and return them with the rule for decisions or None."""
+    if isinstance(model, BaseSearchCV):
+        return predictions(build, model.best_estimator_, inputs)
+    if isinstance(model, Pipeline):
+        return predictions(build, model[-1], _transformed(build, model, inputs))
+    if isinstance(model, SelfPacedEnsemble):
+        return _ensemble(build, model, inputs)
+    if isinstance(model, CalibratedClassifier | ThresholdClassifier):
+        return _calibrated(build, model, inputs)
+    if isinstance(model, SelfPacedClassifier):
+        return *predictions(build, model.estimator_, inputs)[:2], None
+    if isinstance(model, MaskedBoosting):
+        return *_boosted(build, inputs, model.trees_, model.intercept_), None
+    if isinstance(model, PerLabelClassifier) and not _is_linear(model):
+        return _per_label(build, model.estimators_, model.prior_, inputs)
+    if isinstance(model, MultiLabelEstimator):
+        return _linear(build, model, inputs)
+    if isinstance(model, MultiOutputClassifier | OneVsRestClassifier):
+        return _per_label(build, model.estimators_, np.zeros(len(model.estimators_)), inputs)
+    return _multi_output(build, model, inputs)
+
+
+def _transformed(build: Operators, pipeline: Pipeline, inputs: Any) -> Any:
+    """Declare the steps of a pipeline before the last."""
+    for _, step in pipeline.steps[:-1]:
+        if step not in (None, "passthrough"):
+            inputs = build.transformed(step, inputs)
+    return inputs
+
+
+def _is_linear(model: PerLabelClassifier) -> bool:
+    try:
+        linear_predictor(model)
+    except ValueError:
+        return False
+    return True
+
+
+def _linear(build: Operators, model: MultiLabelEstimator, inputs: Any) -> Outputs:
+    try:
+        predictor = linear_predictor(model)
+    except ValueError:
+        raise unsupported(type(model).__name__) from None
+    coef, l = predictor.coef, len(predictor.intercept)
+    # The difference of features far from zero and the rounded center is exact.
+    center = np.float32(0 if predictor.center is None else predictor.center).astype(float)
+
+    def function(graph: Graph, x: str) -> tuple[str, str]:
+        product = graph.add("MatMul", graph.add("Sub", x, center), coef.T)
+        scores = graph.add("Add", product, predictor.intercept + (coef * center).sum(axis=1))
+        return scores, graph.add("Sigmoid", scores) if predictor.link == "logistic" else _bent(graph, scores)
+
+    return *build.formula(function, inputs, l, l), None
+
+
+def _bent(graph: Graph, scores: str) -> str:
+    """Add the probabilities of `score_probabilities` for losses other than the logistic."""
+    sizes = graph.add("Abs", scores)
+    kept = graph.add("Min", sizes, 1 - BEND)
+    excess = graph.add("Sub", sizes, kept)
+    bent = graph.add("Mul", graph.add("Div", excess, graph.add("Add", excess, BEND)), BEND)
+    signed = graph.add("Mul", graph.add("Sign", scores), graph.add("Add", kept, bent))
+    return str(graph.add("Mul", graph.add("Add", signed, 1.0), 0.5))
+
+
+def _ensemble(build: Operators, model: SelfPacedEnsemble, inputs: Any) -> Outputs:
+    features: dict[int, Any] = {}  # views share transformers
+    views = []
+    for name, estimator in model.estimators_.items():
+        transformer = model.transformers_[name]
+        if id(transformer) not in features:
+            features[id(transformer)] = build.transformed(transformer, inputs)
+        try:
+            views.append(predictions(build, estimator, features[id(transformer)])[0])
+        except ValueError as error:
+            raise ValueError(f"the view {name!r} of the ensemble: {error}") from None
+    factors = [model.mixture_.factors_[name] for name in model.estimators_]
+    formula, offset, l = model.correction_.formula_, model.mixture_.offset_, model.n_labels_
+
+    def function(graph: Graph, *scores: str) -> tuple[str, str]:
+        weighted = [graph.add("Mul", view, factor) for view, factor in zip(scores, factors, strict=True)]
+        s = graph.add("Sum", *weighted, offset)
+        others = graph.add("MatMul", graph.add("Sigmoid", s), formula.others)
+        corrected = graph.add("Sum", graph.add("Mul", s, formula.own), others, formula.offset)
+        return corrected, graph.add("Sigmoid", corrected)
+
+    return *build.formula(function, views, l, l), model.decision_rule_
+
+
+def _calibrated(build: Operators, model: CalibratedClassifier | ThresholdClassifier, inputs: Any) -> Outputs:
+    calibration, rule, l = model.calibration_, model.decision_rule_, len(model.calibration_.slopes_)
+    if isinstance(calibration, IsotonicCalibration):
+        raise unsupported(f"a {type(model).__name__} with isotonic calibration")
+    uses_scores = model.response_method_ == "decision_function"
+
+    def function(graph: Graph, scores: str, p: str) -> tuple[str, str]:
+        if not uses_scores:
+            odds = [graph.add("Add", part, model.smallest_probability) for part in (p, graph.add("Sub", 1.0, p))]
+            scores = graph.add("Log", graph.add("Div", *odds))
+        scores = graph.add("Add", graph.add("Mul", scores, calibration.slopes_), calibration.intercepts_)
+        return scores, graph.add("Sigmoid", scores)
+
+    return *build.formula(function, predictions(build, model.estimator_, inputs)[:2], l, l), rule
+
+
+def _boosted(build: Operators, inputs: Any, trees: Trees, intercept: Any, missing_left: Any = None) -> list[Any]:
+    """Declare the scores and probabilities of boosted trees."""
+
+    def function(graph: Graph, x: str) -> tuple[str, str]:
+        scores = graph.add("Add", _tree_scores(graph, x, trees, missing_left), intercept)
+        return scores, graph.add("Sigmoid", scores)
+
+    l = trees.value.shape[1]
+    return build.formula(function, inputs, l, l)
+
+
+def _tree_scores(graph: Graph, x: str, trees: Trees, missing_left: NDArray[np.bool_] | None = None) -> str:
+    """Add the sum of the values of trees; missing values go to the left child where `missing_left` is True."""
+    n_nodes, n_labels = trees.value.shape
+    node = np.arange(n_nodes)
+    leaf, size = trees.left == node, np.diff([*trees.roots, n_nodes])
+    tree, start = np.repeat(np.arange(len(size)), size), np.repeat(trees.roots, size)
+    # A number in single precision is at most the threshold if it is at most the next lower one in this precision.
+    rounded = trees.threshold.astype(np.float32)
+    lower = np.where(rounded > trees.threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded)
+    missing = {} if missing_left is None else {"nodes_missing_value_tracks_true": missing_left.astype(int).tolist()}
+    return str(
+        graph.add(
+            "TreeEnsembleRegressor",
+            x,
+            domain="ai.onnx.ml",
+            n_targets=n_labels,
+            nodes_treeids=tree.tolist(),
+            nodes_nodeids=(node - start).tolist(),
+            nodes_featureids=trees.feature.tolist(),
+            nodes_values=lower.tolist(),
+            nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
+            nodes_truenodeids=np.where(leaf, 0, trees.left - start).tolist(),
+            nodes_falsenodeids=np.where(leaf, 0, trees.right - start).tolist(),
+            target_treeids=np.repeat(tree[leaf], n_labels).tolist(),
+            target_nodeids=np.repeat((node - start)[leaf], n_labels).tolist(),
+            target_ids=np.tile(np.arange(n_labels), int(leaf.sum())).tolist(),
+            target_weights=trees.value[leaf].ravel().tolist(),
+            **missing,
+        )
+    )
+
+
+def _per_label(build: Operators, estimators: Sequence[Any], prior: Any, inputs: Any) -> Outputs:
+    """Declare the scores and probabilities of binary classifiers; labels without a classifier get a constant."""
+    parts = [_classifier(build, part, inputs) for part in estimators if part is not None]
+
+    def function(graph: Graph, *names: str) -> tuple[str, str]:
+        zeros, remaining, columns = graph.add("Sub", names[0], names[0]), list(names), []
+        for part, p in zip(estimators, prior, strict=True):
+            columns.append(graph.add("Add", zeros, [1 - p, p]) if part is None else remaining.pop(0))
+        p, q = (graph.add("Concat", *(graph.column(x, j) for x in columns), axis=1) for j in (1, 0))
+        return graph.log_odds(p, q), p
+
+    return *build.formula(function, parts, len(estimators), len(estimators)), None
+
+
+def _classifier(build: Operators, model: Any, inputs: Any) -> Any:
+    """Declare the probabilities of the two classes of a binary classifier."""
+    if isinstance(model, Pipeline):
+        return _classifier(build, model[-1], _transformed(build, model, inputs))
+    if not hasattr(model, "predict_proba") or hasattr(model, "support_vectors_"):
+        raise unsupported(f"{type(model).__name__}, whose scores are not the log-odds of probabilities,")
+    if isinstance(model, HistGradientBoostingClassifier):
+        scores, _ = _boosted(build, inputs, *_histogram_trees(model))
+
+        def function(graph: Graph, s: str) -> str:
+            both = graph.add("Concat", graph.add("Neg", s), s, axis=1)
+            return str(graph.add("Sigmoid", both))
+
+        return build.formula(function, [scores], 2)[0]
+    build.scope.add_options(id(model), {"zipmap": False})
+    return build.transformed(model, inputs, parsers={})[1]
+
+
+def _histogram_trees(model: HistGradientBoostingClassifier) -> tuple[Trees, Any, Any]:
+    """Return the trees, the intercept, and the nodes where missing values go to the left child."""
+    parts, missing = [], []
+    for (predictor,) in model._predictors:
+        nodes = predictor.nodes
+        if nodes["is_categorical"].any():
+            raise unsupported("HistGradientBoostingClassifier with categorical features")
+        leaf, node = nodes["is_leaf"].astype(bool), np.arange(len(nodes))
+        left, right = (np.where(leaf, node, nodes[name]).astype(np.int32) for name in ("left", "right"))
+        value = np.where(leaf, nodes["value"], 0.0)[:, None]
+        feature, weight = nodes["feature_idx"].astype(np.int32), nodes["count"].astype(float)
+        root, depth = np.zeros(1, np.int32), int(nodes["depth"].max())
+        parts.append(Trees(root, feature, nodes["num_threshold"], left, right, weight, value, depth))
+        missing.append(nodes["missing_go_to_left"].astype(bool))
+    return Trees.concatenate(parts), np.ravel(model._baseline_prediction), np.concatenate(missing)
+
+
+def _multi_output(build: Operators, model: Any, inputs: Any) -> Outputs:
+    """Declare the scores and probabilities of a classifier of scikit-learn with several outputs, or with one label."""
+    classes = getattr(model, "classes_", None)
+    if classes is None or not hasattr(model, "predict_proba"):
+        raise unsupported(type(model).__name__)
+    if not isinstance(classes, list) and np.size(getattr(model, "n_outputs_", 1)) and len(classes) == 2:
+        return _per_label(build, [model], np.zeros(1), inputs)
+    if not isinstance(classes, list) or any(len(values) != 2 for values in classes):
+        raise unsupported(f"{type(model).__name__} with labels of which not both classes were observed")
+    build.scope.add_options(id(model), {"zipmap": False})
+    (probabilities,) = build.transformed(model, inputs, parsers={})[1:]
+
+    def function(graph: Graph, x: str) -> tuple[str, str]:
+        # The probabilities have shape (n_labels, n_samples, 2).
+        columns = [graph.add("Gather", x, graph.constant(j, np.int64), axis=2) for j in (1, 0)]
+        p, q = (graph.add("Transpose", column, perm=[1, 0]) for column in columns)
+        return graph.log_odds(p, q), p
+
+    return *build.formula(function, [probabilities], len(classes), len(classes)), None
+
+
+def decisions(graph: Graph, scores: str, probabilities: str, rule: DecisionRule | None) -> str:
+    """Add the labels (0 and 1) that a rule predicts, by default those with scores above 0."""
+    if rule is None:
+        positive = graph.add("Greater", scores, _TIE)
+    elif rule.thresholds_ is not None:
+        positive = graph.add("Greater", scores, logit(rule.thresholds_))
+    elif isinstance(rule.decision, Integral):
+        positive = _top_k(graph, probabilities, int(rule.decision))
+    else:
+        weight = rule.sample_weight_
+        per_sample = graph.add("Mul", _sample_thresholds(graph, probabilities, rule), weight)
+        thresholds = graph.add("Add", per_sample, (1 - weight) * rule.label_thresholds_ + rule.offset_)
+        positive = graph.add("Greater", probabilities, thresholds)
+    return graph.to_int(positive)
+
+
+def _sample_thresholds(graph: Graph, probabilities: str, rule: DecisionRule) -> str:
+    """Add the thresholds of the samples, see `DecisionRule`."""
+    l = len(rule.label_thresholds_)
+    descending, _ = graph.add("TopK", probabilities, graph.constant([l], np.int64), outputs=2, axis=1)
+    sums = graph.add("CumSum", descending, graph.constant(1, np.int64))
+    total = graph.add("ReduceSum", probabilities, graph.constant([1], np.int64), keepdims=1)
+    half_f1 = graph.add("Div", sums, graph.add("Add", total, np.arange(1, l + 1)))
+    best = graph.add("ReduceMax", half_f1, axes=[1], keepdims=1)
+    empty = graph.add("ReduceProd", graph.add("Sub", 1.0, probabilities), axes=[1], keepdims=1)
+    some = graph.add("Mul", graph.add("Sub", 1.0, empty), best)
+    return str(graph.add("Add", some, graph.add("Mul", empty, rule.common_threshold_)))
+
+
+def _top_k(graph: Graph, probabilities: str, k: int) -> str:
+    """Add ones for the k labels with the largest probabilities; of equal ones, those with the lowest indices."""
+    values, indices = graph.add("TopK", probabilities, graph.constant([k], np.int64), outputs=2, axis=1)
+    zeros = graph.add("Sub", probabilities, probabilities)
+    ones = graph.add("Add", graph.add("Sub", values, values), 1.0)
+    return str(graph.add("ScatterElements", zeros, indices, ones, axis=1))
