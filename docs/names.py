@@ -36,12 +36,10 @@ PUBLIC = {
         "expected_calibration_error reliability_curve",
     ),
     "spmld.model_selection": (
-        "Splitting, calibration, decisions, search and comparison",
+        "Splitting, calibration, decisions and comparison",
         "MultilabelStratifiedKFold RepeatedMultilabelStratifiedKFold MultilabelStratifiedShuffleSplit "
-        "train_validation_test_split EntryKFold hold_out_entries "
-        "cross_validate cross_val_score cross_val_predict GridSearchCV RandomizedSearchCV "
-        "cross_fit CrossFitResult make_folds ThresholdClassifier CalibratedClassifier DecisionRule LabelPrecision "
-        "tune SearchResult SearchTrial compare Comparison",
+        "train_validation_test_split hold_out_entries "
+        "cross_val_predict cross_fit make_folds ThresholdClassifier DecisionRule compare Comparison",
     ),
     "spmld.noise": (
         "Noise model",

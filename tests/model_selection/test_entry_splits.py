@@ -1,44 +1,14 @@
-"""Splits of entries: each observed entry once, balanced by sign and label."""
+"""Held-out entries are balanced by sign and label."""
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from spmld.model_selection import EntryKFold, hold_out_entries
+from spmld.model_selection import hold_out_entries
 
-from .splits_cases import labels_and_folds, make_labels, worst
-
-
-@given(labels_and_folds())
-@settings(max_examples=100)
-def test_each_observed_entry_is_held_out_once_and_signs_are_balanced(case):
-    Y, k, seed = case
-    observed = ~np.isnan(Y)
-    if k > observed.sum():
-        with pytest.raises(ValueError, match="n_splits must be at most the number of observed entries"):
-            next(EntryKFold(k).split(Y))
-        return
-    held = []
-    for Y_train, held_out in EntryKFold(k, random_state=seed).split(Y):
-        assert_array_equal(np.isnan(Y_train), ~observed | held_out)
-        assert_array_equal(Y_train[observed & ~held_out], Y[observed & ~held_out])
-        held.append(held_out)
-    assert_array_equal(np.sum(held, axis=0), observed)
-    for kind in (Y == 0, Y == 1):
-        assert worst(np.array([(kind & h).sum(0) for h in held])) < 1
-        assert worst(np.array([(kind & h).sum() for h in held])) < 1
-
-
-def test_single_positives_of_two_labels_are_not_always_held_out_together():
-    draws = [
-        [held_out.diagonal() for _, held_out in EntryKFold(5, random_state=s).split(np.eye(10))] for s in range(80)
-    ]
-    for other in range(1, 10):
-        together = [any(held_out[0] and held_out[other] for held_out in folds) for folds in draws]
-        assert 0 < sum(together) < 80
+from .splits_cases import labels_and_folds, make_labels
 
 
 @given(labels_and_folds(), st.floats(0.05, 0.95))

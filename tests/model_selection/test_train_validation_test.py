@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from spmld.model_selection import train_validation_test_split
-from spmld.model_selection._split_sizes import proportional_sizes
+from spmld.model_selection._allocation import proportional_sizes
 
 from .splits_cases import make_labels
 

@@ -85,7 +85,7 @@ def test_labels_without_a_positive_have_constant_scores(tmp_path):
 @pytest.mark.parametrize(
     ("name", "export"),
     [(name, spmld.export_npz) for name in NOT_LINEAR]
-    + [(name, spmld.export_onnx) for name in ("MLkNN", "isotonic", "calibrated_twice")],
+    + [(name, spmld.export_onnx) for name in ("MLkNN", "calibrated_twice")],
 )
 def test_models_that_are_not_linear_raise(name, export, tmp_path):
     with pytest.raises(ValueError, match="the model must"):
@@ -109,8 +109,7 @@ def test_the_error_names_the_accepted_models(name, tmp_path):
             r"threshold for each label, got ThresholdClassifier\(decision='f1'\)\. Use decision=\"micro_f1\"",
         ),
         ("decision_2", r"threshold for each label, got ThresholdClassifier\(decision=2\)"),
-        ("isotonic", "got a CalibratedClassifier with isotonic calibration"),
-        ("calibrated_twice", "got a CalibratedClassifier of a model without decision_function"),
+        ("calibrated_twice", "got a ThresholdClassifier of a model without decision_function"),
     ],
 )
 def test_the_error_states_why_a_calibrated_model_cannot_be_exported(name, message, tmp_path):

@@ -14,8 +14,8 @@ from spmld.model_selection.label_decisions import LabelPrecision, choose_thresho
 
 _Floats = NDArray[np.float64]
 
-Decision = Literal["f1", "micro_f1", "macro_f1", "sample_f1"] | float | int | dict[Any, float | str]
-"""A decision, see `DecisionRule`."""
+DecisionOption = Literal["f1", "micro_f1", "macro_f1", "sample_f1"] | float | int | dict[Any, float | str]
+"""Type of the parameter `decision`, see `DecisionRule`."""
 
 MIN_SAMPLES = 100
 """Minimum number of samples from which F1 thresholds are estimated."""
@@ -106,7 +106,7 @@ class DecisionRule(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"decision": DECISION_CONSTRAINTS, "max_ratio": [POSITIVE]}
 
-    decision: Decision = "f1"
+    decision: DecisionOption = "f1"
     max_ratio: float = 1.25
 
     def fit(self, probabilities: _Floats, labels: Any = None) -> Self:

@@ -15,7 +15,7 @@ from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.training_data import Scores
 from spmld.estimators.ensemble.training_entries import SIGNS
 from spmld.labels import Labels, read_labels
-from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, MIN_SAMPLES, Decision, DecisionRule
+from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, MIN_SAMPLES, DecisionOption, DecisionRule
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import trusted_weight
 
@@ -73,7 +73,7 @@ class AnswerModel(BaseEstimator):
     dependency_weight: float = 0.3
     completion_weight: float = 1.0
     completion: str = "linear"
-    decision: Decision = "f1"
+    decision: DecisionOption = "f1"
     device: str | None = None
     random_state: Any = None
 
