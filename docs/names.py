@@ -28,10 +28,9 @@ PUBLIC = {
     ),
     "spmld.metrics": (
         "Metrics for partially observed labels",
-        "evaluate Evaluation MetricSums scorer Scorer METRICS Metric get_metric "
+        "evaluate Evaluation MetricSums scorer METRICS Metric get_metric "
         "ranking_loss coverage one_error sample_auc macro_auc micro_auc label_ranking_average_precision "
         "macro_average_precision micro_average_precision precision_at_k recall_at_k ndcg_at_k "
-        "propensity_scored_precision_at_k propensities "
         "hamming_loss subset_accuracy sample_f1 macro_f1 micro_f1 log_loss brier_score "
         "expected_calibration_error reliability_curve",
     ),

@@ -212,7 +212,6 @@ def test_from_dict_validates_its_content(content):
         ({"metrics": []}, "metrics must be a sequence of metric names, got "),
         ({"metrics": "macro_f1"}, "metrics must be a sequence of metric names, got 'macro_f1'"),
         ({"metrics": ["luck"]}, "metric must be one of ranking_loss"),
-        ({"metrics": ["propensity_scored_precision_at_k"]}, "which needs propensities of the labels"),
         ({"cv": 1}, "cv must be an integer of at least 2"),
     ],
 )
