@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 import click
+import numpy as np
 from click.exceptions import Exit
 from scipy import stats
 from sklearn.base import clone
@@ -87,8 +88,8 @@ def tune(
     search = search or ("grid" if all(isinstance(values, list) for values in space.values()) else "random")
     space = {prefix + name: values for name, values in space.items()}
     with stored_fits(checkpoint):
-        evaluation = _Evaluation(searched, dataset, metric, folds, seed)
-        interrupted = _run(search, space, trials, seed, evaluation)
+        evaluation = _CandidateScores(searched, dataset, metric, folds, seed)
+        interrupted = _search(search, space, trials, seed, evaluation)
         ranked = evaluation.ranked()
         best = _to_python(ranked[0].params, prefix)
         if out and not interrupted:
@@ -113,15 +114,15 @@ def _exit_interrupted(arguments: str, best: dict[str, Any], out: str | None) -> 
     raise Exit(130)
 
 
-class _Trial(NamedTuple):
-    """A candidate, its mean score on the held-out observed labels (greater is better), and its duration."""
+class _Candidate(NamedTuple):
+    """Parameters, their mean score on the held-out observed labels (greater is better), and the duration."""
 
     params: dict[str, Any]
     score: float
     seconds: float
 
 
-class _Evaluation:
+class _CandidateScores:
     """Cross-validation of candidates on the same folds; it keeps the trials."""
 
     def __init__(self, model: Any, dataset: Any, metric: str, folds: int, seed: int) -> None:
@@ -129,7 +130,7 @@ class _Evaluation:
         self.X, self.Y = dataset.X, frames(dataset)[1]
         warn_of_metrics(read_labels(self.Y))
         self.folds = make_folds(folds, self.X, self.Y, random_state=seed)
-        self.trials: list[_Trial] = []
+        self.trials: list[_Candidate] = []
 
     def __call__(self, params: dict[str, Any]) -> float:
         """Return the mean score of a candidate; NaN, with a warning, if a fit failed."""
@@ -139,16 +140,18 @@ class _Evaluation:
         except (ValueError, ArithmeticError, MemoryError) as error:
             warnings.warn(f"A fit with {params} failed: {error!r}", UserWarning, stacklevel=2)
             score = math.nan
-        self.trials.append(_Trial(params, score, time.perf_counter() - start))
+        self.trials.append(_Candidate(params, score, time.perf_counter() - start))
         return score
 
     def _score(self, params: dict[str, Any]) -> float:
         candidate = clone(self.model).set_params(**params)
         options = {"cv": self.folds, "scoring": scorer(self.metric), "error_score": "raise"}
         with ignore_label_warnings():  # a label may have one class in a fold
-            return float(cross_val_score(candidate, self.X, self.Y, **options).mean())
+            scores = cross_val_score(candidate, self.X, self.Y, **options)
+        defined = scores[~np.isnan(scores)]  # the metric may be undefined in a fold
+        return float(defined.mean()) if len(defined) else math.nan
 
-    def ranked(self) -> list[_Trial]:
+    def ranked(self) -> list[_Candidate]:
         """Return the trials from best to worst, failed ones last."""
         if all(math.isnan(trial.score) for trial in self.trials):
             raise ValueError(
@@ -157,13 +160,13 @@ class _Evaluation:
         return sorted(self.trials, key=lambda trial: math.inf if math.isnan(trial.score) else -trial.score)
 
 
-def _run(search: str, space: dict[str, Any], n_trials: int, seed: int, evaluation: _Evaluation) -> bool:
+def _search(search: str, space: dict[str, Any], n_trials: int, seed: int, evaluation: _CandidateScores) -> bool:
     """Evaluate all candidates with a progress bar; return whether the search was interrupted after a trial."""
     if search == "grid":
-        candidates: Any = ParameterGrid(space)
+        candidates = list(ParameterGrid(space))
     elif search == "random":
         distributions = {name: _distribution(values) for name, values in space.items()}
-        candidates = ParameterSampler(distributions, n_trials, random_state=seed)
+        candidates = list(ParameterSampler(distributions, n_trials, random_state=seed))
     with progress_bar(n_trials if search == "optuna" else len(candidates), "tuning") as advance:
 
         def evaluate(params: dict[str, Any]) -> float:
@@ -189,10 +192,11 @@ def _distribution(values: Any) -> Any:
     if isinstance(values, list):
         return values
     low, high, *log = values
+    if _is_integer(values) and log:
+        numbers = np.arange(low, high + 1)
+        return stats.rv_discrete(values=(numbers, 1 / numbers / (1 / numbers).sum()))
     if _is_integer(values):
-        numbers = range(low, high + 1)
-        weights = [1 / number if log else 1.0 for number in numbers]
-        return stats.rv_discrete(values=(numbers, [weight / sum(weights) for weight in weights]))
+        return stats.randint(low, high + 1)
     return stats.loguniform(low, high) if log else stats.uniform(low, high - low)
 
 

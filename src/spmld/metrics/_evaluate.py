@@ -123,7 +123,7 @@ def evaluate(
     >>> evaluation["subset_accuracy"]
     0.6666666666666666
     """
-    values = _read_values(scores, predictions, probabilities)
+    values = _values_by_need(scores, predictions, probabilities)
     if all(value is None for value in values.values()):
         raise ValueError("evaluate needs at least one of scores, predictions and probabilities, got none")
     labels = read_labels(Y_true, mask, name="Y_true")
@@ -138,7 +138,7 @@ def evaluate(
     )
 
 
-def _read_values(scores: Any, predictions: Any, probabilities: Any) -> dict[str, Any]:
+def _values_by_need(scores: Any, predictions: Any, probabilities: Any) -> dict[str, Any]:
     """Return the values by what a metric needs, None if there are none. Probabilities can be used as scores."""
     scores = probabilities if scores is None else scores
     return {"scores": scores, "predictions": predictions, "probabilities": probabilities}
@@ -235,7 +235,7 @@ class MetricSums:
         rows : slice or array of int, default=slice(None)
             Rows of the block that belong to the sample.
         """
-        values, ks = _read_values(scores, predictions, probabilities), _read_k(k)
+        values, ks = _values_by_need(scores, predictions, probabilities), _read_k(k)
         sums = {"entries": np.array([np.count_nonzero(labels.signs), labels.signs.size])}
         with _silence_undefined():
             for metric, options in _variants(ks):
@@ -273,7 +273,7 @@ class MetricSums:
         return _row(metric, name, value, used, total)
 
 
-_READERS: dict[str, Callable[..., Any]] = {
+_VALUE_READERS: dict[str, Callable[..., Any]] = {
     "scores": read_scores,
     "predictions": read_predictions,
     "probabilities": read_probabilities,
@@ -285,6 +285,6 @@ def _sum_block(metric: Metric, labels: Labels, values: Any, options: dict[str, A
     if metric.ranks_samples:
         return np.zeros(0)
     if metric.count is not None:
-        return np.asarray(metric.count(*_READERS[metric.needs](labels, values)))
+        return np.asarray(metric.count(*_VALUE_READERS[metric.needs](labels, values)))
     terms = metric.function(labels, values, average=None, **options)
     return np.array([np.nansum(terms), np.count_nonzero(~np.isnan(terms)), terms.size])

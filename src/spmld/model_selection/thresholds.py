@@ -17,7 +17,7 @@ _Floats = NDArray[np.float64]
 DecisionOption = Literal["f1", "micro_f1", "macro_f1", "sample_f1"] | float | int | dict[Any, float | str]
 """Type of the parameter `decision`, see `DecisionRule`."""
 
-MIN_SAMPLES = 100
+MIN_F1_SAMPLES = 100
 """Minimum number of samples from which F1 thresholds are estimated."""
 
 RULE_CONSTRAINTS: list[Any] = [
@@ -131,7 +131,7 @@ class DecisionRule(BaseEstimator):
         self._rule = "f1" if isinstance(self.decision, dict) else self.decision
         chosen = choose_thresholds(single, probabilities, observed)
         maximizes_f1 = isinstance(self._rule, str)
-        if maximizes_f1 and (n_labels == 1 or len(probabilities) < MIN_SAMPLES):
+        if maximizes_f1 and (n_labels == 1 or len(probabilities) < MIN_F1_SAMPLES):
             probabilities, maximizes_f1 = probabilities[:0], False
         weight = {"f1": 0.5, "sample_f1": 1.0}.get(str(self._rule), 0.0) if maximizes_f1 else 0.0
         self._sample_weight, self.offset_ = np.full(n_labels, weight), np.zeros(n_labels)
