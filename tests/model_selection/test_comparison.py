@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from scipy import stats
 from sklearn.base import clone
 from sklearn.linear_model import RidgeClassifier
@@ -79,7 +80,8 @@ def test_a_mask_hides_labels_as_nan_does(data):
 def test_parallel_folds_give_the_same_values(data):
     calls = []
     options = {"cv": 3, "random_state": 0}
-    parallel = compare(ESTIMATORS, *data, n_jobs=2, callback=lambda *call: calls.append(call), **options)
+    with parallel_config("threading", n_jobs=2):
+        parallel = compare(ESTIMATORS, *data, callback=lambda *call: calls.append(call), **options)
     assert parallel.values == compare(ESTIMATORS, *data, **options).values
     assert calls == [(name, fold, 3) for name in ESTIMATORS for fold in (1, 2, 3)]
 

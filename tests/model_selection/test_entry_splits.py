@@ -12,7 +12,7 @@ from .splits_cases import labels_and_folds, make_labels
 
 
 @given(labels_and_folds(), st.floats(0.05, 0.95))
-@settings(max_examples=100)
+@settings(max_examples=25)
 def test_hold_out_has_the_same_fraction_of_each_label_and_sign(case, fraction):
     Y, _, seed = case
     Y_train, held_out = hold_out_entries(Y, fraction, random_state=seed)

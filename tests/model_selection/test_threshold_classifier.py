@@ -257,9 +257,9 @@ def test_the_default_has_a_higher_f1_than_one_half_on_new_samples_and_does_not_p
 
 @parametrize_with_checks(
     [
-        ThresholdClassifier(inner, decision=decision, cv=3, random_state=0)
-        for inner in (LogisticRegression(), RidgeClassifier(), GLOCAL())
-        for decision in ("f1", 0.5)
+        ThresholdClassifier(LogisticRegression(), cv=3, random_state=0),
+        ThresholdClassifier(RidgeClassifier(), decision=0.5, cv=3, random_state=0),
+        ThresholdClassifier(GLOCAL(), cv=3, random_state=0),
     ]
 )
 # Labels that cannot be calibrated are named in a warning, and the checks have some.

@@ -183,31 +183,30 @@ class Scorer:
         if unknown:
             accepted = ", ".join(sorted(metric.options)) or "no options"
             raise ValueError(f"scorer({name!r}) got {', '.join(sorted(unknown))}, accepts {accepted}")
+        if "k" in metric.options:
+            check_scalar_integer("k", {"k": 1, **implied, **options}["k"], minimum=1)
         self.name = name
         self.options = options
-        self._call_options = {**implied, **options}
-        if "k" in self._call_options:
-            check_scalar_integer("k", self._call_options["k"], minimum=1)
-        self._metric = metric
 
     def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
         """Return the metric of the estimator on the observed labels, negated if lower is better."""
-        values = self._values(estimator, X)
+        metric, implied = get_metric(self.name)
+        values = self._values(metric.needs, estimator, X)
         # A fold of a one-dimensional Y may have only one of two classes; the estimator knows both.
         classes = getattr(estimator, "classes_", None)
         two = isinstance(classes, np.ndarray) and classes.shape == (2,)
         labels = read_labels(Y, classes=classes if two else None, name="Y_true")
-        value = self._metric.function(labels, values, **self._call_options)
-        return float(value if self._metric.greater_is_better else -value)
+        value = metric.function(labels, values, **{**implied, **self.options})
+        return float(value if metric.greater_is_better else -value)
 
-    def _values(self, estimator: Any, X: Any) -> Any:
-        if self._metric.needs == "predictions":
+    def _values(self, needs: Needs, estimator: Any, X: Any) -> Any:
+        if needs == "predictions":
             return estimator.predict(X)
-        if self._metric.needs == "scores" and hasattr(estimator, "decision_function"):
+        if needs == "scores" and hasattr(estimator, "decision_function"):
             return estimator.decision_function(X)
         if hasattr(estimator, "predict_proba"):
             return estimator.predict_proba(X)
-        needed = "predict_proba" if self._metric.needs == "probabilities" else "decision_function or predict_proba"
+        needed = "predict_proba" if needs == "probabilities" else "decision_function or predict_proba"
         raise ValueError(f"scorer({self.name!r}) needs an estimator with {needed}, got {type(estimator).__name__}")
 
     def __repr__(self) -> str:
