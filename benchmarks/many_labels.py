@@ -25,7 +25,6 @@ import scipy.sparse as sp
 from benchmarks.peers import METHODS
 from spmld._table import TextTable
 from spmld.datasets import read_dataset
-from spmld.metrics import propensities
 
 SIZES = {4000: (15_500, 5_000), 10_000: (15_000, 20_000)}
 """Numbers of samples and of features by number of labels."""
@@ -90,6 +89,12 @@ def tf_idf(counts):
     return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=(n, d))
 
 
+def inverse_propensities(Y, a=0.55, b=1.5):
+    """Return the weights of positives of each label by the model of Jain, Prabhu and Varma (KDD 2016)."""
+    C = (np.log(Y.shape[0]) - 1) * (b + 1) ** a
+    return 1 + C * (np.bincount(Y.indices, minlength=Y.shape[1]) + b) ** -a
+
+
 def precisions(Y, top, weights):
     """Return precision at 1, 3 and 5 and propensity-scored precision at 1, 3 and 5, in percent."""
     positives = np.split(Y.indices, Y.indptr[1:-1])
@@ -104,7 +109,7 @@ def compare(title, X, Y, interpreters, observed, seed=0):
     """Print the table of all methods. A fifth of the samples are test samples, with all of their labels."""
     n_test = X.shape[0] // 5
     train, test = slice(0, -n_test), slice(-n_test, None)
-    weights = 1 / propensities(Y[train])
+    weights = inverse_propensities(Y[train])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         Y_train = Y[train]

@@ -7,12 +7,13 @@ metrics are computed on the test labels.
 """
 
 import numpy as np
+from sklearn.model_selection import GridSearchCV
 
 from spmld import MaskedLogistic, SelfPacedClassifier
 from spmld.datasets import fetch_dataset
 from spmld.labels import corrupt_labels, hide_labels
-from spmld.metrics import label_ranking_average_precision, ranking_loss
-from spmld.model_selection import tune
+from spmld.metrics import label_ranking_average_precision, ranking_loss, scorer
+from spmld.model_selection import MultilabelStratifiedKFold
 from spmld.pacing import HardPacing, QuantileSchedule
 
 C = [0.3, 1.0, 3.0, 10.0]
@@ -48,7 +49,9 @@ def main():
 
 def fit(data, Y, seed):
     def select(model, name):
-        return tune(model, data.X_train, Y, {name: C}, random_state=seed).best_estimator
+        folds = MultilabelStratifiedKFold(5, random_state=seed)
+        search = GridSearchCV(model, {name: C}, cv=folds, scoring=scorer("ranking_loss"))
+        return search.fit(data.X_train, Y).best_estimator_
 
     base = MaskedLogistic(C=3.0, warm_start=True)
     return {

@@ -21,7 +21,7 @@ from spmld.core.losses import logistic
 from spmld.datasets import Dataset, describe, make_planted, make_songs
 from spmld.inspection import top_features
 from spmld.labels import hide_labels
-from spmld.model_selection import CalibratedClassifier, cross_fit, make_folds
+from spmld.model_selection import ThresholdClassifier, cross_fit, make_folds
 from spmld.noise import Curve, PooledCalibration
 from spmld.pacing import ColumnGroups, HardPacing, LinearPacing, LogarithmicPacing, PacingParameters
 from spmld.plotting import CorrelationDisplay, ObjectiveDisplay, PacingDisplay, ReliabilityDisplay
@@ -135,7 +135,7 @@ def evaluation():
     X, Y = data.X[:2000], hide_labels(data.Y[:2000], observed_fraction=0.3, random_state=0)
     plain = MaskedLogistic(C=100)
     figure, made = axes(2, sharey=True)
-    models = {"MaskedLogistic(C=100)": plain, "calibrated": CalibratedClassifier(plain, random_state=0)}
+    models = {"MaskedLogistic(C=100)": plain, "calibrated": ThresholdClassifier(plain, decision=0.5, random_state=0)}
     for axis, (name, model) in zip(made, models.items(), strict=True):
         ReliabilityDisplay.from_estimator(model.fit(X, Y), data.X[2000:], data.Y[2000:], ax=axis)
         axis.set(title=name)

@@ -28,20 +28,17 @@ PUBLIC = {
     ),
     "spmld.metrics": (
         "Metrics for partially observed labels",
-        "evaluate Evaluation MetricSums scorer Scorer METRICS Metric get_metric "
+        "evaluate Evaluation MetricSums scorer METRICS Metric get_metric "
         "ranking_loss coverage one_error sample_auc macro_auc micro_auc label_ranking_average_precision "
         "macro_average_precision micro_average_precision precision_at_k recall_at_k ndcg_at_k "
-        "propensity_scored_precision_at_k propensities "
         "hamming_loss subset_accuracy sample_f1 macro_f1 micro_f1 log_loss brier_score "
         "expected_calibration_error reliability_curve",
     ),
     "spmld.model_selection": (
-        "Splitting, calibration, decisions, search and comparison",
+        "Splitting, calibration, decisions and comparison",
         "MultilabelStratifiedKFold RepeatedMultilabelStratifiedKFold MultilabelStratifiedShuffleSplit "
-        "train_validation_test_split EntryKFold hold_out_entries "
-        "cross_validate cross_val_score cross_val_predict GridSearchCV RandomizedSearchCV "
-        "cross_fit CrossFitResult make_folds ThresholdClassifier CalibratedClassifier DecisionRule LabelPrecision "
-        "tune SearchResult SearchTrial compare Comparison",
+        "train_validation_test_split hold_out_entries "
+        "cross_val_predict cross_fit make_folds ThresholdClassifier DecisionRule compare Comparison",
     ),
     "spmld.noise": (
         "Noise model",

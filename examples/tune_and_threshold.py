@@ -12,20 +12,18 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import optuna
 from matplotlib import pyplot as plt
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from spmld import GLOCAL
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import brier_score, log_loss, macro_f1, micro_f1, scorer
-from spmld.model_selection import (
-    CalibratedClassifier,
-    MultilabelStratifiedKFold,
-    MultilabelStratifiedShuffleSplit,
-    ThresholdClassifier,
-    tune,
-)
+from spmld.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit, ThresholdClassifier
+
+CV = MultilabelStratifiedKFold(3, random_state=0)
+optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 def make_data():
@@ -43,20 +41,28 @@ def make_data():
 def search_a_grid(X, Y):
     """Use scikit-learn's search with a splitter and a scorer that accept NaN in Y."""
     grid = {"coupling": [0.1, 1.0], "feature_ridge": [0.5, 2.0, 8.0]}
-    cv = MultilabelStratifiedKFold(3, random_state=0)
-    return GridSearchCV(GLOCAL(random_state=0), grid, cv=cv, scoring=scorer("ranking_loss")).fit(X, Y)
+    return GridSearchCV(GLOCAL(random_state=0), grid, cv=CV, scoring=scorer("ranking_loss")).fit(X, Y)
 
 
 def search_with_optuna(X, Y, file):
-    """Use Optuna's search, stored in an SQLite file; the second call resumes the first."""
-    space = {"coupling": (0.03, 3.0, "log"), "feature_ridge": (0.01, 10.0, "log"), "n_components": (3, 15)}
-    options = {"scoring": "ranking_loss", "method": "optuna", "cv": 3, "storage": file, "random_state": 0}
-    first = tune(GLOCAL(random_state=0), X, Y, space, n_trials=5, refit=False, **options)
-    second = tune(GLOCAL(random_state=0), X, Y, space, n_trials=15, **options)
-    print(
-        f"Optuna stopped after {len(first.trials)} trials, and was resumed to a total of {len(second.trials)} trials."
-    )
-    return second
+    """Use Optuna's search, stored in an SQLite file; the second study resumes the first."""
+
+    def objective(trial):
+        params = {
+            "coupling": trial.suggest_float("coupling", 0.03, 3.0, log=True),
+            "feature_ridge": trial.suggest_float("feature_ridge", 0.01, 10.0, log=True),
+            "n_components": trial.suggest_int("n_components", 3, 15),
+        }
+        return cross_val_score(GLOCAL(**params, random_state=0), X, Y, cv=CV, scoring=scorer("ranking_loss")).mean()
+
+    for seed, n_trials in enumerate((5, 10)):
+        sampler, storage = optuna.samplers.TPESampler(seed=seed), f"sqlite:///{file}"
+        study = optuna.create_study(
+            storage=storage, sampler=sampler, study_name="GLOCAL", direction="maximize", load_if_exists=True
+        )
+        study.optimize(objective, n_trials=n_trials)
+        print(f"The study has {len(study.trials)} trials.")
+    return study
 
 
 def report(name, loss, params):
@@ -72,10 +78,9 @@ def print_metrics(name, predicted, probabilities, Y):
     return values
 
 
-def draw(grid, result, table):
+def draw(grid, losses, table):
     """Draw the losses of all trials, and the F1 of the three models."""
     _, (search, f1) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
-    losses = [-trial.score for trial in result.trials]
     search.axhline(-grid.best_score_, color="#9A9A9A", ls="--", label="best setting of the grid")
     search.plot(range(1, len(losses) + 1), losses, "o", color="#0072B2", label="trial of Optuna")
     search.step(range(1, len(losses) + 1), np.minimum.accumulate(losses), where="post", color="#0072B2", label="best")
@@ -100,19 +105,20 @@ def main():
     grid = search_a_grid(X, Y)
     report("GridSearchCV:", -grid.best_score_, grid.best_params_)
     with tempfile.TemporaryDirectory() as folder:
-        result = search_with_optuna(X, Y, Path(folder) / "study.db")
-    report("Optuna:", -result.best_score, result.best_params)
+        study = search_with_optuna(X, Y, Path(folder) / "study.db")
+        losses, loss, params = [-trial.value for trial in study.trials], -study.best_value, study.best_params
+    report("Optuna:", loss, params)
 
     # Calibration and decisions are fitted on out-of-fold scores of the better of the two models.
-    best = result.best_estimator if result.best_score > grid.best_score_ else grid.best_estimator_
-    calibrated = CalibratedClassifier(best, random_state=0).fit(X, Y)
+    best = GLOCAL(**(params if loss < -grid.best_score_ else grid.best_params_), random_state=0).fit(X, Y)
+    calibrated = ThresholdClassifier(best, decision=0.5, random_state=0).fit(X, Y)
     decided = ThresholdClassifier(best, decision="f1", random_state=0).fit(X, Y)
 
     print(f"\n{'metrics on test samples':<34}{'macro F1':>10}{'micro F1':>10}{'log loss':>10}{'Brier':>10}")
     models = {"GLOCAL, scores above 0": best, "calibrated": calibrated, "calibrated, decisions by F1": decided}
     draw(
         grid,
-        result,
+        losses,
         {
             name: print_metrics(name, model.predict(X_test), model.predict_proba(X_test), Y_test)
             for name, model in models.items()

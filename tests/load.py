@@ -16,13 +16,14 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from sklearn.model_selection import GridSearchCV
 
 import spmld
 from spmld.audit import find_label_issues
 from spmld.cli import main as command
 from spmld.datasets import Dataset, make_planted, read_dataset, write_dataset
 from spmld.metrics import evaluate
-from spmld.model_selection import compare, tune
+from spmld.model_selection import MultilabelStratifiedKFold, compare
 from tests.estimators.cases import ESTIMATORS, make
 from tests.review.cases import send, serve
 
@@ -65,7 +66,8 @@ def cycle(number, folder):
         write_dataset(data, folder / f"data.{extension}")
         read_dataset(folder / f"data.{extension}")
     find_label_issues(None, data.X, data.Y, random_state=number).table(top=10)
-    tune(spmld.MaskedRidge(), data.X, data.Y, {"alpha": [0.1, 1.0]}, cv=2)
+    folds = MultilabelStratifiedKFold(2, random_state=number)
+    GridSearchCV(spmld.MaskedRidge(), {"alpha": [0.1, 1.0]}, cv=folds).fit(data.X, data.Y)
     compare({"prior": spmld.LabelPrior(), "ridge": spmld.MaskedRidge()}, data.X, data.Y, cv=2, random_state=number)
     evaluate(data.Y, model.decision_function(data.X), model.predict(data.X), model.predict_proba(data.X))
     arguments = ("--method", "MaskedLogistic", "--force")

@@ -24,7 +24,7 @@ def check_tuning(printed):
     calibrated, decided = others
     assert decided > plain + 0.1
     assert calibrated > plain
-    assert "resumed to a total of 15 trials" in printed
+    assert "The study has 15 trials." in printed
 
 
 def check_self_paced_classifiers(printed):

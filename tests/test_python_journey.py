@@ -14,11 +14,12 @@ import pandas as pd
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import spmld
-from spmld.model_selection import GridSearchCV, cross_val_predict, cross_val_score
-from spmld.metrics import macro_auc
+from spmld.model_selection import MultilabelStratifiedKFold, cross_val_predict
+from spmld.metrics import macro_auc, scorer
 from spmld.reports import model_report
 
 songs = pd.read_csv("songs.csv", index_col="song")
@@ -33,9 +34,11 @@ columns = ColumnTransformer(
 )
 model = spmld.SelfPacedEnsemble(n_landmarks=40, random_state=0).set_output(predict="pandas")
 pipeline = make_pipeline(columns, model)
-auc = cross_val_score(pipeline, songs, tags, cv=3, scoring="macro_auc")
+folds = MultilabelStratifiedKFold(3, random_state=0)
+auc = cross_val_score(pipeline, songs, tags, cv=folds, scoring=scorer("macro_auc"))
 P = cross_val_predict(pipeline, songs, tags, cv=3, method="predict_proba")
-search = GridSearchCV(pipeline, {"selfpacedensemble__decision": ["micro_f1", "f1"]}, cv=2, scoring="micro_f1")
+grid = {"selfpacedensemble__decision": ["micro_f1", "f1"]}
+search = GridSearchCV(pipeline, grid, cv=folds, scoring=scorer("micro_f1"))
 search.fit(songs, tags)
 pipeline.fit(songs, tags)
 explanation = spmld.explain(pipeline, songs[:1], "calm")

@@ -8,13 +8,16 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from sklearn.model_selection import cross_val_score
 
 import spmld
 from spmld.cli import main, progress
 from spmld.datasets import read_dataset
-from spmld.metrics import ranking_loss
-from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier, cross_val_score
+from spmld.metrics import ranking_loss, scorer
+from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier
 from tests.cli.songs import write_songs
+
+tune_command = import_module("spmld.cli.tune")
 
 
 @pytest.fixture
@@ -99,7 +102,8 @@ def test_tune_uses_decisions_for_metrics_of_predictions(cli, metric):
     data, model = read_dataset("train.csv"), spmld.MaskedLogistic(C=0.01)
     decided = ThresholdClassifier(model, cv=3, random_state=0)
     searched = decided if metric == "micro_f1" else model
-    scores = cross_val_score(searched, data.X, data.Y, cv=MultilabelStratifiedKFold(2, random_state=0), scoring=metric)
+    folds = MultilabelStratifiedKFold(2, random_state=0)
+    scores = cross_val_score(searched, data.X, data.Y, cv=folds, scoring=scorer(metric))
     assert (trial["C"], trial[metric]) == (0.01, pytest.approx(abs(scores.mean())))
 
 
@@ -110,11 +114,38 @@ def test_tune_has_default_search_spaces(cli):
     assert 0 < float(lines[1][0]) <= float(lines[2][0]) < 1  # lower is better
 
 
+def test_tune_searches_with_optuna_and_continues_after_a_failed_fit(cli):
+    pytest.importorskip("optuna")
+    space = ("--range", "n_neighbors=2:200:log", "--choices", "smoothing=0.5,1")
+    args = ("--method", "MLkNN", *space, "--search", "optuna", "--trials", "8", "--folds", "2", "--json")
+    status, out, err = cli("tune", "train.csv", *args)
+    trials = json.loads(out)["trials"]
+    losses = [row["ranking_loss"] for row in trials if row["ranking_loss"] is not None]
+    assert (status, len(trials), losses) == (0, 8, sorted(losses))
+    assert all(2 <= row["n_neighbors"] <= 200 and row["smoothing"] in (0.5, 1) for row in trials)
+    assert json.loads(cli("tune", "train.csv", *args)[1])["best"] == json.loads(out)["best"]
+    failing = ("--method", "MaskedLogistic", "--choices", "C=-1,1", "--folds", "2", "--json")
+    status, out, err = cli("tune", "train.csv", *failing)
+    assert (status, [row["C"] for row in json.loads(out)["trials"]]) == (0, [1, -1])
+    assert "A fit with {'C': -1} failed" in err
+    assert "none of the 1 trials has a score" in cli("tune", "train.csv", "--choices", "C=-1", *failing[:2])[2]
+
+
+@pytest.mark.parametrize("log", [(), ("log",)])
+def test_ranges_of_integers_include_both_ends(log):
+    drawn = tune_command._distribution((2, 3, *log)).rvs(size=200, random_state=0)
+    assert {*drawn} == {2, 3}
+    wide = tune_command._distribution((1, 1000, *log)).rvs(size=4000, random_state=0)
+    assert np.median(wide) == pytest.approx(23 if log else 500, rel=0.2)  # the sum of 1/k up to 23 is half of all
+    low, high = tune_command._distribution((0.1, 10.0, *log)).support()
+    assert (low, high) == pytest.approx((0.1, 10.0))
+
+
 def test_interrupted_tune_prints_finished_trials_and_writes_no_model(cli, monkeypatch):
     def stop(text):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("spmld.cli.tune"), "progress_bar", lambda *_: nullcontext(stop))
+    monkeypatch.setattr(tune_command, "progress_bar", lambda *_: nullcontext(stop))
     args = ("--method", "MaskedRidge", "--trials", "5", "--folds", "2", "-o", "m.skops", "--json")
     status, out, err = cli("tune", "train.csv", *args)
     output = json.loads(out)

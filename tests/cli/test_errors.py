@@ -116,10 +116,8 @@ from tests.cli.songs import FEATURES, LABELS, TEST, run, songs, write_songs
             ["tune", "train.csv", "--range", "tol=0:1", "--param", "tol=1"],
             "--param tol is fixed and cannot be searched as well",
         ),
-        (
-            ["tune", "train.csv", "--method", "SPMLD", "--range", "tol=1:0"],
-            "must be a list of choices, a range (low, high)",
-        ),
+        (["tune", "train.csv", "--range", "tol=1:0"], "--range must have LOW < HIGH, and 0 < LOW with log"),
+        (["tune", "train.csv", "--range", "tol=0:1:log"], "--range must have LOW < HIGH, and 0 < LOW with log"),
         (
             ["tune", "train.csv", "--method", "PerLabelClassifier"],
             "PerLabelClassifier has no default search space; pass --choices or --range",

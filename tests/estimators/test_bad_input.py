@@ -269,7 +269,7 @@ def test_entry_weights_of_another_shape_raise(shape):
 def test_masked_features_raise_everywhere_and_an_empty_mask_changes_nothing():
     from spmld.audit import find_label_issues
     from spmld.datasets import Dataset
-    from spmld.model_selection import ThresholdClassifier, cross_validate
+    from spmld.model_selection import ThresholdClassifier, cross_val_predict
 
     masked, unmasked = np.ma.masked_greater(X, 2), np.ma.array(X)
     model = LabelPrior().fit(unmasked, Y)
@@ -277,7 +277,7 @@ def test_masked_features_raise_everywhere_and_an_empty_mask_changes_nothing():
         lambda: model.predict(masked),
         lambda: Dataset(masked, Y),
         lambda: find_label_issues(None, masked, Y),
-        lambda: cross_validate(LabelPrior(), masked, Y),
+        lambda: cross_val_predict(LabelPrior(), masked, Y),
         lambda: ThresholdClassifier(LabelPrior()).fit(masked, Y),
     ):
         with pytest.raises(ValueError, match="X is a masked array with"):

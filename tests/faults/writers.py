@@ -14,7 +14,6 @@ from pathlib import Path
 import spmld
 from spmld.cli import main
 from spmld.datasets import Dataset, make_planted, write_dataset
-from spmld.model_selection import tune
 from spmld.persistence import Checkpoint
 from spmld.review import Decision, DecisionStore
 from tests.faults.disks import limited_files, respect_permissions
@@ -70,27 +69,12 @@ def _decisions(folder):
     return [key for key in keys if " of 0 " in key]
 
 
-def _search(folder, seed):
-    data = _data(seed, n=60)
-    space = {"alpha": (0.1, 10.0, "log")}
-    options = {"method": "optuna", "n_trials": 1 + 30 * seed, "cv": 2, "refit": False, "random_state": 0}
-    tune(spmld.MaskedRidge(), data.X, data.Y, space, storage=folder / "study.db", **options)
-
-
-def _study(folder):
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    return optuna.load_study(study_name="spmld", storage=f"sqlite:///{folder / 'study.db'}").trials[0].params
-
-
 WRITERS = {
     **{f"data.{extension}": _dataset(extension) for extension in ("arff", "csv", "npz", "parquet", "svm")},
     "model.skops": (_save, lambda folder: (folder / "model.skops").read_bytes()),
     "predicted.csv": (_predict, lambda folder: (folder / "predicted.csv").read_bytes()),
     "checkpoint": (_checkpoint, lambda folder: sorted((folder / "checkpoint").glob("fit-*.skops"))),
     "review.sqlite": (_decide, _decisions),
-    "study.db": (_search, _study),
 }
 
 

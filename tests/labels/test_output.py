@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import spmld
 from spmld import MaskedLogistic, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.metrics import scorer
-from spmld.model_selection import CalibratedClassifier, ThresholdClassifier, cross_val_predict, cross_val_score
+from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier, cross_val_predict
 
 METHODS = ("predict", "predict_proba", "decision_function")
 
@@ -32,7 +33,6 @@ def frames():
         SelfPacedEnsemble(random_state=0, views=["ridge"]),
         SelfPacedClassifier(MaskedLogistic()),
         ThresholdClassifier(MaskedLogistic(), cv=2, random_state=0),
-        CalibratedClassifier(MaskedLogistic(), cv=2, random_state=0),
     ],
 )
 def test_data_frames_have_the_values_of_the_arrays(estimator, frames):
@@ -93,10 +93,9 @@ def test_metrics_and_wrappers_accept_data_frames(frames):
     X, Y = frames
     frame, array = MaskedLogistic().set_output(predict="pandas"), MaskedLogistic()
     for name in ("ranking_loss", "micro_f1", "log_loss"):
-        np.testing.assert_allclose(
-            cross_val_score(frame, X, Y, cv=2, scoring=scorer(name)), cross_val_score(array, X, Y, cv=2, scoring=name)
-        )
-    for wrapper in (SelfPacedClassifier, partial(CalibratedClassifier, random_state=0)):
+        options = {"cv": MultilabelStratifiedKFold(2, random_state=0), "scoring": scorer(name)}
+        np.testing.assert_allclose(cross_val_score(frame, X, Y, **options), cross_val_score(array, X, Y, **options))
+    for wrapper in (SelfPacedClassifier, partial(ThresholdClassifier, random_state=0)):
         np.testing.assert_allclose(wrapper(frame).fit(X, Y).predict_proba(X), wrapper(array).fit(X, Y).predict_proba(X))
 
 

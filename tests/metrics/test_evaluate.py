@@ -1,7 +1,6 @@
 """`evaluate` computes all metrics and counts the samples, labels or entries used."""
 
 import numpy as np
-import pytest
 
 from spmld import metrics
 from spmld.metrics import evaluate
@@ -13,16 +12,14 @@ P = S > 0.5
 
 
 def test_each_value_is_that_of_the_function():
-    propensities = [0.5, 0.3, 0.9, 0.2]
-    result = evaluate(Y, S - 1, P, S, k=(1, 2), propensities=propensities)
+    result = evaluate(Y, S - 1, P, S, k=(1, 2))
     expected = {}
     for name, metric in metrics.METRICS.items():
         values = {"scores": S - 1, "predictions": P, "probabilities": S}[metric.needs]
-        options = {"propensities": propensities} if "propensities" in metric.options else {}
         if "k" in metric.options:
-            expected |= {f"{name[:-1]}{k}": metric.function(Y, values, k=k, **options) for k in (1, 2)}
+            expected |= {f"{name[:-1]}{k}": metric.function(Y, values, k=k) for k in (1, 2)}
         else:
-            expected[name] = metric.function(Y, values, **options)
+            expected[name] = metric.function(Y, values)
     assert result.to_dict() == expected
     assert dict(result) == expected
     assert result["ndcg_at_2"] == expected["ndcg_at_2"]
@@ -58,7 +55,6 @@ def test_only_metrics_whose_input_is_given_are_computed():
     assert from_probabilities["ranking_loss"] == metrics.ranking_loss(Y, S)
     assert "log_loss" in from_probabilities
     assert "macro_f1" not in from_probabilities
-    assert not any(name.startswith("propensity") for name in from_probabilities)
 
 
 def test_a_mask_is_the_same_as_nan():
@@ -84,15 +80,3 @@ def test_the_frame():
     frame = result.to_frame()
     assert frame["value"].to_dict() == result.to_dict()
     assert frame.loc["ranking_loss", ["better", "over", "used", "left out"]].tolist() == ["lower", "samples", 2, 3]
-
-
-def test_an_evaluation_is_a_mapping():
-    evaluation = evaluate([[1, 0], [0, 1]], predictions=[[1, 0], [1, 1]])
-    assert len(evaluation) == len(evaluation.rows) == len(list(evaluation)) > 1
-    assert dict(evaluation) == evaluation.to_dict()
-
-
-def test_results_cannot_be_changed():
-    result = evaluate(Y, S)
-    with pytest.raises(AttributeError):
-        result.rows = ()

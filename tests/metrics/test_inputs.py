@@ -100,23 +100,13 @@ def test_probabilities_as_a_list_of_labels():
         (lambda: metrics.precision_at_k(Y, S, k=0), "k must be an integer of at least 1, got 0"),
         (lambda: metrics.recall_at_k(Y, S, k=1.5), "k must be an integer of at least 1, got 1.5"),
         (lambda: metrics.ranking_loss(Y, S, average="macro"), "average must be \"mean\" or None, got 'macro'"),
-        (lambda: metrics.hamming_loss(Y, P, over="rows"), "over must be .* got 'rows'"),
         (lambda: metrics.ranking_loss(S, S), "Y_true has values other than labels"),
         (lambda: metrics.ranking_loss(Y, S, mask=[[True, False]]), "mask must have the shape"),
-        (
-            lambda: metrics.propensity_scored_precision_at_k(Y, S, propensities=[0.5]),
-            r"propensities must have shape \(3,\), one per label, got \(1,\)",
-        ),
-        (
-            lambda: metrics.propensity_scored_precision_at_k(Y, S, propensities=[0.5, 0.0, 1.0]),
-            r"propensities must be in \(0, 1\], got values from 0 to 1",
-        ),
         (lambda: metrics.evaluate(Y), "at least one of scores, predictions and probabilities"),
         (lambda: metrics.scorer("accuracy"), "metric must be one of ranking_loss, .* got 'accuracy'"),
         (lambda: metrics.scorer("precision_at_0"), "k must be an integer of at least 1, got 0"),
         (lambda: metrics.scorer("macro_f1", k=3), "scorer.'macro_f1'. got k, accepts no options"),
         (lambda: metrics.scorer("ndcg_at_k", mask=1), "scorer.'ndcg_at_k'. got mask, accepts k"),
-        (lambda: metrics.scorer("propensity_scored_precision_at_3"), "requires propensities="),
     ],
 )
 def test_invalid_input_raises(call, message):
@@ -146,12 +136,3 @@ def test_the_warning_of_an_undefined_metric_points_to_the_call():
     with pytest.warns(UndefinedMetricWarning) as caught:
         metrics.ranking_loss([[1, 1]], [[0.5, 0.1]])
     assert caught[0].filename == __file__
-
-
-def test_propensities_of_one_give_the_precision():
-    Y, scores = np.array([[1, 0, 1], [0, 1, 0]]), np.array([[0.9, 0.8, 0.1], [0.3, 0.2, 0.1]])
-    weighted = metrics.propensity_scored_precision_at_k(Y, scores, k=2, propensities=np.ones(3))
-    assert weighted == pytest.approx((1 + 1) / (2 + 1))  # relative to the best order
-    for bad in ([0.0, 1.0, 1.0], [1.0, 1.0, 1.1]):
-        with pytest.raises(ValueError, match=r"propensities must be in \(0, 1\]"):
-            metrics.propensity_scored_precision_at_k(Y, scores, k=2, propensities=bad)

@@ -62,12 +62,11 @@ def test_cross_validate_with_every_metric(name, data):
     """The score of a fold is the metric of its test samples, negated if lower is better."""
     X, Y = data
     metric = metrics.METRICS[name]
-    options = {"propensities": metrics.propensities(Y)} if "propensities" in metric.options else {}
-    scores = cross_validate(Ridge(), X, Y, cv=CV, scoring=scorer(name, **options), error_score="raise")["test_score"]
+    scores = cross_validate(Ridge(), X, Y, cv=CV, scoring=scorer(name), error_score="raise")["test_score"]
     expected = []
     for train, test in CV.split(X):
         fitted = Ridge().fit(X[train], Y[train])
-        value = metric.function(Y[test], getattr(fitted, METHODS[metric.needs])(X[test]), **options)
+        value = metric.function(Y[test], getattr(fitted, METHODS[metric.needs])(X[test]))
         expected.append(value if metric.greater_is_better else -value)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
 
@@ -117,8 +116,8 @@ def test_a_number_in_the_name_is_k(data):
 def test_options_reach_the_metric(data):
     X, Y = data
     model = Ridge().fit(X, Y)
-    expected = -metrics.coverage(Y, model.decision_function(X), normalize=True)
-    assert scorer("coverage", normalize=True)(model, X, Y) == expected
+    expected = -metrics.expected_calibration_error(Y, model.predict_proba(X), n_bins=3)
+    assert scorer("expected_calibration_error", n_bins=3)(model, X, Y) == expected
 
 
 def test_probabilities_are_used_without_a_decision_function():
@@ -134,8 +133,8 @@ def test_an_estimator_without_the_needed_method_raises():
 def test_scorers_can_be_pickled_cloned_and_printed(data):
     X, Y = data
     model = Ridge().fit(X, Y)
-    original = scorer("coverage", normalize=True)
-    assert repr(original) == "scorer('coverage', normalize=True)"
+    original = scorer("recall_at_k", k=2)
+    assert repr(original) == "scorer('recall_at_k', k=2)"
     assert repr(scorer("ndcg_at_3")) == "scorer('ndcg_at_3')"
     for copy in (pickle.loads(pickle.dumps(original)), clone(original, safe=False)):
         assert copy(model, X, Y) == original(model, X, Y)

@@ -10,10 +10,7 @@ from spmld import MaskedLogistic, metrics
 from spmld.metrics import METRICS, evaluate, scorer
 
 WEIGHTED = [name for name, metric in METRICS.items() if metric.weighted]
-CASES = [(name, {}) for name in WEIGHTED] + [
-    (name, {"over": over}) for name in ("hamming_loss", "log_loss", "brier_score") for over in ("labels", "samples")
-]
-every_weighted = pytest.mark.parametrize(("name", "options"), CASES, ids=[f"{n}-{o}" for n, o in CASES])
+every_weighted = pytest.mark.parametrize("name", WEIGHTED)
 
 
 def case(name, seed, n=60, l=5):
@@ -30,40 +27,32 @@ def test_metrics_over_labels_and_entries_accept_weights():
 
 
 @every_weighted
-def test_equal_weights_change_nothing(name, options):
+def test_equal_weights_change_nothing(name):
     Y, values = case(name, 0)
     function = METRICS[name].function
-    expected = pytest.approx(function(Y, values, **options), abs=1e-12)
+    expected = pytest.approx(function(Y, values), abs=1e-12)
     for weights in (np.ones(Y.shape), np.full(len(Y), 0.3), np.ones(Y.shape, dtype=bool)):
-        assert function(Y, values, entry_weight=weights, **options) == expected
+        assert function(Y, values, entry_weight=weights) == expected
 
 
 @every_weighted
-def test_entries_of_weight_0_are_missing(name, options):
+def test_entries_of_weight_0_are_missing(name):
     Y, values = case(name, 1)
     function = METRICS[name].function
     weights = np.random.default_rng(0).integers(0, 2, size=Y.shape)
-    expected = function(np.where(weights, Y, np.nan), values, **options)
-    assert function(Y, values, entry_weight=weights, **options) == pytest.approx(expected, abs=1e-12)
+    expected = function(np.where(weights, Y, np.nan), values)
+    assert function(Y, values, entry_weight=weights) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(("name", "options"), [case for case in CASES if case[1].get("over") != "samples"])
-def test_integer_weights_are_repetitions(name, options):
+@every_weighted
+def test_integer_weights_are_repetitions(name):
     Y, values = case(name, 2)
     function = METRICS[name].function
     weights = np.random.default_rng(0).integers(0, 4, size=Y.shape)
     repeated = np.vstack([np.where(weights > i, Y, np.nan) for i in range(3)])
-    weighted = function(Y, values, entry_weight=weights, **options)
-    assert weighted == pytest.approx(function(repeated, np.vstack([values] * 3), **options), abs=1e-12)
-    assert weighted != pytest.approx(function(Y, values, **options), abs=1e-6)
-
-
-def test_averages_over_samples_are_means_of_weighted_means():
-    Y, P = case("brier_score", 3)
-    W = np.random.default_rng(0).random(Y.shape)
-    losses, W = np.where(np.isnan(Y), 0, (P - Y) ** 2), np.where(np.isnan(Y), 0, W)
-    expected = np.mean((W * losses).sum(axis=1) / W.sum(axis=1))
-    assert metrics.brier_score(Y, P, entry_weight=W, over="samples") == pytest.approx(expected)
+    weighted = function(Y, values, entry_weight=weights)
+    assert weighted == pytest.approx(function(repeated, np.vstack([values] * 3)), abs=1e-12)
+    assert weighted != pytest.approx(function(Y, values), abs=1e-6)
 
 
 @pytest.mark.parametrize("ties", [True, False])
@@ -123,7 +112,8 @@ def test_inverse_propensities_correct_the_bias_of_missing_labels(kind):
 def test_averages_over_labels_are_unbiased_if_labels_are_observed_at_different_rates():
     rng, Y, P = logistic_data()
     mask = rng.random(Y.shape) < np.linspace(0.15, 0.9, Y.shape[1])
-    assert metrics.log_loss(Y, P, mask, over="labels") == pytest.approx(metrics.log_loss(Y, P), abs=0.005)
+    by_label = np.nanmean(metrics.log_loss(Y, P, mask, average=None), axis=0)
+    assert by_label.mean() == pytest.approx(metrics.log_loss(Y, P), abs=0.005)
     assert metrics.log_loss(Y, P, mask) < metrics.log_loss(Y, P) - 0.01
 
 
@@ -185,5 +175,5 @@ def test_metrics_over_samples_do_not_accept_weights(name):
 
 def test_scorers_do_not_accept_weights():
     """Cross-validation would not split them."""
-    with pytest.raises(ValueError, match=r"scorer\('hamming_loss'\) got entry_weight, accepts over"):
+    with pytest.raises(ValueError, match=r"scorer\('hamming_loss'\) got entry_weight, accepts no options"):
         scorer("hamming_loss", entry_weight=np.ones((3, 2)))

@@ -1,14 +1,20 @@
-"""cross_fit agrees with a loop over folds, and make_folds validates folds."""
+"""cross_fit and cross_val_predict agree with a loop over folds, and make_folds validates folds."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from joblib import parallel_config
+from sklearn import model_selection
 from sklearn.linear_model import LogisticRegression
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from spmld import MaskedLogistic, MaskedRidge
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
-from spmld.model_selection import RepeatedMultilabelStratifiedKFold, cross_fit, make_folds
+from spmld.model_selection import RepeatedMultilabelStratifiedKFold, cross_fit, cross_val_predict, make_folds
 
 DATA = make_planted(n_samples=90, n_features=6, n_labels=4, random_state=0)
 X, Y = DATA.X, hide_labels(DATA.Y, observed_fraction=0.7, random_state=0)
@@ -16,9 +22,10 @@ FOLDS = make_folds(3, X, Y, random_state=0)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_scores_are_those_of_a_loop_over_folds(container, n_jobs):
-    result = cross_fit(MaskedRidge(), container(X), Y, FOLDS, n_jobs=n_jobs)
+    with parallel_config("threading"):
+        result = cross_fit(MaskedRidge(), container(X), Y, FOLDS, n_jobs=n_jobs)
     for (train, test), fitted, scores in zip(FOLDS, result.estimators, result.fold_scores, strict=True):
         expected = MaskedRidge().fit(container(X[train]), Y[train])
         np.testing.assert_allclose(fitted.coef_, expected.coef_)
@@ -77,3 +84,27 @@ def test_folds_must_test_each_sample():
     assert len(make_folds(twice, X, Y, repeated=True)) == 4
     with pytest.raises(ValueError, match=r"cv must be an integer of at least 2.*got 1"):
         make_folds(1, X, Y)
+
+
+def test_out_of_fold_predictions_are_those_of_cross_fit():
+    weight = np.random.default_rng(0).random(Y.shape)
+    options = {"cv": FOLDS, "method": "decision_function"}
+    expected = cross_fit(MaskedLogistic(), X, Y, FOLDS, entry_weight=weight).scores
+    pipeline = make_pipeline(StandardScaler(with_mean=False, with_std=False), MaskedLogistic())
+    for name, model in (("entry_weight", MaskedLogistic()), ("maskedlogistic__entry_weight", pipeline)):
+        np.testing.assert_allclose(cross_val_predict(model, X, Y, params={name: weight}, **options), expected)
+    P = cross_val_predict(MaskedLogistic(), X, Y, params={"entry_weight": weight}, cv=FOLDS, method="predict_proba")
+    np.testing.assert_allclose(P, 1 / (1 + np.exp(-expected)))
+    plain = cross_val_predict(MaskedLogistic(), X, Y, cv=3)
+    for X_, Y_ in ((pd.DataFrame(X).add_prefix("x"), pd.DataFrame(Y)), (X.tolist(), Y.tolist())):
+        np.testing.assert_array_equal(cross_val_predict(MaskedLogistic(), X_, Y_, cv=3), plain)
+
+
+def test_out_of_fold_predictions_of_complete_labels_are_those_of_scikit_learn():
+    estimator, options = MultiOutputClassifier(LogisticRegression()), {"cv": FOLDS, "method": "predict_proba"}
+    columns = model_selection.cross_val_predict(estimator, X, DATA.Y, **options)
+    P = cross_val_predict(estimator, X, DATA.Y, **options)
+    np.testing.assert_allclose(P, np.column_stack([column[:, 1] for column in columns]))
+    groups = np.arange(len(X)) // 4
+    for train, test in make_folds(3, X, Y, random_state=0, groups=groups):
+        assert not {*groups[train]} & {*groups[test]}

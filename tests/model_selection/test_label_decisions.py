@@ -148,12 +148,13 @@ def test_decisions_of_labels_survive_model_files(ensemble, tmp_path):
     assert_array_equal(loaded.predict(DATA.X), ensemble.predict(DATA.X))
 
 
-@pytest.mark.parametrize("decision", [DECISION, {**DECISION, "calm": 0.4}])
-def test_decisions_of_labels_are_exported(decision, tmp_path):
+def test_decisions_of_labels_are_exported(ensemble, tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime")
-    base = spmld.MaskedLogistic()
-    for model in (SelfPacedEnsemble(decision=decision, random_state=0), ThresholdClassifier(base, decision=decision)):
-        model.fit(DATA.X, Y)
+    wrapped = [
+        ThresholdClassifier(spmld.MaskedLogistic(), decision=decision, random_state=0).fit(DATA.X, Y)
+        for decision in (DECISION, {**DECISION, "calm": 0.4})
+    ]
+    for model in (ensemble, *wrapped):
         spmld.export_onnx(model, tmp_path / "model.onnx")
         session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
         samples = DATA.X.astype(np.float32)

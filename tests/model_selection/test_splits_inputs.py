@@ -5,14 +5,13 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from spmld.model_selection import (
-    EntryKFold,
     MultilabelStratifiedKFold,
     MultilabelStratifiedShuffleSplit,
     RepeatedMultilabelStratifiedKFold,
     hold_out_entries,
     train_validation_test_split,
 )
-from spmld.model_selection._split_sizes import (
+from spmld.model_selection._allocation import (
     proportional_sizes,
     train_test_sizes,
     train_validation_test_sizes,
@@ -32,10 +31,6 @@ def test_missing_entries_are_ignored():
             train_validation_test_split(np.arange(120), poisoned, mask=mask, random_state=0)[:3],
         ),
         (hold_out_entries(Y, random_state=0), hold_out_entries(poisoned, mask=mask, random_state=0)),
-        (
-            [a for pair in EntryKFold(3, random_state=0).split(Y) for a in pair],
-            [a for pair in EntryKFold(3, random_state=0).split(poisoned, mask) for a in pair],
-        ),
     ]:
         for a, b in zip(clean, dirty, strict=True):
             assert_array_equal(a, b)
@@ -79,7 +74,6 @@ Y10 = make_labels(10, 2, low=0.3)
         (lambda: train_validation_test_split(Y10, Y10, sizes=(0.5, 0.5, 0)), "sizes must be three floats"),
         (lambda: train_validation_test_split(Y10, Y10, sizes=(0.98, 0.01, 0.01)), "select at least one sample"),
         (lambda: train_validation_test_split(Y10, Y10, groups=[1, 2]), "groups must have one entry for each of the 10"),
-        (lambda: EntryKFold(0), "n_splits must be an integer of at least 2, got 0"),
         (lambda: hold_out_entries(Y10, 1.0), r"test_size must be a float in \(0, 1\), got 1.0"),
     ],
 )

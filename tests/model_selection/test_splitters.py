@@ -23,7 +23,7 @@ from .splits_cases import counts, labels_and_folds, make_labels, worst
 
 
 @given(labels_and_folds(), st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=25)
 def test_each_sample_is_tested_once_and_sizes_differ_by_at_most_one(case, shuffle):
     Y, k, seed = case
     splits = list(MultilabelStratifiedKFold(k, shuffle=shuffle, random_state=seed if shuffle else None).split(Y, Y))
@@ -35,7 +35,7 @@ def test_each_sample_is_tested_once_and_sizes_differ_by_at_most_one(case, shuffl
 
 
 @given(labels_and_folds(), st.integers(0, 1000))
-@settings(max_examples=100)
+@settings(max_examples=25)
 def test_groups_stay_together_and_no_fold_is_empty(case, seed):
     Y, k, _ = case
     groups = np.random.default_rng(seed).integers(k + 2, size=len(Y))

@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC
 from spmld import GLOCAL, LEML, SPMLD, LabelPrior, MaskedLogistic, MaskedRidge, PerLabelClassifier, SelfPacedClassifier
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
-from spmld.model_selection import CalibratedClassifier, MultilabelStratifiedKFold, ThresholdClassifier
+from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier
 from spmld.pacing import DiversePacing, FixedSchedule
 from tests.estimators.cases import ESTIMATORS, make
 
@@ -29,14 +29,14 @@ OTHERS = {
     "decision_f1": ThresholdClassifier(MaskedLogistic(), cv=3, random_state=0),
     "decision_micro_f1": ThresholdClassifier(MaskedLogistic(), decision="micro_f1", cv=3, random_state=0),
     "decision_macro_f1": ThresholdClassifier(
-        MaskedRidge(), decision="macro_f1", calibration="sigmoid", cv=MultilabelStratifiedKFold(3, random_state=0)
+        MaskedRidge(), decision="macro_f1", cv=MultilabelStratifiedKFold(3, random_state=0)
     ),
     "decision_0.3": ThresholdClassifier(LabelPrior(), decision=0.3, cv=3, random_state=0),
     "decision_2": ThresholdClassifier(MaskedRidge(), decision=2, random_state=0),
-    "pooled": CalibratedClassifier(MaskedLogistic(), cv=3, random_state=0),
-    "sigmoid": CalibratedClassifier(MaskedRidge(), method="sigmoid", cv=3, random_state=0),
-    "isotonic": CalibratedClassifier(MaskedLogistic(), method="isotonic", cv=3, random_state=0),
-    "calibrated_twice": CalibratedClassifier(CalibratedClassifier(MaskedRidge(), cv=3), cv=3, random_state=0),
+    "calibrated": ThresholdClassifier(MaskedLogistic(), decision=0.5, cv=3, random_state=0),
+    "calibrated_twice": ThresholdClassifier(
+        ThresholdClassifier(MaskedRidge(), decision=0.5, cv=3), decision=0.5, cv=3, random_state=0
+    ),
 }
 MODELS = {**PLAIN, **OTHERS}
 NOT_LINEAR = [
@@ -45,7 +45,6 @@ NOT_LINEAR = [
     "SelfPacedEnsemble",
     "decision_f1",
     "decision_2",
-    "isotonic",
     "calibrated_twice",
 ]
 LINEAR = {

@@ -60,8 +60,7 @@ def test_the_error_names_the_accepted_models(name, tmp_path):
             r"threshold for each label, got ThresholdClassifier\(decision='f1'\)\. Use decision=\"micro_f1\"",
         ),
         ("decision_2", r"threshold for each label, got ThresholdClassifier\(decision=2\)"),
-        ("isotonic", "got a CalibratedClassifier with isotonic calibration"),
-        ("calibrated_twice", "got a CalibratedClassifier of a model without decision_function"),
+        ("calibrated_twice", "got a ThresholdClassifier of a model without decision_function"),
     ],
 )
 def test_the_error_states_why_a_calibrated_model_cannot_be_exported(name, message, tmp_path):

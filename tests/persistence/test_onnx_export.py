@@ -24,7 +24,7 @@ import spmld
 from spmld import LabelPrior, MaskedLogistic, MLkNN, PerLabelClassifier, SelfPacedClassifier, SelfPacedEnsemble
 from spmld._response import predict_all
 from spmld.estimators import FeatureScaler, MaskedBoosting, View
-from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
+from spmld.model_selection import ThresholdClassifier
 from spmld.preprocessing import TableEncoder
 from tests.persistence.cases import LINEAR, X, Y, fitted
 
@@ -105,7 +105,7 @@ def test_ensembles(samples, options, tmp_path):
         PerLabelClassifier(make_pipeline(StandardScaler(), BernoulliNB())),
         SelfPacedClassifier(PerLabelClassifier(HistGradientBoostingClassifier(max_iter=5)), max_iter=2),
         ThresholdClassifier(PerLabelClassifier(RandomForestClassifier(10, random_state=0)), cv=2, random_state=0),
-        CalibratedClassifier(CalibratedClassifier(MaskedLogistic(), cv=2, random_state=0), cv=2, random_state=0),
+        ThresholdClassifier(ThresholdClassifier(MaskedLogistic(), cv=2, random_state=0), cv=2, random_state=0),
         RandomForestClassifier(20, max_depth=4, random_state=0),
         MultiOutputClassifier(HistGradientBoostingClassifier(max_iter=10)),
         OneVsRestClassifier(LogisticRegression()),
@@ -294,7 +294,6 @@ def test_column_transformers(table, tmp_path):
     [
         (MLkNN(), "got MLkNN. Accepted: SelfPacedEnsemble"),
         (PerLabelClassifier(SVC()), "got SVC, whose scores are not the log-odds"),
-        (CalibratedClassifier(MaskedLogistic(), method="isotonic", cv=2), "CalibratedClassifier with isotonic"),
         (
             ensemble(views=["linear", View("neighbors", FeatureScaler(), MLkNN())]),
             "the view 'neighbors' of the ensemble",

@@ -12,8 +12,8 @@ from spmld.cli.printing import print_message, print_result
 from spmld.cli.progress import progress_bar
 from spmld.model_selection import compare as compare_estimators
 
-_METHODS = ("SelfPacedEnsemble", "SPMLD", "GLOCAL", "MaskedLogistic", "MLkNN", "LabelPrior")
-_METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
+_DEFAULT_METHODS = ("SelfPacedEnsemble", "SPMLD", "GLOCAL", "MaskedLogistic", "MLkNN", "LabelPrior")
+_DEFAULT_METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
 
 
 @click.command()
@@ -24,9 +24,9 @@ _METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
     multiple=True,
     metavar="NAME",
     type=options.METHOD_TYPE,
-    help=f"Method to compare; can be repeated.  [default: {', '.join(_METHODS)}]",
+    help=f"Method to compare; can be repeated.  [default: {', '.join(_DEFAULT_METHODS)}]",
 )
-@options.metric_option(", ".join(_METRICS))
+@options.metric_option(", ".join(_DEFAULT_METRICS))
 @click.option(
     "--reference", metavar="NAME", type=options.METHOD_TYPE, help="Method to test against.  [default: the first]"
 )
@@ -57,7 +57,7 @@ def compare(
       spmld compare songs.csv
       spmld compare songs.csv --method SPMLD --method MaskedLogistic --metric ranking_loss --folds 10 --json
     """
-    names = list(dict.fromkeys(methods or _METHODS))
+    names = list(dict.fromkeys(methods or _DEFAULT_METHODS))
     if reference is not None and reference not in names:
         raise ValueError(f"--reference must be one of the compared methods, {', '.join(names)}, got {reference}")
     models = {name: build(name, {}, seed) for name in names}
@@ -69,7 +69,7 @@ def compare(
             {name: with_decision(model, decision, seed, dataset.Y) for name, model in models.items()},
             dataset.X,
             frames(dataset)[1],
-            metrics=metrics or _METRICS,
+            metrics=metrics or _DEFAULT_METRICS,
             reference=reference,
             cv=folds,
             random_state=seed,

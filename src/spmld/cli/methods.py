@@ -197,7 +197,7 @@ def without_decision(model: Any) -> Any:
 
 
 def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> dict[str, Any]:
-    """Return the search space of `spmld.model_selection.tune`; the default space of the method if there are no options.
+    """Return the choices and ranges of `spmld tune`; the default space of the method if there are no options.
 
     Examples
     --------
@@ -214,6 +214,8 @@ def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> d
         low, high, *scale = [parse_value(value) for value in values.split(":")] + [None] * (":" not in values)
         if not (_is_number(low) and _is_number(high) and scale in ([], ["log"])):
             raise ValueError(f"--range must have the form {_RANGE}, got {text!r}")
+        if not low < high or (scale and low <= 0):
+            raise ValueError(f"--range must have LOW < HIGH, and 0 < LOW with log, got {text!r}")
         space[key] = (low, high, *scale)
     space = space or SPACES.get(method, {})
     if not space:

@@ -1,10 +1,19 @@
 """``spmld tune``: search for the parameters of a method."""
 
-from typing import Any, NoReturn
+import math
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
 
 import click
+import numpy as np
 from click.exceptions import Exit
+from scipy import stats
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid, ParameterSampler, cross_val_score
 
+from spmld._io import need
 from spmld._table import TextTable
 from spmld.cli import options
 from spmld.cli.cluster import scheduler_option
@@ -13,7 +22,10 @@ from spmld.cli.loading import Source, frames
 from spmld.cli.methods import build, parse_params, parse_space, with_decision, without_decision
 from spmld.cli.printing import print_message, print_result
 from spmld.cli.progress import progress_bar
-from spmld.metrics import get_metric
+from spmld.labels import read_labels
+from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
+from spmld.metrics import get_metric, scorer
+from spmld.model_selection import make_folds
 
 
 @click.command()
@@ -74,24 +86,23 @@ def tune(
     model = with_decision(base, None, seed, dataset.Y)
     searched, prefix = (base, "") if model is base or metric_info.needs == "scores" else (model, "estimator__")
     search = search or ("grid" if all(isinstance(values, list) for values in space.values()) else "random")
-    arguments = {"scoring": metric, "n_trials": trials, "cv": folds, "random_state": seed}
     space = {prefix + name: values for name, values in space.items()}
     with stored_fits(checkpoint):
-        result = _search(searched, dataset, space, search, **arguments)
-        best = _to_python(result.best_params, prefix)
-        if out and not result.interrupted:
+        evaluation = _CandidateScores(searched, dataset, metric, folds, seed)
+        interrupted = _search(search, space, trials, seed, evaluation)
+        ranked = evaluation.ranked()
+        best = _to_python(ranked[0].params, prefix)
+        if out and not interrupted:
             without_decision(model).set_params(**best)
             seconds = fit_model(model, dataset, method)
-            details = {"tuned": best, "held_out": {metric: sign * result.best_score}}
+            details = {"tuned": best, "held_out": {metric: sign * ranked[0].score}}
             save_model(model, out, data, dataset, method, seconds, **details)
             print_message(f"{out}: {method} with {_describe(best)} fitted on {dataset}")
         heading = {"data": data.path, "method": method, "metric": metric, "search": search, "folds": folds}
-        rows = [
-            {metric: sign * t.score + 0.0, "seconds": t.seconds, **_to_python(t.params, prefix)} for t in result.ranked
-        ]
-        content = {**heading, "best": best, "interrupted": result.interrupted, "trials": rows}
+        rows = [{metric: sign * t.score + 0.0, "seconds": t.seconds, **_to_python(t.params, prefix)} for t in ranked]
+        content = {**heading, "best": best, "interrupted": interrupted, "trials": rows}
         print_result(content, TextTable.from_records(rows[:10]), as_json)
-        if result.interrupted:
+        if interrupted:
             _exit_interrupted(f"{data.command()} --method {method}", best, out)
 
 
@@ -103,16 +114,113 @@ def _exit_interrupted(arguments: str, best: dict[str, Any], out: str | None) -> 
     raise Exit(130)
 
 
-def _search(model: Any, dataset: Any, space: dict[str, Any], method: Any, **arguments: Any) -> Any:
-    """Run the search with a progress bar that advances with each trial."""
-    from sklearn.model_selection import ParameterGrid
+class _Candidate(NamedTuple):
+    """Parameters, their mean score on the held-out observed labels (greater is better), and the duration."""
 
-    from spmld.model_selection import tune as tune_estimator
+    params: dict[str, Any]
+    score: float
+    seconds: float
 
-    total = len(ParameterGrid(space)) if method == "grid" else arguments["n_trials"]
-    with progress_bar(total, "tuning") as advance:
-        arguments |= {"method": method, "refit": False, "callback": lambda *_: advance("")}
-        return tune_estimator(model, dataset.X, frames(dataset)[1], space, **arguments)
+
+class _CandidateScores:
+    """Cross-validation of candidates on the same folds; it keeps the trials."""
+
+    def __init__(self, model: Any, dataset: Any, metric: str, folds: int, seed: int) -> None:
+        self.model, self.metric = model, metric
+        self.X, self.Y = dataset.X, frames(dataset)[1]
+        warn_of_metrics(read_labels(self.Y))
+        self.folds = make_folds(folds, self.X, self.Y, random_state=seed)
+        self.trials: list[_Candidate] = []
+
+    def __call__(self, params: dict[str, Any]) -> float:
+        """Return the mean score of a candidate; NaN, with a warning, if a fit failed."""
+        start = time.perf_counter()
+        try:
+            score = self._score(params)
+        except (ValueError, ArithmeticError, MemoryError) as error:
+            warnings.warn(f"A fit with {params} failed: {error!r}", UserWarning, stacklevel=2)
+            score = math.nan
+        self.trials.append(_Candidate(params, score, time.perf_counter() - start))
+        return score
+
+    def _score(self, params: dict[str, Any]) -> float:
+        candidate = clone(self.model).set_params(**params)
+        options = {"cv": self.folds, "scoring": scorer(self.metric), "error_score": "raise"}
+        with ignore_label_warnings():  # a label may have one class in a fold
+            scores = cross_val_score(candidate, self.X, self.Y, **options)
+        defined = scores[~np.isnan(scores)]  # the metric may be undefined in a fold
+        return float(defined.mean()) if len(defined) else math.nan
+
+    def ranked(self) -> list[_Candidate]:
+        """Return the trials from best to worst, failed ones last."""
+        if all(math.isnan(trial.score) for trial in self.trials):
+            raise ValueError(
+                f"none of the {len(self.trials)} trials has a score: fits failed, or {self.metric} is undefined"
+            )
+        return sorted(self.trials, key=lambda trial: math.inf if math.isnan(trial.score) else -trial.score)
+
+
+def _search(search: str, space: dict[str, Any], n_trials: int, seed: int, evaluation: _CandidateScores) -> bool:
+    """Evaluate all candidates with a progress bar; return whether the search was interrupted after a trial."""
+    if search == "grid":
+        candidates = list(ParameterGrid(space))
+    elif search == "random":
+        distributions = {name: _distribution(values) for name, values in space.items()}
+        candidates = list(ParameterSampler(distributions, n_trials, random_state=seed))
+    with progress_bar(n_trials if search == "optuna" else len(candidates), "tuning") as advance:
+
+        def evaluate(params: dict[str, Any]) -> float:
+            score = evaluation(params)
+            advance("")
+            return score
+
+        try:
+            if search == "optuna":
+                _optimize(evaluate, space, n_trials, seed)
+            else:
+                for params in candidates:
+                    evaluate(params)
+        except KeyboardInterrupt:
+            if not evaluation.trials:
+                raise
+            return True
+    return False
+
+
+def _distribution(values: Any) -> Any:
+    """Return the choices, or the distribution of a range for scikit-learn."""
+    if isinstance(values, list):
+        return values
+    low, high, *log = values
+    if _is_integer(values) and log:
+        numbers = np.arange(low, high + 1)
+        return stats.rv_discrete(values=(numbers, 1 / numbers / (1 / numbers).sum()))
+    if _is_integer(values):
+        return stats.randint(low, high + 1)
+    return stats.loguniform(low, high) if log else stats.uniform(low, high - low)
+
+
+def _optimize(evaluate: Callable[[dict[str, Any]], float], space: dict[str, Any], n_trials: int, seed: int) -> None:
+    """Evaluate candidates that Optuna proposes from the scores so far."""
+    optuna = need("optuna", "tune")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+    def suggest(trial: Any, name: str, values: Any) -> Any:
+        if isinstance(values, list):
+            return trial.suggest_categorical(name, values)
+        low, high, *log = values
+        return (trial.suggest_int if _is_integer(values) else trial.suggest_float)(name, low, high, log=bool(log))
+
+    def objective(trial: Any) -> float:
+        return evaluate({name: suggest(trial, name, values) for name, values in space.items()})
+
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
+    study.optimize(objective, n_trials=n_trials)
+
+
+def _is_integer(values: tuple[Any, ...]) -> bool:
+    """Return whether a range has integers only: both bounds are integers."""
+    return all(isinstance(bound, int) for bound in values[:2])
 
 
 def _to_python(params: dict[str, Any], prefix: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from spmld.dask.collections import active_client
 def use_cluster(scheduler: Any = None) -> Iterator[Any]:
     """Run the fits of functions that accept ``n_jobs`` on a Dask cluster.
 
-    These are `tune`, `compare`, `cross_validate`, `cross_fit`, and `find_label_issues`. Their trials are
+    These are `compare`, `cross_fit`, `find_label_issues`, and scikit-learn's searches. Their trials are
     independent: if a worker is lost, only the trials that were running on it are repeated.
 
     Parameters

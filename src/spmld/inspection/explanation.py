@@ -103,7 +103,7 @@ def explain(model: Any, X: Any, label: Any, *, feature_names: Sequence[str] | No
     r"""Explain the scores of a label by the features.
 
     The contributions of the features of a sample and the base value add up to its score, which is that of
-    `decision_function`; for a `CalibratedClassifier` or `ThresholdClassifier`, it is the log-odds of the probability.
+    `decision_function`; for a `ThresholdClassifier`, it is the log-odds of the probability.
 
     Linear models contribute :math:`w_d x_d` for feature d; their base value is the intercept. A `SelfPacedEnsemble`
     scales its features: its base value is the score of the mean training sample, or of a sample of zeros if most

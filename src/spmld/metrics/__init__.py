@@ -4,35 +4,27 @@ Missing entries are ignored. A metric is averaged over the samples or labels for
 left out, and `evaluate` counts them.
 """
 
-from spmld.metrics._at_k import (
-    ndcg_at_k,
-    one_error,
-    precision_at_k,
-    propensities,
-    propensity_scored_precision_at_k,
-    recall_at_k,
-)
-from spmld.metrics._auc import macro_auc, micro_auc, sample_auc
-from spmld.metrics._block_sums import MetricSums
-from spmld.metrics._evaluate import Evaluation, evaluate
+from spmld.metrics._at_k import ndcg_at_k, one_error, precision_at_k, recall_at_k
+from spmld.metrics._evaluate import Evaluation, MetricSums, evaluate
 from spmld.metrics._predictions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
 from spmld.metrics._probabilities import brier_score, expected_calibration_error, log_loss, reliability_curve
 from spmld.metrics._ranking import (
     coverage,
     label_ranking_average_precision,
+    macro_auc,
     macro_average_precision,
+    micro_auc,
     micro_average_precision,
     ranking_loss,
+    sample_auc,
 )
-from spmld.metrics._registry import METRICS, Metric, get_metric
-from spmld.metrics._scorers import Scorer, scorer
+from spmld.metrics._registry import METRICS, Metric, get_metric, scorer
 
 __all__ = [
     "METRICS",
     "Evaluation",
     "Metric",
     "MetricSums",
-    "Scorer",
     "brier_score",
     "coverage",
     "evaluate",
@@ -50,8 +42,6 @@ __all__ = [
     "ndcg_at_k",
     "one_error",
     "precision_at_k",
-    "propensities",
-    "propensity_scored_precision_at_k",
     "ranking_loss",
     "recall_at_k",
     "reliability_curve",

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from spmld._validation import check_scalar_integer
-from spmld.labels import read_labels
 from spmld.metrics._averaging import average_defined, by_rows, ratio
-from spmld.metrics._docstrings import documented
-from spmld.metrics._inputs import Floats, Signs, read_scores
+from spmld.metrics._inputs import Floats, Signs, documented, read_scores
 from spmld.metrics._sorting import top_k
 
 
@@ -102,83 +100,3 @@ def _ndcg(signs: Signs, scores: Floats, k: int) -> Floats:
 def _at_k(metric: Callable[..., Floats], Y_true: Any, scores: Any, mask: Any, k: int) -> Floats:
     metric = partial(metric, k=check_scalar_integer("k", k, minimum=1))
     return by_rows(metric, *read_scores(Y_true, scores, mask))
-
-
-@documented
-def propensity_scored_precision_at_k(
-    Y_true: Any, scores: Any, mask: Any = None, *, propensities: Any, k: int = 5, average: str | None = "mean"
-) -> Any:
-    r"""Compute precision at `k` with positives weighted by inverse propensity, relative to the maximum.
-
-    .. math:: \frac{\sum_i \sum_{j \in P_i \cap T_i} 1 / p_j}
-              {\sum_i \max_{T \subseteq P_i, |T| \le k} \sum_{j \in T} 1 / p_j}
-
-    :math:`T_i` are the `k` observed labels with the highest scores. :math:`p_j` is the propensity of label `j`, the
-    probability that a true positive is recorded. Rare labels, which are recorded less often, have larger weights.
-    ``average=None`` returns the contribution of each sample: its weighted hits divided by the mean of their maximum.
-
-    Values are in [0, 1]; higher is better. Samples without an observed positive are left out.
-
-    {parameters, returns and examples}
-
-    >>> propensity_scored_precision_at_k([[1, 0], [0, 1]], [[2, 1], [2, 1]], k=1, propensities=[0.5, 0.25])
-    0.3333333333333333
-    """
-    k = check_scalar_integer("k", k, minimum=1)
-    signs, values = read_scores(Y_true, scores, mask)
-    weights = 1 / _read_propensities(propensities, signs.shape[1])
-
-    def achieved(signs: Signs, scores: Floats) -> Any:
-        hits, columns = top_k(signs, scores, k)
-        return np.sum(weights[columns], axis=1, where=hits)
-
-    def attainable(signs: Signs) -> Any:
-        return np.sort(np.where(signs > 0, weights, 0), axis=1)[:, -k:].sum(axis=1)
-
-    best = by_rows(attainable, signs)
-    mean_best = best.sum() / max(1, (best > 0).sum())
-    contributions = ratio(by_rows(achieved, signs, values), np.where(best > 0, mean_best, 0))
-    return average_defined(contributions, average, "propensity_scored_precision_at_k")
-
-
-def propensities(Y_train: Any, mask: Any = None, *, a: float = 0.55, b: float = 1.5) -> Floats:
-    r"""Estimate the propensity of each label with the model of Jain, Prabhu and Varma (KDD 2016).
-
-    .. math:: p_j = \frac{1}{1 + C (n_j + b)^{-a}}, \quad C = (\log n - 1) (b + 1)^a
-
-    The propensity :math:`p_j` is the probability that a true positive of label `j` is recorded; :math:`n_j` is its
-    number of observed positives in `n` training samples. `C` is at least 0.
-
-    Parameters
-    ----------
-    Y_train : labels in any form accepted by `spmld.labels.read_labels`
-        Training labels.
-    mask : array-like of bool of shape (n_samples, n_labels), optional
-        True where a label is observed.
-    a, b : float, default=0.55 and 1.5
-        Constants of the model. Its authors use 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for Amazon.
-
-    Returns
-    -------
-    ndarray of shape (n_labels,)
-        Propensities in (0, 1].
-
-    Examples
-    --------
-    >>> from spmld.metrics import propensities
-    >>> propensities([[1, 1], [1, 0], [1, 0], [0, 0]]).round(3)
-    array([0.782, 0.721])
-    """
-    signs = read_labels(Y_train, mask, name="Y_train").signs
-    C = max(0.0, np.log(len(signs)) - 1) * (b + 1) ** a
-    values: Floats = 1 / (1 + C * ((signs > 0).sum(axis=0) + b) ** -a)
-    return values
-
-
-def _read_propensities(propensities: Any, n_labels: int) -> Floats:
-    values = np.asarray(propensities, dtype=np.float64)
-    if values.shape != (n_labels,):
-        raise ValueError(f"propensities must have shape ({n_labels},), one per label, got {values.shape}")
-    if not ((values > 0) & (values <= 1)).all():
-        raise ValueError(f"propensities must be in (0, 1], got values from {values.min():.6g} to {values.max():.6g}")
-    return values

@@ -52,32 +52,19 @@ def average_defined(values: Floats, average: str | None, name: str) -> Any:
 
 
 def average_entries(
-    loss: Callable[..., Any],
-    signs: Signs,
-    values: NDArray[Any],
-    weights: Floats | None,
-    over: str,
-    average: str | None,
-    name: str,
+    loss: Callable[..., Any], signs: Signs, values: NDArray[Any], weights: Floats | None, average: str | None, name: str
 ) -> Any:
-    """Return the mean of ``loss(signs, values)`` over the observed entries, or over the means of samples or labels."""
+    """Return the mean of ``loss(signs, values)`` over the observed entries or, if `average` is None, its values."""
+    if average is None:
+        return np.where(signs != 0, loss(signs, values), np.nan)
 
     def totals(signs: Signs, values: NDArray[Any], *weights: Floats) -> Any:
         terms = loss(signs, values)
         return np.sum(terms * weights[0] if weights else terms, axis=1, where=signs != 0)
 
     arrays = (signs, values) if weights is None else (signs, values, weights)
-    if over == "samples":
-        means = ratio(by_rows(totals, *arrays), count(signs != 0, weights, axis=1))
-    elif over == "labels":
-        means = ratio(by_columns(totals, *arrays), count(signs != 0, weights, axis=0))
-    elif over != "entries":
-        raise ValueError(f'over must be "entries", "samples" or "labels", got {over!r}')
-    elif average is None:
-        return np.where(signs != 0, loss(signs, values), np.nan)
-    else:
-        means = ratio(by_rows(totals, *arrays).sum(), count(signs != 0, weights))
-    return average_defined(means, average, name)
+    mean = ratio(by_rows(totals, *arrays).sum(), count(signs != 0, weights))
+    return average_defined(mean, average, name)
 
 
 def count(chosen: NDArray[np.bool_], weights: Floats | None, axis: int | None = None) -> Any:

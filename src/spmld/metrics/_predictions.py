@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.metrics._averaging import average_defined, average_entries, count, ratio
-from spmld.metrics._docstrings import documented
-from spmld.metrics._inputs import Floats, Signs, read_predictions, weigh
+from spmld.metrics._inputs import Floats, Signs, documented, read_predictions, weigh
 
 
 @documented
@@ -17,7 +16,6 @@ def hamming_loss(
     mask: Any = None,
     *,
     entry_weight: Any = None,
-    over: str = "entries",
     average: str | None = "mean",
 ) -> Any:
     r"""Compute the fraction of incorrectly predicted entries.
@@ -26,7 +24,7 @@ def hamming_loss(
 
     averaged over the observed entries.
 
-    Values are in [0, 1]; lower is better. Samples or labels without an observed entry are left out.
+    Values are in [0, 1]; lower is better. ``average=None`` returns the values of all entries.
 
     {parameters, returns and examples}
 
@@ -35,7 +33,7 @@ def hamming_loss(
     """
     signs, predicted = read_predictions(Y_true, predictions, mask)
     signs, weights = weigh(signs, entry_weight)
-    return average_entries(_is_wrong, signs, predicted, weights, over, average, "hamming_loss")
+    return average_entries(_is_wrong, signs, predicted, weights, average, "hamming_loss")
 
 
 def _is_wrong(signs: Signs, predicted: NDArray[np.bool_]) -> Any:
@@ -125,7 +123,7 @@ def _f1(Y_true: Any, predictions: Any, mask: Any, axis: int | None, entry_weight
 
 
 def count_predictions(
-    signs: Signs, predicted: NDArray[np.bool_], axis: int | None, weights: Floats | None = None
+    signs: Signs, predicted: NDArray[np.bool_], axis: int | None = None, weights: Floats | None = None
 ) -> NDArray[Any]:
     """Return the numbers of true positives, of predicted positives and of positives among the observed entries."""
     positive = signs > 0

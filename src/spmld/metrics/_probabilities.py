@@ -6,8 +6,7 @@ import numpy as np
 
 from spmld._validation import check_scalar_integer
 from spmld.metrics._averaging import average_defined, average_entries, ratio
-from spmld.metrics._docstrings import documented
-from spmld.metrics._inputs import Floats, Signs, read_probabilities, weigh
+from spmld.metrics._inputs import Floats, Signs, documented, read_probabilities, weigh
 
 
 @documented
@@ -17,7 +16,6 @@ def log_loss(
     mask: Any = None,
     *,
     entry_weight: Any = None,
-    over: str = "entries",
     average: str | None = "mean",
 ) -> Any:
     r"""Compute the logarithmic loss, averaged over the observed entries.
@@ -26,16 +24,17 @@ def log_loss(
 
     Probabilities are clipped to [eps, 1 - eps], where eps is the machine epsilon of float64, about 2.2e-16.
 
-    Values are at least 0; lower is better. Samples or labels without an observed entry are left out.
+    Values are at least 0; lower is better. ``average=None`` returns the values of all entries.
 
     {parameters, returns and examples}
 
-    >>> log_loss([[1, 0], [None, 1]], [[0.5, 0.5], [0.9, 1.0]], over="labels", average=None)
-    array([0.69314718, 0.34657359])
+    >>> log_loss([[1, 0], [None, 1]], [[0.5, 0.5], [0.9, 1.0]], average=None)
+    array([[6.93147181e-01, 6.93147181e-01],
+           [           nan, 2.22044605e-16]])
     """
     signs, values = read_probabilities(Y_true, probabilities, mask)
     signs, weights = weigh(signs, entry_weight)
-    return average_entries(_log_loss, signs, values, weights, over, average, "log_loss")
+    return average_entries(_log_loss, signs, values, weights, average, "log_loss")
 
 
 def _log_loss(signs: Signs, probabilities: Floats) -> Any:
@@ -50,7 +49,6 @@ def brier_score(
     mask: Any = None,
     *,
     entry_weight: Any = None,
-    over: str = "entries",
     average: str | None = "mean",
 ) -> Any:
     r"""Compute the squared error of the probabilities, averaged over the observed entries.
@@ -60,12 +58,13 @@ def brier_score(
 
     {parameters, returns and examples}
 
-    >>> brier_score([[1, 0], [None, 1]], [[0.5, 0.5], [0.9, 1.0]], over="samples", average=None)
-    array([0.25, 0.  ])
+    >>> brier_score([[1, 0], [None, 1]], [[0.5, 0.5], [0.9, 1.0]], average=None)
+    array([[0.25, 0.25],
+           [ nan, 0.  ]])
     """
     signs, values = read_probabilities(Y_true, probabilities, mask)
     signs, weights = weigh(signs, entry_weight)
-    return average_entries(_brier_score, signs, values, weights, over, average, "brier_score")
+    return average_entries(_brier_score, signs, values, weights, average, "brier_score")
 
 
 def _brier_score(signs: Signs, probabilities: Floats) -> Any:

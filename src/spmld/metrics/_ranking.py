@@ -1,14 +1,19 @@
-"""Ranking loss, coverage and average precision."""
+"""Ranking loss, coverage, area under the ROC curve and average precision."""
 
 from typing import Any
 
 import numpy as np
 
 from spmld.metrics._averaging import average_defined, by_columns, by_rows, ratio
-from spmld.metrics._docstrings import documented
-from spmld.metrics._inputs import Floats, Signs, read_scores, weigh
-from spmld.metrics._sorting import average_precision, count_misordered, sort_rows
-from spmld.metrics._weighted import of_columns, weighted_average_precision
+from spmld.metrics._inputs import Floats, Signs, documented, read_scores, weigh
+from spmld.metrics._sorting import (
+    average_precision,
+    count_misordered,
+    of_columns,
+    sort_rows,
+    weighted_auc,
+    weighted_average_precision,
+)
 
 
 @documented
@@ -34,9 +39,7 @@ def _ranking_loss(signs: Signs, scores: Floats) -> Floats:
 
 
 @documented
-def coverage(
-    Y_true: Any, scores: Any, mask: Any = None, *, normalize: bool = False, average: str | None = "mean"
-) -> Any:
+def coverage(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
     r"""Compute how far down the ranked labels of a sample one has to go to cover all of its positives.
 
     .. math:: |\{j \text{ observed} : s_{ij} \ge \min_{p \in P_i} s_{ip}\}| - 1
@@ -51,11 +54,7 @@ def coverage(
     >>> coverage([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
     1.0
     """
-    signs, values = read_scores(Y_true, scores, mask)
-    steps = by_rows(_coverage, signs, values)
-    if normalize:
-        steps = ratio(steps, (signs != 0).sum(axis=1) - 1)
-    return average_defined(steps, average, "coverage")
+    return average_defined(by_rows(_coverage, *read_scores(Y_true, scores, mask)), average, "coverage")
 
 
 def _coverage(signs: Signs, scores: Floats) -> Floats:
@@ -63,6 +62,85 @@ def _coverage(signs: Signs, scores: Floats) -> Floats:
     lowest = np.min(scores, axis=1, where=positive, initial=np.inf, keepdims=True)
     covered = ((scores >= lowest) & (signs != 0)).sum(axis=1)
     return np.where(positive.any(axis=1), covered - 1.0, np.nan)
+
+
+@documented
+def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+    r"""Compute the fraction of correctly ordered pairs of a positive and a negative label of a sample.
+
+    .. math:: \frac{|\{(p, q) \in P_i \times N_i : s_{ip} > s_{iq}\}|
+              + \frac12 |\{(p, q) \in P_i \times N_i : s_{ip} = s_{iq}\}|}{|P_i| \, |N_i|}
+
+    :math:`P_i` and :math:`N_i` are the observed positives and negatives of sample `i`. A tie counts one half.
+
+    Values are in [0, 1]; higher is better. Samples without an observed positive or without an observed negative are
+    left out.
+
+    {parameters, returns and examples}
+
+    >>> sample_auc([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
+    0.75
+    """
+    return average_defined(by_rows(_auc, *read_scores(Y_true, scores, mask)), average, "sample_auc")
+
+
+@documented
+def macro_auc(
+    Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
+) -> Any:
+    r"""Compute the fraction of correctly ordered pairs of a positive and a negative sample of a label.
+
+    .. math:: \frac{|\{(p, q) \in P_j \times N_j : s_{pj} > s_{qj}\}|
+              + \frac12 |\{(p, q) \in P_j \times N_j : s_{pj} = s_{qj}\}|}{|P_j| \, |N_j|}
+
+    :math:`P_j` and :math:`N_j` are the samples for which label `j` is observed, and positive or negative. With
+    `entry_weight`, a pair counts with the product of its weights.
+
+    Values are in [0, 1]; higher is better. Labels without an observed positive or without an observed negative are
+    left out.
+
+    {parameters, returns and examples}
+
+    >>> macro_auc([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]], average=None)
+    array([0.5, 1. ])
+    """
+    signs, values = read_scores(Y_true, scores, mask)
+    signs, weights = weigh(signs, entry_weight)
+    by_label = by_columns(_auc, signs, values) if weights is None else of_columns(weighted_auc, signs, values, weights)
+    return average_defined(by_label, average, "macro_auc")
+
+
+@documented
+def micro_auc(Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any = None) -> float:
+    r"""Compute the fraction of correctly ordered pairs of a positive and a negative entry, over all samples and labels.
+
+    .. math:: \frac{|\{(p, q) \in P \times N : s_p > s_q\}| + \frac12 |\{(p, q) \in P \times N : s_p = s_q\}|}
+              {|P| \, |N|}
+
+    :math:`P` and :math:`N` are all observed positive and negative entries.
+
+    The value is in [0, 1]; higher is better. It is NaN, with a warning, if there is no observed positive or no observed
+    negative.
+
+    {parameters, returns and examples}
+
+    >>> micro_auc([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]])
+    0.8333333333333334
+    """
+    signs, values = read_scores(Y_true, scores, mask)
+    signs, weights = weigh(signs, entry_weight)
+    if weights is not None:
+        return float(average_defined(weighted_auc(signs, values, weights), "mean", "micro_auc"))
+    # Two sorts and a search are faster here than one argsort.
+    positives = np.sort(values[signs > 0])
+    negatives = np.sort(values[signs < 0])
+    below = np.searchsorted(negatives, positives, "left").sum() + np.searchsorted(negatives, positives, "right").sum()
+    return float(average_defined(ratio(below / 2, len(positives) * len(negatives)), "mean", "micro_auc"))
+
+
+def _auc(signs: Signs, scores: Floats) -> Floats:
+    not_below, above = count_misordered(order := sort_rows(signs, scores))
+    return 1 - ratio((not_below + above) / 2, order.n_pairs)
 
 
 @documented

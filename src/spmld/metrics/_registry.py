@@ -1,24 +1,42 @@
-"""All metrics and their properties, used by `evaluate`, `scorer` and the docs."""
+"""All metrics and their properties, and scorers for scikit-learn's model selection."""
 
 import inspect
-import math
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
-from spmld._validation import did_you_mean
-from spmld.metrics._at_k import ndcg_at_k, one_error, precision_at_k, propensity_scored_precision_at_k, recall_at_k
-from spmld.metrics._auc import macro_auc, micro_auc, sample_auc
-from spmld.metrics._predictions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
-from spmld.metrics._probabilities import brier_score, expected_calibration_error, log_loss
+import numpy as np
+
+from spmld._validation import check_scalar_integer, did_you_mean
+from spmld.labels import read_labels
+from spmld.metrics._at_k import ndcg_at_k, one_error, precision_at_k, recall_at_k
+from spmld.metrics._predictions import (
+    count_predictions,
+    f1_of_counts,
+    hamming_loss,
+    macro_f1,
+    micro_f1,
+    sample_f1,
+    subset_accuracy,
+)
+from spmld.metrics._probabilities import (
+    brier_score,
+    calibration_error,
+    count_bins,
+    expected_calibration_error,
+    log_loss,
+)
 from spmld.metrics._ranking import (
     coverage,
     label_ranking_average_precision,
+    macro_auc,
     macro_average_precision,
+    micro_auc,
     micro_average_precision,
     ranking_loss,
+    sample_auc,
 )
 
 Needs = Literal["scores", "predictions", "probabilities"]
@@ -41,6 +59,9 @@ class Metric:
         Whether higher values are better.
     range : tuple of two floats
         Minimum and maximum; the maximum is infinite if it depends on the number of labels.
+    count, from_counts : callable, optional
+        ``from_counts(count(signs, values))`` is the metric, and counts of several blocks of samples can be added.
+        Metrics without counts are means of the values of samples or entries, unless they rank all samples.
 
     Examples
     --------
@@ -55,6 +76,8 @@ class Metric:
     over: Over
     greater_is_better: bool
     range: tuple[float, float] = (0, 1)
+    count: Callable[..., Any] | None = None
+    from_counts: Callable[[Any], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -72,6 +95,11 @@ class Metric:
         """Whether the function accepts `entry_weight`: metrics over labels or entries do."""
         return "entry_weight" in inspect.signature(self.function).parameters
 
+    @property
+    def ranks_samples(self) -> bool:
+        """Whether the metric depends on the order of all samples, so that it is not a function of sums over samples."""
+        return self.needs == "scores" and self.over != "samples"
+
     def variant_name(self, options: dict[str, Any]) -> str:
         """Return the name with the number k of the options, if there is one."""
         return f"{self.name.removesuffix('k')}{options['k']}" if "k" in options else self.name
@@ -82,11 +110,13 @@ class Metric:
         return "higher" if self.greater_is_better else "lower"
 
 
+_count_by_label = partial(count_predictions, axis=0)
+
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric(ranking_loss, "scores", "samples", False),
-        Metric(coverage, "scores", "samples", False, (0, math.inf)),
+        Metric(coverage, "scores", "samples", False, (0, np.inf)),
         Metric(sample_auc, "scores", "samples", True),
         Metric(macro_auc, "scores", "labels", True),
         Metric(micro_auc, "scores", "entries", True),
@@ -97,15 +127,14 @@ METRICS: dict[str, Metric] = {
         Metric(precision_at_k, "scores", "samples", True),
         Metric(recall_at_k, "scores", "samples", True),
         Metric(ndcg_at_k, "scores", "samples", True),
-        Metric(propensity_scored_precision_at_k, "scores", "samples", True),
         Metric(hamming_loss, "predictions", "entries", False),
         Metric(subset_accuracy, "predictions", "samples", True),
         Metric(sample_f1, "predictions", "samples", True),
-        Metric(macro_f1, "predictions", "labels", True),
-        Metric(micro_f1, "predictions", "entries", True),
-        Metric(log_loss, "probabilities", "entries", False, (0, -math.log(sys.float_info.epsilon))),
+        Metric(macro_f1, "predictions", "labels", True, (0, 1), _count_by_label, f1_of_counts),
+        Metric(micro_f1, "predictions", "entries", True, (0, 1), count_predictions, f1_of_counts),
+        Metric(log_loss, "probabilities", "entries", False, (0, -np.log(np.finfo(np.float64).eps))),
         Metric(brier_score, "probabilities", "entries", False),
-        Metric(expected_calibration_error, "probabilities", "entries", False),
+        Metric(expected_calibration_error, "probabilities", "entries", False, (0, 1), count_bins, calibration_error),
     )
 }
 """All metrics: a `Metric` for each name."""
@@ -130,3 +159,85 @@ def get_metric(name: str) -> tuple[Metric, dict[str, Any]]:
         f"metric must be one of {', '.join(METRICS)}, where k may be a number, got {name!r}"
         f"{did_you_mean(name, METRICS)}"
     )
+
+
+class Scorer:
+    """A metric with the signature ``scorer(estimator, X, Y)``, greater is better. See `scorer`.
+
+    In contrast to scikit-learn's scorers, it accepts labels with missing entries. It calls the method of the estimator
+    that the metric needs.
+
+    Examples
+    --------
+    >>> from spmld import LabelPrior
+    >>> from spmld.metrics import scorer
+    >>> X, Y = [[0], [1]], [[1, 0], [1, None]]
+    >>> scorer("hamming_loss")(LabelPrior().fit(X, Y), X, Y)
+    -0.0
+    """
+
+    def __init__(self, name: str, options: dict[str, Any]) -> None:
+        metric, implied = get_metric(name)
+        # mask is not an option: cross-validation does not split it. Missing labels are NaN in Y.
+        unknown = set(options) - metric.options
+        if unknown:
+            accepted = ", ".join(sorted(metric.options)) or "no options"
+            raise ValueError(f"scorer({name!r}) got {', '.join(sorted(unknown))}, accepts {accepted}")
+        if "k" in metric.options:
+            check_scalar_integer("k", {"k": 1, **implied, **options}["k"], minimum=1)
+        self.name = name
+        self.options = options
+
+    def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
+        """Return the metric of the estimator on the observed labels, negated if lower is better."""
+        metric, implied = get_metric(self.name)
+        values = self._values(metric.needs, estimator, X)
+        # A fold of a one-dimensional Y may have only one of two classes; the estimator knows both.
+        classes = getattr(estimator, "classes_", None)
+        two = isinstance(classes, np.ndarray) and classes.shape == (2,)
+        labels = read_labels(Y, classes=classes if two else None, name="Y_true")
+        value = metric.function(labels, values, **{**implied, **self.options})
+        return float(value if metric.greater_is_better else -value)
+
+    def _values(self, needs: Needs, estimator: Any, X: Any) -> Any:
+        if needs == "predictions":
+            return estimator.predict(X)
+        if needs == "scores" and hasattr(estimator, "decision_function"):
+            return estimator.decision_function(X)
+        if hasattr(estimator, "predict_proba"):
+            return estimator.predict_proba(X)
+        needed = "predict_proba" if needs == "probabilities" else "decision_function or predict_proba"
+        raise ValueError(f"scorer({self.name!r}) needs an estimator with {needed}, got {type(estimator).__name__}")
+
+    def __repr__(self) -> str:
+        options = "".join(f", {key}={value!r}" for key, value in self.options.items())
+        return f"scorer({self.name!r}{options})"
+
+
+def scorer(name: str, **options: Any) -> Scorer:
+    """Make a scorer from a metric, for ``GridSearchCV`` or ``cross_validate`` with missing labels in `Y`.
+
+    Parameters
+    ----------
+    name : str
+        Name of a metric, such as "ranking_loss". In the name of a metric at `k`, `k` may be a number: "precision_at_3".
+    **options
+        Options of the metric, such as ``k=3``.
+
+    Returns
+    -------
+    Scorer
+        A callable ``(estimator, X, Y)``, greater is better: metrics for which lower is better are negated. Metrics of
+        scores use `decision_function`, or `predict_proba` if there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from spmld.metrics import scorer
+    >>> X, Y = np.zeros((3, 1)), np.array([[1, 0], [1, 0], [0, 0]])
+    >>> majority = DummyClassifier().fit(X, Y)
+    >>> scorer("hamming_loss")(majority, X, [[1, np.nan], [0, np.nan], [0, 0]])
+    -0.5
+    """
+    return Scorer(name, options)

@@ -128,8 +128,7 @@ def _metric_names(metrics: Sequence[str]) -> list[str]:
         raise ValueError(f"metrics must be a sequence of metric names, got {metrics!r}")
     names = []
     for name in metrics:
-        if "propensities" in get_metric(name)[0].options:
-            raise ValueError(f"metrics must not include {name}, which needs propensities of the labels")
+        get_metric(name)
         at_k = name.endswith("_at_k")
         names += [f"{name.removesuffix('k')}{k}" for k in (1, 3, 5)] if at_k else [name]
     return list(dict.fromkeys(names))

@@ -12,7 +12,7 @@ from spmld.metrics import get_metric
 from spmld.model_selection.statistics import PairedTest, Verdict, holm_correction, paired_t_test
 
 _LEVEL = 0.05
-_MARKS = {Verdict.BETTER: "good", Verdict.WORSE: "bad", Verdict.NO_DIFFERENCE: ""}
+_CELL_MARKS = {Verdict.BETTER: "good", Verdict.WORSE: "bad", Verdict.NO_DIFFERENCE: ""}
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def _cell(record: dict[str, Any] | None) -> TableCell:
         return TableCell("-")
     std = "" if math.isnan(record["std"]) else f" ± {record['std']:.4f}"
     verdict = record.get("verdict")
-    sign, mark = ("", "") if verdict is None else (f" {verdict.sign}", _MARKS[verdict])
+    sign, mark = ("", "") if verdict is None else (f" {verdict.sign}", _CELL_MARKS[verdict])
     return TableCell(f"{record['mean']:.4f}{std}{sign}", record["mean"], mark)
 
 

@@ -1,7 +1,8 @@
 """Cross-fitting: folds of the samples, and scores of each sample by a model that was not fitted on it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _check_method_params, _num_samples
 
 from spmld._arrays import to_numpy
-from spmld.labels import Labels
+from spmld._io import need
+from spmld._response import select_positive
+from spmld._validation import indexable
+from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings
 from spmld.model_selection.splitters import check_splitter
 
@@ -187,3 +191,84 @@ def make_folds(
     if retested and not repeated:
         raise ValueError(f"cv must test each sample exactly once, but tests {retested} more than once, got {cv!r}")
     return folds
+
+
+def cross_val_predict(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    cv: Any = None,
+    n_jobs: int | None = None,
+    params: Mapping[str, Any] | None = None,
+    method: str = "predict",
+) -> Any:
+    """Return out-of-fold predictions: each sample is predicted by a model that was not fitted on it.
+
+    This is scikit-learn's function for labels with missing entries, which scikit-learn would encode as a third class.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any estimator, also of scikit-learn; it is cloned. It must accept NaN in `y` if labels are missing.
+    X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features), or sequence of objects such as texts
+        Samples. The folds of a DataFrame are DataFrames.
+    y : labels in any form accepted by `spmld.labels.read_labels`
+        Labels, NaN where missing.
+    groups : array-like of shape (n_samples,), optional
+        Samples of the same group stay in the same fold.
+    cv : int, splitter, iterable of splits or None, default=None
+        Folds, which must test each sample exactly once. An integer is the number of folds of
+        `MultilabelStratifiedKFold`, which are the same in each call; None is 5.
+    n_jobs : int or None, default=None
+        Number of folds fitted in parallel.
+    params : dict, optional
+        Parameters of `fit`, such as ``{"entry_weight": ...}``. Those with one row for each sample are split, too.
+    method : {"predict", "predict_proba", "decision_function"}, default="predict"
+        Method of the estimator to call. If it returns a list with the probabilities of both classes of each label, as
+        some classifiers of scikit-learn do, those of the positive class are returned.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels), or what the method returns for all samples
+        A DataFrame with the index of X if the estimator is set to return one, see
+        `spmld.estimators.MultiLabelEstimator.set_output`.
+
+    See Also
+    --------
+    cross_fit : The same for given folds, with the fitted estimators.
+
+    Examples
+    --------
+    >>> from spmld import MaskedLogistic
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.metrics import ranking_loss
+    >>> from spmld.model_selection import cross_val_predict
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> P = cross_val_predict(MaskedLogistic(), data.X, data.Y, cv=3, method="predict_proba")
+    >>> P.shape, bool(ranking_loss(data.Y, P) < 0.2)
+    ((300, 12), True)
+    """
+    X, y = indexable(X, y)
+    predict = partial(_predict, method=method, classes=read_labels(y, name="y").classes)
+    folds = make_folds(cv, X, y, random_state=0, groups=groups)
+
+    def tasks() -> Iterator[Any]:
+        for train, test in folds:
+            training = _safe_indexing(X, train), _safe_indexing(y, train)
+            options = _check_method_params(X, dict(params or {}), indices=train)
+            yield delayed(_fit_and_score)(clone(estimator), training, options, _safe_indexing(X, test), predict)
+
+    outputs = [output for _, output in Parallel(n_jobs=n_jobs)(tasks())]
+    order = np.argsort(np.concatenate([test for _, test in folds]))
+    if hasattr(outputs[0], "iloc"):
+        index = X.index if hasattr(X, "iloc") else range(len(order))
+        return need("pandas").concat(outputs).iloc[order].set_axis(index)
+    return np.concatenate([to_numpy(output) for output in outputs])[order]
+
+
+def _predict(estimator: Any, X: Any, method: str, classes: NDArray[Any]) -> Any:
+    """Return the predictions, lists of scikit-learn's classifiers as one column for each label."""
+    output = getattr(estimator, method)(X)
+    return select_positive(output, estimator.classes_, classes) if isinstance(output, list) else output

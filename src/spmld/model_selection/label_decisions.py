@@ -18,7 +18,6 @@ _Floats = NDArray[np.float64]
 
 NEVER = 1.0
 """Threshold of a label that is never predicted, since no probability is above it."""
-_ACCEPTED = 'a threshold in (0, 1) or a precision target such as "precision>=0.9"'
 
 
 class LabelPrecision(NamedTuple):
@@ -104,7 +103,8 @@ def _parse(label: Any, value: Any) -> tuple[float, float | None]:
         return NEVER, float(match[1])
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < 1:
         return float(value), None
-    raise ValueError(f"decision[{label!r}] must be {_ACCEPTED}, got {value!r}")
+    accepted = 'a threshold in (0, 1) or a precision target such as "precision>=0.9"'
+    raise ValueError(f"decision[{label!r}] must be {accepted}, got {value!r}")
 
 
 def _list_names(names: Sequence[Any] | None, n_labels: int, label: Any) -> str:

@@ -12,15 +12,14 @@ from sklearn.utils import check_random_state
 
 from spmld._validation import check_scalar_integer, indexable
 from spmld.labels import read_labels
-from spmld.model_selection._allocation import allocate
-from spmld.model_selection._split_sizes import (
+from spmld.model_selection._allocation import (
+    allocate,
     check_n_subsets,
     proportional_sizes,
     read_groups,
     train_test_sizes,
     with_remainder,
 )
-from spmld.model_selection.entry_splits import EntryKFold
 
 _Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -226,7 +225,7 @@ def check_splitter(cv: Any, n_samples: int, random_state: Any, *, other: str = "
         if int(cv) > n_samples:
             raise ValueError(f"cv must be at most the number of samples, n_samples={n_samples}, got {cv}")
         return MultilabelStratifiedKFold(int(cv), random_state=random_state)
-    if isinstance(cv, (str, bool, Integral, EntryKFold)) or not (hasattr(cv, "split") or np.iterable(cv)):
+    if isinstance(cv, (str, bool, Integral)) or not (hasattr(cv, "split") or np.iterable(cv)):
         raise ValueError(
             f"cv must be an integer of at least 2, a splitter of samples or an iterable of splits{other}, got {cv!r}"
         )

@@ -1,19 +1,33 @@
 """Classifier with calibrated probabilities and a decision rule."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+import warnings
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
-from spmld._validation import StrOptions
-from spmld.model_selection._cross_fitted import CrossFittedClassifier
-from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision
-from spmld.noise.calibration import CALIBRATIONS
+from spmld._response import label_scores
+from spmld._validation import COMMON_CONSTRAINTS, indexable
+from spmld.labels import Labels, read_labels
+from spmld.labels.output import PredictionOutputMixin
+from spmld.labels.single_class import list_labels
+from spmld.metrics import subset_accuracy
+from spmld.model_selection.cross_fitting import cross_fit
+from spmld.model_selection.label_decisions import label_decisions
+from spmld.model_selection.splitters import check_splitter
+from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, DecisionOption, DecisionRule
+from spmld.noise import PooledCalibration
+from spmld.noise.calibration import has_both_classes
+
+_RESPONSE_METHODS = ["decision_function", "predict_proba"]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class ThresholdClassifier(CrossFittedClassifier):
+@dataclass(eq=False, repr=False)
+class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Classifier with calibrated probabilities, and decisions with a high F1 that are based on them.
 
     Clones of the base estimator are fitted on the training samples of each fold and score the test samples. The scores
@@ -27,29 +41,46 @@ class ThresholdClassifier(CrossFittedClassifier):
         missing.
     decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float, int or dict, default="f1"
         Which labels to predict: those that maximize micro F1, macro F1, sample F1 or, with "f1", a compromise between
-        all three; those with probabilities above a number in (0, 1); or a fixed number of labels for each sample. A
-        dict has thresholds and precision targets for single labels. See `DecisionRule`.
-    calibration : {"pooled", "sigmoid", "isotonic"}, default="pooled"
-        Calibration, see the parameter `method` of `CalibratedClassifier`.
-    cv, n_jobs, random_state
-        As in `CalibratedClassifier`.
+        all three; those with probabilities above a number in (0, 1), such as 0.5; or a fixed number of labels for each
+        sample. A dict has thresholds and precision targets for single labels. See `DecisionRule`.
+    cv : int, splitter, iterable of splits or "prefit", default=5
+        Folds. An integer is the number of folds of `MultilabelStratifiedKFold`. With "prefit" the base estimator is
+        already fitted, and its scores of all samples are used.
+    n_jobs : int or None, default=None
+        Number of folds fitted in parallel.
+    random_state : int, RandomState or None, default=None
+        Seed for the folds, if `cv` is an integer.
 
     Attributes
     ----------
     thresholds_ : ndarray of shape (n_labels,) or None
         Labels with probabilities above their thresholds are predicted. None if the decision depends on the other labels
         of the sample: with "f1", "sample_f1" and a number of labels.
-    estimator_, response_method_, calibration_, decision_rule_, classes_, n_features_in_, feature_names_in_
-        As in `CalibratedClassifier`.
+    estimator_ : estimator
+        Base estimator fitted on all samples.
+    response_method_ : str
+        Method of the base estimator that returns the scores. Those of `predict_proba` are converted to log-odds.
+    calibration_ : PooledCalibration
+        The fitted calibration, with one slope for all labels and a shrunk shift of each label.
+    decision_rule_ : DecisionRule
+        The rule that predicts labels from probabilities.
+    classes_ : ndarray of shape (2,)
+        Negative and positive class.
+    n_features_in_, feature_names_in_
+        Those of `estimator_`, if it has them.
 
     Notes
     -----
+    Entries of a fold are left out of the calibration of a label that has no observed positive or no observed negative
+    in the training samples of the fold. If nothing is left, scores are used as log-odds, with a UserWarning.
+
     There is no `decision_function`, so that ranking metrics use the calibrated probabilities and not their distances
     from the thresholds, which differ between labels.
 
     See Also
     --------
-    CalibratedClassifier : Calibrated probabilities, with decisions at 0.5.
+    spmld.PerLabelClassifier : A classifier for each label, such as scikit-learn's CalibratedClassifierCV, which
+        calibrates each label by a sigmoid or an isotonic function of its own.
 
     Examples
     --------
@@ -68,19 +99,173 @@ class ThresholdClassifier(CrossFittedClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **CrossFittedClassifier._parameter_constraints,
-        "decision": DECISION_CONSTRAINTS,
-        "calibration": [StrOptions(set(CALIBRATIONS))],
-    }
+    smallest_probability: ClassVar[float] = 1e-3
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "decision": DECISION_CONSTRAINTS}
 
-    decision: Decision = "f1"
-    calibration: Literal["pooled", "sigmoid", "isotonic"] = "pooled"
+    estimator: Any
+    _: KW_ONLY
+    decision: DecisionOption = "f1"
+    cv: Any = 5
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
-    def _settings(self) -> tuple[str, Decision]:
-        return self.calibration, self.decision
+    def fit(self, X: Any, y: Any, mask: Any = None) -> Self:
+        """Fit the base estimator, and calibrate its out-of-fold scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : labels in any form accepted by `spmld.labels.read_labels`
+            Labels, NaN where missing.
+        mask : array-like of bool of the shape of `y`, optional
+            True where a label is observed. Other entries of y are ignored.
+
+        Returns
+        -------
+        self
+        """
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        self._validate_params()
+        self.response_method_ = self._choose_response_method()
+        X, y, mask = indexable(X, y, mask)
+        labels = read_labels(y, mask)
+        label_decisions(self.decision, labels.shape[1], labels.names)
+        self._form = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
+        self.classes_ = self._fitted_classes = labels.classes
+        prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        if prefit:
+            check_is_fitted(self.estimator)
+        if mask is not None and not prefit:
+            y = labels.write_with_missing(y)
+            self._fitted_classes = read_labels(y).classes
+        if prefit:
+            scores, signs = self._score(self.estimator, X), labels.signs
+        else:
+            scores, signs = self._out_of_fold_scores(X, y, labels)
+        self.estimator_ = self.estimator if prefit else clone(self.estimator).fit(X, y)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        self._calibrate(scores, signs)
+        return self
 
     @property
     def thresholds_(self) -> NDArray[np.float64] | None:
         """Thresholds of the probabilities of the labels."""
         return self.decision_rule_.thresholds_
+
+    def _out_of_fold_scores(self, X: Any, y: Any, labels: Labels) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        """Return scores and signs of the test samples of all folds, fold after fold.
+
+        If a label has no observed positive or no observed negative in the training samples of a fold, the scores of the
+        fold are unrelated to the label: its signs are set to 0. A fold in which this holds for all labels is not
+        fitted.
+        """
+        splitter = check_splitter(self.cv, len(labels.signs), self.random_state, other=' or "prefit"')
+        folds = list(splitter.split(X, y))
+        learned = [has_both_classes(labels.signs[train]) for train, _ in folds]
+        used = [(fold, both) for fold, both in zip(folds, learned, strict=True) if both.any()]
+        if not used:
+            return np.empty((0, labels.signs.shape[1])), labels.signs[:0]
+        result = cross_fit(self.estimator, X, y, [fold for fold, _ in used], score=self._score, n_jobs=self.n_jobs)
+        signs = [labels.signs[test] * both for (_, test), both in used]
+        return np.concatenate(result.fold_scores), np.concatenate(signs)
+
+    def _calibrate(self, scores: NDArray[np.float64], signs: NDArray[np.int8]) -> None:
+        """Fit the calibration and the decision rule."""
+        if not ((signs > 0).any() and (signs < 0).any()):
+            scores, signs = scores[:0], signs[:0]
+            warnings.warn(
+                f"{list_labels(self._form, np.ones(signs.shape[1], dtype=bool))}: not calibrated, because there is no "
+                "observed positive or no observed negative with an out-of-fold score; scores are used as log-odds, "
+                "with a threshold of 0.5",
+                UserWarning,
+                stacklevel=3,
+            )
+        self.calibration_ = PooledCalibration().fit(scores, signs)
+        observed = replace(self._form, signs=signs)
+        self.decision_rule_ = DecisionRule(decision=self.decision)
+        self.decision_rule_.fit(self.calibration_.probabilities(scores), observed)
+
+    def _choose_response_method(self) -> str:
+        for name in _RESPONSE_METHODS:
+            if hasattr(self.estimator, name):
+                return name
+        raise ValueError(f"estimator must have {' or '.join(_RESPONSE_METHODS)}, got {self.estimator!r}")
+
+    def _score(self, estimator: Any, X: Any) -> NDArray[np.float64]:
+        """Return scores; those of `predict_proba` are log-odds of probabilities, bounded by a small constant."""
+        n_labels = self._form.signs.shape[1]
+        scores = label_scores(estimator, X, self.response_method_, self._fitted_classes, n_labels)
+        if self.response_method_ == "decision_function":
+            return scores
+        return np.asarray(np.log((scores + self.smallest_probability) / (1 - scores + self.smallest_probability)))
+
+    def _probabilities(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        return self.calibration_.probabilities(self._score(self.estimator_, X))
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the calibrated probability of each label or, if `y` was a vector, of its two classes.
+
+        Parameters
+        ----------
+        X
+            As in `predict`.
+        """
+        P = self._probabilities(X)
+        return self._wrap(np.hstack([1 - P, P]) if self._form.one_dimensional else P, X)
+
+    def predict(self, X: Any) -> Any:
+        """Predict labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
+            Labels in the encoding of `y` in `fit`.
+        """
+        positive = self._positive(X)
+        return self._wrap(self._form.write(positive), X)
+
+    def _label_form(self) -> Labels:
+        return self._form
+
+    def score(self, X: Any, y: Any, mask: Any = None) -> float:
+        """Return the fraction of samples with all observed labels correct (the accuracy for one label).
+
+        Parameters
+        ----------
+        X, y, mask
+            As in `fit`. Samples without an observed label are ignored.
+
+        Returns
+        -------
+        float
+        """
+        positive = self._positive(X)
+        return float(subset_accuracy(read_labels(y, mask, classes=self.classes_, name="y"), positive))
+
+    def _positive(self, X: Any) -> NDArray[np.bool_]:
+        probabilities = self._probabilities(X)
+        return self.decision_rule_.positive(probabilities)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.target_tags.multi_output = inner.target_tags.multi_output
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = inner.classifier_tags is not None and inner.classifier_tags.multi_label
+        return tags

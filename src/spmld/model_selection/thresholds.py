@@ -14,14 +14,17 @@ from spmld.model_selection.label_decisions import LabelPrecision, choose_thresho
 
 _Floats = NDArray[np.float64]
 
-Decision = Literal["f1", "micro_f1", "macro_f1", "sample_f1"] | float | int | dict[Any, float | str]
-"""A decision, see `DecisionRule`."""
+DecisionOption = Literal["f1", "micro_f1", "macro_f1", "sample_f1"] | float | int | dict[Any, float | str]
+"""Type of the parameter `decision`, see `DecisionRule`."""
 
-MIN_SAMPLES = 100
+MIN_F1_SAMPLES = 100
 """Minimum number of samples from which F1 thresholds are estimated."""
 
+_SAMPLE_WEIGHTS: dict[Any, float] = {"f1": 0.5, "micro_f1": 0.0, "macro_f1": 0.0, "sample_f1": 1.0}
+"""Weights of the thresholds of the samples, relative to those of the labels, in the rules that maximize F1."""
+
 RULE_CONSTRAINTS: list[Any] = [
-    StrOptions({"f1", "micro_f1", "macro_f1", "sample_f1"}),
+    StrOptions(set(_SAMPLE_WEIGHTS)),
     Interval(RealNotInt, 0, 1, closed="neither"),
     POSITIVE_INT,
 ]
@@ -106,7 +109,7 @@ class DecisionRule(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"decision": DECISION_CONSTRAINTS, "max_ratio": [POSITIVE]}
 
-    decision: Decision = "f1"
+    decision: DecisionOption = "f1"
     max_ratio: float = 1.25
 
     def fit(self, probabilities: _Floats, labels: Any = None) -> Self:
@@ -131,49 +134,34 @@ class DecisionRule(BaseEstimator):
         self._rule = "f1" if isinstance(self.decision, dict) else self.decision
         chosen = choose_thresholds(single, probabilities, observed)
         maximizes_f1 = isinstance(self._rule, str)
-        if maximizes_f1 and (n_labels == 1 or len(probabilities) < MIN_SAMPLES):
+        if maximizes_f1 and (n_labels == 1 or len(probabilities) < MIN_F1_SAMPLES):
             probabilities, maximizes_f1 = probabilities[:0], False
-        weight = {"f1": 0.5, "sample_f1": 1.0}.get(str(self._rule), 0.0) if maximizes_f1 else 0.0
-        self._sample_weight, self.offset_ = np.full(n_labels, weight), np.zeros(n_labels)
-        self._common_threshold = f1_thresholds(probabilities.reshape(-1, 1), axis=0)[0]
-        self._label_thresholds = self._fit_thresholds(probabilities)
+        weight = _SAMPLE_WEIGHTS[self._rule] if maximizes_f1 else 0.0
+        self.sample_weight_, self.offset_ = np.full(n_labels, weight), np.zeros(n_labels)
+        self.common_threshold_ = float(f1_thresholds(probabilities.reshape(-1, 1), axis=0)[0])
+        self.label_thresholds_ = self._fit_thresholds(probabilities)
         if maximizes_f1:
             self.offset_ += _limit_offset(self.margins(probabilities), probabilities.sum(), self.max_ratio)
         for j, precision in zip(single, chosen.values(), strict=True):
-            self._label_thresholds[j], self._sample_weight[j], self.offset_[j] = precision.threshold, 0, 0
+            self.label_thresholds_[j], self.sample_weight_[j], self.offset_[j] = precision.threshold, 0, 0
         self.label_precisions_: dict[Any, LabelPrecision] = chosen
-        for_labels = not isinstance(self._rule, Integral) and not self._sample_weight.any()
-        self.thresholds_ = self._label_thresholds + self.offset_ if for_labels else None
+        for_labels = not isinstance(self._rule, Integral) and not self.sample_weight_.any()
+        self.thresholds_ = self.label_thresholds_ + self.offset_ if for_labels else None
         return self
-
-    @property
-    def label_thresholds_(self) -> _Floats:
-        """Thresholds of the labels."""
-        return self._label_thresholds
-
-    @property
-    def sample_weight_(self) -> _Floats:
-        """Weight of the thresholds of the samples."""
-        return self._sample_weight
-
-    @property
-    def common_threshold_(self) -> float:
-        """Threshold of "micro_f1"."""
-        return float(self._common_threshold)
 
     def _fit_thresholds(self, probabilities: _Floats) -> _Floats:
         """Return the thresholds of the labels."""
         if not isinstance(self._rule, str):
             return np.full(probabilities.shape[1], float(self._rule))
         if self._rule == "micro_f1":
-            return np.full(probabilities.shape[1], self._common_threshold)
+            return np.full(probabilities.shape[1], self.common_threshold_)
         expected = probabilities.sum(axis=0)
-        return (expected * f1_thresholds(probabilities, axis=0) + self._common_threshold) / (expected + 1)
+        return (expected * f1_thresholds(probabilities, axis=0) + self.common_threshold_) / (expected + 1)
 
     def _sample_thresholds(self, probabilities: _Floats) -> _Floats:
         """Return the thresholds of the samples."""
         empty = np.prod(1 - probabilities, axis=1)
-        return (1 - empty) * f1_thresholds(probabilities, axis=1) + empty * self._common_threshold
+        return (1 - empty) * f1_thresholds(probabilities, axis=1) + empty * self.common_threshold_
 
     def margins(self, probabilities: _Floats) -> _Floats:
         """Return probabilities minus thresholds, above 0 exactly for the labels that are predicted.
@@ -189,10 +177,10 @@ class DecisionRule(BaseEstimator):
         """
         if isinstance(self._rule, Integral):
             return top_k_margins(probabilities, int(self._rule))
-        thresholds = self._label_thresholds
-        if self._sample_weight.any():
+        thresholds = self.label_thresholds_
+        if self.sample_weight_.any():
             per_sample = self._sample_thresholds(probabilities)[:, None]
-            thresholds = (1 - self._sample_weight) * thresholds + self._sample_weight * per_sample
+            thresholds = (1 - self.sample_weight_) * thresholds + self.sample_weight_ * per_sample
         return probabilities - (thresholds + self.offset_)
 
     def positive(self, probabilities: _Floats) -> NDArray[np.bool_]:

@@ -23,7 +23,7 @@ _Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 """Confidence level of the smallest limit; that of each one is higher."""
-FRACTIONS = 0.5 ** np.arange(1, 6)
+TAIL_FRACTIONS = 0.5 ** np.arange(1, 6)
 """Fractions q of the entries, of which the extreme scores are used."""
 
 
@@ -104,7 +104,7 @@ def _extreme_counts(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
     sorted_scores, positive = scores[order], signs[order] > 0
     n, n_positives = len(order), int(positive.sum())
     rows = []
-    for q in FRACTIONS:
+    for q in TAIL_FRACTIONS:
         low, high = int(np.ceil(q * n)), int(np.ceil(q * n_positives))
         rows.append(
             [
@@ -128,7 +128,7 @@ def _count_first(scores: _Floats, chosen: NDArray[np.bool_], m: int) -> float:
 def _bounds(counts: _Floats, n_observed: NDArray[np.intp], n_positives: NDArray[np.intp]) -> tuple[_Floats, _Floats]:
     """Return the bounds of rows of counts."""
     low_positives, n_low, high_negatives, n_high = np.moveaxis(counts, -1, 0)
-    level = 1 - (1 - CONFIDENCE) / len(FRACTIONS)
+    level = 1 - (1 - CONFIDENCE) / len(TAIL_FRACTIONS)
     alpha = upper_limit(low_positives, n_low, level).min(axis=1)
     beta = np.minimum(upper_limit(high_negatives, n_high, level).min(axis=1), 1 - 1e-9)
     false_positives = np.minimum(alpha * n_observed, n_positives)

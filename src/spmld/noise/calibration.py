@@ -5,9 +5,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.base import BaseEstimator
-from sklearn.isotonic import IsotonicRegression
 
 from spmld._validation import POSITIVE
 from spmld.core.losses import LOSSES, Loss
@@ -137,88 +136,8 @@ class PooledCalibration(BaseEstimator):
         return np.asarray(expit(self.transform(scores)))
 
 
-class SigmoidCalibration(PooledCalibration):
-    """Calibration with a slope and a shift of its own for each label (Platt 2000).
-
-    Labels without an observed positive or an observed negative keep the `PooledCalibration`. Parameters, attributes
-    and methods are those of `PooledCalibration`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.noise.calibration import SigmoidCalibration
-    >>> scores, signs = np.array([[-1.0, 3.0], [1.0, 4.0]]), np.array([[-1, 0], [1, 0]])
-    >>> SigmoidCalibration().fit(scores, signs).slopes_.round(4)
-    array([0.6931, 0.6931])
-    """
-
-    def fit(
-        self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None, rates: NoiseRates | None = None
-    ) -> Self:
-        """Fit the slopes and shifts; parameters as in `PooledCalibration.fit`."""
-        super().fit(scores, signs, entry_weight, rates)
-        for j in np.flatnonzero(has_both_classes(signs, entry_weight)):
-            weight = None if entry_weight is None else entry_weight[:, [j]]
-            rate = None if rates is None else NoiseRates(*(np.asarray(r)[..., [j]] for r in rates))
-            label = PooledCalibration().fit(scores[:, [j]], signs[:, [j]], weight, rate)
-            self.slopes_[j], self.intercepts_[j] = label.slopes_[0], label.intercepts_[0]
-        return self
-
-
-class IsotonicCalibration(PooledCalibration):
-    """Calibration with a non-decreasing function of the scores of each label.
-
-    Its values are between 1 / (m + 2) and (m + 1) / (m + 2) for m observed entries, or entries with a total weight of
-    m. Labels without an observed positive or an observed negative keep the `PooledCalibration`. Parameters and methods
-    are those of `PooledCalibration`.
-
-    Attributes
-    ----------
-    calibrators_ : list of IsotonicRegression or None
-        The function of each label, None for labels that keep the pooled calibration.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.noise.calibration import IsotonicCalibration
-    >>> scores, signs = np.array([[-1.0], [1.0]]), np.array([[-1], [1]])
-    >>> IsotonicCalibration().fit(scores, signs).probabilities(np.array([[-5.0], [5.0]]))
-    array([[0.25],
-           [0.75]])
-    """
-
-    def fit(
-        self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None, rates: NoiseRates | None = None
-    ) -> Self:
-        """Fit the functions; parameters as in `PooledCalibration.fit`, without noise rates."""
-        if rates is not None:
-            raise ValueError("rates must be None for an isotonic calibration; use PooledCalibration with noise rates")
-        super().fit(scores, signs, entry_weight)
-        weights = (signs != 0) * np.asarray(1.0 if entry_weight is None else entry_weight, dtype=float)
-        self.calibrators_ = [
-            _fit_isotonic(scores[:, j], signs[:, j], weights[:, j]) if both else None
-            for j, both in enumerate(has_both_classes(signs, entry_weight))
-        ]
-        return self
-
-    def transform(self, scores: _Floats) -> _Floats:
-        """Return calibrated log-odds; parameters as in `PooledCalibration.transform`."""
-        log_odds = super().transform(scores)
-        for j, calibrator in enumerate(self.calibrators_):
-            if calibrator is not None:
-                log_odds[:, j] = logit(calibrator.predict(scores[:, j]))
-        return log_odds
-
-
-CALIBRATIONS: dict[str, type[PooledCalibration]] = {
-    "pooled": PooledCalibration,
-    "sigmoid": SigmoidCalibration,
-    "isotonic": IsotonicCalibration,
-}
-
-
-def has_both_classes(signs: _Signs, entry_weight: _Floats | None = None) -> NDArray[np.bool_]:
-    """Return which labels have an observed positive and an observed negative, of positive weight.
+def has_both_classes(signs: _Signs) -> NDArray[np.bool_]:
+    """Return which labels have an observed positive and an observed negative.
 
     Examples
     --------
@@ -227,8 +146,7 @@ def has_both_classes(signs: _Signs, entry_weight: _Floats | None = None) -> NDAr
     >>> has_both_classes(np.array([[1, 1], [-1, 0]]))
     array([ True, False])
     """
-    counted = signs if entry_weight is None else signs * entry_weight
-    return np.logical_and((counted > 0).any(axis=0), (counted < 0).any(axis=0))
+    return np.logical_and((signs > 0).any(axis=0), (signs < 0).any(axis=0))
 
 
 def trusted_weight(signs: _Signs, trusted: NDArray[np.bool_] | None) -> _Floats:
@@ -246,13 +164,6 @@ def trusted_weight(signs: _Signs, trusted: NDArray[np.bool_] | None) -> _Floats:
     checked = np.zeros(signs.shape, dtype=bool) if trusted is None else trusted & (signs != 0)
     n_checked, n_others = int(checked.sum()), int(((signs != 0) & ~checked).sum())
     return np.where(checked, max(n_others / max(n_checked, 1), 1.0), 1.0)
-
-
-def _fit_isotonic(scores: _Floats, signs: _Signs, weights: _Floats) -> IsotonicRegression:
-    used = weights > 0
-    low = 1 / (weights.sum() + 2)
-    calibrator = IsotonicRegression(y_min=low, y_max=1 - low, out_of_bounds="clip")
-    return calibrator.fit(scores[used], signs[used] > 0, sample_weight=weights[used])
 
 
 @dataclass(frozen=True)

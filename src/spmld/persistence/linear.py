@@ -14,14 +14,13 @@ from spmld._arrays import to_dense, to_numpy
 from spmld._io import StrPath, writing
 from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier, SelfPacedClassifier
 from spmld.estimators.probabilities import log_odds
-from spmld.model_selection import CalibratedClassifier, ThresholdClassifier
-from spmld.noise.calibration import IsotonicCalibration
+from spmld.model_selection import ThresholdClassifier
 from spmld.persistence.model_parts import check_names, feature_names_of, label_names_of
 
 _Floats = NDArray[np.float64]
 _ACCEPTED = (
     "SPMLD, GLOCAL, LEML, MLLRC, MaskedLogistic, MaskedRidge or LabelPrior, PerLabelClassifier of linear classifiers, "
-    "SelfPacedClassifier of any of these, or CalibratedClassifier or ThresholdClassifier of them"
+    "SelfPacedClassifier of any of these, or ThresholdClassifier of them"
 )
 
 
@@ -66,8 +65,8 @@ def linear_predictor(model: Any, *, decisions: bool = True) -> Linear:
     ----------
     model : fitted estimator
         `SPMLD`, `GLOCAL`, `LEML`, `MLLRC`, `MaskedLogistic`, `MaskedRidge` or `LabelPrior`; `PerLabelClassifier` of
-        linear classifiers; `SelfPacedClassifier` of any of these; and `CalibratedClassifier` or `ThresholdClassifier`
-        around any of these, unless calibration is isotonic or thresholds depend on the sample.
+        linear classifiers; `SelfPacedClassifier` of any of these; and `ThresholdClassifier` around any
+        of these, unless thresholds depend on the sample.
     decisions : bool, default=True
         Whether a model whose thresholds depend on the sample raises an error. Otherwise its thresholds are NaN.
 
@@ -132,7 +131,7 @@ def export_npz(
 
 
 def _linear(model: Any, decisions: bool) -> Linear:
-    if isinstance(model, CalibratedClassifier | ThresholdClassifier):
+    if isinstance(model, ThresholdClassifier):
         return _calibrated(model, decisions)
     if isinstance(model, SelfPacedClassifier):
         return _linear(model.estimator_, decisions)
@@ -148,7 +147,7 @@ def _linear(model: Any, decisions: bool) -> Linear:
 
 
 def _center(model: Any) -> _Floats | None:
-    while isinstance(model, CalibratedClassifier | ThresholdClassifier):
+    while isinstance(model, ThresholdClassifier):
         model = model.estimator_
     return getattr(model, "_feature_means", None)
 
@@ -181,10 +180,8 @@ def _per_label(model: PerLabelClassifier) -> Linear:
     return _make(coef, intercept, "logistic")
 
 
-def _calibrated(model: CalibratedClassifier | ThresholdClassifier, decisions: bool) -> Linear:
+def _calibrated(model: ThresholdClassifier, decisions: bool) -> Linear:
     inner, name = _linear(model.estimator_, decisions), type(model).__name__
-    if isinstance(model.calibration_, IsotonicCalibration):
-        raise _not_linear(f"a {name} with isotonic calibration")
     if model.response_method_ != "decision_function":
         raise _not_linear(f"a {name} of a model without decision_function")
     thresholds = model.decision_rule_.thresholds_

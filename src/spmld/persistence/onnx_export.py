@@ -54,7 +54,7 @@ def export_onnx(
     model : fitted estimator
         A `SelfPacedEnsemble` with built-in views, `MaskedBoosting`, any model that `linear_predictor` accepts, a
         `PerLabelClassifier` or a multi-label classifier of scikit-learn with ``predict_proba``, such as forests; a
-        `CalibratedClassifier`, `ThresholdClassifier` or `SelfPacedClassifier` of these; or a pipeline or search of
+        `ThresholdClassifier` or `SelfPacedClassifier` of these; or a pipeline or search of
         scikit-learn with one of these at its end, and transformers that skl2onnx accepts before it.
     path, label_names, feature_names
         As in `export_npz`.

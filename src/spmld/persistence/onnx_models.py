@@ -22,8 +22,7 @@ from spmld.estimators import (
 )
 from spmld.estimators.probabilities import BEND
 from spmld.estimators.trees import Trees
-from spmld.model_selection import CalibratedClassifier, DecisionRule, ThresholdClassifier
-from spmld.noise.calibration import IsotonicCalibration
+from spmld.model_selection import DecisionRule, ThresholdClassifier
 from spmld.persistence.linear import linear_predictor
 from spmld.persistence.onnx_graph import Graph, Operators, unsupported
 
@@ -41,7 +40,7 @@ def predictions(build: Operators, model: Any, inputs: Any) -> Outputs:
         return predictions(build, model[-1], _transformed(build, model, inputs))
     if isinstance(model, SelfPacedEnsemble):
         return _ensemble(build, model, inputs)
-    if isinstance(model, CalibratedClassifier | ThresholdClassifier):
+    if isinstance(model, ThresholdClassifier):
         return _calibrated(build, model, inputs)
     if isinstance(model, SelfPacedClassifier):
         return *predictions(build, model.estimator_, inputs)[:2], None
@@ -123,10 +122,8 @@ def _ensemble(build: Operators, model: SelfPacedEnsemble, inputs: Any) -> Output
     return *build.formula(function, views, l, l), model.decision_rule_
 
 
-def _calibrated(build: Operators, model: CalibratedClassifier | ThresholdClassifier, inputs: Any) -> Outputs:
+def _calibrated(build: Operators, model: ThresholdClassifier, inputs: Any) -> Outputs:
     calibration, rule, l = model.calibration_, model.decision_rule_, len(model.calibration_.slopes_)
-    if isinstance(calibration, IsotonicCalibration):
-        raise unsupported(f"a {type(model).__name__} with isotonic calibration")
     uses_scores = model.response_method_ == "decision_function"
 
     def function(graph: Graph, scores: str, p: str) -> tuple[str, str]:

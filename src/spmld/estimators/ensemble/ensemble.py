@@ -43,7 +43,7 @@ from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import make_folds
 from spmld.model_selection.identical_samples import group_identical, hash_samples
 from spmld.model_selection.label_decisions import label_decisions
-from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, Decision, DecisionRule
+from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, DecisionOption, DecisionRule
 from spmld.noise import NoiseRates, estimate_noise
 from spmld.noise.estimate import MAX_RATE
 from spmld.pacing.trimming import KEEP_FRACTION
@@ -209,7 +209,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     dependency_weight: float = 0.3
     completion_weight: float = 1.0
     completion: str = "linear"
-    decision: Decision = "f1"
+    decision: DecisionOption = "f1"
     cv: Any = 3
     scoring: str = "ranking_loss"
     n_jobs: int | None = None

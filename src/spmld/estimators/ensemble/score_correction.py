@@ -15,7 +15,7 @@ from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.training_data import Scores
 from spmld.estimators.ensemble.training_entries import SIGNS
 from spmld.labels import Labels, read_labels
-from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, MIN_SAMPLES, Decision, DecisionRule
+from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, MIN_F1_SAMPLES, DecisionOption, DecisionRule
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import trusted_weight
 
@@ -103,7 +103,7 @@ class ScoreCorrection(BaseEstimator):
     dependency_weight: float = 0.3
     completion_weight: float = 1.0
     completion: str = "linear"
-    decision: Decision = "f1"
+    decision: DecisionOption = "f1"
     device: str | None = None
     random_state: Any = None
 
@@ -168,7 +168,7 @@ class ScoreCorrection(BaseEstimator):
             )
             completed = self.completion_trees_.held_out_scores_
         # Shifts of labels need enough samples.
-        calibration = PooledCalibration(penalty=10.0 if labels.shape[0] >= MIN_SAMPLES else 1e12)
+        calibration = PooledCalibration(penalty=10.0 if labels.shape[0] >= MIN_F1_SAMPLES else 1e12)
         self.calibration_ = clone(calibration).fit(corrected, *noise)
         self.completion_calibration_ = clone(calibration).fit(completed, *noise)
         self.held_out_scores_ = np.empty(scores.shape)
