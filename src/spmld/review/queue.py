@@ -1,4 +1,14 @@
-"""Queue of entries to review: in descending order of expected gain, see `spmld.review.gain`, or a random sample."""
+r"""Queue of entries to review: in descending order of expected gain, or a random sample.
+
+The *current value* of an entry is the observed label, or the most probable value if the label is missing. A review
+changes it with the probability
+
+.. math:: g = |c - p|,
+
+where c is the current value, 0 or 1, and p is the probability that the label is truly positive. This is the expected
+number of labels that one annotation corrects. For an observed label it is the error probability of the audit, for a
+missing label min(p, 1 - p), so that entries of both kinds can be compared.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,13 +18,100 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._validation import check_scalar_integer
-from spmld.audit import LabelIssues
-from spmld.review.gain import expected_gain, true_probability
+from spmld.audit import LabelIssues, find_label_issues
+from spmld.labels.single_class import find_single_class
 
 KINDS = ("suspicious", "missing", "unlabeled")
 """Kinds of entries: observed labels, missing labels, and missing labels of samples without any observed label."""
 MIN_GAIN = 0.01
-"""Entries below this expected gain are left out: fewer than one correction in 100 decisions."""
+"""Entries below this expected gain are left out: fewer than one correction in 100 annotations."""
+
+
+def expected_gain(probability: Any, given: Any) -> NDArray[np.float64]:
+    """Return the expected number of labels that one annotation corrects.
+
+    Parameters
+    ----------
+    probability : array-like
+        Probability that each label is truly positive.
+    given : array-like of the same shape
+        Observed labels, 1 or 0, NaN where missing. A missing label has its most probable value.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.review.queue import expected_gain
+    >>> expected_gain([0.75, 0.75, 0.75], [1, 0, np.nan])
+    array([0.25, 0.75, 0.25])
+    """
+    p, y = np.asarray(probability, dtype=float), np.asarray(given, dtype=float)
+    return np.where(np.isnan(y), np.minimum(p, 1 - p), np.abs(np.nan_to_num(y) - p))
+
+
+def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[np.float64]:
+    """Return the probability that each entry is truly positive.
+
+    Parameters
+    ----------
+    issues : LabelIssues
+        Result of the audit, which determines the probability of observed entries.
+    probabilities : array-like of shape (n_samples, n_labels), optional
+        Probabilities of missing entries. By default, the out-of-fold probabilities of the audit.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.audit import find_label_issues
+    >>> from spmld.review.queue import true_probability
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(200, 3)), rng.integers(2, size=(200, 4))
+    >>> issues = find_label_issues(None, X, Y, random_state=0)
+    >>> bool(np.allclose(np.abs(Y - true_probability(issues)), issues.error_probability))
+    True
+    """
+    missing = issues.probabilities if probabilities is None else np.asarray(probabilities, dtype=float)
+    if missing.shape != issues.signs.shape:
+        raise ValueError(f"probabilities must have the shape of the labels, {issues.signs.shape}, got {missing.shape}")
+    error = issues.error_probability
+    return np.select([issues.signs > 0, issues.signs < 0], [1 - error, error], missing)
+
+
+def rank_samples(probability: Any, given: Any) -> list[tuple[int, float, int]]:
+    """Rank samples by the expected gain of labeling them: the sum of the gains of their missing entries.
+
+    Parameters
+    ----------
+    probability : array-like of shape (n_samples, n_labels)
+        Probability that each label is truly positive.
+    given : array-like of shape (n_samples, n_labels)
+        Observed labels, 1 or 0, NaN where missing.
+
+    Returns
+    -------
+    list of (int, float, int)
+        Index, expected gain and number of missing labels of each sample with missing labels, in descending order of
+        the gain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.review.queue import rank_samples
+    >>> rank_samples([[0.9, 0.5], [0.6, 0.4], [0.5, 0.5]], [[1, np.nan], [np.nan, np.nan], [1, 0]])
+    [(1, 0.8, 2), (0, 0.5, 1)]
+    """
+    missing = np.isnan(np.asarray(given, dtype=float))
+    gain = np.where(missing, expected_gain(probability, given), 0.0).sum(axis=1)
+    candidates = np.flatnonzero(missing.any(axis=1))
+    order = candidates[np.argsort(-gain[candidates], kind="stable")]
+    return list(zip(order.tolist(), gain[order].tolist(), missing.sum(axis=1)[order].tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -32,7 +129,7 @@ class ReviewEntry:
     probability : float
         Probability that the label is truly positive.
     gain : float
-        Expected number of labels that a decision corrects.
+        Expected number of labels that an annotation corrects.
 
     Examples
     --------
@@ -230,3 +327,58 @@ def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = N
     kinds, names = np.zeros(len(drawn), dtype=np.intp), [str(name) for name in issues.label_names]
     gain = expected_gain(probability, given)
     return ReviewQueue(samples, labels, kinds, given, probability, gain, names, is_random=True)
+
+
+def update_issues(
+    issues: LabelIssues, X: Any, annotations: Any, *, cv: Any = 5, random_state: Any = None
+) -> LabelIssues:
+    """Audit labels again after annotations of reviewers.
+
+    Models are fitted on the corrected labels. Reviewed entries are not a random selection, because their labels looked
+    wrong, so no noise rates are estimated from them.
+
+    Parameters
+    ----------
+    issues : LabelIssues
+        Result of `spmld.audit.find_label_issues` for the original labels.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Samples.
+    annotations : array-like of shape (n_samples, n_labels)
+        Annotations: 1 for present, -1 for absent, 0 for entries without an annotation.
+    cv, random_state
+        As in `spmld.audit.find_label_issues`.
+
+    Returns
+    -------
+    LabelIssues
+        With the labels after the annotations. Decided entries count as verified.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.audit import find_label_issues
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.labels import corrupt_labels
+    >>> from spmld.review import make_queue, update_issues
+    >>> data = make_planted(n_samples=600, noise=0.1, random_state=0)
+    >>> Y = corrupt_labels(data.Y, "flip", 0.03, random_state=0)
+    >>> issues = find_label_issues(None, data.X, Y, random_state=0)
+    >>> annotations = np.zeros(Y.shape, dtype=int)
+    >>> for entry in make_queue(issues, max_entries=100):
+    ...     annotations[entry.sample, entry.label] = 2 * data.Y[entry.sample, entry.label] - 1
+    >>> updated = update_issues(issues, data.X, annotations, random_state=0)
+    >>> bool(updated.error_probability[annotations != 0].any())
+    False
+    """
+    decided = np.asarray(annotations) != 0
+    if decided.shape != issues.signs.shape:
+        raise ValueError(f"annotations must have the shape of the labels, {issues.signs.shape}, got {decided.shape}")
+    # Missing entries of positive-only labels stay negatives, even if a reviewer has found the first negative.
+    weak = find_single_class(issues.signs).positive_only & (issues.signs == 0)
+    signs = np.where(decided, annotations, issues.signs).astype(np.int8)
+    current = np.where(weak & ~decided, -1, signs)
+    Y = np.where(current != 0, current, np.nan)
+    again = find_label_issues(None, X, Y, cv=cv, random_state=random_state, label_names=list(issues.label_names))
+    verified = np.isneginf(issues.error_log_odds) | decided
+    errors = replace(again.errors, error_log_odds=np.where(issues.signs != 0, again.error_log_odds, np.nan))
+    return replace(issues, signs=signs, errors=errors).mark_verified(verified)
