@@ -15,7 +15,7 @@ PUBLIC = {
     "spmld.dask": (
         "Estimators for Dask collections",
         "DaskSelfPacedEnsemble DaskMaskedLogistic DaskMaskedRidge DaskSPMLD DaskGLOCAL DaskLEML "
-        "read_parquet DaskTable evaluate use_cluster",
+        "read_parquet DaskTable evaluate find_label_issues use_cluster",
     ),
     "spmld.labels": (
         "Labels with missing entries",

@@ -20,6 +20,8 @@ COLUMNS = ["sample", "label", "given", "probability", "error_probability", "kind
 """Columns of the table of entries."""
 LABEL_COLUMNS = ["label", "observed", "positives", "at_least", "at_most"]
 """Columns of the table of labels."""
+RANGE_NOTE = "Limits of each label alone. The upper limit of all labels uses more entries, so it is lower than the sum."
+"""Explanation of the table of labels."""
 KINDS = {1: "false positive", -1: "false negative"}
 """Kinds of errors by the sign of the label."""
 
@@ -227,7 +229,8 @@ class LabelIssues:
         Returns
         -------
         DataFrame or list of dict
-            Columns: label, observed, positives, at_least and at_most (wrong entries that the data allow).
+            Columns: label, observed, positives, at_least and at_most (wrong entries of the label that the data allow).
+            The upper end of `total_range` uses the entries of all labels, so it is lower than the sum of at_most.
         """
         return _to_frame(self.label_rows())
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from spmld._table import TableCell, TextTable, format_rate
+from spmld.audit.issues import RANGE_NOTE
 from spmld.metrics import label_ranking_average_precision, macro_auc, macro_average_precision, macro_f1, ranking_loss
 from spmld.reports.data import ReportData
 from spmld.reports.parts import Section
@@ -98,7 +99,6 @@ def _probability(value: float) -> TableCell:
 
 
 _PROBABILITIES = ("probability", "error_probability")
-_RANGE = "at_least, at_most: numbers of wrong entries that the data allow."
 
 
 def likely_errors(data: ReportData) -> Section | None:
@@ -120,7 +120,7 @@ def likely_errors(data: ReportData) -> Section | None:
     )
     tables = [
         TextTable.from_records(rows, "Most likely errors"),
-        TextTable.from_records(labels, "Wrong entries by label", _RANGE),
+        TextTable.from_records(labels, "Wrong entries by label", RANGE_NOTE),
     ]
     return Section("errors", "Likely label errors", text, tables)
 
