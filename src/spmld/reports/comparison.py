@@ -6,11 +6,8 @@ from typing import Any
 
 from spmld._table import TextTable
 from spmld.model_selection import Comparison
-from spmld.plotting import RadarDisplay
 from spmld.plotting.style import metric_label
-from spmld.reports.page import page
-from spmld.reports.parts import Facts, Figure, Section
-from spmld.reports.pictures import picture, plot
+from spmld.reports.page import Facts, Figure, Section, page, picture
 
 
 def comparison_report(
@@ -43,7 +40,6 @@ def comparison_report(
         _summary(comparison, facts or {}),
         Section("results", "Results", comparison.to_table().note, [_table(comparison)]),
         _folds(comparison, records),
-        _radar(comparison, records),
         _failed(comparison),
     ]
     return page(title or "Comparison of methods", "All methods were fitted and evaluated on the same folds.", sections)
@@ -86,23 +82,6 @@ def _fold_figure(metric: str, records: list[dict[str, Any]]) -> Figure:
     best = ordered[-1]
     alt = f"{metric} of {len(ordered)} methods in each fold; the best mean is that of {best['method']}, "
     return picture(draw, f"{alt}{best['mean']:.4f}.", size=(6.8, 1.0 + 0.42 * len(ordered)))
-
-
-def _radar(comparison: Comparison, records: list[dict[str, Any]]) -> Section | None:
-    means: dict[str, dict[str, float]] = {}
-    for record in records:
-        if record["metric"] != "seconds" and not math.isnan(record["mean"]):
-            means.setdefault(record["method"], {})[metric_label(record["metric"])] = record["mean"]
-    complete = {method: values for method, values in means.items() if len(values) == len(comparison.metrics)}
-    if len(comparison.metrics) < 3 or len(complete) < 2:
-        return None
-    lower = {metric_label(record["metric"]) for record in records if record["better"] == "lower"}
-    reference = comparison.reference if comparison.reference in complete else None
-    alt = f"Radar chart of {len(complete)} methods by {len(comparison.metrics)} metrics; the table has the numbers."
-    caption = "Each axis ranges from the worst mean in the center to the best mean."
-    display = RadarDisplay(complete, lower, reference)
-    figure = picture(plot(display), alt, caption, size=(6.4, 6.6), projection="polar")
-    return Section("radar", "All metrics", "", [figure])
 
 
 def _failed(comparison: Comparison) -> Section | None:

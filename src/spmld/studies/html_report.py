@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 
 from spmld._table import TextTable
-from spmld.reports.page import page
-from spmld.reports.parts import Facts, Section
-from spmld.reports.pictures import picture, plot
+from spmld.reports.page import Facts, Section, page, picture, plot
 from spmld.studies.config import Study
 from spmld.studies.figures import radar_displays, rankings, surfaces
 from spmld.studies.records import Records

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spmld._table import TableCell, TextTable
-from spmld.reports.parts import verdict_cell
+from spmld.model_selection.statistics import Verdict
 from spmld.studies.config import Condition, Corruption, Study
 from spmld.studies.plan import choose
 from spmld.studies.published import PublishedValue
@@ -120,7 +120,11 @@ def result_table(results: Sequence[StudyResult], *, paper: bool = True, title: s
 def _result_cell(result: StudyResult, paper: bool) -> TableCell:
     if paper:
         return TableCell(format_mean(result), result.mean, result.mark)
-    return verdict_cell(format_mean(result), result.mean, result.test.verdict if result.test else None)
+    if result.test is None:
+        return TableCell(format_mean(result), result.mean)
+    verdict = result.test.verdict
+    mark = {Verdict.BETTER: "good", Verdict.WORSE: "bad", Verdict.NO_DIFFERENCE: ""}[verdict]
+    return TableCell(f"{format_mean(result)} {verdict.sign}", result.mean, mark)
 
 
 def long_table(results: Sequence[StudyResult]) -> TextTable:
