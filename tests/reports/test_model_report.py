@@ -90,7 +90,8 @@ def test_probabilities_and_rates_have_no_exponent():
     samples = rng.normal(size=(300, 3))
     labels = (samples > 0).astype(float)
     samples[0, 0], labels[0, 0] = -1, 1
-    model = SelfPacedEnsemble(false_positive_rate=8.9e-6, false_negative_rate=0.0, random_state=0).fit(samples, labels)
+    rates = {"false_positive_rate": 8.9e-6, "false_negative_rate": 0.0}
+    model = SelfPacedEnsemble(views=("linear",), Cs=(1.0,), **rates, random_state=0).fit(samples, labels)
     page = Page(model_report(model, samples, labels))
     assert page.tables["Most likely errors"][0]["probability"] == "<0.0001"
     assert "false positives and false negatives: <0.0001 and 0.0000" in page.text
@@ -256,7 +257,9 @@ def test_the_text_names_the_view_of_the_figures(chosen):
 
 
 def test_sections_of_a_model_inside_a_pipeline(chosen):
-    around = make_pipeline(FunctionTransformer(), ThresholdClassifier(clone(chosen), random_state=0))
+    around = make_pipeline(
+        FunctionTransformer(), ThresholdClassifier(clone(chosen).set_params(Cs=(1.0,)), cv=2, random_state=0)
+    )
     page = Page(model_report(around.fit(X_TRAIN, DATA.Y[::2]), X, Y, audit=False))
     assert {"Model selection", "Label dependencies", "Self-paced weights"} <= set(page.sections)
 

@@ -2,8 +2,6 @@
 
 import random
 import sqlite3
-import subprocess
-import sys
 from itertools import permutations
 
 import pytest
@@ -56,18 +54,6 @@ def test_the_journal_equals_a_list_per_reviewer(tmp_path):
     for name, annotations in expected.items():
         mine = [annotation for annotation in found if annotation.reviewer == name]
         assert sorted(mine, key=repr) == sorted(annotations, key=repr)
-
-
-def test_a_new_process_reads_what_was_written(tmp_path):
-    code = (
-        "import os, sys; from spmld.review import Annotation, AnnotationStore\n"
-        "store = AnnotationStore(sys.argv[1])\n"
-        "store.add(Annotation('a1', 'sad', 'present', 'ann'))\n"
-        "os._exit(9)"  # without closing the file
-    )
-    subprocess.run([sys.executable, "-c", code, tmp_path / "store.sqlite"], check=False, timeout=60)
-    with AnnotationStore(tmp_path / "store.sqlite") as store:
-        assert [annotation.place for annotation in store.annotations()] == [("a1", "sad")]
 
 
 def test_decisions_are_flushed_to_disk(tmp_path):

@@ -30,16 +30,7 @@ MIN_GAIN = 0.01
 def expected_gain(probability: Any, given: Any) -> NDArray[np.float64]:
     """Return the expected number of labels that one annotation corrects.
 
-    Parameters
-    ----------
-    probability : array-like
-        Probability that each label is truly positive.
-    given : array-like of the same shape
-        Observed labels, 1 or 0, NaN where missing. A missing label has its most probable value.
-
-    Returns
-    -------
-    ndarray
+    `probability` is that of truly positive labels, and `given` are the observed labels: 1, 0, and NaN where missing.
 
     Examples
     --------
@@ -55,16 +46,8 @@ def expected_gain(probability: Any, given: Any) -> NDArray[np.float64]:
 def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[np.float64]:
     """Return the probability that each entry is truly positive.
 
-    Parameters
-    ----------
-    issues : LabelIssues
-        Result of the audit, which determines the probability of observed entries.
-    probabilities : array-like of shape (n_samples, n_labels), optional
-        Probabilities of missing entries. By default, the out-of-fold probabilities of the audit.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels)
+    The audit determines that of observed entries. That of missing entries is in `probabilities`; by default, it is the
+    out-of-fold probability of the audit.
 
     Examples
     --------
@@ -87,18 +70,8 @@ def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[
 def rank_samples(probability: Any, given: Any) -> list[tuple[int, float, int]]:
     """Rank samples by the expected gain of labeling them: the sum of the gains of their missing entries.
 
-    Parameters
-    ----------
-    probability : array-like of shape (n_samples, n_labels)
-        Probability that each label is truly positive.
-    given : array-like of shape (n_samples, n_labels)
-        Observed labels, 1 or 0, NaN where missing.
-
-    Returns
-    -------
-    list of (int, float, int)
-        Index, expected gain and number of missing labels of each sample with missing labels, in descending order of
-        the gain.
+    Return the index, the gain and the number of missing labels of each sample with missing labels, in descending order
+    of the gain. The parameters are those of `expected_gain`.
 
     Examples
     --------
