@@ -71,7 +71,6 @@ def test_report_on_a_comparison(folder):
         (["absent.json", "-o", "x.html"], "spmld: file absent.json does not exist"),
         (["empty.json", "-o", "x.html"], "spmld: empty.json is empty, expected the output of spmld compare --json"),
         (["other.json", "-o", "x.html"], "content must be the dictionary that Comparison.to_dict returns"),
-        (["r.jsonl.xz", "-o", "x.html"], "spmld: r.jsonl.xz contains records of a study; use: spmld reproduce html"),
         (["broken.json", "-o", "x.html"], "spmld: broken.json cannot be read as the output of spmld compare --json"),
         (["test.csv", "--model", "absent.skops", "-o", "x.html"], "absent.skops"),
         (["test.csv", "--model", "train.csv", "-o", "x.html"], "train.csv"),

@@ -121,9 +121,13 @@ class LabelIssues:
         list of dict
             Entries as in `entries`. Pass the outcome to `estimate`.
         """
+        return self._entries(self.draw(n_entries, random_state))
+
+    def draw(self, n_entries: int = 50, random_state: Any = None) -> NDArray[np.intp]:
+        """Return a random sample as in `sample`, by its indices in the flattened matrix."""
         indices = np.flatnonzero((self.signs != 0) & ~np.isneginf(self.error_log_odds))
         n = min(check_scalar_integer("n_entries", n_entries, minimum=1), len(indices))
-        return self._entries(check_random_state(random_state).choice(indices, n, replace=False))
+        return check_random_state(random_state).choice(indices, n, replace=False)
 
     def estimate(self, wrong: Any, confidence: float = 0.9) -> ErrorEstimate:
         """Return the estimated number of wrong entries, from a verified random sample.

@@ -55,8 +55,6 @@ def report(
     path, extension = source.path, Path(source.path).suffix.lower()
     if extension == ".skops":
         raise ValueError(f"{path} is a model file; pass the data to evaluate it on, and --model {path}")
-    if path.lower().endswith((".jsonl", ".jsonl.xz")) and _has_records(path):
-        raise ValueError(f"{path} contains records of a study; use: spmld reproduce html {path} -o {out}")
     arguments = {"top": top, "audit": not no_audit, "random_state": seed}
     if extension == ".json":
         if model is not None:
@@ -68,15 +66,6 @@ def report(
         options.check_model_options()
         html = _model_page(source, model, trusted_types, title, arguments)
     write_page(html, out)
-
-
-def _has_records(path: str) -> bool:
-    """Return whether a file has the records of a study, and not samples as JSON lines."""
-    if path.lower().endswith(".xz"):
-        return True
-    with reading(path, "a file of JSON lines") as file, file.open(encoding="utf-8") as lines:
-        record = json.loads(lines.readline())
-        return isinstance(record, dict) and not {"study", "trial"}.isdisjoint(record)
 
 
 def _comparison_page(path: str, title: str | None) -> str:

@@ -22,10 +22,8 @@ from spmld.labels.tags import (
 )
 from spmld.labels.words import to_number
 from spmld.review.annotations import Annotation
-from spmld.review.text_tables import EditableTable
+from spmld.review.text_tables import Changes, EditableTable
 
-Changes: TypeAlias = dict[tuple[int, str], Any]
-"""New values of the fields of a table by row and column."""
 Decided: TypeAlias = Mapping[tuple[int, str], int]
 """Annotations, 1 or 0, by row and name of the label."""
 _Floats = NDArray[np.float64]
@@ -102,7 +100,7 @@ class LabelFields:
         """Columns that contain labels."""
         return list(self.by_name.values())
 
-    def read(self, table: EditableTable, changes: Mapping[tuple[int, str], Any]) -> _Floats:
+    def read(self, table: EditableTable, changes: Changes) -> _Floats:
         """Return the labels after changes, as 1 and 0, NaN where missing."""
         Y = np.array([[self._number(c, value) for value in table.column(c)] for c in self.columns], dtype=float).T
         for (row, column), value in changes.items():
@@ -206,7 +204,7 @@ class TagColumn:
         """Columns that contain labels."""
         return [self.column]
 
-    def read(self, table: EditableTable, changes: Mapping[tuple[int, str], Any]) -> _Floats:
+    def read(self, table: EditableTable, changes: Changes) -> _Floats:
         """Return the labels after changes, as 1 and 0, NaN where missing."""
         values = table.column(self.column)
         sep = self._separator(values)

@@ -23,6 +23,7 @@ from spmld.labels.single_class import find_single_class
 
 KINDS = ("suspicious", "missing", "unlabeled")
 """Kinds of entries: observed labels, missing labels, and missing labels of samples without any observed label."""
+_ARRAYS = ("samples", "labels", "kinds", "given", "probability", "gain")
 MIN_GAIN = 0.01
 """Entries below this expected gain are left out: fewer than one correction in 100 annotations."""
 
@@ -170,32 +171,26 @@ class ReviewQueue(Sequence[ReviewEntry]):
         """Return the positions in the order of the review: by descending gain, or as drawn in a random sample."""
         return np.arange(len(self)) if self.is_random else np.argsort(-self.gain, kind="stable")
 
+    def take(self, positions: NDArray[np.intp]) -> "ReviewQueue":
+        """Return the entries at some positions."""
+        chosen: dict[str, Any] = {name: getattr(self, name)[positions] for name in _ARRAYS}
+        return replace(self, **chosen)
+
     def merge(self, new: "ReviewQueue", closed: NDArray[np.bool_]) -> "ReviewQueue":
         """Return the entries of this queue at their positions, with the values of a new queue, then its new entries.
 
-        Parameters
-        ----------
-        new : ReviewQueue
-            Queue of the same data. Entries that it does not contain get a gain of 0.
-        closed : array of bool of shape (n_entries,)
-            Decided entries, whose values do not change.
-
-        Returns
-        -------
-        ReviewQueue
-            Its gains are not sorted.
+        Entries that are not in the new queue get a gain of 0. The values of closed entries do not change.
         """
         l = len(self.label_names)
         codes, new_codes = self.samples * l + self.labels, new.samples * l + new.labels
         places = {code: i for i, code in enumerate(new_codes.tolist())}
         match = np.array([places.get(code, -1) for code in codes.tolist()], dtype=np.intp)
-        added = np.flatnonzero(~np.isin(new_codes, codes))
         updated, gone = ~closed & (match >= 0), ~closed & (match < 0)
         probability, gain = self.probability.copy(), np.where(gone, 0.0, self.gain)
         probability[updated], gain[updated] = new.probability[match[updated]], new.gain[match[updated]]
+        added = new.take(np.flatnonzero(~np.isin(new_codes, codes)))
         values = vars(self) | {"probability": probability, "gain": gain}
-        names = ("samples", "labels", "kinds", "given", "probability", "gain")
-        joined: dict[str, Any] = {name: np.concatenate([values[name], getattr(new, name)[added]]) for name in names}
+        joined: dict[str, Any] = {name: np.concatenate([values[name], getattr(added, name)]) for name in _ARRAYS}
         return replace(self, **joined)
 
     def __repr__(self) -> str:
@@ -227,10 +222,6 @@ def make_queue(
     max_entries : int, optional
         Maximum number of entries.
 
-    Returns
-    -------
-    ReviewQueue
-
     Examples
     --------
     >>> import numpy as np
@@ -248,20 +239,25 @@ def make_queue(
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise ValueError(f"kinds must be among {', '.join(KINDS)}, got {unknown[0]!r}")
-    probability = true_probability(issues, probabilities)
-    signs = issues.signs
-    given = np.where(signs != 0, (signs > 0).astype(float), np.nan)
-    gain = expected_gain(probability, given)
-    empty = ~(signs != 0).any(axis=1, keepdims=True)
-    kind = np.where(signs != 0, 0, np.where(empty, 2, 1))
-    chosen = np.flatnonzero(np.isin(kind, [KINDS.index(name) for name in kinds]) & (gain >= min_gain) & (gain > 0))
-    chosen = chosen[np.argsort(-gain.flat[chosen], kind="stable")]
+    entries = _all_entries(issues, probabilities)
+    shown = np.isin(entries.kinds, [KINDS.index(name) for name in kinds])
+    chosen = np.flatnonzero(shown & (entries.gain >= min_gain) & (entries.gain > 0))
+    chosen = chosen[np.argsort(-entries.gain[chosen], kind="stable")]
     if max_entries is not None:
         chosen = chosen[: check_scalar_integer("max_entries", max_entries, minimum=0)]
-    samples, labels = np.divmod(chosen, signs.shape[1])
-    names = [str(name) for name in issues.label_names]
-    given, probability, gain = (values.flat[chosen] for values in (given, probability, gain))
-    return ReviewQueue(samples, labels, kind.flat[chosen], given, probability, gain, names)
+    return entries.take(chosen)
+
+
+def _all_entries(issues: LabelIssues, probabilities: Any = None) -> ReviewQueue:
+    """Return all entries in the order of the flattened label matrix."""
+    observed = issues.signs != 0
+    probability = true_probability(issues, probabilities)
+    given = np.where(observed, issues.signs > 0, np.nan)
+    kinds = np.where(observed, 0, np.where(observed.any(axis=1, keepdims=True), 1, 2))
+    samples, labels = np.indices(observed.shape)
+    arrays = (samples, labels, kinds, given, probability, expected_gain(probability, given))
+    flat: dict[str, Any] = {name: values.ravel() for name, values in zip(_ARRAYS, arrays, strict=True)}
+    return ReviewQueue(**flat, label_names=[str(name) for name in issues.label_names])
 
 
 def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = None) -> ReviewQueue:
@@ -292,14 +288,7 @@ def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = N
     >>> len(queue), queue.is_random
     (50, True)
     """
-    n, l = issues.signs.shape
-    drawn = replace(issues, sample_names=list(range(n)), label_names=list(range(l))).sample(n_entries, random_state)
-    samples, labels = (np.array([entry[name] for entry in drawn], dtype=np.intp) for name in ("sample", "label"))
-    given = (issues.signs[samples, labels] > 0).astype(float)
-    probability = true_probability(issues)[samples, labels]
-    kinds, names = np.zeros(len(drawn), dtype=np.intp), [str(name) for name in issues.label_names]
-    gain = expected_gain(probability, given)
-    return ReviewQueue(samples, labels, kinds, given, probability, gain, names, is_random=True)
+    return replace(_all_entries(issues).take(issues.draw(n_entries, random_state)), is_random=True)
 
 
 def update_issues(
