@@ -28,7 +28,16 @@ def find_label_issues(X: Any, Y: Any, *, mask: Any = None, **options: Any) -> La
 
     Examples
     --------
-    See `spmld.audit.LabelIssues`.
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from spmld.dask import find_label_issues
+    >>> from spmld.datasets import make_planted
+    >>> data = make_planted(n_samples=200, n_labels=3, random_state=0)
+    >>> X, Y = (da.from_array(A, chunks=(100, -1)) for A in (data.X, data.Y))
+    >>> with Client(processes=False, dashboard_address=None):
+    ...     issues = find_label_issues(X, Y, cv=2, random_state=0)
+    >>> issues.signs.shape
+    (200, 3)
     """
     with ignore_label_warnings():
         data = collect(active_client(), X, Y, mask)
