@@ -1,8 +1,8 @@
 """Response of the review page in Chromium with 10,000 entries: milliseconds from a key to the next entry.
 
 ``python -m benchmarks.review_page`` makes 2,500 generated samples with text, 200 features and 8 labels, of which a
-third is missing, audits them, and serves a queue of 10,000 entries as `spmld review` does: each annotation is flushed to
-disk, and the order is updated in the background after every 50 annotations. A key is pressed 500 times. The time is
+third is missing, audits them, and serves a queue of 10,000 entries as `spmld review` does: each annotation is flushed
+to disk, and the order is updated in the background after every 50 annotations. A key is pressed 500 times. The time is
 measured in the page, from the key to the first frame after the next entry is in the document.
 """
 
@@ -21,10 +21,10 @@ from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.review import (
     AnnotationStore,
+    CsvTable,
     Evidence,
     ReviewServer,
     ReviewSession,
-    CsvTable,
     TableSamples,
     make_queue,
     update_issues,
