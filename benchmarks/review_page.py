@@ -1,8 +1,8 @@
 """Response of the review page in Chromium with 10,000 entries: milliseconds from a key to the next entry.
 
 ``python -m benchmarks.review_page`` makes 2,500 generated samples with text, 200 features and 8 labels, of which a
-third is missing, audits them, and serves a queue of 10,000 entries as `spmld review` does: each decision is flushed to
-disk, and the order is updated in the background after every 50 decisions. A key is pressed 500 times. The time is
+third is missing, audits them, and serves a queue of 10,000 entries as `spmld review` does: each annotation is flushed
+to disk, and the order is updated in the background after every 50 annotations. A key is pressed 500 times. The time is
 measured in the page, from the key to the first frame after the next entry is in the document.
 """
 
@@ -19,11 +19,11 @@ from spmld.audit import find_label_issues
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.review import (
-    DecisionStore,
+    AnnotationStore,
+    CsvTable,
     Evidence,
     ReviewServer,
     ReviewSession,
-    TableFile,
     TableSamples,
     make_queue,
     update_issues,
@@ -46,11 +46,11 @@ def main():
     if CHROMIUM is None:
         print("Chromium is not installed")
         return
-    with tempfile.TemporaryDirectory() as folder, DecisionStore(Path(folder) / "store.sqlite") as store:
+    with tempfile.TemporaryDirectory() as folder, AnnotationStore(Path(folder) / "store.sqlite") as store:
         session, update = make_session(store)
         rows = [["fixed order", *measure(session, folder)]]
         session.on_update(update)
-        rows.append(["order updated every 50 decisions", *measure(session, folder)])
+        rows.append(["order updated every 50 annotations", *measure(session, folder)])
         print(
             TextTable(["review", "entries", "keys", "median in ms", "99 % in ms", "maximum in ms"], rows).to_markdown()
         )
@@ -63,7 +63,7 @@ def make_session(store):
     rng = np.random.default_rng(0)
     words = np.array([f"word{i}" for i in range(500)])
     texts = [" ".join(rng.choice(words, 200)) for _ in range(N_SAMPLES)]
-    table = TableFile("\n".join(["id,text", *(f"S{i},{text}" for i, text in enumerate(texts))]))
+    table = CsvTable("\n".join(["id,text", *(f"S{i},{text}" for i, text in enumerate(texts))]))
     arrange = partial(make_queue, min_gain=0, max_entries=N_ENTRIES)
     evidence = Evidence(data.X, issues.signs, [f"x{j}" for j in range(N_FEATURES)])
     session = ReviewSession(arrange(issues), store, TableSamples(table, [], id="id"), evidence, title="songs.csv")
@@ -71,10 +71,10 @@ def make_session(store):
     columns = {name: j for j, name in enumerate(issues.label_names)}
 
     def update(outcomes):
-        decisions = np.zeros(Y.shape, dtype=int)
+        annotations = np.zeros(Y.shape, dtype=int)
         for (key, label), outcome in outcomes.items():
-            decisions[rows[key], columns[label]] = {"present": 1, "absent": -1}.get(outcome, 0)
-        return arrange(update_issues(issues, data.X, decisions, random_state=0))
+            annotations[rows[key], columns[label]] = {"present": 1, "absent": -1}.get(outcome, 0)
+        return arrange(update_issues(issues, data.X, annotations, random_state=0))
 
     return session, update
 

@@ -15,7 +15,7 @@ PUBLIC = {
     "spmld.dask": (
         "Estimators for Dask collections",
         "DaskSelfPacedEnsemble DaskMaskedLogistic DaskMaskedRidge DaskSPMLD DaskGLOCAL DaskLEML "
-        "read_parquet DaskTable evaluate use_cluster",
+        "read_parquet DaskTable evaluate find_label_issues use_cluster",
     ),
     "spmld.labels": (
         "Labels with missing entries",
@@ -62,10 +62,9 @@ PUBLIC = {
     "spmld.reports": ("HTML reports", "model_report comparison_report"),
     "spmld.review": (
         "Review of labels by people",
-        "make_queue sample_queue ReviewQueue ReviewEntry expected_gain true_probability rank_samples update_issues "
-        "Decision DecisionStore resolve read_decisions apply_decisions Applied label_columns LabelFields TagColumn "
-        "trusted_csv ReviewServer ReviewSession Evidence TableSamples ArraySamples sample_keys open_table TableFile "
-        "JsonLines ExcelTable ParquetTable entry_records write_jsonl write_tasks label_config",
+        "make_queue sample_queue ReviewQueue ReviewEntry update_issues Annotation AnnotationStore resolve "
+        "read_annotations apply_annotations Applied label_columns LabelFields TagColumn open_table CsvTable "
+        "ReviewServer ReviewSession Evidence TableSamples ArraySamples export_entries",
     ),
 }
 """Title and names of each module, in the order of the page."""

@@ -78,7 +78,7 @@ def cycle(number, folder):
     with serve(folder / f"review{number}.sqlite") as server:
         for position in range(20):
             body = {"position": position, "answer": "present"}
-            assert send(server.port, "POST", "/api/decision", server.token, body)[0] == 200
+            assert send(server.port, "POST", "/api/annotation", server.token, body)[0] == 200
             assert send(server.port, "GET", "/api/entries", server.token)[0] == 200
     for file in folder.glob("review*"):
         file.unlink()

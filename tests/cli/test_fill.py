@@ -10,7 +10,7 @@ import pytest
 
 from spmld.cli import main
 from spmld.datasets import make_planted
-from spmld.review import TableFile
+from spmld.review import CsvTable
 
 NAMES = ["sad", "calm", "loud"]
 PLANTED = make_planted(160, 6, 3, n_groups=1, noise=0.05, random_state=0)
@@ -100,7 +100,7 @@ def test_a_list_of_complete_is_applied(tmp_path, run, kind):
     assert len(check_filled(tmp_path, "new.csv", added, 0.8)) > 10
     status, _, err = run("review", "songs.csv", "--import", f"list.{kind}", "--export", "e.jsonl")
     assert status == 2
-    assert "predictions of a model are not decisions of a person; check them, and fill in answer with" in err
+    assert "predictions of a model are not annotations of a person; check them, and fill in answer with" in err
 
 
 def test_the_answers_of_a_person_in_the_list_are_decisions(tmp_path, run):
@@ -153,7 +153,7 @@ def test_tags_are_added_without_changing_other_labels(tmp_path, run, untagged):
     options = ["--tags", "tags", "--untagged", untagged, "--min-confidence", "0.8", *METHOD]
     status, _, err = run("complete", "songs.csv", "-o", "filled.csv", *options)
     assert status == 0, err
-    added, new = read(tmp_path / "filled.added.csv"), TableFile((tmp_path / "filled.csv").read_text()).column("tags")
+    added, new = read(tmp_path / "filled.added.csv"), CsvTable((tmp_path / "filled.csv").read_text()).column("tags")
     assert added
     samples = {int(row["sample"]) for row in added}
     for i, (before, after) in enumerate(zip(tags, new, strict=True)):
@@ -175,8 +175,11 @@ def test_tags_are_added_without_changing_other_labels(tmp_path, run, untagged):
 def test_rows_with_different_separators_of_tags_are_read_and_written(tmp_path, run):
     tags = ["rock; sad", "rock, calm", "sad; rock", "calm", "calm; sad", "rock; calm"] * 4
     pd.DataFrame({"x": np.arange(24) % 5 + 0.5, "tags": tags}).to_csv("songs.csv", index=False)
-    decisions = [{"sample": 1, "label": "sad", "answer": "present"}, {"sample": 2, "label": "sad", "answer": "absent"}]
-    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, decisions)), encoding="utf-8")
+    annotations = [
+        {"sample": 1, "label": "sad", "answer": "present"},
+        {"sample": 2, "label": "sad", "answer": "absent"},
+    ]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, annotations)), encoding="utf-8")
     command = ["correct", "songs.csv", "d.jsonl", "--tags", "tags"]
     assert (
         "with the separator ';', but ',' occurs, too, as in 'rock, calm' (--tag-sep ';,')"

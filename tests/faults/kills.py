@@ -17,7 +17,7 @@ import spmld
 from spmld.cli import main
 from spmld.datasets import Dataset, make_planted, write_dataset
 from spmld.persistence import Checkpoint
-from spmld.review import DecisionStore, ReviewServer
+from spmld.review import AnnotationStore, ReviewServer
 from tests.faults.processes import KILLED, count, counted, start, wait
 from tests.review.cases import make_session, send
 
@@ -108,9 +108,9 @@ def kill_resumed(name, n_kills, seed):
 
 
 def kill_review(n_kills, seed):
-    """Kill the server of a review at random moments while two clients send decisions; return a summary.
+    """Kill the server of a review at random moments while two clients send annotations; return a summary.
 
-    Every decision that the server has confirmed must be stored, once.
+    Every annotation that the server has confirmed must be stored, once.
     """
     rng, confirmed, first = random.Random(seed), {}, 0
     with tempfile.TemporaryDirectory() as folder:
@@ -128,18 +128,18 @@ def kill_review(n_kills, seed):
             for client in clients:
                 client.join()
             first = max(first + 2, max(confirmed, default=0) + 3)  # others may be stored without a confirmation
-        with DecisionStore(Path(folder, "review.sqlite")) as store:
-            queue, decisions = make_session(store, n=N_SAMPLES).queue, store.decisions()
-    stored = {(decision.sample, decision.label): decision.answer for decision in decisions}
-    assert len(stored) == len(decisions) <= len(confirmed) + 2 * n_kills
+        with AnnotationStore(Path(folder, "review.sqlite")) as store:
+            queue, annotations = make_session(store, n=N_SAMPLES).queue, store.annotations()
+    stored = {(annotation.sample, annotation.label): annotation.answer for annotation in annotations}
+    assert len(stored) == len(annotations) <= len(confirmed) + 2 * n_kills
     for position, answer in confirmed.items():
         entry = queue[position]
         assert stored[entry.sample, queue.label_names[entry.label]] == answer
-    return f"review: killed {n_kills} times, {len(confirmed)} confirmed decisions, all stored"
+    return f"review: killed {n_kills} times, {len(confirmed)} confirmed annotations, all stored"
 
 
 def _serve():
-    with DecisionStore("review.sqlite") as store:
+    with AnnotationStore("review.sqlite") as store:
         server = ReviewServer(make_session(store, n=N_SAMPLES))
         Path("address.part").write_text(json.dumps([server.port, server.token]))
         os.replace("address.part", "address")
@@ -147,11 +147,11 @@ def _serve():
 
 
 def _send(port, token, position, confirmed):
-    """Send decisions about every second entry until the server is killed."""
+    """Send annotations about every second entry until the server is killed."""
     while True:
         body = {"position": position, "answer": ("present", "absent", "unsure")[position % 3]}
         try:
-            status, _, _ = send(port, "POST", "/api/decision", token, body)
+            status, _, _ = send(port, "POST", "/api/annotation", token, body)
         except (OSError, HTTPException):
             return
         assert status == 200

@@ -13,13 +13,13 @@ import spmld
 from spmld.cli import main
 from spmld.datasets import make_planted
 from spmld.persistence import Checkpoint, ModelFileError
-from spmld.review import Decision, DecisionStore, read_decisions
+from spmld.review import Annotation, AnnotationStore, read_annotations
 from tests.review.cases import send, serve
 
 unix = pytest.mark.skipif(sys.platform != "linux", reason="the limits need Linux")
 ROOT = Path(__file__).parents[2]
 DATA = make_planted(n_samples=80, random_state=0)
-DECISION = Decision("a1", "sad", "present", "ann", "2026-01-01T00:00:00Z")
+DECISION = Annotation("a1", "sad", "present", "ann", "2026-01-01T00:00:00Z")
 
 
 def run_writers(folder, *faults):
@@ -73,10 +73,10 @@ def damage(file):
 
 def test_a_damaged_store_of_decisions_raises(tmp_path):
     file = tmp_path / "review.sqlite"
-    with DecisionStore(file) as store:
+    with AnnotationStore(file) as store:
         store.add(DECISION)
     content = damage(file)
-    for use in (DecisionStore, read_decisions):
+    for use in (AnnotationStore, read_annotations):
         with pytest.raises(ValueError, match=r"review\.sqlite is damaged: .*restore it from a copy"):
             use(file)
     assert file.read_bytes() == content
@@ -88,13 +88,13 @@ def test_the_review_page_shows_that_the_disk_is_full(tmp_path):
 
     with serve(tmp_path / "review.sqlite") as server:
         body = {"position": 0, "answer": "present"}
-        assert send(server.port, "POST", "/api/decision", server.token, body)[0] == 200
+        assert send(server.port, "POST", "/api/annotation", server.token, body)[0] == 200
         with limited_files(0):
-            status, _, content = send(server.port, "POST", "/api/decision", server.token, {**body, "position": 1})
+            status, _, content = send(server.port, "POST", "/api/annotation", server.token, {**body, "position": 1})
         assert status == 507
         assert b"review.sqlite" in content
-        assert send(server.port, "POST", "/api/decision", server.token, {**body, "position": 2})[0] == 200
-    assert len(read_decisions(tmp_path / "review.sqlite")) == 2
+        assert send(server.port, "POST", "/api/annotation", server.token, {**body, "position": 2})[0] == 200
+    assert len(read_annotations(tmp_path / "review.sqlite")) == 2
 
 
 @pytest.mark.parametrize("command", ["fit", "tune"])

@@ -15,7 +15,7 @@ import spmld
 from spmld.cli import main
 from spmld.datasets import Dataset, make_planted, write_dataset
 from spmld.persistence import Checkpoint
-from spmld.review import Decision, DecisionStore
+from spmld.review import Annotation, AnnotationStore
 from tests.faults.disks import limited_files, respect_permissions
 
 KB = 20
@@ -56,15 +56,15 @@ def _checkpoint(folder, seed):
 
 
 def _decide(folder, seed):
-    with DecisionStore(folder / "review.sqlite") as store:
+    with AnnotationStore(folder / "review.sqlite") as store:
         for i in range(100 * seed + 1):  # adding to a full file must fail at some time
-            store.add(Decision(f"key {i} of {seed} " + 500 * "x", "sad", "present", "ann", "2026-01-01T00:00:00Z"))
+            store.add(Annotation(f"key {i} of {seed} " + 500 * "x", "sad", "present", "ann", "2026-01-01T00:00:00Z"))
 
 
 def _decisions(folder):
     os.chmod(folder, 0o755)
-    with DecisionStore(folder / "review.sqlite") as store:
-        keys = [decision.key for decision in store.decisions()]
+    with AnnotationStore(folder / "review.sqlite") as store:
+        keys = [annotation.key for annotation in store.annotations()]
     assert keys == [key for key in keys if " of 0 " in key] + [key for key in keys if " of 1 " in key]
     return [key for key in keys if " of 0 " in key]
 

@@ -17,13 +17,13 @@ TOKENS = [b"", b"\0", b"-1", b"1e999", b"nan", b"999999999999", b"'", b'"', b","
 TOKENS += [b"?", b":", b"\xff\xfe", b"[" * 500, b"," * 500, b"{1 2}", b"<!ENTITY", b"=1+1", b"\r", b"\t", b"2147483648"]
 
 DECISION = '{"key": "a1", "label": "sad", "answer": "present", "reviewer": "ann", "time": "2026-01-01T00:00:00+00:00"}'
-CHOICE = '{"from_name": "decision", "to_name": "text", "type": "choices", "value": {"choices": ["present"]}}'
+CHOICE = '{"from_name": "annotation", "to_name": "text", "type": "choices", "value": {"choices": ["present"]}}'
 ANNOTATION = f'{{"completed_by": {{"email": "ann"}}, "updated_at": "2026-01-01T00:00:00Z", "result": [{CHOICE}]}}'
 TEXTS = {
-    "lines.decisions.jsonl": f"{DECISION}\n{DECISION}\n",
-    "tasks.decisions.json": f'[{{"data": {{"key": "a1", "label": "sad"}}, "annotations": [{ANNOTATION}]}}]',
+    "lines.annotations.jsonl": f"{DECISION}\n{DECISION}\n",
+    "tasks.annotations.json": f'[{{"data": {{"key": "a1", "label": "sad"}}, "annotations": [{ANNOTATION}]}}]',
 }
-"""Files of decisions."""
+"""Files of annotations."""
 
 
 def _data(sparse):

@@ -16,7 +16,7 @@ import numpy as np
 
 import spmld
 from spmld.datasets import read_dataset
-from spmld.review import read_decisions
+from spmld.review import read_annotations
 from tests.fuzz.mutation import make_case
 
 SECONDS, MEMORY = 60, 6 * 2**30
@@ -59,8 +59,8 @@ def _read(path):
         model = spmld.load(path)
         with suppress(Exception):  # a forged model may not predict, but it must not end the process
             model.predict_proba(np.zeros((2, model.n_features_in_)))
-    elif ".decisions." in path.name:
-        read_decisions(path)
+    elif ".annotations." in path.name:
+        read_annotations(path)
     else:
         read_dataset(path, **({"tags": "tags"} if ".tags." in path.name else {}))
 

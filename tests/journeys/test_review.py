@@ -47,7 +47,7 @@ def test_text_tags_and_identifiers_with_the_roles_of_the_model(tmp_path):
         assert any(word.startswith("review: ") for word in entry["raising"])
         answer = "present" if is_true(entry) else "absent"
         seen[entry["sample"], entry["name"]] = is_true(entry)
-        state = review.ask("POST", "/api/decision", {"position": entry["position"], "answer": answer})
+        state = review.ask("POST", "/api/annotation", {"position": entry["position"], "answer": answer})
     assert review.stop() == 0
     command = re.search(r"spmld (correct .*)$", review.lines[-1])[1].replace("FILE", "reviewed.csv")
     assert "--tags tags --tag-sep ';' --id song_id --text review" in command
@@ -143,7 +143,7 @@ def test_formats_that_cannot_be_written_are_named_before_the_work(tmp_path):
         (["songs.csv", *ROLES, "-o", "y.parquet"], "in the format of songs.csv, to a file .csv or .tsv, got y.parquet"),
         (
             ["songs.arff", "-o", "y.arff"],
-            "a table (.csv, .tsv, .csv.gz, .tsv.gz, .jsonl, .ndjson, .json, .jsonl.gz, .xlsx, ",
+            "a table (.csv, .tsv, .csv.gz, .tsv.gz, .xlsx, .xlsm, .jsonl, .ndjson, .json, .jsonl.gz, ",
         ),
         (["songs.csv", "-o", "y.csv"], "--tags tags"),
     ):

@@ -9,7 +9,7 @@ import numpy as np
 
 from spmld.audit import LabelIssues
 from spmld.audit.error_scores import ErrorScores
-from spmld.review import DecisionStore, Evidence, ReviewServer, ReviewSession, TableFile, TableSamples, make_queue
+from spmld.review import AnnotationStore, CsvTable, Evidence, ReviewServer, ReviewSession, TableSamples, make_queue
 
 EVIL = "<script>document.title = 'taken'</script><img src=https://example.org/x onerror=\"document.title='taken'\">"
 
@@ -32,7 +32,7 @@ def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", featu
     header = ["words", *('"' + name.replace('"', '""') + '"' for name in features)]
     if ids is not None:
         header, lines = ["id", *header], [[f'"{i} {ids}"', *line] for i, line in enumerate(lines)]
-    table = TableFile("\n".join(map(",".join, [header, *lines])))
+    table = CsvTable("\n".join(map(",".join, [header, *lines])))
     samples = TableSamples(table, [], id=None if ids is None else "id")
     evidence = Evidence(X, signs, list(features))
     return ReviewSession(
@@ -43,7 +43,7 @@ def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", featu
 @contextmanager
 def serve(path, **options):
     """Run a server in a thread."""
-    with DecisionStore(path) as store:
+    with AnnotationStore(path) as store:
         server = ReviewServer(make_session(store, **options))
         thread = threading.Thread(target=server.serve_forever)
         thread.start()

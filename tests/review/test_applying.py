@@ -1,4 +1,4 @@
-"""Files: fields change in place, and decisions are written in the form of the file."""
+"""Files: fields change in place, and annotations are written in the form of the file."""
 
 import csv
 import io
@@ -8,16 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from spmld.review import (
-    Decision,
-    ParquetTable,
-    TableFile,
-    TableSamples,
-    apply_decisions,
-    label_columns,
-    open_table,
-    sample_keys,
-)
+from spmld.review import Annotation, CsvTable, TableSamples, apply_annotations, label_columns, open_table
+from spmld.review.samples import sample_keys
 
 FIELDS = st.text(alphabet="ab1 \",;\n\té'", max_size=6)
 ROWS = st.integers(2, 4).flatmap(lambda n: st.lists(st.lists(FIELDS, min_size=n, max_size=n), min_size=1, max_size=6))
@@ -42,7 +34,7 @@ def to_csv(rows, separator, end, quoting):
 def test_one_field_changes_and_all_other_bytes_stay(rows, separator, end, quoting, bom, value, data):
     header = [f"c{i}" for i in range(len(rows[0]))]
     text = "\ufeff" * bom + to_csv([header, *rows], separator, end, quoting)
-    table = TableFile(text, separator=separator)
+    table = CsvTable(text, separator=separator)
     assert table.columns == header
     rows = [row for row in rows if any(row)]  # others are no samples
     assert [table.row(i) for i in range(len(table))] == rows
@@ -52,9 +44,9 @@ def test_one_field_changes_and_all_other_bytes_stay(rows, separator, end, quotin
     changed = table.replace({(i, header[j]): value}).decode()
     expected = [list(row) for row in rows]
     expected[i][j] = value
-    read = TableFile(changed, separator=separator)
+    read = CsvTable(changed, separator=separator)
     assert [read.row(k) for k in range(len(read))] == [row for row in expected if any(row)]
-    start, stop = table._fields(table.spans[i + 1])[j]
+    start, stop = table.fields(i)[j]
     assert changed.startswith(text[:start])
     assert changed.endswith(text[stop:])
 
@@ -71,7 +63,7 @@ def test_keys_follow_samples_and_ignore_labels():
     keys = sample_keys(["a", "b", "a", "c"])
     assert len(set(keys)) == 4
     assert sorted(sample_keys(["c", "a", "b", "a"])) == sorted(keys)
-    one, two = (TableFile(f"x,label_sad\n1,{a}\n2,{b}\n") for a, b in ((0, 1), (1, "")))
+    one, two = (CsvTable(f"x,label_sad\n1,{a}\n2,{b}\n") for a, b in ((0, 1), (1, "")))
     assert TableSamples(one, ["label_sad"]).keys == TableSamples(two, ["label_sad"]).keys
 
 
@@ -79,7 +71,7 @@ def make_table(words, n=40, seed=0):
     rng = np.random.default_rng(seed)
     lines = ["id,x,label_sad,label_calm"]
     lines += [f'{i},"{rng.random():.3f}",{rng.choice(words)},{rng.choice(words)}' for i in range(n)]
-    return TableFile("\n".join(lines) + "\n")
+    return CsvTable("\n".join(lines) + "\n")
 
 
 @pytest.mark.parametrize("words", [["1", "0", ""], ["yes", "no", ""], ["True", "False", ""], ["1.0", "0.0", ""]])
@@ -89,8 +81,8 @@ def test_decisions_are_written_in_the_words_of_the_column(words):
     keys = TableSamples(table, list(columns.values())).keys
     rng = np.random.default_rng(1)
     answers = {(i, name): rng.choice(["present", "absent"]) for i in range(0, 40, 3) for name in columns}
-    applied = apply_decisions(table, [Decision(keys[i], name, a) for (i, name), a in answers.items()], columns)
-    read = TableFile(applied.content.decode())
+    applied = apply_annotations(table, [Annotation(keys[i], name, a) for (i, name), a in answers.items()], columns)
+    read = CsvTable(applied.content.decode())
     for i in range(40):
         for j, name in enumerate(columns):
             old, new = (dict(zip(t.columns, t.row(i), strict=True))[columns[name]] for t in (table, read))
@@ -105,9 +97,9 @@ def test_decisions_follow_reordered_samples():
     columns = label_columns(table.columns, ["sad", "calm"])
     keys = TableSamples(table, list(columns.values())).keys
     lines = table.text.splitlines()
-    reordered = TableFile("\n".join([lines[0], *reversed(lines[1:])]))
-    decisions = [Decision(keys[3], "sad", "present"), Decision(keys[5], "calm", "absent")]
-    applied = apply_decisions(reordered, decisions, columns)
+    reordered = CsvTable("\n".join([lines[0], *reversed(lines[1:])]))
+    annotations = [Annotation(keys[3], "sad", "present"), Annotation(keys[5], "calm", "absent")]
+    applied = apply_annotations(reordered, annotations, columns)
     assert np.argwhere(applied.trusted).tolist() == [[34, 1], [36, 0]]
 
 
@@ -115,9 +107,9 @@ def test_conflicts_unsure_and_unknown_entries_change_nothing():
     table = make_table(["1", "0"])
     columns = label_columns(table.columns, ["sad", "calm"])
     key = TableSamples(table, list(columns.values())).keys[0]
-    decisions = [Decision(key, "sad", "present", "ann"), Decision(key, "sad", "absent", "bob")]
-    decisions += [Decision(key, "calm", "unsure", "ann"), Decision("gone", "calm", "present", "ann")]
-    applied = apply_decisions(table, decisions, columns)
+    annotations = [Annotation(key, "sad", "present", "ann"), Annotation(key, "sad", "absent", "bob")]
+    annotations += [Annotation(key, "calm", "unsure", "ann"), Annotation("gone", "calm", "present", "ann")]
+    applied = apply_annotations(table, annotations, columns)
     assert applied.content == table.text.encode()
     assert not applied.trusted.any()
     assert (applied.conflicts, applied.unsure, applied.unmatched) == (1, 1, 1)
@@ -131,9 +123,8 @@ def test_parquet_files_keep_their_types(tmp_path, dtype):
     frame = pd.DataFrame({"x": [0.5, 1.5, 2.5], "label_sad": pd.Series(values, dtype=dtype)})
     frame.to_parquet(tmp_path / "t.parquet")
     table = open_table(tmp_path / "t.parquet")
-    assert isinstance(table, ParquetTable)
-    decisions = [Decision("", "sad", "absent", sample=0), Decision("", "sad", "present", sample=1)]
-    applied = apply_decisions(table, decisions, {"sad": "label_sad"})
+    annotations = [Annotation("", "sad", "absent", sample=0), Annotation("", "sad", "present", sample=1)]
+    applied = apply_annotations(table, annotations, {"sad": "label_sad"})
     read = pd.read_parquet(io.BytesIO(applied.content))
     assert read.dtypes.tolist() == frame.dtypes.tolist()
     assert read["x"].tolist() == [0.5, 1.5, 2.5]

@@ -60,7 +60,9 @@ def test_the_default_model_finds_the_planted_feature_and_ignores_entries_of_weig
 def test_evidence_of_a_model_is_its_explanation_with_labels_and_features_of_the_model(case):
     X, _, signs = case
     Y = np.where(signs != 0, signs, np.nan)
-    model = SelfPacedEnsemble(random_state=0).fit(X, Y[:, [2, 0, 1]])  # labels in another order
+    model = SelfPacedEnsemble(views=("ridge", "linear"), Cs=(1.0,), alphas=(1.0,), random_state=0).fit(
+        X, Y[:, [2, 0, 1]]
+    )  # labels in another order
     evidence = Evidence(X[:, :2], signs, ["a", "b"], model, X, [1, 2, 0])
     for label, j in enumerate((1, 2, 0)):
         explanation = explain(model, X, j)

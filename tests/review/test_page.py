@@ -60,19 +60,19 @@ def test_a_review_with_the_keyboard_only(browser, tmp_path):
             sample = session.queue[position].sample
             assert f"words of song {sample}" in browser.value("document.getElementById('texts').textContent")
             press(browser, key)
-            # The decision is stored before the next entry is shown.
-            assert session.store.decisions()[-1].answer == answer
+            # The annotation is stored before the next entry is shown.
+            assert session.store.annotations()[-1].answer == answer
         press(browser, "z")
         assert question(browser) == shown(session, 4)
-        assert len(session.store.decisions()) == 4
+        assert len(session.store.annotations()) == 4
         browser.press("Tab")
         assert browser.value("document.activeElement.id") == "fields"
         for name in ("Yes y", "No n", "Unsure u"):
             browser.press("Tab")
             assert browser.value("document.activeElement.textContent") == name
         browser.press("Enter", "\r")
-        wait(browser, "document.getElementById('progress').textContent.startsWith('4 decisions')")
-        assert session.store.decisions()[-1].answer == "unsure"
+        wait(browser, "document.getElementById('progress').textContent.startsWith('4 annotations')")
+        assert session.store.annotations()[-1].answer == "unsure"
 
 
 def test_all_requests_go_to_the_server_and_nothing_is_reported(browser, tmp_path):
@@ -156,7 +156,7 @@ def test_a_page_of_another_origin_cannot_decide(browser, tmp_path, mode):
         )
         browser.value(code)
         wait(browser, "window.sent > 0")
-        assert len(server.session.store.decisions()) == 1
+        assert len(server.session.store.annotations()) == 1
 
 
 def test_the_page_holds_two_of_ten_thousand_entries(browser, tmp_path):
@@ -166,7 +166,7 @@ def test_the_page_holds_two_of_ten_thousand_entries(browser, tmp_path):
         open_page(browser, server)
         for _ in range(30):
             press(browser, "n")
-        assert len(session.store.decisions()) == 30
+        assert len(session.store.annotations()) == 30
         assert browser.value("entries.length") == 2
         assert browser.value("document.documentElement.outerHTML.length") < 20_000
         _, _, content = send(server.port, "GET", "/api/entries", server.token)

@@ -9,7 +9,8 @@ from spmld.audit import LabelIssues, find_label_issues
 from spmld.audit.error_scores import ErrorScores
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels
-from spmld.review import expected_gain, make_queue, rank_samples, sample_queue, true_probability
+from spmld.review import make_queue, sample_queue
+from spmld.review.queue import expected_gain, rank_samples, true_probability
 
 
 def random_issues(n=30, l=5, seed=0):

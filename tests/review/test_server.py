@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from spmld.review import DecisionStore, ReviewServer, resolve
+from spmld.review import AnnotationStore, ReviewServer, resolve
 from tests.review.cases import EVIL, make_session, send, serve
 
 
@@ -31,16 +31,16 @@ def test_decisions_follow_the_queue_and_undo_goes_back(server):
     for answer in ("present", "absent", "unsure", "skip", "present"):
         position = state["entries"][0]["position"]
         shown.append(position)
-        state = ask(server, "POST", "/api/decision", {"position": position, "answer": answer})
-        assert store.decisions()[-1].answer == answer
+        state = ask(server, "POST", "/api/annotation", {"position": position, "answer": answer})
+        assert store.annotations()[-1].answer == answer
     assert shown == [0, 1, 2, 3, 4]
     assert state["progress"]["decided"] == 4
     state = ask(server, "POST", "/api/undo", {})
     assert [entry["position"] for entry in state["entries"]] == [4, 5]
     for position in range(4, len(queue)):
-        state = ask(server, "POST", "/api/decision", {"position": position, "answer": "unsure"})
+        state = ask(server, "POST", "/api/annotation", {"position": position, "answer": "unsure"})
     assert [entry["position"] for entry in state["entries"]] == [3]  # the skipped one comes last
-    state = ask(server, "POST", "/api/decision", {"position": 3, "answer": "absent"})
+    state = ask(server, "POST", "/api/annotation", {"position": 3, "answer": "absent"})
     assert state["entries"] == []
     assert state["progress"]["decided"] == len(queue)
     assert state["progress"]["remaining"] == 0
@@ -78,13 +78,13 @@ def test_requests_of_others_are_rejected(server, headers):
     for method, path, body in (
         ("GET", "/api/entries", None),
         ("GET", "/api/image?sample=0", None),
-        ("POST", "/api/decision", {"position": 0, "answer": "present"}),
+        ("POST", "/api/annotation", {"position": 0, "answer": "present"}),
         ("POST", "/api/undo", {}),
     ):
         status, _, content = send(server.port, method, path, server.token, body, headers)
         assert status == 403
         assert b"words" not in content
-    assert server.session.store.decisions() == []
+    assert server.session.store.annotations() == []
 
 
 def test_the_server_listens_on_the_loopback_address_only(server):
@@ -115,20 +115,20 @@ def test_pages_have_a_strict_policy_and_no_token(server):
         ("GET", "/../store.sqlite", None, 404),
         ("GET", "/api/image?sample=0", None, 404),
         ("GET", "/api/image?sample=../../etc/passwd", None, 404),
-        ("POST", "/api/decision", {"position": 10**9, "answer": "present"}, 400),
-        ("POST", "/api/decision", {"position": "0", "answer": "present"}, 400),
-        ("POST", "/api/decision", {"position": True, "answer": "present"}, 400),
-        ("POST", "/api/decision", {"position": 0, "answer": "maybe"}, 400),
-        ("POST", "/api/decision", {"position": 0}, 400),
-        ("POST", "/api/decision", [], 400),
-        ("POST", "/api/decision", {"x": "x" * 20_000}, 413),
+        ("POST", "/api/annotation", {"position": 10**9, "answer": "present"}, 400),
+        ("POST", "/api/annotation", {"position": "0", "answer": "present"}, 400),
+        ("POST", "/api/annotation", {"position": True, "answer": "present"}, 400),
+        ("POST", "/api/annotation", {"position": 0, "answer": "maybe"}, 400),
+        ("POST", "/api/annotation", {"position": 0}, 400),
+        ("POST", "/api/annotation", [], 400),
+        ("POST", "/api/annotation", {"x": "x" * 20_000}, 413),
     ],
 )
 def test_invalid_requests_are_answered_and_change_nothing(server, method, path, body, status):
     got, _, content = send(server.port, method, path, server.token, body)
     assert got == status
     assert set(json.loads(content)) == {"error"}
-    assert server.session.store.decisions() == []
+    assert server.session.store.annotations() == []
     assert ask(server, "GET", "/api/entries")["entries"][0]["position"] == 0
 
 
@@ -141,16 +141,16 @@ def test_a_body_of_another_type_is_rejected(server):
 
 def test_reviewers_share_the_work_unless_they_overlap(tmp_path):
     path = tmp_path / "store.sqlite"
-    with DecisionStore(path) as one, DecisionStore(path) as two, DecisionStore(path) as three:
+    with AnnotationStore(path) as one, AnnotationStore(path) as two, AnnotationStore(path) as three:
         ann, bob = make_session(one), make_session(two, reviewer="bob")
         eve = make_session(three, reviewer="eve", overlap=True)
         ann.decide(ann.upcoming()[0], "present")
         assert bob.upcoming() == [1]
         assert eve.upcoming() == [0]
         eve.decide(0, "absent")
-        assert set(resolve(bob.store.decisions()).values()) == {"conflict"}
+        assert set(resolve(bob.store.annotations()).values()) == {"conflict"}
         bob.decide(0, "absent")
-        assert set(resolve(ann.store.decisions()).values()) == {"absent"}
+        assert set(resolve(ann.store.annotations()).values()) == {"absent"}
         assert ann.undo() == 0
         assert bob.undo() == 0
         assert eve.undo() == 0
@@ -163,14 +163,14 @@ def test_reviewers_share_the_work_unless_they_overlap(tmp_path):
 def test_parallel_requests_lose_nothing(server):
     def work(part):
         for position in range(part, 80, 4):
-            ask(server, "POST", "/api/decision", {"position": position, "answer": "present"})
+            ask(server, "POST", "/api/annotation", {"position": position, "answer": "present"})
 
     threads = [threading.Thread(target=work, args=(part,)) for part in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(server.session.store.decisions()) == 80
+    assert len(server.session.store.annotations()) == 80
     assert ask(server, "GET", "/api/entries")["entries"][0]["position"] == 80
 
 
@@ -183,14 +183,14 @@ def test_content_is_sent_as_json_only(tmp_path):
 
 def test_a_port_in_use_is_an_error(server, tmp_path):
     with (
-        DecisionStore(tmp_path / "other.sqlite") as store,
+        AnnotationStore(tmp_path / "other.sqlite") as store,
         pytest.raises(ValueError, match=f"port {server.port} cannot be used: .*; pass another port, or 0 for a free"),
     ):
         ReviewServer(make_session(store), server.port)
 
 
 def test_images_outside_of_the_folder_are_not_shown(tmp_path):
-    from spmld.review import TableFile, TableSamples
+    from spmld.review import CsvTable, TableSamples
 
     folder = tmp_path / "data"
     folder.mkdir()
@@ -199,12 +199,12 @@ def test_images_outside_of_the_folder_are_not_shown(tmp_path):
     (folder / "link.png").symlink_to(tmp_path / "out.png")
     (folder / "text.txt").write_text("secret")
     paths = ["in.png", "../out.png", str(tmp_path / "out.png"), "link.png", "text.txt", "gone.png", ""]
-    samples = TableSamples(TableFile("\n".join(["file,x", *(f"{p},1" for p in paths)])), [], "file", folder)
+    samples = TableSamples(CsvTable("\n".join(["file,x", *(f"{p},1" for p in paths)])), [], "file", folder)
     assert [samples.image(i) for i in range(7)] == [folder / "in.png", *[None] * 6]
 
 
 def test_the_order_follows_the_decisions(tmp_path):
-    with DecisionStore(tmp_path / "store.sqlite") as store:
+    with AnnotationStore(tmp_path / "store.sqlite") as store:
         session = make_session(store)
         reversed_gain = session.queue.gain[::-1].copy()
         session.on_update(lambda outcomes: replace(session.queue, gain=reversed_gain), every=3)

@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spmld.review import DecisionStore
+from spmld.review import AnnotationStore
 from tests.review.cases import make_session
 
 
 def test_an_entry_that_was_decided_before_the_queue_had_it_is_not_shown_again(tmp_path):
-    with DecisionStore(tmp_path / "review.sqlite") as store:
+    with AnnotationStore(tmp_path / "review.sqlite") as store:
         session = make_session(store)
         full = session.queue
         last = len(full) - 1
         place = session.samples.keys[int(full.samples[last])], full.label_names[int(full.labels[last])]
         session.decide(last, "present")
-    with DecisionStore(tmp_path / "review.sqlite") as store:
+    with AnnotationStore(tmp_path / "review.sqlite") as store:
         session = make_session(store)
         session = type(session)(first_entries(full, last), store, session.samples, None, reviewer="ann")
         assert session.progress()["decided"] == 0
@@ -34,7 +34,7 @@ def first_entries(queue, count):
 
 def reviewers(path, names, **options):
     """Return a session of each reviewer, with a connection of its own to one file."""
-    return [make_session(DecisionStore(path), reviewer=name, **options) for name in names]
+    return [make_session(AnnotationStore(path), reviewer=name, **options) for name in names]
 
 
 def close(sessions):
@@ -50,7 +50,7 @@ def test_reviewers_at_the_same_time_decide_different_entries(tmp_path, names):
         assert len(set(shown)) == len(names)
         for session, position in zip(sessions, shown, strict=True):
             session.decide(position, "present")
-    decided = [decision.place for decision in sessions[0].store.decisions()]
+    decided = [annotation.place for annotation in sessions[0].store.annotations()]
     assert len(decided) == len(set(decided)) == 10 * len(names)
     # The work is done in the order of the queue, not in halves of it.
     best = np.argsort(-sessions[0].queue.gain, kind="stable")[: len(decided)]
@@ -129,7 +129,7 @@ def test_conflicts_are_shown_again_until_they_are_resolved(tmp_path, overlap):
 
 
 def test_only_entries_before_the_first_open_one_of_a_random_sample_are_counted(tmp_path):
-    with DecisionStore(tmp_path / "review.sqlite") as store:
+    with AnnotationStore(tmp_path / "review.sqlite") as store:
         session = make_session(store)
         observed = np.flatnonzero(session.queue.kinds == 0)[::-1]  # not by gain
         arrays = {name: value[observed] for name, value in vars(session.queue).items() if isinstance(value, np.ndarray)}

@@ -1,4 +1,4 @@
-"""Decisions in a column of tags: only decided tags change, in the form of the column."""
+"""Annotations in a column of tags: only decided tags change, in the form of the column."""
 
 import gzip
 import io
@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spmld.labels import read_tags
-from spmld.review import Decision, JsonLines, TableFile, TableSamples, TagColumn, apply_decisions, open_table
+from spmld.review import Annotation, CsvTable, TableSamples, TagColumn, apply_annotations, open_table
+from spmld.review.text_tables import JsonTable
 
 TAGS = ["calm", "folk song", "rock", "sad"]
 LISTS = st.lists(st.lists(st.sampled_from(TAGS), unique=True), min_size=2, max_size=12)
@@ -19,11 +20,11 @@ ANSWERS = st.dictionaries(st.tuples(st.integers(0, 11), st.sampled_from(TAGS)), 
 
 
 def csv_table(texts):
-    return TableFile(pd.DataFrame({"x": range(len(texts)), "tags": texts, "z": 1}).to_csv(index=False))
+    return CsvTable(pd.DataFrame({"x": range(len(texts)), "tags": texts, "z": 1}).to_csv(index=False))
 
 
-def decisions(answers, n):
-    return [Decision("", label, answer, sample=i) for (i, label), answer in answers.items() if i < n]
+def annotations(answers, n):
+    return [Annotation("", label, answer, sample=i) for (i, label), answer in answers.items() if i < n]
 
 
 @settings(max_examples=150)
@@ -33,8 +34,8 @@ def test_decided_tags_change_and_others_keep_their_order(lists, answers, glue, q
     texts = [glue.join(f"'{tag}'" if quoted else tag for tag in tags) for tags in lists]
     texts = [f"[{text}]" if quoted else text for text in texts]
     table, form = csv_table(texts), TagColumn("tags", TAGS)
-    applied = apply_decisions(table, decisions(answers, len(lists)), form)
-    new = TableFile(applied.content.decode())
+    applied = apply_annotations(table, annotations(answers, len(lists)), form)
+    new = CsvTable(applied.content.decode())
     before, after = (read_tags(t.column("tags"), sep=glue.strip(), names=TAGS).Y for t in (table, new))
     for i, (old_tags, text) in enumerate(zip(lists, new.column("tags"), strict=True)):
         mine = {label: answer for (row, label), answer in answers.items() if row == i}
@@ -59,9 +60,9 @@ def test_decided_tags_change_and_others_keep_their_order(lists, answers, glue, q
 
 def test_all_other_bytes_stay():
     text = 'id;words;tags\r\n\r\n1;"a; ""b""";sad|calm\n2; c ;"calm | rock"\n3;d;sad\r\n'
-    answers = [Decision("", "calm", "absent", sample=0), Decision("", "sad", "present", sample=1)]
-    answers += [Decision("", "sad", "unsure", sample=2)]
-    applied = apply_decisions(TableFile(text, separator=";"), answers, TagColumn("tags", ["calm", "rock", "sad"]))
+    answers = [Annotation("", "calm", "absent", sample=0), Annotation("", "sad", "present", sample=1)]
+    answers += [Annotation("", "sad", "unsure", sample=2)]
+    applied = apply_annotations(CsvTable(text, separator=";"), answers, TagColumn("tags", ["calm", "rock", "sad"]))
     assert applied.content.decode() == text.replace("sad|calm", "sad").replace("calm | rock", "calm | rock | sad")
     assert applied.unsure == 1
 
@@ -73,8 +74,8 @@ def test_all_other_bytes_stay():
 def test_a_list_without_tags_does_not_become_missing_labels(empty_is, untagged, text):
     table = csv_table(["sad", "calm; sad"])
     form = TagColumn("tags", ["calm", "sad"], untagged=untagged, empty_is=empty_is)
-    applied = apply_decisions(table, [Decision("", "sad", "absent", sample=0)], form)
-    assert TableFile(applied.content.decode()).column("tags") == [text, "calm; sad"]
+    applied = apply_annotations(table, [Annotation("", "sad", "absent", sample=0)], form)
+    assert CsvTable(applied.content.decode()).column("tags") == [text, "calm; sad"]
     assert applied.trusted[0, 1] == (untagged == "negative")
     assert applied.unwritten == (untagged == "weak")
 
@@ -86,10 +87,10 @@ def test_missing_labels_stay_missing_until_a_tag_is_added_or_all_are_decided():
         ({"sad": "present"}, "sad", (1, 0, 1)),
         ({"sad": "absent", "calm": "absent"}, "[]", (2, 0, 0)),
     ):
-        applied = apply_decisions(
-            csv_table(["", "calm; sad"]), [Decision("", label, a, sample=0) for label, a in answers.items()], form
+        applied = apply_annotations(
+            csv_table(["", "calm; sad"]), [Annotation("", label, a, sample=0) for label, a in answers.items()], form
         )
-        assert TableFile(applied.content.decode()).column("tags")[0] == text
+        assert CsvTable(applied.content.decode()).column("tags")[0] == text
         assert (applied.added, applied.unwritten, applied.implied) == counts
 
 
@@ -100,9 +101,9 @@ def test_json_lines_keep_all_other_bytes(tmp_path):
     )
     (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress(text.encode()))
     table = open_table(tmp_path / "t.jsonl.gz")
-    answers = [Decision("", "calm", "absent", sample=i) for i in range(2)]
-    answers += [Decision("", "sad", "present", sample=i) for i in range(2, 4)]
-    applied = apply_decisions(table, answers, TagColumn("tags", ["calm", "sad"]))
+    answers = [Annotation("", "calm", "absent", sample=i) for i in range(2)]
+    answers += [Annotation("", "sad", "present", sample=i) for i in range(2, 4)]
+    applied = apply_annotations(table, answers, TagColumn("tags", ["calm", "sad"]))
     expected = text.replace('["sad","calm"]', '["sad"]').replace('"calm, sad"', '"sad"')
     expected = expected.replace('{"n": null}', '{"n": null, "tags": "sad"}').replace('{"tags":null', '{"tags":"sad"')
     assert gzip.decompress(applied.content).decode() == expected
@@ -110,9 +111,11 @@ def test_json_lines_keep_all_other_bytes(tmp_path):
 
 
 def test_json_lines_with_lists_get_lists():
-    table = JsonLines('{"x": 1, "tags": []}\n{"x": 2}\n{"x": 3, "tags": ["sad"]}\n')
-    answers = [Decision("", "sad", "present", sample=i) for i in range(2)] + [Decision("", "sad", "absent", sample=2)]
-    applied = apply_decisions(table, answers, TagColumn("tags", ["calm", "sad"]))
+    table = JsonTable('{"x": 1, "tags": []}\n{"x": 2}\n{"x": 3, "tags": ["sad"]}\n')
+    answers = [Annotation("", "sad", "present", sample=i) for i in range(2)] + [
+        Annotation("", "sad", "absent", sample=2)
+    ]
+    applied = apply_annotations(table, answers, TagColumn("tags", ["calm", "sad"]))
     assert [json.loads(line)["tags"] for line in applied.content.splitlines()] == [["sad"], ["sad"], []]
 
 
@@ -122,10 +125,10 @@ def test_parquet_files_keep_lists_and_texts(tmp_path, lists):
     tags = [["sad", "calm"], ["calm"], None] if lists else ["sad, calm", "calm", None]
     frame = pd.DataFrame({"x": [0.5, 1.5, 2.5], "tags": tags})
     frame.to_parquet(tmp_path / "t.parquet")
-    answers = [Decision("", "calm", "absent", sample=0), Decision("", "sad", "present", sample=1)]
-    answers += [Decision("", "sad", "present", sample=2)]
+    answers = [Annotation("", "calm", "absent", sample=0), Annotation("", "sad", "present", sample=1)]
+    answers += [Annotation("", "sad", "present", sample=2)]
     table = open_table(tmp_path / "t.parquet")
-    applied = apply_decisions(table, answers, TagColumn("tags", ["calm", "sad"]))
+    applied = apply_annotations(table, answers, TagColumn("tags", ["calm", "sad"]))
     read = pd.read_parquet(io.BytesIO(applied.content))
     expected = [["sad"], ["calm", "sad"], ["sad"]] if lists else ["sad", "calm, sad", "sad"]
     assert [list(value) if lists else value for value in read["tags"]] == expected
@@ -146,9 +149,9 @@ def test_excel_files_keep_formats_and_other_sheets(tmp_path):
     sheet["B2"].font = openpyxl.styles.Font(bold=True)
     book.create_sheet("notes")["A1"] = "=1+1"
     book.save(tmp_path / "t.xlsx")
-    answers = [Decision("", "calm", "absent", sample=0), Decision("", "slow", "present", sample=1)]
+    answers = [Annotation("", "calm", "absent", sample=0), Annotation("", "slow", "present", sample=1)]
     table = open_table(tmp_path / "t.xlsx")
-    applied = apply_decisions(table, answers, TagColumn("tags", ["calm", "slow"]), "id")
+    applied = apply_annotations(table, answers, TagColumn("tags", ["calm", "slow"]), "id")
     new = openpyxl.load_workbook(io.BytesIO(applied.content))
     assert [cell.value for cell in new.worksheets[0]["C"]] == ["tags", "slow", "slow", "slow"]
     assert new.worksheets[0]["B2"].font.bold
@@ -156,38 +159,38 @@ def test_excel_files_keep_formats_and_other_sheets(tmp_path):
     # Crosses, with empty fields as negatives.
     from spmld.review import LabelFields
 
-    answers = [Decision("", "sad", "absent", sample=0), Decision("", "sad", "present", sample=1)]
-    applied = apply_decisions(table, answers, LabelFields({"sad": "sad"}, "negative"))
+    answers = [Annotation("", "sad", "absent", sample=0), Annotation("", "sad", "present", sample=1)]
+    applied = apply_annotations(table, answers, LabelFields({"sad": "sad"}, "negative"))
     new = openpyxl.load_workbook(io.BytesIO(applied.content))
     assert [cell.value for cell in new.worksheets[0]["D"]] == ["sad", None, "x", "x"]
     sheet["B3"], sheet["D4"] = "=A2", "=A2"
     book.save(tmp_path / "t.xlsx")
     table = open_table(tmp_path / "t.xlsx")
-    applied = apply_decisions(table, [Decision("", "sad", "present", sample=1)], {"sad": "sad"})
+    applied = apply_annotations(table, [Annotation("", "sad", "present", sample=1)], {"sad": "sad"})
     new = openpyxl.load_workbook(io.BytesIO(applied.content)).worksheets[0]
     assert (new["B3"].value, new["D3"].value, new["D4"].value) == ("=A2", "x", "=A2")
     with pytest.raises(ValueError, match="cell D4 has a formula, which a new label would replace; save a copy"):
-        apply_decisions(table, [Decision("", "sad", "present", sample=2)], {"sad": "sad"})
+        apply_annotations(table, [Annotation("", "sad", "present", sample=2)], {"sad": "sad"})
 
 
 def test_labels_of_minus_one_and_one_stay_so():
-    table = TableFile("x,label_a,label_b\n1,1,-1\n2,-1,1\n3,1,1\n")
-    answers = [Decision("", "a", "absent", sample=0), Decision("", "b", "absent", sample=2)]
-    applied = apply_decisions(table, answers, {"a": "label_a", "b": "label_b"})
+    table = CsvTable("x,label_a,label_b\n1,1,-1\n2,-1,1\n3,1,1\n")
+    answers = [Annotation("", "a", "absent", sample=0), Annotation("", "b", "absent", sample=2)]
+    applied = apply_annotations(table, answers, {"a": "label_a", "b": "label_b"})
     assert applied.content == b"x,label_a,label_b\n1,-1,-1\n2,-1,1\n3,1,-1\n"
     assert applied.changed == 2
 
 
 def test_keys_of_identified_samples_depend_on_the_identifier_only():
-    one, two = TableFile("id,words,tags\n7,a,sad\n8,b,\n"), TableFile("id,words,tags\n8,B,\n7,A,sad\n")
+    one, two = CsvTable("id,words,tags\n7,a,sad\n8,b,\n"), CsvTable("id,words,tags\n8,B,\n7,A,sad\n")
     first, second = (TableSamples(table, ["tags"], id="id") for table in (one, two))
     assert first.keys == second.keys[::-1]
     assert first.name(1) == "8"
     assert [first.index[key] for key in TableSamples(one, ["tags"]).keys] == [
         0,
         1,
-    ]  # decisions of a review without --id
-    same = TableFile("id,words\n7,a\n7,b\n")
+    ]  # annotations of a review without --id
+    same = CsvTable("id,words\n7,a\n7,b\n")
     assert TableSamples(same, [], id="id").keys == TableSamples(same, []).keys  # identifiers that are not unique
 
 
@@ -200,11 +203,11 @@ def test_a_label_has_all_its_spellings_on_writing(spelling, answer):
     texts = ["sad; calm", "sad", f"calm; {spelling}", "calm"]
     table, tags = csv_table(texts), read_tags(texts)
     assert tags.names == ["calm", "sad"]
-    applied = apply_decisions(
-        table, [Decision("", "sad", answer, sample=i) for i in range(4)], TagColumn("tags", tags.names)
+    applied = apply_annotations(
+        table, [Annotation("", "sad", answer, sample=i) for i in range(4)], TagColumn("tags", tags.names)
     )
     expected = [*texts[:3], "calm; sad"] if answer == "present" else ["calm", "[]", "calm", "calm"]
-    assert TableFile(applied.content.decode()).column("tags") == expected
+    assert CsvTable(applied.content.decode()).column("tags") == expected
     assert (applied.unwritten, int(applied.trusted.sum())) == (0, 4)
 
 
@@ -213,25 +216,27 @@ def test_the_usual_spelling_of_the_file_is_added():
     texts = [f"{decomposed}; calm", decomposed, composed, "calm"]
     names = read_tags(texts).names
     assert names == [composed, "calm"] or names == ["calm", composed]
-    applied = apply_decisions(csv_table(texts), [Decision("", composed, "present", sample=3)], TagColumn("tags", names))
-    assert TableFile(applied.content.decode()).column("tags") == [*texts[:3], f"calm; {decomposed}"]
+    applied = apply_annotations(
+        csv_table(texts), [Annotation("", composed, "present", sample=3)], TagColumn("tags", names)
+    )
+    assert CsvTable(applied.content.decode()).column("tags") == [*texts[:3], f"calm; {decomposed}"]
 
 
 def test_kept_cases_are_different_labels_on_writing():
     texts = ["sad; Sad", "Sad; calm", "sad\u200b"]
     form = TagColumn("tags", ["Sad", "calm", "sad"], tag_case="keep")
-    answers = [Decision("", "sad", "absent", sample=i) for i in (0, 2)] + [Decision("", "sad", "present", sample=1)]
-    applied = apply_decisions(csv_table(texts), answers, form)
-    assert TableFile(applied.content.decode()).column("tags") == ["Sad", "Sad; calm; sad", "[]"]
+    answers = [Annotation("", "sad", "absent", sample=i) for i in (0, 2)] + [Annotation("", "sad", "present", sample=1)]
+    applied = apply_annotations(csv_table(texts), answers, form)
+    assert CsvTable(applied.content.decode()).column("tags") == ["Sad", "Sad; calm; sad", "[]"]
 
 
 def test_rows_with_different_separators_keep_them():
     texts = ["sad; calm; rock", "rock, calm,sad", "calm", "", "rock; sad, calm"]
     form = TagColumn("tags", ["calm", "rock", "sad"], sep=";,")
-    answers = [Decision("", "calm", "absent", sample=i) for i in (0, 1, 4)]
-    answers += [Decision("", "sad", "present", sample=i) for i in (2, 3)]
-    applied = apply_decisions(csv_table(texts), answers, form)
-    assert TableFile(applied.content.decode()).column("tags") == [
+    answers = [Annotation("", "calm", "absent", sample=i) for i in (0, 1, 4)]
+    answers += [Annotation("", "sad", "present", sample=i) for i in (2, 3)]
+    applied = apply_annotations(csv_table(texts), answers, form)
+    assert CsvTable(applied.content.decode()).column("tags") == [
         "sad; rock",
         "rock,sad",
         "calm; sad",
@@ -239,18 +244,18 @@ def test_rows_with_different_separators_keep_them():
         "rock; sad",
     ]
     one = TagColumn("tags", ["calm", "sad"], sep=",;")
-    applied = apply_decisions(csv_table(["sad", "calm"]), [Decision("", "sad", "present", sample=1)], one)
-    assert TableFile(applied.content.decode()).column("tags") == ["sad", "calm, sad"]
+    applied = apply_annotations(csv_table(["sad", "calm"]), [Annotation("", "sad", "present", sample=1)], one)
+    assert CsvTable(applied.content.decode()).column("tags") == ["sad", "calm, sad"]
 
 
 def test_a_second_tag_is_separated_as_the_column_is_read():
     form = TagColumn("tags", ["calm", "sad"], sep="|")
-    applied = apply_decisions(csv_table(["sad", "calm"]), [Decision("", "sad", "present", sample=1)], form)
-    assert TableFile(applied.content.decode()).column("tags") == ["sad", "calm| sad"]
+    applied = apply_annotations(csv_table(["sad", "calm"]), [Annotation("", "sad", "present", sample=1)], form)
+    assert CsvTable(applied.content.decode()).column("tags") == ["sad", "calm| sad"]
 
 
 def test_decisions_about_another_spelling_of_a_label_are_written():
-    answers = [Decision("", "Sad", "absent", sample=0), Decision("", "sad", "present", sample=1)]
-    applied = apply_decisions(csv_table(["sad; calm", "calm"]), answers, TagColumn("tags", ["calm", "sad"]))
-    assert TableFile(applied.content.decode()).column("tags") == ["calm", "calm; sad"]
+    answers = [Annotation("", "Sad", "absent", sample=0), Annotation("", "sad", "present", sample=1)]
+    applied = apply_annotations(csv_table(["sad; calm", "calm"]), answers, TagColumn("tags", ["calm", "sad"]))
+    assert CsvTable(applied.content.decode()).column("tags") == ["calm", "calm; sad"]
     assert applied.unmatched == 0

@@ -1,4 +1,4 @@
-"""The audit after a review: decisions are used, and the rest of the order improves."""
+"""The audit after a review: annotations are used, and the rest of the order improves."""
 
 import numpy as np
 import pytest
@@ -17,18 +17,18 @@ def case():
 
 
 def decide(issues, truth, count):
-    decisions = np.zeros(truth.shape, dtype=int)
+    annotations = np.zeros(truth.shape, dtype=int)
     for entry in make_queue(issues, max_entries=count):
-        decisions[entry.sample, entry.label] = 2 * truth[entry.sample, entry.label] - 1
-    return decisions
+        annotations[entry.sample, entry.label] = 2 * truth[entry.sample, entry.label] - 1
+    return annotations
 
 
 def test_decided_entries_are_corrected_and_never_shown_again(case):
     data, Y, issues = case
-    decisions = decide(issues, data.Y, 150)
-    updated = update_issues(issues, data.X, decisions, random_state=0)
-    decided = decisions != 0
-    assert (updated.signs[decided] == decisions[decided]).all()
+    annotations = decide(issues, data.Y, 150)
+    updated = update_issues(issues, data.X, annotations, random_state=0)
+    decided = annotations != 0
+    assert (updated.signs[decided] == annotations[decided]).all()
     assert (updated.signs[~decided] == 2 * Y[~decided] - 1).all()
     assert not any(decided[entry.sample, entry.label] for entry in make_queue(updated, min_gain=0))
     assert not updated.error_probability[decided].any()
@@ -36,9 +36,9 @@ def test_decided_entries_are_corrected_and_never_shown_again(case):
 
 def test_the_rest_of_the_queue_improves(case):
     data, Y, issues = case
-    decisions = decide(issues, data.Y, 300)
-    decided, wrong = decisions != 0, data.Y != Y
-    updated = update_issues(issues, data.X, decisions, random_state=0)
+    annotations = decide(issues, data.Y, 300)
+    decided, wrong = annotations != 0, data.Y != Y
+    updated = update_issues(issues, data.X, annotations, random_state=0)
 
     def n_found(result):
         order = [place for place in result.order() if not decided.flat[place]]
@@ -52,14 +52,14 @@ def test_the_first_negative_of_a_positive_only_label_does_not_make_all_others_po
     Y = np.where(data.Y == 1, 1.0, np.nan)
     with pytest.warns(UserWarning, match="Missing entries are used as negatives"):
         issues = find_label_issues(None, data.X, Y, random_state=0)
-    decisions = np.zeros(Y.shape, dtype=int)
+    annotations = np.zeros(Y.shape, dtype=int)
     for j in range(3):
-        decisions[np.flatnonzero(data.Y[:, j] == 0)[0], j] = -1
-    updated = update_issues(issues, data.X, decisions, random_state=0)
+        annotations[np.flatnonzero(data.Y[:, j] == 0)[0], j] = -1
+    updated = update_issues(issues, data.X, annotations, random_state=0)
     assert (updated.probabilities.mean(axis=0) < 2 * data.Y.mean(axis=0)).all()
 
 
 def test_shapes_must_agree(case):
     data, _, issues = case
-    with pytest.raises(ValueError, match="decisions must have the shape of the labels"):
+    with pytest.raises(ValueError, match="annotations must have the shape of the labels"):
         update_issues(issues, data.X, np.zeros((2, 2)))

@@ -20,6 +20,8 @@ COLUMNS = ["sample", "label", "given", "probability", "error_probability", "kind
 """Columns of the table of entries."""
 LABEL_COLUMNS = ["label", "observed", "positives", "at_least", "at_most"]
 """Columns of the table of labels."""
+RANGE_NOTE = "Limits of each label alone. The upper limit of all labels uses more entries, so it is lower than the sum."
+"""Explanation of the table of labels."""
 KINDS = {1: "false positive", -1: "false negative"}
 """Kinds of errors by the sign of the label."""
 
@@ -119,9 +121,13 @@ class LabelIssues:
         list of dict
             Entries as in `entries`. Pass the outcome to `estimate`.
         """
+        return self._entries(self.draw(n_entries, random_state))
+
+    def draw(self, n_entries: int = 50, random_state: Any = None) -> NDArray[np.intp]:
+        """Return a random sample as in `sample`, by its indices in the flattened matrix."""
         indices = np.flatnonzero((self.signs != 0) & ~np.isneginf(self.error_log_odds))
         n = min(check_scalar_integer("n_entries", n_entries, minimum=1), len(indices))
-        return self._entries(check_random_state(random_state).choice(indices, n, replace=False))
+        return check_random_state(random_state).choice(indices, n, replace=False)
 
     def estimate(self, wrong: Any, confidence: float = 0.9) -> ErrorEstimate:
         """Return the estimated number of wrong entries, from a verified random sample.
@@ -227,7 +233,8 @@ class LabelIssues:
         Returns
         -------
         DataFrame or list of dict
-            Columns: label, observed, positives, at_least and at_most (wrong entries that the data allow).
+            Columns: label, observed, positives, at_least and at_most (wrong entries of the label that the data allow).
+            The upper end of `total_range` uses the entries of all labels, so it is lower than the sum of at_most.
         """
         return _to_frame(self.label_rows())
 

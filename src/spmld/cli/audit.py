@@ -32,6 +32,7 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
       spmld audit songs.csv --label sad --label calm --out issues.csv
     """
     from spmld.audit import find_label_issues
+    from spmld.audit.issues import RANGE_NOTE
 
     data = source.load_part(folds)
     model = build(method, {}, seed) if method else None
@@ -48,7 +49,7 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
         print_table(TextTable.from_records(entries, title="Most likely errors"))
         click.echo()
     labels.sort(key=lambda row: -row["at_most"])
-    print_table(TextTable.from_records(labels, title="Wrong entries that the data allow"))
+    print_table(TextTable.from_records(labels, "Wrong entries that the data allow", RANGE_NOTE))
     print_message(repr(issues).removeprefix("LabelIssues of "))
     if out:
         print_message(f"all entries: {out}")

@@ -18,7 +18,7 @@ from spmld.cli.progress import progress_bar
 from spmld.cli.review_data import label_form, open_editable
 from spmld.datasets import TableRoles
 from spmld.estimators import Completion
-from spmld.review import Decision, TagColumn, apply_decisions
+from spmld.review import Annotation, TagColumn, apply_annotations
 from spmld.review.tables import check_extension, without_gz
 
 TOP = 20
@@ -158,12 +158,12 @@ def _fill(
     form = label_form(data, table, labels.roles, labels.names, labels.Y)
     predicted = {(i, labels.names[j]): int(positive) for i, j, positive, _ in predictions}
     exact = form.exact(table, predicted)
-    decisions = [
-        Decision("", labels.names[j], "present" if positive else "absent", sample=i, confidence=confidence)
+    predicted_labels = [
+        Annotation("", labels.names[j], "present" if positive else "absent", sample=i, confidence=confidence)
         for i, j, positive, confidence in predictions
         if (i, labels.names[j]) in exact
     ]
-    applied = apply_decisions(table, decisions, form, labels.id)
+    applied = apply_annotations(table, predicted_labels, form, labels.id)
     with writing(out) as part:
         part.write_bytes(applied.content)
     rows = [

@@ -1,5 +1,7 @@
-"""``spmld correct``: write the decisions of a review into a copy of the file, and fit a model on it."""
+"""``spmld correct``: write the annotations of a review into a copy of the file, and fit a model on it."""
 
+import csv
+import warnings
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -15,16 +17,16 @@ from spmld.cli.loading import Source
 from spmld.cli.methods import build, parse_params
 from spmld.cli.printing import check_output_path, print_json, print_message
 from spmld.cli.review_data import FOLDER_SEPARATOR, label_form, open_editable
-from spmld.datasets import Dataset
+from spmld.datasets import Dataset, TableWarning
 from spmld.labels.single_class import ignore_label_warnings
-from spmld.review import Applied, TagColumn, apply_decisions, read_decisions, trusted_csv
-from spmld.review.tables import EditableTable, check_extension, without_gz
-from spmld.review.typed_tables import to_text
+from spmld.review import Applied, TagColumn, apply_annotations, read_annotations
+from spmld.review.tables import check_extension, without_gz
+from spmld.review.text_tables import EditableTable, to_text
 
 
 @click.command()
 @options.source_options("data", trusted=True)
-@click.argument("decisions")
+@click.argument("annotations")
 @click.option("-o", "--out", required=True, metavar="FILE", help="File to write, in the format of DATA.")
 @click.option("--refit", metavar="MODEL", help="Fit a method on the new labels and write it to this model file.")
 @options.method_options
@@ -32,7 +34,7 @@ from spmld.review.typed_tables import to_text
 @options.force_option
 def correct(
     data: Source,
-    decisions: str,
+    annotations: str,
     out: str,
     refit: str | None,
     method: str,
@@ -41,10 +43,10 @@ def correct(
     as_json: bool,
     force: bool,
 ) -> None:
-    """Write DECISIONS into a copy of DATA, a table.
+    """Write ANNOTATIONS into a copy of DATA, a table.
 
-    DECISIONS is the SQLite file of `spmld review`, a table with a decision in each row (.csv, .jsonl, .parquet), a list
-    of `spmld complete`, or an export of Label Studio. Pass the options of the review. If reviewers disagree, the
+    ANNOTATIONS is the SQLite file of `spmld review`, a table with an annotation in each row (.csv, .jsonl, .parquet), a
+    list of `spmld complete`, or an export of Label Studio. Pass the options of the review. If reviewers disagree, the
     majority decides, and a tie changes nothing. Only the fields of decided labels change: a label column, or the list
     of --tags, to which a tag is added or from which it is removed. All other bytes of a CSV file or of JSON lines, all
     other cells of a workbook, and all other values of a Parquet file stay the same. A folder of text files is written
@@ -65,11 +67,11 @@ def correct(
     dataset = data.load()
     table = open_editable(data, dataset.X.shape[0])
     if table is None:  # check_extension raises an error for other formats
-        raise ValueError(f"decisions cannot be written to {data.path}")
+        raise ValueError(f"annotations cannot be written to {data.path}")
     form = label_form(data, table, dataset.roles, dataset.label_names, dataset.Y)
     id = None if dataset.roles is None else dataset.roles.id
-    answers = read_decisions(decisions, id)
-    applied = apply_decisions(table, answers, form, id)
+    answers = read_annotations(annotations, id)
+    applied = apply_annotations(table, answers, form, id)
     if applied.unmatched and not applied.written.any():
         raise ValueError(
             f"none of the {applied.unmatched} decided entries is in {data.path}: pass the file and the options of the "
@@ -93,9 +95,13 @@ def correct(
 
 
 def _write_trusted(path: str, mask: Any, label_names: list[str], table: EditableTable, id: str | None) -> None:
-    names = None if id is None else [to_text(value) for value in table.column(id)]
-    with writing(path) as part:
-        part.write_text(trusted_csv(mask, label_names, names, id or ""), encoding="utf-8", newline="")
+    """Write the trusted entries for the option ``--trusted``, with the identifiers of the samples if there are some."""
+    rows = mask.astype(int).tolist()
+    if id is not None and id not in label_names:
+        label_names = [id, *label_names]
+        rows = [[to_text(name), *row] for name, row in zip(table.column(id), rows, strict=True)]
+    with writing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([label_names, *rows])
 
 
 def _new_source(data: Source, dataset: Dataset, out: str) -> Source:
@@ -129,13 +135,15 @@ def _keep_rates(params: dict[str, Any], before: Dataset, method: str, seed: int)
 
 def _refit(model: Any, source: Source, method: str, path: str) -> dict[str, Any]:
     """Fit a model on the new labels and save it."""
-    data = source.load_part()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)  # the notes about the table have been printed
+        data = source.load_part()
     seconds = fit_model(model, data, method)
     return {"path": path, **save_model(model, path, source, data, method, seconds)}
 
 
 def _tag_reasons(tags: TagColumn) -> dict[str, str]:
-    """Return why decisions are not in a column of tags, and why other entries have changed."""
+    """Return why annotations are not in a column of tags, and why other entries have changed."""
     if tags.untagged == "negative":
         unwritten = (
             f"absent, but not written, because the field {tags.column!r} is empty, which means missing labels; decide "
@@ -159,7 +167,7 @@ def _describe(summary: dict[str, Any], tag_reasons: dict[str, str]) -> list[str]
         lines.append("the labels are predictions of a model, which no person has verified")
     reasons = {
         "unsure": "left as they are, reviewers are unsure",
-        "conflicts": "left as they are, reviewers disagree; another decision resolves them",
+        "conflicts": "left as they are, reviewers disagree; another annotation resolves them",
         "unmatched": "not in the file",
         **tag_reasons,
     }

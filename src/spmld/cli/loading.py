@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import warnings
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 from spmld._io import need
 from spmld.cli.printing import print_message
 from spmld.cli.trusted import add_trusted
-from spmld.datasets import Dataset, TableError, TableRoles, list_datasets, load_dataset, read_table
+from spmld.datasets import Dataset, TableError, TableRoles, TableWarning, list_datasets, load_dataset, read_table
 from spmld.datasets.files import accepted_options
 from spmld.datasets.frames import from_frame, numeric_columns, sample_names
 from spmld.datasets.roles import absent_columns, read_label_columns
@@ -118,7 +119,7 @@ class Source:
         column = self.trusted if self.trusted in set(frame.columns) - labels else None
         data = from_frame(frame, name=Path(self.path).name.split(".")[0], source=self.path, trusted=column, **roles)
         if data.roles.tags is not None:
-            print_message(f"spmld: note: {describe_tags(data.roles)}")
+            warnings.warn(TableWarning(TableProblem(describe_tags(data.roles))), stacklevel=2)
         return data if column or self.trusted is None else add_trusted(data, self.path, self.trusted, self.options)
 
     def load_part(self, folds: int | None = None) -> Dataset:

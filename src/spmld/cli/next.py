@@ -8,7 +8,7 @@ from spmld.cli import options
 from spmld.cli.loading import Source
 from spmld.cli.printing import Output, print_message
 from spmld.cli.review_data import load_review, open_samples
-from spmld.review import rank_samples, true_probability
+from spmld.review.queue import rank_samples, true_probability
 
 
 @click.command()

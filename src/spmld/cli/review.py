@@ -15,28 +15,25 @@ from spmld.cli.printing import check_output_path, print_message
 from spmld.cli.progress import progress_bar
 from spmld.cli.review_data import audit_again, load_review, open_samples
 from spmld.review import (
+    Annotation,
+    AnnotationStore,
     ArraySamples,
-    Decision,
-    DecisionStore,
     ReviewQueue,
     ReviewServer,
     ReviewSession,
-    TableSamples,
-    entry_records,
+    export_entries,
     make_queue,
-    read_decisions,
+    read_annotations,
     resolve,
     sample_queue,
-    write_jsonl,
-    write_tasks,
 )
-from spmld.review.decisions import add_keys
+from spmld.review.annotations import Place, add_keys, check_store
 from spmld.review.queue import KINDS
-from spmld.review.store import check_store
+from spmld.review.samples import Samples
 from spmld.review.tables import without_gz
 
 NO_TABLE = (
-    "decisions can be written into tables only, such as .csv; to write them later, convert DATA with spmld data "
+    "annotations can be written into tables only, such as .csv; to write them later, convert DATA with spmld data "
     "convert, and review the converted file"
 )
 _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}
@@ -46,7 +43,7 @@ _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in sam
 @options.source_options("data", part="all", trusted=True)
 @click.option("--model", metavar="MODEL", help="Model file that predicts the missing labels.")
 @options.trust_type_option
-@click.option("--db", metavar="FILE", help="SQLite file for the decisions.  [default: DATA with .review.sqlite]")
+@click.option("--db", metavar="FILE", help="SQLite file for the annotations.  [default: DATA with .review.sqlite]")
 @click.option("--reviewer", metavar="NAME", help="Name of the reviewer.  [default: the user of this computer]")
 @click.option("--overlap", is_flag=True, help="Show all entries, also those of other reviewers.")
 @click.option("--image", metavar="COLUMN", help="Column with paths of images, relative to the folder of DATA.")
@@ -61,7 +58,7 @@ _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in sam
 @options.integer("--port", 0, "Port of the page; 0 selects a free one.", minimum=0, maximum=65_535)
 @click.option("--no-browser", is_flag=True, help="Print the address of the page without opening a browser.")
 @click.option("--export", metavar="FILE", help="Write the entries to .jsonl, or .json for Label Studio, and exit.")
-@click.option("--import", "imported", metavar="FILE", help="Add decisions from .jsonl, or .json of Label Studio.")
+@click.option("--import", "imported", metavar="FILE", help="Add annotations from .jsonl, or .json of Label Studio.")
 @options.seed_option("Seed for the folds of the audit.")
 @options.force_option
 def review(
@@ -84,11 +81,11 @@ def review(
 ) -> None:
     """Review the labels of DATA in the browser, one entry at a time.
 
-    Entries are ordered by expected gain, the probability that the decision corrects a label: suspicious labels, missing
-    labels, and samples to label next. The keys are y (yes), n (no), u (unsure), s (skip) and z (undo). Each decision is
-    stored in a SQLite file before the next entry is shown. The order is updated after every 50 decisions. The page is
-    served on 127.0.0.1 only. Stop with Ctrl-C, and run the same command to continue. With --model, the roles of the
-    columns are those of the model, and the features that it uses are shown as evidence.
+    Entries are ordered by expected gain, the probability that the annotation corrects a label: suspicious labels,
+    missing labels, and samples to label next. The keys are y (yes), n (no), u (unsure), s (skip) and z (undo). Each
+    annotation is stored in a SQLite file before the next entry is shown. The order is updated after every 50
+    annotations. The page is served on 127.0.0.1 only. Stop with Ctrl-C, and run the same command to continue. With
+    --model, the roles of the columns are those of the model, and the features that it uses are shown as evidence.
 
     With --verify, a random sample of the observed labels is shown in random order. When the command ends, it prints
     the estimated number of wrong labels in DATA with a 90 % confidence interval.
@@ -107,20 +104,24 @@ def review(
         raise ValueError(f"--kind {kinds[0]} cannot be combined with --verify, a sample of all observed entries")
     check_output_path(export, force)
     check_store(file := db or default_store(data.path))
-    decisions = [] if imported is None else read_decisions(imported, data.options.get("id"))
+    annotations = [] if imported is None else read_annotations(imported, data.options.get("id"))
     loaded = load_review(data, model, trusted_types, seed, evidence=export is None)
     samples = open_samples(loaded.source, loaded.data, image)
     if isinstance(samples, ArraySamples):
         print_message(f"spmld: note: {NO_TABLE}")
-    with DecisionStore(file) as store:
-        arrange = partial(make_queue, probabilities=loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
-        issues = loaded.issues
-        queue = arrange(issues) if verify is None else sample_queue(issues, min(verify, top), seed)
+    arrange = partial(make_queue, probabilities=loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
+    issues = loaded.issues
+    queue = arrange(issues) if verify is None else sample_queue(issues, min(verify, top), seed)
+    if export is not None and imported is None and not Path(file).exists():  # an export alone needs no SQLite file
+        print_message(_summary(queue))
+        _export(queue, samples, {}, export, image, loaded.source)
+        return
+    with AnnotationStore(file) as store:
         if imported is not None:
-            _import(store, add_keys(decisions, samples.keys), imported)
+            _import(store, add_keys(annotations, samples.keys), imported)
         print_message(_summary(queue))
         if export is not None:
-            _export(queue, samples, store, export, image)
+            _export(queue, samples, resolve(store.annotations()), export, image, loaded.source)
             return
         name = reviewer or getpass.getuser()
         shown = samples, loaded.evidence
@@ -144,11 +145,11 @@ def default_store(path: str) -> str:
     return str(without_gz(path).with_suffix(".review.sqlite"))
 
 
-def _import(store: DecisionStore, decisions: list[Decision], path: str) -> None:
-    added = store.merge(decisions)
-    skipped = len(decisions) - added
+def _import(store: AnnotationStore, annotations: list[Annotation], path: str) -> None:
+    added = store.merge(annotations)
+    skipped = len(annotations) - added
     reason = f"; {skipped} are skipped, since the same reviewer has decided later, or they are stored already"
-    print_message(f"{store.path}: {added} decisions imported from {path}{reason if skipped else ''}")
+    print_message(f"{store.path}: {added} annotations imported from {path}{reason if skipped else ''}")
 
 
 def _summary(queue: ReviewQueue) -> str:
@@ -179,7 +180,7 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) 
     print_message(
         f"{session.store.path}: {progress['decided']} of {progress['entries']} entries decided\n"
         f"Open {server.url}\n"
-        "Stop with Ctrl-C; all decisions are stored, and the same command continues."
+        "Stop with Ctrl-C; all annotations are stored, and the same command continues."
     )
     try:
         if not no_browser:
@@ -201,12 +202,16 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) 
 
 
 def _export(
-    queue: ReviewQueue, samples: TableSamples | ArraySamples, store: DecisionStore, path: str, image: str | None
+    queue: ReviewQueue, samples: Samples, outcomes: dict[Place, str], path: str, image: str | None, source: Source
 ) -> None:
-    records = entry_records(queue, samples, resolve(store.decisions()))
+    count = export_entries(queue, samples, path, outcomes, image)
     if path.lower().endswith(".jsonl"):
-        print_message(f"{path}: {write_jsonl(records, path)} entries; fill in answer with present, absent or unsure")
-        return
-    count = write_tasks(records, path, image)
-    config = Path(path).with_suffix(".xml")
-    print_message(f"{path}: {count} tasks for Label Studio; paste {config} into its labeling interface")
+        print_message(f"{path}: {count} entries; fill in answer with present, absent or unsure")
+        annotated = path
+    else:
+        config = Path(path).with_suffix(".xml")
+        print_message(f"{path}: {count} tasks for Label Studio; paste {config} into its labeling interface")
+        annotated = "EXPORT.json"
+    if not isinstance(samples, ArraySamples):
+        command = source.command(annotated, "-o", "FILE")
+        print_message(f"next: spmld correct {command} writes the answers into a copy of the file")

@@ -29,8 +29,9 @@ from spmld.review import (
     open_table,
     update_issues,
 )
-from spmld.review.decisions import Place
-from spmld.review.tables import EditableTable
+from spmld.review.annotations import Place
+from spmld.review.samples import Samples
+from spmld.review.text_tables import EditableTable
 
 if TYPE_CHECKING:
     from spmld.persistence import ModelInfo
@@ -107,14 +108,14 @@ def _audit(data: Dataset, seed: int) -> LabelIssues:
 
 
 def audit_again(loaded: ReviewData, outcomes: Mapping[Place, str], keys: list[str], seed: int) -> LabelIssues:
-    """Audit the labels after the decisions of a review."""
+    """Audit the labels after the annotations of a review."""
     rows = {key: i for i, key in enumerate(keys)}
     columns = {name: j for j, name in enumerate(loaded.data.label_names)}
-    decisions = np.zeros(loaded.issues.signs.shape, dtype=np.int8)
+    annotations = np.zeros(loaded.issues.signs.shape, dtype=np.int8)
     for (key, label), outcome in outcomes.items():
         if outcome in ("present", "absent") and key in rows and label in columns:
-            decisions[rows[key], columns[label]] = 1 if outcome == "present" else -1
-    return update_issues(loaded.issues, loaded.data.X, decisions, cv=FOLDS, random_state=seed)
+            annotations[rows[key], columns[label]] = 1 if outcome == "present" else -1
+    return update_issues(loaded.issues, loaded.data.X, annotations, cv=FOLDS, random_state=seed)
 
 
 def open_editable(source: Source, n_samples: int) -> EditableTable | None:
@@ -142,7 +143,7 @@ def label_form(
     return LabelFields.of(table, columns, Y, "missing" if roles is None else roles.empty_is)
 
 
-def open_samples(source: Source, data: Dataset, image: str | None = None) -> TableSamples | ArraySamples:
+def open_samples(source: Source, data: Dataset, image: str | None = None) -> Samples:
     """Return the content of the samples: rows of a table, or features in other formats."""
     table = open_editable(source, data.X.shape[0])
     if table is None:

@@ -4,6 +4,7 @@ The estimators accept Dask arrays and data frames. They need ``pip install "spml
 ``distributed.Client``.
 """
 
+from spmld.dask.audit import find_label_issues
 from spmld.dask.estimators import (
     DaskGLOCAL,
     DaskLEML,
@@ -25,6 +26,7 @@ __all__ = [
     "DaskSelfPacedEnsemble",
     "DaskTable",
     "evaluate",
+    "find_label_issues",
     "read_parquet",
     "use_cluster",
 ]

@@ -7,9 +7,7 @@ from typing import Any
 from spmld._table import TextTable
 from spmld.model_selection import Comparison
 from spmld.plotting.style import metric_label
-from spmld.reports.page import page
-from spmld.reports.parts import Facts, Figure, Section
-from spmld.reports.pictures import picture
+from spmld.reports.page import Facts, Figure, Section, page, picture
 
 
 def comparison_report(

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from spmld._response import Predictions, as_frame, predict_all
+from spmld._response import as_frame, predict_all
 from spmld._validation import check_scalar_integer
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.estimators import Completion
@@ -21,47 +20,60 @@ from spmld.model_selection import DecisionRule
 from spmld.persistence.model_parts import label_names_of
 
 
-@dataclass(frozen=True, eq=False)
 class ReportData:
     """Fitted model, samples that it is evaluated on, and samples whose labels are audited and completed.
 
+    The parameters are those of `spmld.reports.model_report`.
+
     Attributes
     ----------
-    model : fitted estimator
-        Model.
     Y : ndarray of shape (n_samples, n_labels)
         Labels that the model is evaluated on: 0, 1, NaN where missing.
     predictions : Predictions
         Predictions of the model for these samples.
+    training : bool
+        Whether the audited samples are the training samples, because these are available.
     X_audited, Y_audited
-        Samples whose labels are audited and completed: the training samples, if they are available.
+        Samples whose labels are audited and completed.
     label_names, sample_names, audited_names : list of str
         Names of labels, evaluated samples and audited samples.
-    feature_names : sequence of str or None
-        Names of the features, if X has none.
-    training : bool
-        Whether the audited samples are the training samples.
-    top : int
-        Maximum number of rows in lists.
-    audit : bool
-        Whether to audit the labels.
-    seed : int
-        Seed for the folds of the audit.
     """
 
-    model: Any
-    Y: NDArray[np.float64]
-    predictions: Predictions
-    X_audited: Any
-    Y_audited: NDArray[np.float64]
-    label_names: list[str]
-    sample_names: list[str]
-    audited_names: list[str]
-    feature_names: Sequence[str] | None
-    training: bool
-    top: int
-    audit: bool
-    seed: int
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        Y: Any,
+        X_train: Any,
+        Y_train: Any,
+        label_names: Sequence[Any] | None,
+        feature_names: Sequence[str] | None,
+        top: int,
+        audit: bool,
+        random_state: int,
+    ):
+        if not hasattr(model, "predict"):
+            raise ValueError(f"model must be a fitted estimator with predict, got {model!r}")
+        if (X_train is None) != (Y_train is None):
+            raise ValueError("X_train and Y_train must be passed together, got only one of them")
+        self.model, self.feature_names, self.audit, self.seed = model, feature_names, audit, random_state
+        self.top = check_scalar_integer("top", top, minimum=1)
+        self.Y, self.sample_names = _read_labels(X, Y, "Y")
+        self.training = X_train is not None
+        self.X_audited, self.Y_audited, self.audited_names = X, self.Y, self.sample_names
+        if self.training:
+            self.X_audited, (self.Y_audited, self.audited_names) = X_train, _read_labels(X_train, Y_train, "Y_train")
+        n_labels = self.Y.shape[1]
+        self.label_names = _find_label_names(model, Y, Y_train, label_names, n_labels)
+        if {len(self.label_names), self.Y_audited.shape[1]} != {n_labels}:
+            raise ValueError(
+                f"label_names must have one name for each of the {n_labels} labels, got {len(self.label_names)}"
+            )
+        self.predictions = predict_all(model, X)
+        if self.predictions.positive.shape != self.Y.shape:
+            raise ValueError(
+                f"Y must have the {self.predictions.positive.shape[1]} labels of the model, got {n_labels}"
+            )
 
     @cached_property
     def evaluation(self) -> Evaluation:
@@ -109,51 +121,6 @@ class ReportData:
     def audited_samples(self) -> str:
         """Description of the audited samples."""
         return "the training samples" if self.training else "these samples"
-
-
-def collect_data(
-    model: Any,
-    X: Any,
-    Y: Any,
-    X_train: Any,
-    Y_train: Any,
-    label_names: Sequence[Any] | None,
-    feature_names: Sequence[str] | None,
-    top: int,
-    audit: bool,
-    random_state: int,
-) -> ReportData:
-    """Validate the arguments of `model_report`, and predict."""
-    if not hasattr(model, "predict"):
-        raise ValueError(f"model must be a fitted estimator with predict, got {model!r}")
-    if (X_train is None) != (Y_train is None):
-        raise ValueError("X_train and Y_train must be passed together, got only one of them")
-    top = check_scalar_integer("top", top, minimum=1)
-    labels, samples = _read_labels(X, Y, "Y")
-    training = X_train is not None
-    audited, audited_names = _read_labels(X_train, Y_train, "Y_train") if training else (labels, samples)
-    names = _find_label_names(model, Y, Y_train, label_names, labels.shape[1])
-    if {len(names), audited.shape[1]} != {labels.shape[1]}:
-        raise ValueError(f"label_names must have one name for each of the {labels.shape[1]} labels, got {len(names)}")
-    predictions = predict_all(model, X)
-    n_labels = predictions.positive.shape[1]
-    if predictions.positive.shape != labels.shape:
-        raise ValueError(f"Y must have the {n_labels} labels of the model, got {labels.shape[1]}")
-    return ReportData(
-        model=model,
-        Y=labels,
-        predictions=predictions,
-        X_audited=X_train if training else X,
-        Y_audited=audited,
-        label_names=names,
-        sample_names=samples,
-        audited_names=audited_names,
-        feature_names=feature_names,
-        training=training,
-        top=top,
-        audit=bool(audit),
-        seed=random_state,
-    )
 
 
 def find_model(model: Any, attribute: str) -> Any:

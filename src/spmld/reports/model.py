@@ -1,32 +1,36 @@
-"""Report on a model."""
+"""Report on a model: the page, and its sections on features, model selection and the model card."""
 
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
-from spmld.reports.data import ReportData, collect_data
-from spmld.reports.features import features
-from spmld.reports.labels_and_samples import labels, likely_errors, missing_labels, samples
-from spmld.reports.metrics import calibration, metrics, summary
-from spmld.reports.model_card import model_card
-from spmld.reports.model_selection import model_selection
-from spmld.reports.page import page
-from spmld.reports.parts import Section
+import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+import spmld
+from spmld._response import as_frame
+from spmld._table import TableCell, TextTable, format_rate
+from spmld.inspection import top_features
+from spmld.labels import Labels
+from spmld.labels.single_class import find_single_class, list_labels
+from spmld.model_selection import DecisionRule
+from spmld.plotting.style import metric_label
+from spmld.reports.data import ReportData, find_model
+from spmld.reports.page import Facts, Section, page
+from spmld.reports.quality import calibration, labels, likely_errors, metrics, missing_labels, samples, summary
 from spmld.reports.structure import correlations, dependencies, self_paced_weights
 
-_SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
-    metrics,
-    labels,
-    samples,
-    features,
-    self_paced_weights,
-    correlations,
-    dependencies,
-    likely_errors,
-    missing_labels,
-    calibration,
-    model_selection,
-    model_card,
-)
+MAX_SAMPLES = 200
+"""Maximum number of samples over which contributions are averaged."""
+FEW_POSITIVES = 10
+"""Labels with fewer observed positives are listed as limitations."""
+_DECISIONS = {
+    "f1": "labels that maximize an expected F1, a compromise between micro, macro and sample F1",
+    "micro_f1": "labels that maximize the expected micro F1",
+    "macro_f1": "labels that maximize the expected macro F1",
+    "sample_f1": "labels that maximize the expected F1 of each sample",
+}
 
 
 def model_report(
@@ -82,6 +86,125 @@ def model_report(
     >>> html.startswith("<!doctype html>"), "calm" in html
     (True, True)
     """
-    data = collect_data(model, X, Y, X_train, Y_train, label_names, feature_names, top, audit, random_state)
+    data = ReportData(model, X, Y, X_train, Y_train, label_names, feature_names, top, audit, random_state)
     sections = [summary(data, facts or {}), *(section(data) for section in _SECTIONS)]
     return page(title or type(model).__name__, "Metrics, learned structure and likely label errors.", sections)
+
+
+def features(data: ReportData) -> Section | None:
+    """Return the features with the largest contributions to the scores of each label, if the model can be explained."""
+    X: Any = data.X_audited
+    step = -(-_num_samples(X) // MAX_SAMPLES)
+    X = as_frame(data.model, _safe_indexing(X, list(range(0, _num_samples(X), step))))
+    try:
+        table = top_features(data.model, X, feature_names=data.feature_names).table()
+    except ValueError:  # neither an ensemble nor a linear predictor
+        return None
+    if all(set(row[1:]) == {"-"} for row in table.rows):
+        return None
+    rows = [[name, *row[1:]] for name, row in zip(data.label_names, table.rows, strict=True)]
+    text = (
+        f"Features whose contributions to the scores of each label vary most, on {data.audited_samples}. Of two "
+        "correlated features, either may get the contribution."
+    )
+    return Section("features", "Top features", text, [type(table)(table.columns, rows, "Features of each label")])
+
+
+def model_selection(data: ReportData) -> Section | None:
+    """Return the settings that were evaluated, and which were selected."""
+    model = find_model(data.model, "view_weights_")
+    if model is None:
+        return None
+    kept = model.keep_fraction_
+    facts = [(f"weight of the view {view}", f"{weight:.2f}") for view, weight in model.view_weights_.items()]
+    facts.append(("kept fraction of positives", f"{kept:g}" + (" (no trimming)" if kept == 1 else "")))
+    rows = []
+    for result in model.cv_results_:
+        selected = result["choice"] == model.params_[result["part"]]
+        row = {"part": result["part"], "setting": _setting(result["choice"]), "held-out loss": float(result["loss"])}
+        rows.append({**row, "selected": TableCell("selected", mark="good") if selected else TableCell("")})
+    text = f"Settings were selected by {metric_label(model.scoring)} on held-out labels of the training samples."
+    return Section("settings", "Model selection", text, [Facts(facts), TextTable.from_records(rows, "All settings")])
+
+
+def _setting(choice: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value:g}" for name, value in choice.items()) or "default"
+
+
+def model_card(data: ReportData) -> Section:
+    """Return facts about the model, its data and its decisions, and its limitations."""
+    kind = "training data" if data.training else "data"
+    Y = data.Y_audited
+    facts = [
+        ("model", f"{_name(data)}, spmld {spmld.__version__}"),
+        ("output", f"scores{', probabilities' if data.predictions.probabilities is not None else ''} and labels"),
+        (kind, f"{len(Y)} samples, {Y.shape[1]} labels, {np.isnan(Y).mean():.1%} of the labels missing"),
+        (f"positives in the {kind}", f"{np.nanmean(Y):.1%} of the observed labels"),
+        ("decision", _decision(data.decision_rule)),
+        ("noise model", _noise(data)),
+    ]
+    limits = TextTable(["limitation"], [[text] for text in _limitations(data)], "Limitations")
+    text = "Intended use, ethical considerations and a contact should be added by the owner of the model."
+    return Section("card", "Model card", text, [Facts(facts), limits])
+
+
+def _name(data: ReportData) -> str:
+    inner = find_model(data.model, "label_names_")
+    outer = type(data.model).__name__
+    return outer if inner is None or inner is data.model else f"{outer} with {type(inner).__name__}"
+
+
+def _decision(rule: DecisionRule | None) -> str:
+    if rule is None:
+        return "labels with positive scores, or the decision of the classifier"
+    if isinstance(rule.decision, Integral):
+        return f"the {rule.decision} most probable labels of each sample"
+    if isinstance(rule.decision, str):
+        return _DECISIONS[rule.decision]
+    if isinstance(rule.decision, dict):
+        single = [f"{label} above {result.threshold:.3g}" for label, result in rule.label_precisions_.items()]
+        return f"{'; '.join(single)}; of the others, {_DECISIONS['f1']}"
+    return f"labels with a probability above {rule.decision:g}"
+
+
+def _noise(data: ReportData) -> str:
+    model = find_model(data.model, "false_positive_rate_")
+    if model is None:
+        return "none"
+    rates = (format_rate(float(np.mean(rate))) for rate in (model.false_positive_rate_, model.false_negative_rate_))
+    return "estimated rates of false positives and false negatives: {} and {}".format(*rates)
+
+
+def _limitations(data: ReportData) -> list[str]:
+    """Return what the data do not support."""
+    Y = data.Y_audited
+    signs = np.where(np.isnan(Y), 0, np.where(Y > 0, 1, -1)).astype(np.int8)
+    labels, single = Labels(signs, np.array([0, 1]), list(data.label_names)), find_single_class(signs)
+    positives = (signs > 0).sum(axis=0)
+    cases = [
+        (single.unobserved, "no observed entry: the predictions carry no information"),
+        (single.negative, "no observed positive: only negatives can be learned"),
+        (single.positive | single.positive_only, "no observed negative: false positives are not counted"),
+        ((positives > 0) & (positives < FEW_POSITIVES), f"fewer than {FEW_POSITIVES} observed positives: uncertain"),
+    ]
+    limits = [f"{list_labels(labels, chosen)}: {text}" for chosen, text in cases if chosen.any()]
+    if not data.training:
+        limits.append("The training samples are not part of this report.")
+    return [*limits, "Correlations and top features describe the data and the model; they are not causes."]
+
+
+_SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
+    metrics,
+    labels,
+    samples,
+    features,
+    self_paced_weights,
+    correlations,
+    dependencies,
+    likely_errors,
+    missing_labels,
+    calibration,
+    model_selection,
+    model_card,
+)
+"""Sections after the summary, in their order."""

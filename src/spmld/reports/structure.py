@@ -9,8 +9,7 @@ from scipy.stats import hypergeom
 from spmld._table import TextTable
 from spmld.plotting import CorrelationDisplay, ObjectiveDisplay, PacingDisplay
 from spmld.reports.data import ReportData, find_model, view_note
-from spmld.reports.parts import Figure, Section
-from spmld.reports.pictures import picture, plot
+from spmld.reports.page import Figure, Section, picture, plot
 
 
 def self_paced_weights(data: ReportData) -> Section | None:

@@ -11,6 +11,7 @@ from sklearn.preprocessing import normalize
 from spmld.estimators import FeatureScaler, MaskedLogistic
 from spmld.inspection.explanation import ModelInput, read_model
 from spmld.inspection.feature_importance import summarize_contributions
+from spmld.review.samples import dense_row
 
 MAX_BACKGROUND = 500
 """Maximum number of samples for median contributions and top features."""
@@ -98,9 +99,9 @@ class Evidence:
     def influences(self, sample: int, label: int, top: int = 6) -> list[Influence]:
         """Return the features with the largest influence on the score of a label, in descending order."""
         contributions, _ = self._target.contributions(self._labels[label], [sample])
-        influence = _row(contributions, 0) - self._typical_contribution(label)
+        influence = dense_row(contributions, 0) - self._typical_contribution(label)
         order = np.argsort(-np.abs(influence), kind="stable")[:top]
-        values, names = _row(self._values, sample), self._target.feature_names
+        values, names = dense_row(self._values, sample), self._target.feature_names
         return [Influence(names[i], float(values[i]), float(influence[i])) for i in order if influence[i] != 0]
 
     def label_features(self, label: int, top: int = 5) -> tuple[list[str], list[str]]:
@@ -133,11 +134,6 @@ class Evidence:
         nearest = positive[:n_nearest]
         pairs = list(zip(chosen.tolist(), similarity[chosen].tolist(), strict=True))
         return Neighbors(pairs, int(nearest.sum()), len(nearest))
-
-
-def _row(X: Any, sample: int) -> NDArray[np.float64]:
-    row = X[[sample]]
-    return np.ravel(row.toarray() if sp.issparse(row) else row).astype(float)
 
 
 def _read_model(model: Any, X: Any) -> ModelInput | None:

@@ -1,4 +1,4 @@
-"""Where a table has its labels, and how decisions change it: label columns, or one column of tags."""
+"""Where a table has its labels, and how annotations change it: label columns, or one column of tags."""
 
 import re
 from collections import Counter
@@ -21,13 +21,11 @@ from spmld.labels.tags import (
     split_tags,
 )
 from spmld.labels.words import to_number
-from spmld.review.decisions import Decision
-from spmld.review.tables import EditableTable
+from spmld.review.annotations import Annotation
+from spmld.review.text_tables import Changes, EditableTable
 
-Changes: TypeAlias = dict[tuple[int, str], Any]
-"""New values of the fields of a table by row and column."""
 Decided: TypeAlias = Mapping[tuple[int, str], int]
-"""Decisions, 1 or 0, by row and name of the label."""
+"""Annotations, 1 or 0, by row and name of the label."""
 _Floats = NDArray[np.float64]
 _DEFAULTS = {1: "1", 0: "0"}
 _SEPARATOR = ";"  # of tags, if no sample has two of them
@@ -51,7 +49,7 @@ def label_columns(columns: Sequence[str], label_names: Iterable[str], prefix: st
 
 @dataclass(frozen=True)
 class LabelFields:
-    r"""Labels in columns of their own. Decisions are written in the form that a column uses, such as yes and no.
+    r"""Labels in columns of their own. Annotations are written in the form that a column uses, such as yes and no.
 
     Attributes
     ----------
@@ -65,8 +63,8 @@ class LabelFields:
 
     Examples
     --------
-    >>> from spmld.review import LabelFields, TableFile
-    >>> table = TableFile("words,label_sad\nThe rain,no\nThe sun,yes\n")
+    >>> from spmld.review import LabelFields, CsvTable
+    >>> table = CsvTable("words,label_sad\nThe rain,no\nThe sun,yes\n")
     >>> LabelFields({"sad": "label_sad"}).changes(table, {(0, "sad"): 1})
     {(0, 'label_sad'): 'yes'}
     """
@@ -81,8 +79,8 @@ class LabelFields:
 
         Examples
         --------
-        >>> from spmld.review import LabelFields, TableFile
-        >>> table = TableFile("x,sad\n1,n/a\n2,yes\n")
+        >>> from spmld.review import LabelFields, CsvTable
+        >>> table = CsvTable("x,sad\n1,n/a\n2,yes\n")
         >>> LabelFields.of(table, {"sad": "sad"}, [[float("nan")], [1]]).read(table, {}).tolist()
         [[nan], [1.0]]
         """
@@ -102,7 +100,7 @@ class LabelFields:
         """Columns that contain labels."""
         return list(self.by_name.values())
 
-    def read(self, table: EditableTable, changes: Mapping[tuple[int, str], Any]) -> _Floats:
+    def read(self, table: EditableTable, changes: Changes) -> _Floats:
         """Return the labels after changes, as 1 and 0, NaN where missing."""
         Y = np.array([[self._number(c, value) for value in table.column(c)] for c in self.columns], dtype=float).T
         for (row, column), value in changes.items():
@@ -110,7 +108,7 @@ class LabelFields:
         return Y
 
     def changes(self, table: EditableTable, decided: Decided) -> Changes:
-        """Return the new values of the fields for decisions, 1 or 0, given by row and name of the label."""
+        """Return the new values of the fields for annotations, 1 or 0, given by row and name of the label."""
         forms, old = self._forms(table), self.read(table, {})
         places = {name: j for j, name in enumerate(self.by_name)}
         return {
@@ -119,12 +117,12 @@ class LabelFields:
             if old[row, places[name]] != value
         }
 
-    def with_names(self, decisions: list[Decision]) -> list[Decision]:
-        """Return decisions with the names of the labels."""
-        return decisions
+    def with_names(self, annotations: list[Annotation]) -> list[Annotation]:
+        """Return annotations with the names of the labels."""
+        return annotations
 
     def exact(self, table: EditableTable, decided: Decided) -> Decided:
-        """Return the decisions that the words of the table can express: absent only if it has a negative."""
+        """Return the annotations that the words of the table can express: absent only if it has a negative."""
         negative = (self.read(table, {}) == 0).any()
         return {place: value for place, value in decided.items() if value or negative}
 
@@ -166,7 +164,7 @@ def _most_common(same: Counter[Any], opposite: Counter[Any], others: Counter[Any
 
 @dataclass(frozen=True)
 class TagColumn:
-    r"""Labels in one column with a list of tags. A decision adds a tag at the end of a list, or removes it.
+    r"""Labels in one column with a list of tags. An annotation adds a tag at the end of a list, or removes it.
 
     A label has all spellings that `spmld.labels.read_tags` reads as this label: the most frequent one is added, and all
     of them are removed. Other tags, their order and the separator stay the same. A list without tags is ``[]``, since
@@ -187,8 +185,8 @@ class TagColumn:
 
     Examples
     --------
-    >>> from spmld.review import TableFile, TagColumn
-    >>> table = TableFile("words,tags\nThe rain,calm; sad\nThe sun,calm\n")
+    >>> from spmld.review import CsvTable, TagColumn
+    >>> table = CsvTable("words,tags\nThe rain,calm; sad\nThe sun,calm\n")
     >>> tags = TagColumn("tags", ["calm", "sad"])
     >>> tags.changes(table, {(0, "calm"): 0, (1, "sad"): 1, (1, "calm"): 1})
     {(0, 'tags'): 'sad', (1, 'tags'): 'calm; sad'}
@@ -206,7 +204,7 @@ class TagColumn:
         """Columns that contain labels."""
         return [self.column]
 
-    def read(self, table: EditableTable, changes: Mapping[tuple[int, str], Any]) -> _Floats:
+    def read(self, table: EditableTable, changes: Changes) -> _Floats:
         """Return the labels after changes, as 1 and 0, NaN where missing."""
         values = table.column(self.column)
         sep = self._separator(values)
@@ -216,7 +214,7 @@ class TagColumn:
         return read_tags(values, sep=sep, names=self.names, **options).Y
 
     def changes(self, table: EditableTable, decided: Decided) -> Changes:
-        """Return the new values of the fields for decisions, 1 or 0, given by row and name of the label.
+        """Return the new values of the fields for annotations, 1 or 0, given by row and name of the label.
 
         An empty field that means missing labels does not change, unless a tag is added or all labels are decided.
         """
@@ -240,13 +238,13 @@ class TagColumn:
                 changes[row, self.column] = style.edit(values[row], add, remove, self._none())
         return changes
 
-    def with_names(self, decisions: list[Decision]) -> list[Decision]:
-        """Return decisions with the names of the labels, of which they may have another spelling."""
-        label = label_of_tags(Counter(decision.label for decision in decisions), self.names, self.tag_case)
-        return [replace(decision, label=label[decision.label]) for decision in decisions]
+    def with_names(self, annotations: list[Annotation]) -> list[Annotation]:
+        """Return annotations with the names of the labels, of which they may have another spelling."""
+        label = label_of_tags(Counter(annotation.label for annotation in annotations), self.names, self.tag_case)
+        return [replace(annotation, label=label[annotation.label]) for annotation in annotations]
 
     def exact(self, table: EditableTable, decided: Decided) -> Decided:
-        """Return the decisions that lists of tags can express without changing other labels.
+        """Return the annotations that lists of tags can express without changing other labels.
 
         A tag that is not listed is missing or negative, and so are all tags of a sample whose missing labels get a tag.
         """

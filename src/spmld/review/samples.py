@@ -2,8 +2,8 @@
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,7 @@ import scipy.sparse as sp
 
 from spmld.datasets import Dataset
 from spmld.datasets.frames import identifier_text
-from spmld.review.tables import EditableTable
-from spmld.review.typed_tables import to_text
+from spmld.review.text_tables import EditableTable, to_text
 
 IMAGE_TYPES = {
     ".png": "image/png",
@@ -46,7 +45,7 @@ def sample_keys(contents: Iterable[Any]) -> list[str]:
 
     Examples
     --------
-    >>> from spmld.review import sample_keys
+    >>> from spmld.review.samples import sample_keys
     >>> first, second, third = sample_keys(["a", "b", "a"])
     >>> first == sample_keys(["b", "a"])[1], third == first + "-2"
     (True, True)
@@ -54,9 +53,8 @@ def sample_keys(contents: Iterable[Any]) -> list[str]:
     seen: dict[str, int] = {}
     keys = []
     for content in contents:
-        digest = hashlib.sha256(json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()[
-            :16
-        ]
+        text = json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        digest = hashlib.sha256(text).hexdigest()[:16]
         seen[digest] = seen.get(digest, 0) + 1
         keys.append(digest if seen[digest] == 1 else f"{digest}-{seen[digest]}")
     return keys
@@ -67,12 +65,58 @@ def identifier_key(name: str) -> str:
     return sample_keys([{"id": name}])[0]
 
 
-class TableSamples:
+class Samples(ABC):
+    """Content of samples.
+
+    Attributes
+    ----------
+    keys : list of str
+        Key of each sample, see `sample_keys`.
+    index : dict
+        Index of the sample of each key.
+    """
+
+    def __init__(self, keys: list[str]):
+        self.keys = keys
+        self.index = {key: i for i, key in enumerate(keys)}
+
+    @abstractmethod
+    def fields(self, sample: int) -> list[tuple[str, str]]:
+        """Return names and values of the fields of a sample."""
+
+    @abstractmethod
+    def title(self, sample: int) -> str:
+        """Return a short text for a sample."""
+
+    def name(self, sample: int) -> str:
+        """Return the identifier of a sample, or its number."""
+        return str(sample)
+
+    def image(self, sample: int) -> Path | None:
+        """Return the image of a sample, None if there is none."""
+        return None
+
+    def view(self, sample: int, first: Sequence[str] = ()) -> dict[str, Any]:
+        """Return texts, other fields, their number, and whether there is an image, as the page shows them.
+
+        The fields in `first`, such as the most important features, come first.
+        """
+        fields = [(name, value[:MAX_TEXT]) for name, value in self.fields(sample) if value]
+        texts = [pair for pair in fields if _n_words(pair[1]) > 1]
+        order = {name: i for i, name in enumerate(first)}
+        others = [pair for pair in fields if pair not in texts]
+        shown = [pair for pair in others if len(others) <= _FEW or pair[0] in order or pair[1] not in ("0", "0.0")]
+        shown.sort(key=lambda pair: order.get(pair[0], len(order)))
+        has_image = self.image(sample) is not None
+        return {"texts": texts, "fields": shown[:MAX_FEATURES], "n_fields": len(others), "image": has_image}
+
+
+class TableSamples(Samples):
     r"""Samples in the rows of a table.
 
     Parameters
     ----------
-    table : TableFile, JsonLines, ExcelTable or ParquetTable
+    table : EditableTable
         Table, see `open_table`.
     labels : collection of str
         Columns of labels, which are neither shown nor part of the keys.
@@ -86,8 +130,8 @@ class TableSamples:
 
     Examples
     --------
-    >>> from spmld.review import TableFile, TableSamples
-    >>> samples = TableSamples(TableFile("words,label_sad\nThe rain,1\nThe sun,0\n"), ["label_sad"])
+    >>> from spmld.review import CsvTable, TableSamples
+    >>> samples = TableSamples(CsvTable("words,label_sad\nThe rain,1\nThe sun,0\n"), ["label_sad"])
     >>> samples.fields(1), samples.title(1)
     ([('words', 'The sun')], 'The sun')
     """
@@ -104,13 +148,11 @@ class TableSamples:
             columns = ", ".join(table.columns[:10])
             raise ValueError(f"the image column must be among the columns of the table, {columns}, got {image!r}")
         self.table, self._image, self._folder = table, image, Path(folder).resolve()
-        self._shown = [i for i, name in enumerate(table.columns) if name not in set(labels)]
-        self._names = [table.columns[i] for i in self._shown]
-        self.keys = sample_keys([value for _, value in self.fields(i)] for i in range(len(table)))
-        self.index = {key: i for i, key in enumerate(self.keys)}
+        self._shown = [(i, name) for i, name in enumerate(table.columns) if name not in set(labels)]
+        super().__init__(sample_keys([value for _, value in self.fields(i)] for i in range(len(table))))
         self._ids = None if id is None else [to_text(value) for value in table.column(id)]
         if self._ids is not None and len(set(self._ids)) == len(self._ids):
-            self.keys = sample_keys({"id": name} for name in self._ids)
+            self.keys = [identifier_key(name) for name in self._ids]
             # A list of another program may have the number 7 for the text 007.
             plain = [identifier_text(name) for name in self._ids]
             if len(set(plain)) == len(plain):
@@ -124,13 +166,13 @@ class TableSamples:
     def fields(self, sample: int) -> list[tuple[str, str]]:
         """Return names and values of the columns that are not labels."""
         row = self.table.row(sample)
-        return [(name, row[i] if i < len(row) else "") for i, name in zip(self._shown, self._names, strict=True)]
+        return [(name, row[i]) for i, name in self._shown]
 
     def title(self, sample: int) -> str:
         """Return a short text: the longest text field, or else the first fields."""
         fields = self.fields(sample)
-        longest = max((value for _, value in fields), key=_text_length, default="")
-        return shorten(longest if _text_length(longest) else ", ".join(f"{name} {value}" for name, value in fields[:4]))
+        longest = max((value for _, value in fields), key=_n_words, default="")
+        return _shorten(longest if _n_words(longest) else ", ".join(f"{name} {value}" for name, value in fields[:4]))
 
     def image(self, sample: int) -> Path | None:
         """Return the image of a sample, if it is in the folder of the table and has a known type."""
@@ -141,7 +183,7 @@ class TableSamples:
         return file if inside and file.is_file() else None
 
 
-class ArraySamples:
+class ArraySamples(Samples):
     """Samples of a data set that is not a table: their features.
 
     Parameters
@@ -159,12 +201,7 @@ class ArraySamples:
 
     def __init__(self, data: Dataset):
         self._X, self._names = data.X, list(data.feature_names)
-        self.keys = sample_keys(self._values(i) for i in range(data.X.shape[0]))
-        self.index = {key: i for i, key in enumerate(self.keys)}
-
-    def name(self, sample: int) -> str:
-        """Return the number of a sample."""
-        return str(sample)
+        super().__init__(sample_keys(self._values(i) for i in range(data.X.shape[0])))
 
     def fields(self, sample: int) -> list[tuple[str, str]]:
         """Return names and values of the features that are not 0."""
@@ -173,46 +210,27 @@ class ArraySamples:
     def title(self, sample: int) -> str:
         """Return the features with the largest values."""
         largest = sorted(self._values(sample), key=lambda pair: -abs(pair[1]))[:4]
-        return shorten(", ".join(f"{self._names[place]} {value:g}" for place, value in largest))
-
-    def image(self, sample: int) -> None:
-        """Return None: there are no images."""
+        return _shorten(", ".join(f"{self._names[place]} {value:g}" for place, value in largest))
 
     def _values(self, sample: int) -> list[tuple[int, float]]:
-        row = self._X[[sample]]
-        row = np.ravel(row.toarray() if sp.issparse(row) else row).astype(float)
+        row = dense_row(self._X, sample)
         return [(int(place), float(row[place])) for place in np.flatnonzero(row)]
 
 
-@dataclass(frozen=True)
-class SampleView:
-    """Content of one sample as the page shows it: texts, a table of other fields, and whether there is an image."""
-
-    texts: list[tuple[str, str]]
-    fields: list[tuple[str, str]]
-    n_fields: int
-    image: bool
-
-    @classmethod
-    def make(cls, samples: TableSamples | ArraySamples, sample: int, first: Sequence[str] = ()) -> "SampleView":
-        """Return the content of a sample; the fields in `first`, such as the most important features, come first."""
-        fields = [(name, value[:MAX_TEXT]) for name, value in samples.fields(sample) if value]
-        texts = [pair for pair in fields if _text_length(pair[1]) > 1]
-        order = {name: i for i, name in enumerate(first)}
-        others = [pair for pair in fields if pair not in texts]
-        shown = [pair for pair in others if len(others) <= _FEW or pair[0] in order or pair[1] not in ("0", "0.0")]
-        shown.sort(key=lambda pair: order.get(pair[0], len(order)))
-        return cls(texts, shown[:MAX_FEATURES], len(others), samples.image(sample) is not None)
+def dense_row(X: Any, sample: int) -> Any:
+    """Return a row of a dense or sparse matrix as an array of floats."""
+    row = X[[sample]]
+    return np.ravel(row.toarray() if sp.issparse(row) else row).astype(float)
 
 
-def shorten(text: str) -> str:
+def _shorten(text: str) -> str:
     """Return the start of a text in one line."""
     line = " ".join(text.split())
     return line if len(line) <= _TITLE else line[: _TITLE - 1].rstrip() + "…"
 
 
-def _text_length(value: str) -> int:
-    """Return the number of words if the value is a sentence, 1 for other text, and 0 for numbers."""
+def _n_words(value: str) -> int:
+    """Return the number of words of a text, and 0 for numbers."""
     try:
         float(value)
         return 0

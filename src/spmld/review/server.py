@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from spmld.review.decisions import ANSWERS
+from spmld.review.annotations import ANSWERS
 from spmld.review.samples import IMAGE_TYPES
 from spmld.review.session import ReviewSession
 
@@ -69,11 +69,11 @@ class ReviewServer:
     >>> import numpy as np
     >>> from spmld.audit import find_label_issues
     >>> from spmld.datasets import Dataset, make_planted
-    >>> from spmld.review import ArraySamples, DecisionStore, ReviewServer, ReviewSession, make_queue
+    >>> from spmld.review import ArraySamples, AnnotationStore, ReviewServer, ReviewSession, make_queue
     >>> planted = make_planted(n_samples=300, random_state=0)
     >>> data = Dataset(planted.X, planted.Y)
     >>> queue = make_queue(find_label_issues(None, data.X, data.Y, random_state=0), min_gain=0.0)
-    >>> with tempfile.TemporaryDirectory() as folder, DecisionStore(folder + "/review.sqlite") as store:
+    >>> with tempfile.TemporaryDirectory() as folder, AnnotationStore(folder + "/review.sqlite") as store:
     ...     server = ReviewServer(ReviewSession(queue, store, ArraySamples(data)))
     ...     server.url.startswith("http://127.0.0.1:")
     ...     server.close()
@@ -108,7 +108,7 @@ class ReviewServer:
         session = self.session
         if (method, path) == ("GET", "/api/entries"):
             return self._state()
-        if (method, path) == ("POST", "/api/decision"):
+        if (method, path) == ("POST", "/api/annotation"):
             if body.get("answer") not in ANSWERS:
                 raise ValueError(f"answer must be one of {', '.join(ANSWERS)}, got {body.get('answer')!r}")
             session.decide(body.get("position"), body["answer"])  # type: ignore[arg-type]  # validated by decide

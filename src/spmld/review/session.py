@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from spmld.review.decisions import Decision, Place, resolve
+from spmld.review.annotations import Annotation, AnnotationStore, Place, resolve
 from spmld.review.evidence import Evidence
 from spmld.review.queue import ReviewEntry, ReviewQueue
-from spmld.review.samples import ArraySamples, SampleView, TableSamples
-from spmld.review.store import DecisionStore
+from spmld.review.samples import Samples
 
 LEASE = 600.0
 """Seconds for which an entry that is shown to a reviewer is not shown to others."""
@@ -23,17 +22,17 @@ class ReviewSession:
     """Review of a queue by one reviewer.
 
     An entry that any reviewer has decided is closed, and an entry that is shown to one reviewer is not shown to others
-    for some time, so that several reviewers share the work; with `overlap`, only the reviewer's own decisions close it.
-    If reviewers disagree, the entry is shown again, before all others, and last to the reviewer who has decided last,
-    until the majority has decided, or each of them has decided twice. Skipped entries come after all others. With
-    `on_update`, the order of the entries changes with the decisions.
+    for some time, so that several reviewers share the work; with `overlap`, only the reviewer's own annotations close
+    it. If reviewers disagree, the entry is shown again, before all others, and last to the reviewer who has decided
+    last, until the majority has decided, or each of them has decided twice. Skipped entries come after all others. With
+    `on_update`, the order of the entries changes with the annotations.
 
     Parameters
     ----------
     queue : ReviewQueue
         Entries in their order.
-    store : DecisionStore
-        Decisions, also of earlier sessions and of other reviewers.
+    store : AnnotationStore
+        Annotations, also of earlier sessions and of other reviewers.
     samples : TableSamples or ArraySamples
         Content and keys of the samples.
     evidence : Evidence, optional
@@ -55,8 +54,8 @@ class ReviewSession:
     def __init__(
         self,
         queue: ReviewQueue,
-        store: DecisionStore,
-        samples: TableSamples | ArraySamples,
+        store: AnnotationStore,
+        samples: Samples,
         evidence: Evidence | None = None,
         *,
         reviewer: str = "reviewer",
@@ -110,9 +109,9 @@ class ReviewSession:
         return self.samples.keys[sample], self.queue.label_names[label]
 
     def decide(self, position: int, answer: str) -> None:
-        """Store a decision. It is on disk when the call returns."""
+        """Store an annotation. It is on disk when the call returns."""
         entry = self._entry(position)
-        self.store.add(Decision(*self._place(position), answer, self.reviewer, sample=entry.sample))
+        self.store.add(Annotation(*self._place(position), answer, self.reviewer, sample=entry.sample))
         with self._lock:
             self._n_new += 1
             if self._make_queue is not None and self._n_new >= self._update_every and not self._thread.is_alive():
@@ -120,29 +119,29 @@ class ReviewSession:
                 self._thread.start()
 
     def on_update(self, make_queue: Callable[[dict[Place, str]], ReviewQueue], every: int = 50) -> None:
-        """Set a function that returns a new queue for the outcomes of all decisions, see `resolve`.
+        """Set a function that returns a new queue for the outcomes of all annotations, see `resolve`.
 
-        It is called in a thread after a number of decisions, `every`.
+        It is called in a thread after a number of annotations, `every`.
         """
         self._make_queue, self._update_every = make_queue, every
 
     def update(self) -> None:
-        """Compute the queue again with the decisions so far. The positions of entries stay the same."""
+        """Compute the queue again with the annotations so far. The positions of entries stay the same."""
         if self._make_queue is None:
             return
         self._n_new = 0
-        new = self._make_queue(resolve(self.store.decisions()))
+        new = self._make_queue(resolve(self.store.annotations()))
         with self._lock:
             self._refresh()
             self._set_queue(self.queue.merge(new, self._state == _CLOSED))
 
     def undo(self) -> int | None:
-        """Take back the last decision of the reviewer, and return its position; None if there is none in the queue."""
+        """Take back the last annotation of the reviewer, and return its position, None if it is not in the queue."""
         undone = self.store.undo(self.reviewer)
         return None if undone is None else self._position.get(undone.place)
 
     def progress(self) -> dict[str, Any]:
-        """Return the number of entries, decisions and corrections, and the expected corrections that remain."""
+        """Return the number of entries, annotations and corrections, and the expected corrections that remain."""
         with self._lock:
             self._refresh()
             closed = self._state == _CLOSED
@@ -161,10 +160,10 @@ class ReviewSession:
     def checked(self) -> list[bool]:
         """Return whether each verified entry of a random sample is wrong.
 
-        Entries after the first one without a decision are left out, because an earlier review may have decided them
+        Entries after the first one without an annotation are left out, because an earlier review may have decided them
         for their low label quality. So are those about which reviewers are unsure or disagree.
         """
-        outcomes = resolve(self.store.decisions())
+        outcomes = resolve(self.store.annotations())
         wrong = []
         for position, entry in enumerate(self.queue):
             place = self._place(position)
@@ -181,7 +180,6 @@ class ReviewSession:
         influences = [] if self.evidence is None else self.evidence.influences(sample, label)
         neighbors = None if self.evidence is None else self.evidence.neighbors(sample, label)
         raising, lowering = ([], []) if self.evidence is None else self.evidence.label_features(label)
-        view = SampleView.make(self.samples, sample, [influence.feature for influence in influences])
         return {
             **asdict(entry),
             **({"kind": "random"} if self.queue.is_random else {}),  # a random entry is not suspicious
@@ -189,7 +187,7 @@ class ReviewSession:
             "sample_name": self.samples.name(sample),
             "name": self.queue.label_names[label],
             "answers": self._conflicting(position),
-            "view": asdict(view),
+            "view": self.samples.view(sample, [influence.feature for influence in influences]),
             "influences": [asdict(influence) for influence in influences],
             "raising": raising,
             "lowering": lowering,
@@ -199,9 +197,9 @@ class ReviewSession:
     def _conflicting(self, position: int) -> dict[str, str]:
         """Return the answers of all reviewers if they disagree."""
         place = self._place(position)
-        decisions = self.store.at(place)
-        conflict = resolve(decisions).get(place) == "conflict"
-        return {d.reviewer: d.answer for d in decisions if d.answer != "skip"} if conflict else {}
+        annotations = self.store.at(place)
+        conflict = resolve(annotations).get(place) == "conflict"
+        return {d.reviewer: d.answer for d in annotations if d.answer != "skip"} if conflict else {}
 
     def _describe_neighbors(self, neighbors: Any) -> dict[str, Any]:
         positives: Sequence[tuple[int, float]] = neighbors.positives
@@ -236,19 +234,19 @@ class ReviewSession:
             self._set_state(place)
 
     def _refresh(self) -> None:
-        """Apply the decisions that this or other processes have stored since the last call."""
+        """Apply the annotations that this or other processes have stored since the last call."""
         for place in self.store.refresh():
             if place in self._position:
                 self._set_state(place)
 
     def _set_state(self, place: Place) -> None:
-        """Set the state of an entry of the queue from its decisions."""
-        position, decisions = self._position[place], self.store.at(place)
-        outcome, entry = resolve(decisions).get(place), self.queue[position]
-        mine = [d for d in decisions if d.reviewer == self.reviewer]
-        answers = {d.reviewer: d.answer for d in (mine if self.overlap else decisions)}.values()
+        """Set the state of an entry of the queue from its annotations."""
+        position, annotations = self._position[place], self.store.at(place)
+        outcome, entry = resolve(annotations).get(place), self.queue[position]
+        mine = [d for d in annotations if d.reviewer == self.reviewer]
+        answers = {d.reviewer: d.answer for d in (mine if self.overlap else annotations)}.values()
         if outcome == "conflict" and sum(d.answer != "skip" for d in mine) < 2:  # each reviewer is asked again once
-            self._state[position] = _OWN_CONFLICT if decisions[-1].reviewer == self.reviewer else _CONFLICT
+            self._state[position] = _OWN_CONFLICT if annotations[-1].reviewer == self.reviewer else _CONFLICT
         else:
             closed = any(answer != "skip" for answer in answers)
             self._state[position] = _CLOSED if closed else _SKIPPED if answers else _OPEN

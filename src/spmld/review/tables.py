@@ -1,49 +1,17 @@
-"""Tables whose fields can be changed, chosen by the format of the file."""
+"""Opening tables whose fields can be changed, in the format of the file."""
 
 import codecs
 import gzip
 import io
-import warnings
-from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
 
 from spmld._io import StrPath, need, reading
-from spmld.datasets import TableWarning, read_table
+from spmld.datasets import read_table
 from spmld.datasets.csv_files import HEAD, csv_separator, open_text
-from spmld.datasets.tables import table_format
-from spmld.review.excel_table import ExcelTable
-from spmld.review.table_file import TableFile
-from spmld.review.typed_tables import JsonLines, ParquetTable
-
-EXTENSIONS = {
-    "csv": (".csv", ".tsv", ".csv.gz", ".tsv.gz"),
-    "jsonl": (".jsonl", ".ndjson", ".json", ".jsonl.gz"),
-    "excel": (".xlsx", ".xlsm"),
-    "parquet": (".parquet", ".pq"),
-}
-"""File extensions of the tables that decisions can be written into."""
-
-
-class EditableTable(Protocol):
-    """Table with a row for each sample."""
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns."""
-
-    def __len__(self) -> int:
-        """Return the number of samples."""
-
-    def row(self, index: int) -> list[str]:
-        """Return the values of a row as text, empty where missing."""
-
-    def column(self, name: str) -> list[Any]:
-        """Return the values of a column, None or empty text where missing."""
-
-    def replace(self, changes: Mapping[tuple[int, str], Any]) -> bytes:
-        """Return the content of the file with other values in some fields, given by row and column."""
+from spmld.datasets.tables import TABLE_EXTENSIONS, table_format
+from spmld.review.binary_tables import ExcelTable, ParquetTable
+from spmld.review.text_tables import BOM, CsvTable, EditableTable, JsonTable
 
 
 def open_table(
@@ -72,30 +40,39 @@ def open_table(
 
     Returns
     -------
-    TableFile, JsonLines, ExcelTable, ParquetTable or None
+    EditableTable or None
+        With the columns ``columns`` and the methods ``row``, ``column`` and ``replace``.
 
     Examples
     --------
-    See `apply_decisions`.
+    See `apply_annotations`.
     """
     kind = table_format(path, format)
     if kind is None or not Path(path).exists():
         return None
     if kind == "folder":
-        return TableFile(_folder_to_csv(path, encoding))
-    with reading(path, "a table") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore", TableWarning)  # notes about the table are those of its reader
+        return CsvTable(_folder_to_csv(path, encoding))
+    with reading(path, "a table") as file:
+        table: EditableTable
         if kind == "parquet":
-            return ParquetTable(read_table(file, format=kind), need("pyarrow.parquet").read_table(file))
-        if kind == "excel":
-            return ExcelTable(read_table(file, format=kind, sheet=sheet), file.read_bytes(), sheet)
-        text, encoding = _decode(file, "utf-8" if kind == "jsonl" else encoding)
-        compressed = file.suffix.lower() == ".gz"
-        if kind == "jsonl":
-            return JsonLines(text, compressed, encoding)
-        table = TableFile(text, encoding, _separator(text, file, sep), compressed)
+            table = ParquetTable(need("pyarrow.parquet").read_table(file))
+        elif kind == "excel":
+            table = ExcelTable(file.read_bytes(), sheet)
+        else:
+            table = _open_text_table(file, kind, encoding, sep)
         table.columns  # noqa: B018, errors of the format are raised here
         return table
+
+
+def _open_text_table(file: Path, kind: str, encoding: str, sep: str | None) -> EditableTable:
+    text, encoding = _decode(file, "utf-8" if kind == "jsonl" else encoding)
+    compressed = file.suffix.lower() == ".gz"
+    if kind == "jsonl":
+        return JsonTable(text, encoding, compressed)
+    if sep is None:
+        lines = islice(io.StringIO(text.removeprefix(BOM), newline=""), HEAD)
+        sep = csv_separator(list(lines), "\t" if ".tsv" in file.suffixes else ",")
+    return CsvTable(text, encoding, compressed, sep.replace("\\t", "\t"))
 
 
 def _decode(file: Path, encoding: str) -> tuple[str, str]:
@@ -126,13 +103,14 @@ def check_extension(out: StrPath, path: StrPath, format: str | None = None) -> N
     kind = table_format(path, format)
     kind = "csv" if kind == "folder" else kind
     if kind is None:
-        supported = ", ".join(extension for names in EXTENSIONS.values() for extension in names)
+        supported = ", ".join(f".{extension}" for extension in TABLE_EXTENSIONS)
         raise ValueError(
             f"labels can be written into a table ({supported}) or a folder of text files, got {path}; convert it "
             "with spmld data convert, and use the converted file"
         )
     suffix = Path(path).suffix.lower()
-    accepted = [name for name in EXTENSIONS[kind] if name.endswith(".gz") == (suffix == ".gz")]
+    extensions = [f".{extension}" for extension in TABLE_EXTENSIONS if TABLE_EXTENSIONS[extension] == kind]
+    accepted = [extension for extension in extensions if extension.endswith(".gz") == (suffix == ".gz")]
     if kind == "excel" and suffix in accepted:  # a file with macros is not opened under another extension
         accepted = [suffix]
     if not str(out).lower().endswith(tuple(accepted)):
@@ -152,13 +130,6 @@ def without_gz(path: StrPath) -> Path:
     """
     file = Path(path)
     return file.with_suffix("") if file.suffix.lower() == ".gz" else file
-
-
-def _separator(text: str, file: Path, sep: str | None) -> str:
-    if sep is not None:
-        return sep.replace("\\t", "\t")
-    lines = islice(io.StringIO(text.removeprefix("\ufeff"), newline=""), HEAD)
-    return csv_separator(list(lines), "\t" if ".tsv" in file.suffixes else ",")
 
 
 def _folder_to_csv(path: StrPath, encoding: str) -> str:

@@ -43,13 +43,13 @@ function loadImage(sample) {
 }
 
 function showProgress(progress) {
-  const done = progress.decided + (progress.decided === 1 ? " decision" : " decisions");
+  const done = progress.decided + (progress.decided === 1 ? " annotation" : " annotations");
   $("bar").max = Math.max(progress.entries, 1);
   $("bar").value = progress.decided;
   $("progress").replaceChildren(
     element("li", `${done} of ${progress.entries} entries`),
     element("li", `${progress.corrected} corrected, ${Math.round(progress.expected)} expected`),
-    element("li", `next 100 decisions: at most ${Math.round(progress.next)} corrections`),
+    element("li", `next 100 annotations: at most ${Math.round(progress.next)} corrections`),
     element("li", `all remaining: at most ${Math.round(progress.remaining)}`),
   );
 }
@@ -161,14 +161,14 @@ async function act(answer) {
   busy = true;
   document.body.setAttribute("aria-busy", "true");
   try {
-    // The reply comes after the decision is on disk, and only then the next entry is shown.
+    // The reply comes after the annotation is on disk, and only then the next entry is shown.
     const reply = answer === "undo"
       ? await request("/api/undo", {})
-      : await request("/api/decision", { position: entries[0].position, answer });
+      : await request("/api/annotation", { position: entries[0].position, answer });
     show(await reply.json());
   } catch (error) {
     message(error instanceof TypeError
-      ? "The server does not respond, and the last decision may not be stored. Start spmld review again, which " +
+      ? "The server does not respond, and the last annotation may not be stored. Start spmld review again, which " +
         "continues with this entry."
       : error.message);
   }

