@@ -8,9 +8,8 @@ from spmld.core.descent import DESCENT
 from spmld.core.designs import Features, Penalty
 from spmld.core.entries import ALL_ENTRIES, ObservedEntries, few_for_factors, few_for_single_labels
 from spmld.core.initialization import label_means, spectral_init
-from spmld.core.latent_solver import EXACT, solve
-from spmld.core.leml import Factors
-from spmld.core.leml import solve as solve_leml
+from spmld.core.latent_solver import EXACT, solve_spmld
+from spmld.core.leml import Factors, solve_leml
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem
@@ -67,7 +66,7 @@ def test_fits_are_the_same(fit_intercept):
     results = []
     for data in (problem, observed):
         state = spectral_init(data, 3, 4, np.random.default_rng(0).random)
-        results.append(solve(data, objective, state, max_iter=5, tol=None).history[-1]["objective"])
+        results.append(solve_spmld(data, objective, state, max_iter=5, tol=None).history[-1]["objective"])
     assert results[1] == pytest.approx(results[0], rel=1e-6)
     np.testing.assert_allclose(label_means(observed, np.zeros(1)), label_means(problem, np.zeros(1)))
 

@@ -73,7 +73,7 @@ def iterate(
     update: Callable[[int, State], tuple[State, Record, bool]],
     state: State,
     *,
-    max_iter: int,
+    max_iter: int = 100,
     fixed: bool = False,
     callback: Callback | None = None,
     stage: str | None = None,

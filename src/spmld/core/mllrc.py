@@ -110,7 +110,7 @@ class _Iterate:
     speed: float = 1.0
 
 
-def solve(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: Callback | None = None) -> Result[Array]:
+def solve_mllrc(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: Callback | None = None) -> Result[Array]:
     """Minimize by proximal gradient from S = I, with momentum as long as that lowers the objective.
 
     Ends when a step moves S by less than `tol` times the norm of I.

@@ -19,7 +19,7 @@ from spmld.core.descent import DESCENT
 from spmld.core.entries import few_for_factors, few_observed
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
-from spmld.core.latent_solver import Pacing, exact_steps, solve
+from spmld.core.latent_solver import Pacing, exact_steps, solve_spmld
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Engine, Problem, Rows, State, ThreadEngine, make_problem
 from spmld.core.steps import BlockUpdate, UpdateV
@@ -153,7 +153,7 @@ class LatentLabelModel(FactoredModel):
     def _solve(
         self, problem: Problem, objective: Objective, state: State, report: Callable[[dict[str, Any]], bool]
     ) -> Result[State]:
-        run = partial(solve, problem, extrapolate=self.solver == "exact", callback=report)
+        run = partial(solve_spmld, problem, extrapolate=self.solver == "exact", callback=report)
         steps, history = self._steps(), []
         if self.n_warmup_iter:
             uncorrelated, (_, update_V, update_U, update_W) = replace(objective, correlation=Correlation()), steps
@@ -197,7 +197,7 @@ class LatentLabelModel(FactoredModel):
         # The penalties of the fixed U and W are constants, relative to which changes would look small.
         ridge = replace(self._fitted_objective.ridge, tU=0.0, tW=0.0)
         objective = replace(self._fitted_objective, correlation=Correlation(), ridge=ridge)
-        state = solve(problem, objective, state, (UpdateV(),), extrapolate=False, max_iter=20, tol=1e-6).state
+        state = solve_spmld(problem, objective, state, (UpdateV(),), extrapolate=False, max_iter=20, tol=1e-6).state
         return xp.concat([rows.V for rows in state.rows]) @ U.T + b
 
     def label_correlation(self, group: int | None = None) -> np.ndarray:

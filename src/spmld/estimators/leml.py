@@ -11,7 +11,7 @@ from spmld._arrays import move, numpy_dtype
 from spmld._device import to_device
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions
 from spmld.core.entries import few_for_factors
-from spmld.core.leml import Factors, solve
+from spmld.core.leml import Factors, solve_leml
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Problem
 from spmld.estimators._inputs import largest_value, sparse_if_mostly_zero
@@ -137,7 +137,7 @@ class LEML(FactoredModel):
         W = W / largest if largest > 1e6 else W
         loss, factors = LOSSES[self.loss], Factors(W, H, 0 * H[:, 0])
         with report_progress(self) as report:
-            result = solve(problem, loss, self.alpha, factors, max_iter=self.max_iter, tol=self.tol, callback=report)
+            result = solve_leml(problem, loss, self.alpha, factors, max_iter=self.max_iter, tol=self.tol, callback=report)
         factors = result.state
         self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
         set_history(self, result)

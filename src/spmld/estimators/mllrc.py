@@ -7,7 +7,7 @@ import numpy as np
 
 from spmld._arrays import move, numpy_dtype
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
-from spmld.core.mllrc import MapFit, regression, solve, targets
+from spmld.core.mllrc import MapFit, regression, solve_mllrc, targets
 from spmld.estimators._linear import LinearModel, make_linear_problem
 from spmld.estimators.progress import CallbackSupportMixin, report_progress, set_history
 from spmld.labels import Labels
@@ -113,7 +113,7 @@ class MLLRC(CallbackSupportMixin, LinearModel):
         B = regression(full, self.alpha, zeros, self.tol)
         fit = MapFit.of(problem, full, B, self.alpha, self.completion_penalty)
         with report_progress(self) as report:
-            result = solve(fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report)
+            result = solve_mllrc(fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report)
         self.label_map_ = result.state
         self._set_coefficients(B @ self.label_map_)
         set_history(self, result)
