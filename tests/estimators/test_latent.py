@@ -289,7 +289,7 @@ def test_extrapolation_speeds_up_convergence(monkeypatch):
 
     best, extrapolated = objective(tol=1e-7, max_iter=2000), objective(tol=None, max_iter=12)
     monkeypatch.setattr(
-        _latent, "solve", lambda *args, **options: solve_spmld(*args, **{**options, "extrapolate": False})
+        _latent, "solve_spmld", lambda *args, **options: solve_spmld(*args, **{**options, "extrapolate": False})
     )
     plain = objective(tol=None, max_iter=12)
     assert extrapolated - best < 0.5 * (plain - best)

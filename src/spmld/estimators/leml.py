@@ -137,7 +137,8 @@ class LEML(FactoredModel):
         W = W / largest if largest > 1e6 else W
         loss, factors = LOSSES[self.loss], Factors(W, H, 0 * H[:, 0])
         with report_progress(self) as report:
-            result = solve_leml(problem, loss, self.alpha, factors, max_iter=self.max_iter, tol=self.tol, callback=report)
+            options: Any = {"max_iter": self.max_iter, "tol": self.tol, "callback": report}
+            result = solve_leml(problem, loss, self.alpha, factors, **options)
         factors = result.state
         self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
         set_history(self, result)
