@@ -141,12 +141,8 @@ def test_observed_entries_are_used_if_their_cost_is_lower():
 
     With sparse features, 30,000 takes the place of 300,000, and f = 0.24208.
     """
-    X, J = np.broadcast_to(0.0, (10_000, 100)), np.zeros((10_000, 1))
     for n_observed, by_label, by_factor in ((999, True, True), (1000, True, False), (1670, True, False), (1671,) * 3):
-        J[:n_observed] = 0.5
-        assert few_for_single_labels(X, J) == (by_label is True)
-        assert few_for_factors(X, J) == (by_factor is True)
-    assert not few_for_single_labels(X, J.tolist())
+        assert few_for_single_labels(10_000, 100, 10**6, n_observed / 10_000, sparse=False) == (by_label is True)
+        assert few_for_factors(n_observed, 10_000) == (by_factor is True)
     for n_observed in (2420, 2421):
-        J[:n_observed] = 0.5
-        assert few_for_single_labels(sp.csr_array(np.ones(X.shape)), J) == (n_observed == 2420)
+        assert few_for_single_labels(10_000, 100, 10**6, n_observed / 10_000, sparse=True) == (n_observed == 2420)

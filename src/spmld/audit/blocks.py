@@ -7,23 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.dask.collections import active_client, collect, is_collection
 from spmld.estimators import FeatureScaler
-from spmld.estimators.block_data import BlockData, is_streamed, split, stream_data
-from spmld.estimators.ensemble.block_training import BlockTrainingData
+from spmld.estimators.ensemble import TrainingData
 from spmld.estimators.ensemble.noise_scores import NoiseScores, default_boosting, entry_log_loss, fit_noise_scores
 from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
 from spmld.labels import Labels
-from spmld.labels.single_class import ignore_label_warnings
 from spmld.model_selection.cross_fitting import Fold
+from spmld.scale import inputs
+from spmld.scale.block_data import BlockData, split
 
 
 def read_blocks(X: Any, Y: Any, mask: Any) -> BlockData | None:
     """Return the data of `RowBlocks` and Dask collections; None for X in memory."""
-    with ignore_label_warnings():
-        if is_collection(X):
-            return collect(active_client(), X, Y, mask)
-        return stream_data(X, Y, mask, None) if is_streamed(X) else None
+    return inputs.read_blocks(X, Y, mask) if inputs.is_blocks(X) else None
 
 
 def gather_labels(data: BlockData) -> Labels:
@@ -53,12 +49,18 @@ def fit_blocks(
         return engine.map(_same, split(A, data.counts, "Y"))
 
     signed = replace(data, signs=to_blocks(signs), weights=to_blocks(signs != 0), labels=Labels(signs[:0], SIGNS))
-    entries = TrainingEntries.in_blocks(signed).with_folds(folds)
-    training = BlockTrainingData(signed.transform(FeatureScaler()), entries, entry_log_loss)
-    fitted = fit_noise_scores(training, boosting=default_boosting(signs.shape[0], signs.shape[1], data.shape[0], rng))
+    entries = TrainingEntries.of(signed).with_folds(folds)
+    training = TrainingData(signed.transform(FeatureScaler()), entries, entry_log_loss)
+    return fit_scores(training, rng)
+
+
+def fit_scores(training: TrainingData, rng: np.random.RandomState) -> NoiseScores:
+    """Return out-of-fold scores of scaled features, as arrays."""
+    data, (d, l) = training.data, training.data.shape
+    fitted = fit_noise_scores(training, boosting=default_boosting(data.n, l, d, rng))
 
     def to_array(rows: Any) -> NDArray[np.float64]:
-        return np.concatenate(engine.gather(rows))
+        return np.concatenate(data.engine.gather(rows))
 
     return NoiseScores(to_array(fitted.scores), lambda: [to_array(rows) for rows in fitted.alternatives()])
 

@@ -15,12 +15,12 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from spmld._arrays import features_to_numpy
 from spmld._response import label_scores
 from spmld._validation import indexable
-from spmld.audit.blocks import fit_blocks, gather_labels, read_blocks
+from spmld.audit.blocks import fit_blocks, fit_scores, gather_labels, read_blocks
 from spmld.audit.error_scores import score_errors
 from spmld.audit.issues import LabelIssues
 from spmld.estimators import FeatureScaler, PerLabelClassifier
 from spmld.estimators.ensemble import TrainingData
-from spmld.estimators.ensemble.noise_scores import NoiseScores, default_boosting, entry_log_loss, fit_noise_scores
+from spmld.estimators.ensemble.noise_scores import NoiseScores, entry_log_loss
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, LabelWarning, read_labels
 from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
@@ -102,8 +102,7 @@ def find_label_issues(
         scores = fit_blocks(blocks, signs, folds, rng)
     elif base is None:
         X = features_to_numpy(FeatureScaler().fit_transform(X))
-        training = TrainingData(X, signed, np.abs(signs), folds, entry_log_loss, n_jobs)
-        scores = fit_noise_scores(training, boosting=default_boosting(signs.shape[0], signs.shape[1], X.shape[1], rng))
+        scores = fit_scores(TrainingData.in_memory(X, signed, np.abs(signs), folds, entry_log_loss, n_jobs), rng)
     else:
         log_odds_of = partial(_log_odds_scores, n_labels=signed.shape[1])
         scores = NoiseScores(cross_fit(base, X, signed, folds, n_jobs=n_jobs, score=log_odds_of).scores)

@@ -14,7 +14,6 @@ from typing import Any
 from spmld._arrays import CACHE, budget, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import Design, Penalty
-from spmld.core.entries import ObservedEntries
 from spmld.core.label_stack import LabelStacks
 from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import Array, Loss
@@ -74,11 +73,10 @@ def newton_minimize(
     losses = loss if isinstance(loss, tuple) else (loss,) * len(problem.blocks)
     problem, penalty = _in_range(problem, penalty, B)
     objective = LinearObjective(problem, losses, design, penalty, offsets)
-    if not objective.separable or not problem.engine.local:
+    if not objective.separable or not problem.engine.selects_labels:
         return minimize(objective, B, intercepts, until)
     select: Callable[[Any], tuple[LinearObjective, tuple[Any, Any]]]
-    few = isinstance(problem.blocks[0].entries, ObservedEntries)
-    if few:
+    if problem.observed_only:
         stacks = LabelStacks.of(objective)
         groups, select = list(stacks.groups()), stacks.select
         B = namespace(B).concat([B, 0 * B[:1, :]])  # a row for padded coefficients
@@ -95,7 +93,7 @@ def newton_minimize(
     joined = namespace(B).zeros_like(B)
     for index, part in parts:
         joined[index] = part.B
-    joined = joined[:-1, :] if few else joined
+    joined = joined[:-1, :] if problem.observed_only else joined
     return Minimum(joined, max(part.steps for _, part in parts), all(part.converged for _, part in parts))
 
 

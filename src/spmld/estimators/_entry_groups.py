@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._arrays import to_numpy
+from spmld.core.problem import Engine
 from spmld.estimators._inputs import cluster_samples
 from spmld.labels import Labels
 from spmld.pacing import EntryGroups
@@ -25,7 +26,7 @@ def entry_groups(groups: Any, X: Any, labels: Labels, n_clusters: int, rng: np.r
     elif groups == "label":
         index += np.arange(l)
     elif groups == "cluster":
-        index += cluster_samples(X, min(n_clusters, n), rng)[:, None]
+        index += to_numpy(cluster_samples(Engine(), (X,), (n,), min(n_clusters, n), rng)[0])[:, None]
     count = int(index.max()) + 1
     return EntryGroups((np.where(labels.observed, index, count),), count)
 

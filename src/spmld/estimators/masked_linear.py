@@ -10,7 +10,6 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_dense, to_numpy
-from spmld._device import to_device
 from spmld._threads import limit_threads
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.designs import Features, Penalty, label_laplacian
@@ -19,12 +18,12 @@ from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
-from spmld.estimators._inputs import check_rates, sparse_if_mostly_zero
-from spmld.estimators._linear import LinearModel, make_linear_problem
-from spmld.estimators.block_data import BlockData
+from spmld.estimators._inputs import check_rates, is_tensor
+from spmld.estimators._linear import LinearModel
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
 from spmld.noise import NoiseRates, NoisyLogistic
+from spmld.scale.block_data import BlockData
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -53,25 +52,27 @@ class _MaskedLinear(LinearModel):
     def _initial_intercept(self, means: Any) -> Any:
         """Return the scores of a model without features, from the mean sign of each label."""
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        X = to_device(sparse_if_mostly_zero(X), self.device)
-        few = few_for_single_labels if self.label_graph_penalty == 0 else None
-        self._minimize(make_linear_problem(X, labels, weights, bool(self.fit_intercept), few), X, labels)
-
     def _fit_blocks(self, data: BlockData) -> None:
-        problem = data.problem(bool(self.fit_intercept))
+        data = data.sparsified().to_device(self.device)
+        X, n_values, separate = data.example, data.features.n_values, self.label_graph_penalty == 0
+        observed = data.entries.n_observed / (data.n * data.shape[1])
+        few = (
+            separate
+            and data.engine.selects_labels
+            and not is_tensor(X)
+            and few_for_single_labels(data.n, X.shape[1], n_values, observed, data.features.sparse)
+        )
+        # Labels that are fitted in groups need no blocks of samples to bound the memory.
+        max_rows = data.n if separate and not few else None
+        problem = data.problem(bool(self.fit_intercept), observed_only=few, max_rows=max_rows)
         data.release()
-        self._minimize(problem, data.example, data.labels)
-
-    def _minimize(self, problem: Problem, X: Any, labels: Labels) -> None:
-        """Fit the coefficients, which have the array type of X."""
         intercepts = self._intercepts(X, problem)
         B = self._initialize(X, problem, intercepts)
         laplacian = label_laplacian(problem, B) if self.label_graph_penalty > 0 else None
         t = self._ridge()
         result = newton_minimize(
             problem,
-            self._make_loss(problem, labels, B),
+            self._make_loss(problem, data.labels, B),
             Features(self.fit_intercept),
             Penalty(t, self.fit_intercept, laplacian, t * self.label_graph_penalty),
             B,

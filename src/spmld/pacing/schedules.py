@@ -229,7 +229,7 @@ def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool 
     wanted = fraction * sizes * (1 - 8 * xp.finfo(fraction.dtype).eps)
     if common:
         wanted = xp.zeros_like(wanted) + xp.sum(wanted)
-    depth = 1 if groups.engine.local else 4
+    depth = groups.engine.steps_per_pass
     for _ in range(0, n_steps, depth):
         points = _bisection_points(low, high, depth)
         below = groups.sum(lambda L, *points: tuple(m >= L for m in points), losses, *points)
