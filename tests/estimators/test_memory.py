@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from spmld import SPMLD, LabelPrior, MaskedLogistic
 from spmld.labels import LabelWarning
-from spmld.scale import memory
+from spmld.scale import inputs, memory
 from spmld.scale.memory import available_memory, check_memory
 
 CHILD = """

@@ -86,6 +86,11 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             )
         self._fit(X[0], data.labels, weights[0])
 
+    @classmethod
+    def fits_blocks(cls) -> bool:
+        """Return whether the estimator can be fitted to row blocks that are not in memory."""
+        return cls._fit_blocks is not MultiLabelEstimator._fit_blocks
+
     def _check_parameters(self) -> None:
         """Raise ValueError for parameters that ``_parameter_constraints`` cannot describe."""
 
