@@ -15,7 +15,7 @@ from spmld.core.problem import State
 from spmld.core.steps import UpdateV, UpdateW
 from spmld.core.terms import Correlation, Coupling, Ridge
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, QuantileSchedule
-from spmld.pacing.pacing_update import PacingUpdate
+from spmld.pacing.rules import PacingUpdate
 
 from .cases import SIZES, make_case
 

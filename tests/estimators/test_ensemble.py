@@ -297,7 +297,7 @@ def test_invalid_parameters_are_named(changes, message):
 def test_calibrations_use_a_part_of_many_samples(monkeypatch):
     """With every second sample, the parameters are almost those of all samples."""
     expected = model().fit(DATA.X, Y)
-    monkeypatch.setattr(training_entries, "MAX_SAMPLES", 120)
+    monkeypatch.setattr(training_entries, "MAX_CALIBRATED", 120)
     fitted = model().fit(DATA.X, Y)
     for name, calibration in expected.mixture_.calibrations_.items():
         assert fitted.mixture_.calibrations_[name].slope_ != calibration.slope_

@@ -74,9 +74,9 @@ def test_sparse_features_and_dense_ones_that_are_mostly_zero():
 
 def test_samples_beyond_the_limits_are_the_same_in_memory_and_in_blocks(monkeypatch):
     for module, name, limit in (
-        (entries_module, "MAX_SAMPLES", 120),
+        (entries_module, "MAX_CALIBRATED", 120),
         (training_data_module, "MAX_SCORED", 140),
-        (scaling, "MAX_SAMPLES", 150),
+        (scaling, "MAX_LANDMARK_SAMPLES", 150),
         (entries_module, "MAX_STRATIFIED", 110),
     ):
         monkeypatch.setattr(module, name, limit)

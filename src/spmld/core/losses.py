@@ -27,6 +27,8 @@ class Loss(Protocol):
 
     quadratic: bool
     """Whether the loss is quadratic in the score, so that it is its own quadratic model."""
+    scores_are_log_odds: bool
+    """Whether scores that minimize the expected loss are the log-odds of the label."""
 
     def columns(self, keep: Array | slice) -> "Loss":
         """Return the loss of some labels."""
@@ -61,6 +63,7 @@ class SameLoss:
     """A loss that is the same for all entries."""
 
     quadratic = False
+    scores_are_log_odds = False
 
     def columns(self, keep: Array | slice) -> Self:
         return self
@@ -91,6 +94,8 @@ class Squared(SameLoss):
 
 class Logistic(SameLoss):
     """log(1 + exp(-y f)), majorized by the bound of Jaakkola and Jordan (2000)."""
+
+    scores_are_log_odds = True
 
     def value(self, y: Array, f: Array) -> Array:
         return softplus(-y * f)

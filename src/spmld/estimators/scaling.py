@@ -23,7 +23,7 @@ from spmld.core.problem import Engine
 from spmld.estimators._inputs import check_features
 from spmld.scale.block_data import count_nonzero, largest_value, take_rows
 
-MAX_SAMPLES = 20_000
+MAX_LANDMARK_SAMPLES = 20_000
 """Maximum number of samples from which landmarks and their kernel are computed."""
 
 
@@ -210,7 +210,7 @@ class LandmarkFeatures(_FeatureTransformer):
     def fit_blocks(self, engine: Engine, blocks: Sequence[Any], like: Any, counts: Sequence[int]) -> None:
         """Set the fitted attributes from a sample of the rows."""
         rng, n = check_random_state(self.random_state), sum(counts)
-        rows = np.sort(rng.permutation(n)[:MAX_SAMPLES]) if n > MAX_SAMPLES else None
+        rows = np.sort(rng.permutation(n)[:MAX_LANDMARK_SAMPLES]) if n > MAX_LANDMARK_SAMPLES else None
         X = features_to_numpy(take_rows(engine, blocks, counts, rows))
         X = X if sp.issparse(like) else _dense(X)
         if sp.issparse(X):

@@ -9,7 +9,7 @@ from spmld._arrays import namespace
 from spmld.core.problem import Problem
 from spmld.estimators.glocal import GLOCAL
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
-from spmld.pacing.pacing_update import PacingUpdate
+from spmld.pacing.rules import PacingUpdate
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

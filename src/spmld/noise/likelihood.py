@@ -72,6 +72,7 @@ class NoisyLogistic:
     alpha: Array
     beta: Array
     quadratic = False
+    scores_are_log_odds = True
 
     def columns(self, keep: Array | slice) -> "NoisyLogistic":
         """Return the loss of some labels."""

@@ -23,12 +23,12 @@ SIGNS = np.array([-1, 1])
 """Encoding of the labels."""
 MAX_STRATIFIED = 200_000
 """Maximum number of samples that are stratified together."""
-MAX_SAMPLES = 10_000
+MAX_CALIBRATED = 10_000
 """Maximum number of samples from which calibrations and noise rates are estimated."""
 
 
 def spacing(n: int, max_samples: int | None = None) -> int:
-    """Return the distance of evenly spaced samples of which there are at most `max_samples`, by default `MAX_SAMPLES`.
+    """Return the distance of evenly spaced samples of which there are at most `max_samples`, by default `MAX_CALIBRATED`.
 
     Examples
     --------
@@ -36,11 +36,11 @@ def spacing(n: int, max_samples: int | None = None) -> int:
     >>> spacing(25_000)
     3
     """
-    return -(-n // (max_samples or MAX_SAMPLES))
+    return -(-n // (max_samples or MAX_CALIBRATED))
 
 
 def evenly_spaced(*arrays: Any, max_samples: int | None = None) -> tuple[Any, ...]:
-    """Return every n-th row of each array, so that there are at most `max_samples` rows, by default `MAX_SAMPLES`.
+    """Return every n-th row of each array, so that there are at most `max_samples` rows, by default `MAX_CALIBRATED`.
 
     Examples
     --------
