@@ -105,7 +105,7 @@ def test_a_path_search_returns_the_setting_with_the_lowest_loss():
     view, data, records = linear_view((3.0, 30.0)), training_data(), []
     result = search_path(view, data, records.append)
     assert result.loss == min(record["loss"] for record in records)
-    assert result.loss == pytest.approx(ranking_loss(Y, result.scores))
+    assert result.loss == pytest.approx(ranking_loss(Y, result.scores[0]))
     assert result.params == next(record["choice"] for record in records if record["loss"] == result.loss)
     assert len(records) == len(view.path) == 2
     stopped = []

@@ -28,7 +28,7 @@ MAX_CALIBRATED = 10_000
 
 
 def spacing(n: int, max_samples: int | None = None) -> int:
-    """Return the distance of evenly spaced samples of which there are at most `max_samples`, by default `MAX_CALIBRATED`.
+    """Return the distance of at most `max_samples` evenly spaced samples, by default `MAX_CALIBRATED`.
 
     Examples
     --------
