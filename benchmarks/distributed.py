@@ -1,7 +1,7 @@
 """Fits on one and two Dask workers with one thread each: run time, CPU time, bytes sent, and a cost model.
 
 ``python -m benchmarks.distributed [samples]`` (default 400,000; needs two free cores) generates planted data in 16
-chunks on the workers and fits `DaskSPMLD` with a fixed number of outer iterations. Numbers are those of one outer
+chunks on the workers and fits `SPMLD` with a fixed number of outer iterations. Numbers are those of one outer
 iteration. Bytes are those that the workers send, counted by Dask, and the sizes of the functions that the client sends,
 compared with 4 (l + d) k floats per chunk, and per block of joined chunks.
 
@@ -21,8 +21,8 @@ import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
 
-from spmld.dask import DaskSPMLD
-from spmld.dask.engine import DaskEngine
+from spmld import SPMLD
+from spmld.scale.cluster import DaskEngine
 
 D, L, K, N_ITER, N_CHUNKS = 100, 50, 20, 4, 16
 
@@ -94,7 +94,7 @@ def measure(n, n_workers, counts):
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         seeds = da.arange(N_CHUNKS, chunks=1)[:, None]
         data = seeds.map_blocks(make_block, rows, chunks=((rows,) * N_CHUNKS, (D + L,)), dtype=float).persist()
-        model = DaskSPMLD(n_components=K, max_iter=N_ITER, tol=None, n_warmup_iter=0, random_state=0)
+        model = SPMLD(n_components=K, max_iter=N_ITER, tol=None, n_warmup_iter=0, random_state=0)
         records = []
 
         def note(record):

@@ -12,11 +12,7 @@ PUBLIC = {
         "MultiLabelEstimator Completion View DependencyCorrection FeatureScaler LandmarkFeatures positive_unlabeled "
         "PositiveUnlabeledResult TopLabels",
     ),
-    "spmld.dask": (
-        "Estimators for Dask collections",
-        "DaskSelfPacedEnsemble DaskMaskedLogistic DaskMaskedRidge DaskSPMLD DaskGLOCAL DaskLEML "
-        "read_parquet DaskTable evaluate find_label_issues use_cluster",
-    ),
+    "spmld.scale": ("Dask collections and clusters", "read_parquet DaskTable evaluate use_cluster"),
     "spmld.labels": (
         "Labels with missing entries",
         "read_labels Labels LabelWarning read_tags Tags decode_missing hide_labels corrupt_labels",

@@ -8,9 +8,8 @@ from spmld.core.descent import DESCENT
 from spmld.core.designs import Features, Penalty
 from spmld.core.entries import ALL_ENTRIES, ObservedEntries, few_for_factors, few_for_single_labels
 from spmld.core.initialization import label_means, spectral_init
-from spmld.core.latent_solver import EXACT, solve
-from spmld.core.leml import Factors
-from spmld.core.leml import solve as solve_leml
+from spmld.core.latent_solver import EXACT, solve_spmld
+from spmld.core.leml import Factors, solve_leml
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem
@@ -67,7 +66,7 @@ def test_fits_are_the_same(fit_intercept):
     results = []
     for data in (problem, observed):
         state = spectral_init(data, 3, 4, np.random.default_rng(0).random)
-        results.append(solve(data, objective, state, max_iter=5, tol=None).history[-1]["objective"])
+        results.append(solve_spmld(data, objective, state, max_iter=5, tol=None).history[-1]["objective"])
     assert results[1] == pytest.approx(results[0], rel=1e-6)
     np.testing.assert_allclose(label_means(observed, np.zeros(1)), label_means(problem, np.zeros(1)))
 
@@ -142,12 +141,8 @@ def test_observed_entries_are_used_if_their_cost_is_lower():
 
     With sparse features, 30,000 takes the place of 300,000, and f = 0.24208.
     """
-    X, J = np.broadcast_to(0.0, (10_000, 100)), np.zeros((10_000, 1))
     for n_observed, by_label, by_factor in ((999, True, True), (1000, True, False), (1670, True, False), (1671,) * 3):
-        J[:n_observed] = 0.5
-        assert few_for_single_labels(X, J) == (by_label is True)
-        assert few_for_factors(X, J) == (by_factor is True)
-    assert not few_for_single_labels(X, J.tolist())
+        assert few_for_single_labels(10_000, 100, 10**6, n_observed / 10_000, sparse=False) == (by_label is True)
+        assert few_for_factors(n_observed, 10_000) == (by_factor is True)
     for n_observed in (2420, 2421):
-        J[:n_observed] = 0.5
-        assert few_for_single_labels(sp.csr_array(np.ones(X.shape)), J) == (n_observed == 2420)
+        assert few_for_single_labels(10_000, 100, 10**6, n_observed / 10_000, sparse=True) == (n_observed == 2420)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spmld.core.iteration import Status, iterate, storing
+from spmld.core.iteration import Status, iterate, recording
 from spmld.core.lazy_matrix import LazyMatrix, loaded
 from tests.core.cases import Memory
 
@@ -49,7 +49,7 @@ def test_messages_name_the_limit():
 
 def test_a_stored_iteration_is_resumed_with_its_history():
     whole, store = iterate(halve, 1.0, max_iter=10, stage="main"), Memory()
-    with storing(store):
+    with recording(store):
         assert iterate(halve, 1.0, max_iter=2, stage="main").status is Status.MAX_ITER
         assert iterate(halve, 8.0, max_iter=1, stage="other").state == 4
         resumed = iterate(halve, 1.0, max_iter=10, stage="main")

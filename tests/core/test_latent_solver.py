@@ -9,13 +9,13 @@ from sklearn.linear_model import Ridge as RidgeRegression
 from spmld.core.descent import DESCENT
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Status
-from spmld.core.latent_solver import EXACT, guarded, solve, try_extrapolation
+from spmld.core.latent_solver import EXACT, guarded, solve_spmld, try_extrapolation
 from spmld.core.losses import LOSSES
 from spmld.core.problem import State
 from spmld.core.steps import UpdateV, UpdateW
 from spmld.core.terms import Correlation, Coupling, Ridge
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, QuantileSchedule
-from spmld.pacing.pacing_update import PacingUpdate
+from spmld.pacing.rules import PacingUpdate
 
 from .cases import SIZES, make_case
 
@@ -30,7 +30,9 @@ def initial(problem, seed=0):
 def test_every_iteration_lowers_the_objective(loss, solver):
     problem, objective, _ = make_case(loss=loss)
     steps = EXACT if solver == "exact" else DESCENT
-    result = solve(problem, objective, initial(problem), steps, extrapolate=solver == "exact", max_iter=40, tol=None)
+    result = solve_spmld(
+        problem, objective, initial(problem), steps, extrapolate=solver == "exact", max_iter=40, tol=None
+    )
     values = np.array([record["objective"] for record in result.history])
     assert (np.diff(values) <= 1e-9 * values[0]).all()
     assert values[-1] < 0.98 * values[0]
@@ -40,8 +42,8 @@ def test_every_iteration_lowers_the_objective(loss, solver):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_solvers_agree_after_many_iterations(loss):
     problem, objective, _ = make_case(loss=loss)
-    exact = solve(problem, objective, initial(problem), max_iter=1000, tol=1e-8)
-    slow = solve(problem, objective, initial(problem), DESCENT, extrapolate=False, max_iter=300, tol=1e-7)
+    exact = solve_spmld(problem, objective, initial(problem), max_iter=1000, tol=1e-8)
+    slow = solve_spmld(problem, objective, initial(problem), DESCENT, extrapolate=False, max_iter=300, tol=1e-7)
     assert slow.history[-1]["objective"] == pytest.approx(exact.history[-1]["objective"], rel=1e-3)
     first = slow.history[0]["objective"]
     assert first > 1.02 * exact.history[-1]["objective"]  # the first iteration is not yet converged
@@ -54,7 +56,7 @@ def paced(rule):
 def test_terms_of_a_record_sum_to_the_objective():
     problem, objective, _ = make_case()
     pacing = paced(GroupSparsePacing(schedule=QuantileSchedule(start=0.4, stop=0.8, n_iter=3, diversity=0.3)))
-    result = solve(problem, objective, initial(problem), pacing=pacing, max_iter=6, tol=None)
+    result = solve_spmld(problem, objective, initial(problem), pacing=pacing, max_iter=6, tol=None)
     for record in result.history:
         terms = sum(record[name] for name in ("fit", "coupling", "correlation", "ridge", "pacing"))
         assert record["objective"] == pytest.approx(terms)
@@ -69,7 +71,7 @@ def test_terms_of_a_record_sum_to_the_objective():
 def test_weights_of_an_iteration_minimize_its_objective():
     problem, objective, _ = make_case()
     pacing = paced(GroupSparsePacing(schedule=GeometricSchedule(threshold=0.3, diversity=0.5)))
-    result = solve(problem, objective, initial(problem), pacing=pacing, max_iter=1, tol=None)
+    result = solve_spmld(problem, objective, initial(problem), pacing=pacing, max_iter=1, tol=None)
     rng, record = np.random.default_rng(0), result.history[0]
     P = np.concatenate([rows.P for rows in result.state.rows])
     L = np.concatenate([objective.coupling.losses(rows.V, rows.T) for rows in result.state.rows])
@@ -85,10 +87,10 @@ def test_weights_of_an_iteration_minimize_its_objective():
 
 def test_status_of_the_solver():
     problem, objective, _ = make_case()
-    assert solve(problem, objective, initial(problem), max_iter=500, tol=1e-6).status is Status.CONVERGED
-    assert solve(problem, objective, initial(problem), max_iter=2, tol=1e-12).status is Status.MAX_ITER
+    assert solve_spmld(problem, objective, initial(problem), max_iter=500, tol=1e-6).status is Status.CONVERGED
+    assert solve_spmld(problem, objective, initial(problem), max_iter=2, tol=1e-12).status is Status.MAX_ITER
     slow = paced(GroupSparsePacing(schedule=QuantileSchedule(stop=0.8, n_iter=30)))
-    result = solve(problem, objective, initial(problem), pacing=slow, max_iter=200, tol=1e-2)
+    result = solve_spmld(problem, objective, initial(problem), pacing=slow, max_iter=200, tol=1e-2)
     assert result.status is Status.CONVERGED
     assert len(result.history) >= 30  # not before the schedule has ended
 
@@ -103,14 +105,14 @@ def test_callback_is_called_in_every_iteration_and_may_raise():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        solve(problem, objective, initial(problem), callback=stop)
+        solve_spmld(problem, objective, initial(problem), callback=stop)
     assert seen == [1, 2, 3]
 
 
 def test_an_objective_that_is_not_finite_raises():
     problem, objective, state = make_case()
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="objective became"):
-        solve(problem, objective, replace(state, U=state.U * 1e200, b=state.b * np.nan), steps=(UpdateV(),))
+        solve_spmld(problem, objective, replace(state, U=state.U * 1e200, b=state.b * np.nan), steps=(UpdateV(),))
 
 
 def test_extrapolation_is_accepted_only_if_it_lowers_the_objective():
@@ -183,7 +185,7 @@ def test_reduces_to_ridge_regression_when_each_label_is_its_own_latent_label():
     )
     state = State(U=np.eye(l), b=np.zeros(l), W=np.zeros((d, l)), Z=state.Z, rows=rows)
     steps = (UpdateV(tol=1e-12), UpdateW(tol=1e-12))
-    result = solve(problem, objective, state, steps, max_iter=500, tol=1e-15)
+    result = solve_spmld(problem, objective, state, steps, max_iter=500, tol=1e-15)
     X = np.concatenate([block.X for block in problem.blocks])
     ridge = RidgeRegression(alpha=0.5 * 1.7 / 0.7, fit_intercept=False).fit(X, np.concatenate(Y))
     np.testing.assert_allclose(result.state.W.T, ridge.coef_, atol=1e-5)

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from spmld.core.designs import Factored, Features, Penalty
 from spmld.core.iteration import Status
-from spmld.core.leml import Factors, latent, solve, update_H, update_W, value
+from spmld.core.leml import Factors, latent, solve_leml, update_H, update_W, value
 from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import LOSSES
 from spmld.core.problem import make_problem
@@ -56,7 +56,7 @@ def test_objective_is_the_formula(name):
 def test_every_update_lowers_the_objective(name, seed, intercept):
     problem, factors = make_factors(k=3, seed=seed, intercept=intercept)
     before = objective(problem, LOSSES[name], factors)
-    history = solve(problem, LOSSES[name], RIDGE, factors, max_iter=15, tol=None).history
+    history = solve_leml(problem, LOSSES[name], RIDGE, factors, max_iter=15, tol=None).history
     assert [record["iteration"] for record in history] == list(range(1, 16))
     values = np.array([before, *(record[name] for record in history for name in ("objective_after_W", "objective"))])
     assert (np.diff(values) <= 1e-12 * values[0]).all()
@@ -112,7 +112,7 @@ def test_rank_one_fit_is_as_low_as_that_of_a_general_optimizer(name):
     def reference(x):
         return minimize(lambda x: objective(problem, loss, unpack(x)), x, method="L-BFGS-B").fun
 
-    ends = [solve(problem, loss, RIDGE, unpack(x), max_iter=300, tol=1e-11) for x in starts]
+    ends = [solve_leml(problem, loss, RIDGE, unpack(x), max_iter=300, tol=1e-11) for x in starts]
     values = [end.history[-1]["objective"] for end in ends]
     assert min(values) == pytest.approx(min(reference(x) for x in starts), abs=1e-5)
     for end, reached in zip(ends, values, strict=True):
@@ -132,7 +132,7 @@ def test_orthonormal_features_give_thresholded_singular_values(k):
     t = 0.5 * (s[2] + s[3])
     expected = (U[:, :k] * np.maximum(s - t, 0)[:k]) @ Vt[:k]
     start = Factors(rng.uniform(size=(5, k)), rng.uniform(size=(4, k)), np.zeros(4))
-    factors = solve(full_labels(X, Y), LOSSES["squared"], t, start, max_iter=3000, tol=1e-15).state
+    factors = solve_leml(full_labels(X, Y), LOSSES["squared"], t, start, max_iter=3000, tol=1e-15).state
     np.testing.assert_allclose(factors.W @ factors.H.T, expected, atol=1e-3)
     assert np.linalg.matrix_rank(factors.W @ factors.H.T, tol=1e-3) == min(k, 3)
     # At the minimum both factors have the same penalty.
@@ -146,7 +146,7 @@ def test_penalty_above_the_slopes_at_zero_gives_zero_factors(name, side):
     loss = LOSSES[name]
     slopes = problem.sum(lambda block: block.X.T @ (block.J * loss.slope(block.Y, np.zeros(block.Y.shape))))
     t = side * np.linalg.norm(slopes, 2)
-    factors = solve(problem, loss, t, start, max_iter=150, tol=None).state
+    factors = solve_leml(problem, loss, t, start, max_iter=150, tol=None).state
     size = np.abs(factors.W @ factors.H.T).max()
     assert size < 1e-5 if side > 1 else size > 1e-3
 
@@ -160,7 +160,7 @@ def test_planted_low_rank_model_is_recovered():
         X, np.where(J, Y, np.nan), J, np.zeros(300, dtype=int), 1, fit_intercept=False, block_rows=70
     )
     start = Factors(rng.uniform(size=(8, 2)), rng.uniform(size=(10, 2)), np.zeros(10))
-    factors = solve(problem, LOSSES["squared"], 1e-6, start, max_iter=100, tol=1e-9).state
+    factors = solve_leml(problem, LOSSES["squared"], 1e-6, start, max_iter=100, tol=1e-9).state
     np.testing.assert_allclose(factors.W @ factors.H.T, truth, atol=1e-3)
 
 
@@ -173,7 +173,7 @@ def test_permuting_rows_features_and_labels_permutes_the_factors(name):
 
     def fitted(X, Y, J, start, block_rows):
         problem = make_problem(X, Y, J, np.zeros(30, dtype=int), 1, block_rows=block_rows)
-        return solve(problem, LOSSES[name], RIDGE, start, max_iter=6, tol=None).state
+        return solve_leml(problem, LOSSES[name], RIDGE, start, max_iter=6, tol=None).state
 
     expected = fitted(X, Y, J, start, 7)
     moved = fitted(
@@ -190,7 +190,7 @@ def test_permuting_rows_features_and_labels_permutes_the_factors(name):
 
 def test_fit_ends_when_an_iteration_lowers_the_objective_too_little():
     problem, factors = make_factors()
-    result = solve(problem, LOSSES["squared"], RIDGE, factors, max_iter=100, tol=1e-2)
+    result = solve_leml(problem, LOSSES["squared"], RIDGE, factors, max_iter=100, tol=1e-2)
     assert result.status is Status.CONVERGED
     ends = np.array([record["objective"] for record in result.history])
     gains = -np.diff(ends) / ends[1:]

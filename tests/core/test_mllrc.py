@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from spmld.core.iteration import Status
-from spmld.core.mllrc import MapFit, regression, solve, targets, threshold
+from spmld.core.mllrc import MapFit, regression, solve_mllrc, targets, threshold
 from spmld.core.problem import make_problem
 
 from .cases import make_case
@@ -116,7 +116,7 @@ def test_curvature_bounds_the_smooth_part_tightly():
 def test_no_step_raises_the_objective(seed, c):
     problem, _, _ = make_case(seed=seed, weighted=True)
     B, fit = pose(problem)
-    result = solve(fit, c, max_iter=3000, tol=1e-9)
+    result = solve_mllrc(fit, c, max_iter=3000, tol=1e-9)
     S, history = result.state, result.history
     assert result.status is Status.CONVERGED
     values = np.array([objective(problem, B, np.eye(6), c), *(record["objective"] for record in history)])
@@ -128,7 +128,7 @@ def test_no_step_raises_the_objective(seed, c):
 def test_fit_ends_at_a_fixed_point_and_nothing_near_is_lower(c):
     problem, _, _ = make_case(weighted=True)
     B, fit = pose(problem)
-    S = solve(fit, c, max_iter=20000, tol=1e-12).state
+    S = solve_mllrc(fit, c, max_iter=20000, tol=1e-12).state
     for step in (0.1, 0.01):  # fixed points do not depend on the step length
         again, _ = threshold(S - step * fit.value_and_gradient(S)[1], step * c)
         np.testing.assert_allclose(again, S, atol=1e-6)
@@ -149,7 +149,7 @@ def test_steps_are_those_of_accelerated_proximal_gradient():
         new, _ = threshold(Z - step * fit.value_and_gradient(Z)[1], 0.5 * step)
         faster = (1 + np.sqrt(1 + 4 * t**2)) / 2
         S, Z, t = new, new + (t - 1) / faster * (new - S), faster
-    result = solve(fit, 0.5, max_iter=8, tol=1e-12)
+    result = solve_mllrc(fit, 0.5, max_iter=8, tol=1e-12)
     np.testing.assert_allclose(result.state, S, atol=1e-10)
     assert len(result.history) == 8
 
@@ -157,7 +157,7 @@ def test_steps_are_those_of_accelerated_proximal_gradient():
 def test_nuclear_norm_and_rank_decrease_with_the_penalty():
     problem = random_case(observed=0.6)
     _, fit = pose(problem)
-    maps = [solve(fit, c, max_iter=5000, tol=1e-10).state for c in (0, 0.1, 0.5, 1, 2, 5, 10, 20, 50)]
+    maps = [solve_mllrc(fit, c, max_iter=5000, tol=1e-10).state for c in (0, 0.1, 0.5, 1, 2, 5, 10, 20, 50)]
     norms = [np.linalg.svd(S)[1].sum() for S in maps]
     ranks = [np.linalg.matrix_rank(S, tol=1e-8) for S in maps]
     assert (np.diff(norms) < 1e-9).all()
@@ -173,7 +173,7 @@ def test_without_nuclear_norm_the_map_is_a_linear_system_per_label(observed):
     problem = random_case(observed=observed)
     _, fit = pose(problem)
     _, Y, J = whole(problem)
-    S = solve(fit, 0.0, max_iter=20000, tol=1e-12).state
+    S = solve_mllrc(fit, 0.0, max_iter=20000, tol=1e-12).state
     for i in range(5):
         G = (Y.T * J[:, i]) @ Y
         np.testing.assert_allclose(S[:, i], np.linalg.solve(fit.M + A * G, A * G[:, i]), atol=1e-6)
@@ -185,7 +185,7 @@ def test_close_completion_of_full_labels_does_not_change_them():
     distances = []
     for a in (1e2, 1e3, 1e4):
         _, fit = pose(problem, a=a)
-        S = solve(fit, 0.0, max_iter=5000, tol=1e-13).state
+        S = solve_mllrc(fit, 0.0, max_iter=5000, tol=1e-13).state
         distances.append(np.abs(S - np.eye(5)).max())
     np.testing.assert_allclose(distances[:2], [10 * distances[1], 10 * distances[2]], rtol=0.02)
     assert distances[-1] < 1e-3
@@ -200,7 +200,7 @@ def test_completed_labels_are_better_than_zeros():
     X = np.hstack([Y[:, :2], rng.normal(size=(400, 3))])
     problem = make_problem(X, np.where(J > 0, Y, np.nan), J, np.zeros(400, dtype=int), 1, block_rows=90)
     _, fit = pose(problem, a=10.0, t=1.0)
-    result = solve(fit, 600.0, max_iter=500, tol=1e-6)
+    result = solve_mllrc(fit, 600.0, max_iter=500, tol=1e-6)
     completed = (J * Y) @ result.state
     hidden = J == 0
     assert (np.sign(completed) == Y)[hidden].mean() > 0.93  # 0.5 by chance
@@ -214,8 +214,8 @@ def test_weights_and_penalties_scale_together():
     scaled = replace(problem, blocks=tuple(replace(block, J=3.0 * block.J) for block in problem.blocks))
     B, fit = pose(problem)
     B3, fit3 = pose(scaled, a=A / 3)
-    S = solve(fit, 0.7, max_iter=5000, tol=1e-11).state
-    S3 = solve(fit3, 0.7 * 9, max_iter=5000, tol=1e-11).state
+    S = solve_mllrc(fit, 0.7, max_iter=5000, tol=1e-11).state
+    S3 = solve_mllrc(fit3, 0.7 * 9, max_iter=5000, tol=1e-11).state
     np.testing.assert_allclose(S3, S, atol=1e-6)
     np.testing.assert_allclose(B3 @ S3, 3 * B @ S, atol=1e-6)
 
@@ -225,12 +225,12 @@ def test_labels_never_observed_have_zero_coefficients():
     observed = np.array([0, 1, 1, 1, 1, 1])
     blocks = tuple(replace(b, J=b.J * observed, Y=np.where(observed, b.Y, 0)) for b in problem.blocks)
     B, fit = pose(replace(problem, blocks=blocks))
-    S = solve(fit, 0.5, max_iter=5000, tol=1e-10).state
+    S = solve_mllrc(fit, 0.5, max_iter=5000, tol=1e-10).state
     np.testing.assert_allclose((B @ S)[:, 0], 0, atol=1e-9)
 
 
 def test_it_ends_with_the_first_step_shorter_than_the_tolerance_times_the_norm_of_the_identity():
     _, fit = pose(random_case())
-    first = np.linalg.norm(solve(fit, 0.5, max_iter=1, tol=0.0).state - np.eye(5))
+    first = np.linalg.norm(solve_mllrc(fit, 0.5, max_iter=1, tol=0.0).state - np.eye(5))
     for factor, status in ((0.99, Status.MAX_ITER), (1.01, Status.CONVERGED)):
-        assert solve(fit, 0.5, max_iter=1, tol=factor * first / np.sqrt(5)).status is status
+        assert solve_mllrc(fit, 0.5, max_iter=1, tol=factor * first / np.sqrt(5)).status is status

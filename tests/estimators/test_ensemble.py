@@ -12,7 +12,15 @@ from sklearn.linear_model import LogisticRegression
 from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, LandmarkFeatures, View
-from spmld.estimators.ensemble import HeldOutLoss, TrainingData, linear_view, ridge_view, search_path, view_weights
+from spmld.estimators.ensemble import (
+    HeldOutLoss,
+    TrainingData,
+    linear_view,
+    ridge_view,
+    search_path,
+    training_entries,
+    view_weights,
+)
 from spmld.estimators.ensemble import training_data as training_data_module
 from spmld.estimators.ensemble import views as views_module
 from spmld.estimators.ensemble.views import TOL, uses_graph
@@ -35,7 +43,9 @@ def losses_of(part, fitted):
 
 def training_data(Y=Y, X=DATA.X, n_folds=3):
     signs = 2 * Y - 1
-    return TrainingData(X, signs, (~np.isnan(signs)).astype(float), make_folds(n_folds, X, signs, random_state=0))
+    return TrainingData.in_memory(
+        X, signs, (~np.isnan(signs)).astype(float), make_folds(n_folds, X, signs, random_state=0)
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +105,7 @@ def test_a_path_search_returns_the_setting_with_the_lowest_loss():
     view, data, records = linear_view((3.0, 30.0)), training_data(), []
     result = search_path(view, data, records.append)
     assert result.loss == min(record["loss"] for record in records)
-    assert result.loss == pytest.approx(ranking_loss(Y, result.scores))
+    assert result.loss == pytest.approx(ranking_loss(Y, result.scores[0]))
     assert result.params == next(record["choice"] for record in records if record["loss"] == result.loss)
     assert len(records) == len(view.path) == 2
     stopped = []
@@ -115,11 +125,11 @@ def test_a_path_search_works_with_any_estimator():
     view = View("ridge", FeatureScaler(), MaskedRidge(), [{"alpha": alpha} for alpha in (1e4, 1.0)])
     result = search_path(view, training_data())
     assert result.params == {"alpha": 1.0}
-    folds = training_data().folds
+    folds = make_folds(3, DATA.X, 2 * Y - 1, random_state=0)
     expected = np.zeros(Y.shape)
     for train, test in folds:
         expected[test] = MaskedRidge(alpha=1.0).fit(DATA.X[train], Y[train]).decision_function(DATA.X[test])
-    np.testing.assert_allclose(result.scores, expected, atol=1e-10)
+    np.testing.assert_allclose(result.scores[0], expected, atol=1e-10)
 
 
 def test_the_maximum_number_of_records():
@@ -287,20 +297,20 @@ def test_invalid_parameters_are_named(changes, message):
 def test_calibrations_use_a_part_of_many_samples(monkeypatch):
     """With every second sample, the parameters are almost those of all samples."""
     expected = model().fit(DATA.X, Y)
-    monkeypatch.setattr(training_data_module, "MAX_SAMPLES", 120)
+    monkeypatch.setattr(training_entries, "MAX_CALIBRATED", 120)
     fitted = model().fit(DATA.X, Y)
     for name, calibration in expected.mixture_.calibrations_.items():
         assert fitted.mixture_.calibrations_[name].slope_ != calibration.slope_
         assert fitted.mixture_.calibrations_[name].slope_ == pytest.approx(calibration.slope_, rel=0.2)
-    assert len(training_data_module.evenly_spaced(DATA.X)[0]) == 120
+    assert len(training_entries.evenly_spaced(DATA.X)[0]) == 120
 
 
 def test_losses_of_many_samples_are_those_of_a_part(monkeypatch):
     data = training_data()
     scores = search_path(linear_view([3.0]), data).scores
-    assert np.nanmean(data.losses(scores)) == pytest.approx(ranking_loss(Y, scores))
+    assert np.nanmean(data.losses(scores)) == pytest.approx(ranking_loss(Y, scores[0]))
     monkeypatch.setattr(training_data_module, "MAX_SCORED", 120)
-    assert np.nanmean(data.losses(scores)) == pytest.approx(ranking_loss(Y[::2], scores[::2]))
+    assert np.nanmean(data.losses(scores)) == pytest.approx(ranking_loss(Y[::2], scores[0][::2]))
 
 
 @pytest.mark.parametrize("estimator", [MaskedRidge(), SelfPacedClassifier(LogisticRegression()), MLkNN()])
@@ -309,8 +319,9 @@ def test_labels_that_were_read_before_give_the_fits_of_labels_with_nan(estimator
     folds = make_folds(2, X, signs, random_state=0)
     read = Labels(read_labels(signs).signs, np.array([-1, 1]))
     weights = ~np.isnan(signs)
-    expected = TrainingData(X, signs, weights.astype(float), folds).cross_fit(clone(estimator)).scores
-    np.testing.assert_array_equal(TrainingData(X, read, weights, folds).cross_fit(clone(estimator)).scores, expected)
+    (expected,) = TrainingData.in_memory(X, signs, weights.astype(float), folds).cross_fit(estimator).scores
+    (scores,) = TrainingData.in_memory(X, read, weights, folds).cross_fit(estimator).scores
+    np.testing.assert_array_equal(scores, expected)
 
 
 def test_a_view_of_another_library_gets_labels_with_nan():

@@ -14,6 +14,7 @@ from spmld.estimators.ensemble import training_data as training_data_module
 from spmld.estimators.ensemble import training_entries as entries_module
 from spmld.labels.single_class import LabelWarning
 from spmld.persistence import Checkpoint
+from spmld.scale.block_data import BlockData
 
 DATA = make_planted(n_samples=300, n_features=15, n_labels=6, observed_fraction=0.6, random_state=0)
 X, Y = DATA.X, DATA.Y
@@ -73,9 +74,9 @@ def test_sparse_features_and_dense_ones_that_are_mostly_zero():
 
 def test_samples_beyond_the_limits_are_the_same_in_memory_and_in_blocks(monkeypatch):
     for module, name, limit in (
-        (training_data_module, "MAX_SAMPLES", 120),
+        (entries_module, "MAX_CALIBRATED", 120),
         (training_data_module, "MAX_SCORED", 140),
-        (scaling, "MAX_SAMPLES", 150),
+        (scaling, "MAX_LANDMARK_SAMPLES", 150),
         (entries_module, "MAX_STRATIFIED", 110),
     ):
         monkeypatch.setattr(module, name, limit)
@@ -86,10 +87,11 @@ def test_samples_beyond_the_limits_are_the_same_in_memory_and_in_blocks(monkeypa
 def test_parts_of_many_samples_are_stratified(monkeypatch):
     labels = entries_module.Labels(np.where(np.arange(600)[:, None] % 10 < [1, 5], 1, -1).astype(np.int8), [-1, 1])
     monkeypatch.setattr(entries_module, "MAX_STRATIFIED", 200)
-    entries = entries_module.TrainingEntries.in_memory(labels, labels.observed).stratify(3, 0)
-    for train, test in entries.fold_indices():
-        assert len(test) == pytest.approx(200, abs=3)
-        assert set(train) == set(range(600)) - set(test)
+    data = BlockData.in_memory(np.zeros((600, 1)), labels, labels.observed)
+    entries = entries_module.TrainingEntries.of(data).stratify(3, 0)
+    for (train,), (test,) in zip(entries.train, entries.test, strict=True):
+        assert test.sum() == pytest.approx(200, abs=3)
+        assert (train == ~test).all()
         np.testing.assert_allclose((labels.signs[test] > 0).sum(axis=0), [20, 100], atol=3)
 
 
@@ -122,9 +124,9 @@ def test_views_and_options_that_need_features_in_memory_are_named():
     with pytest.raises(ValueError, match="cv must be at most the number of samples"):
         model(cv=301).fit(RowBlocks(X, Y))
     repeated = [(np.repeat(np.arange(150), 2), np.arange(150, 300)), (np.arange(150, 300), np.arange(150))]
-    assert model(views=("ridge",), cv=repeated).fit(X, Y).view_weights_ == {"ridge": 1}
-    with pytest.raises(ValueError, match="cv must not repeat training samples"):
-        model(cv=repeated).fit(RowBlocks(X, Y))
+    for samples in (X, RowBlocks(X)):
+        with pytest.raises(ValueError, match="cv must not repeat training samples"):
+            model(cv=repeated).fit(samples, Y)
     with pytest.warns(LabelWarning, match="Missing entries are used as weak negatives only if X is in memory"):
         model(views=("ridge",)).fit(RowBlocks(X, np.where(Y == 0, np.nan, Y)))
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 
 from spmld import GLOCAL, SPMLD
-from spmld.core.latent_solver import solve
+from spmld.core.latent_solver import solve_spmld
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.pacing import DiversePacing, GeometricSchedule, GroupSparsePacing, QuantileSchedule
@@ -288,7 +288,9 @@ def test_extrapolation_speeds_up_convergence(monkeypatch):
         return GLOCAL(random_state=0, **options).fit(data.X, Y).history_[-1]["objective"]
 
     best, extrapolated = objective(tol=1e-7, max_iter=2000), objective(tol=None, max_iter=12)
-    monkeypatch.setattr(_latent, "solve", lambda *args, **options: solve(*args, **{**options, "extrapolate": False}))
+    monkeypatch.setattr(
+        _latent, "solve_spmld", lambda *args, **options: solve_spmld(*args, **{**options, "extrapolate": False})
+    )
     plain = objective(tol=None, max_iter=12)
     assert extrapolated - best < 0.5 * (plain - best)
 

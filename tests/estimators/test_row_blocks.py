@@ -10,8 +10,8 @@ from sklearn.base import clone
 
 from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, RowBlocks, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
-from spmld.estimators._streaming import StreamEngine
 from spmld.pacing import DiversePacing, GroupSparsePacing, QuantileSchedule
+from spmld.scale.streaming import StreamEngine
 
 DATA = make_planted(n_samples=300, n_features=15, n_labels=6, observed_fraction=0.6, random_state=0)
 X, Y = DATA.X, DATA.Y

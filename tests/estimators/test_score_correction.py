@@ -15,6 +15,7 @@ from spmld.metrics import macro_f1
 from spmld.model_selection import make_folds
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import trusted_weight
+from spmld.scale.block_data import BlockData
 
 
 @pytest.fixture(scope="module")
@@ -178,8 +179,8 @@ def test_labels_that_a_fold_could_not_learn_are_not_used_for_calibration():
     spoiled = scores.copy()
     spoiled[test, -1] = -1e3
     labels = read_labels(signs)
-    entries = TrainingEntries.in_memory(labels, labels.observed).with_folds(folds)
-    fold, learned = entries.fold, entries.learned()
+    entries = TrainingEntries.of(BlockData.in_memory(scores, labels, labels.observed)).with_folds(folds)
+    (fold,), (learned,) = entries.fold, entries.learned()
     first, second = (
         ScoreCorrection(dependency_weight=0.0, completion_weight=0.0).fit(s, labels, np.ones(s.shape), fold, learned)
         for s in (scores, spoiled)

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from spmld import GLOCAL, LabelPrior, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier, SelfPacedClassifier
 from spmld.datasets import make_planted
-from spmld.estimators._entry_groups import entry_groups
+from spmld.estimators.self_paced import entry_groups
 from spmld.labels import corrupt_labels, hide_labels, read_labels
 from spmld.metrics import ranking_loss
 from spmld.pacing import (

@@ -17,7 +17,7 @@ from spmld.pacing import (
     LogarithmicPacing,
     QuantileSchedule,
 )
-from spmld.pacing.pacing_update import PacingUpdate
+from spmld.pacing.rules import PacingUpdate
 from spmld.pacing.schedules import group_quantiles, slack_norms
 
 L = np.random.default_rng(0).random((100, 3)) ** 2

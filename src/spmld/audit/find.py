@@ -15,23 +15,16 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from spmld._arrays import features_to_numpy
 from spmld._response import label_scores
 from spmld._validation import indexable
+from spmld.audit.blocks import fit_blocks, fit_scores, gather_labels, read_blocks
 from spmld.audit.error_scores import score_errors
 from spmld.audit.issues import LabelIssues
 from spmld.estimators import FeatureScaler, PerLabelClassifier
-from spmld.estimators.block_data import BlockData, is_streamed, split, stream_data
 from spmld.estimators.ensemble import TrainingData
-from spmld.estimators.ensemble.block_training import BlockTrainingData
-from spmld.estimators.ensemble.noise_scores import NoiseScores, default_boosting, entry_log_loss, fit_noise_scores
-from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
+from spmld.estimators.ensemble.noise_scores import NoiseScores, entry_log_loss
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, LabelWarning, read_labels
 from spmld.labels.entries import mark_trusted
-from spmld.labels.single_class import (
-    find_single_class,
-    ignore_label_warnings,
-    list_labels,
-    single_class_messages,
-)
+from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.model_selection.identical_samples import identical_groups
 
@@ -62,9 +55,9 @@ def find_label_issues(
     estimator : multi-label estimator, scikit-learn classifier or None
         Model of the labels. Classifiers whose ``fit`` does not accept ``entry_weight`` are fitted for each label by
         `PerLabelClassifier`. None is `MaskedLogistic` on scaled features, with the C of the lowest out-of-fold loss.
-    X : array-like, sparse matrix or RowBlocks of shape (n_samples, n_features)
-        Samples. Features in `RowBlocks` are not loaded into memory, labels and scores are; `estimator` must be None
-        then. For Dask collections, use `spmld.dask.find_label_issues`.
+    X : array-like, sparse matrix, RowBlocks or Dask collection of shape (n_samples, n_features)
+        Samples. Features in `RowBlocks` or Dask collections are not loaded into memory, labels and scores are;
+        `estimator` must be None then.
     Y, mask
         Labels to audit, as in `spmld.labels.read_labels`. A DataFrame provides the names of labels and samples. Missing
         entries of labels with observed positives and no observed negative are used as negatives, and are not audited.
@@ -89,13 +82,12 @@ def find_label_issues(
     See `LabelIssues`.
     """
     base = _base_estimator(estimator)
-    blocks = _read_blocks(X, Y, mask)
+    blocks = read_blocks(X, Y, mask)
     if blocks is None:
         labels, (X,) = _read_labels(X, Y, mask), indexable(X)
         sample_names = _sample_names(X, Y)
     elif base is None:
-        signs = np.concatenate(blocks.engine.gather(blocks.signs))
-        labels, X = replace(blocks.labels, signs=signs), np.zeros((len(signs), 0))
+        labels, X = gather_labels(blocks), np.zeros((sum(blocks.counts), 0))
         sample_names = list(range(len(X)))
     else:
         raise ValueError(f"estimator must be None if X is not in memory, got {estimator!r}")
@@ -107,51 +99,16 @@ def find_label_issues(
     signs = np.where(positive_only & ~labels.observed, np.int8(-1), labels.signs)
     signed = np.where(signs != 0, signs, np.nan)
     if blocks is not None:
-        scores = _fit_blocks(blocks, signs, folds, rng)
+        scores = fit_blocks(blocks, signs, folds, rng)
     elif base is None:
         X = features_to_numpy(FeatureScaler().fit_transform(X))
-        training = TrainingData(X, signed, np.abs(signs), folds, entry_log_loss, n_jobs)
-        scores = fit_noise_scores(training, boosting=default_boosting(signs.shape[0], signs.shape[1], X.shape[1], rng))
+        scores = fit_scores(TrainingData.in_memory(X, signed, np.abs(signs), folds, entry_log_loss, n_jobs), rng)
     else:
         log_odds_of = partial(_log_odds_scores, n_labels=signed.shape[1])
         scores = NoiseScores(cross_fit(base, X, signed, folds, n_jobs=n_jobs, score=log_odds_of).scores)
     errors = score_errors(scores.scores, signs, labels.trusted, positive_only, alternatives=scores.alternatives)
     audited = replace(errors, error_log_odds=np.where(labels.observed, errors.error_log_odds, np.nan))
     return LabelIssues(labels.signs, labels.classes, audited, names, sample_names)
-
-
-def _read_blocks(X: Any, Y: Any, mask: Any) -> BlockData | None:
-    """Return the data if the features are in row blocks; None if they are in memory."""
-    if isinstance(X, BlockData):
-        return X
-    if hasattr(X, "to_delayed"):
-        raise ValueError("X must be in memory or in RowBlocks, got a Dask collection; use spmld.dask.find_label_issues")
-    with ignore_label_warnings():
-        return stream_data(X, Y, mask, None) if is_streamed(X) else None
-
-
-def _fit_blocks(
-    data: BlockData, signs: NDArray[np.int8], folds: Sequence[Fold], rng: np.random.RandomState
-) -> NoiseScores:
-    """Return out-of-fold scores of features in row blocks, for labels in memory."""
-    engine = data.engine
-
-    def to_blocks(A: Any) -> Any:
-        return engine.map(_same, split(A, data.counts, "Y"))
-
-    signed = replace(data, signs=to_blocks(signs), weights=to_blocks(signs != 0), labels=Labels(signs[:0], SIGNS))
-    entries = TrainingEntries.in_blocks(signed).with_folds(folds)
-    training = BlockTrainingData(signed.transform(FeatureScaler()), entries, entry_log_loss)
-    fitted = fit_noise_scores(training, boosting=default_boosting(signs.shape[0], signs.shape[1], data.shape[0], rng))
-
-    def to_array(rows: Any) -> NDArray[np.float64]:
-        return np.concatenate(engine.gather(rows))
-
-    return NoiseScores(to_array(fitted.scores), lambda: [to_array(rows) for rows in fitted.alternatives()])
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _find_positive_only(labels: Labels) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from spmld._arrays import CACHE, n_values, namespace, row_slices
+from spmld._arrays import CACHE, namespace, row_slices
 from spmld.core.losses import Array
 
 
@@ -121,26 +121,18 @@ class ObservedEntries:
 Entries = AllEntries | ObservedEntries
 
 
-def few_for_factors(X: Any, J: Array) -> bool:
+def few_for_factors(n_observed: int, n_entries: int) -> bool:
     """Return whether updates of two factors are faster on the observed entries, see `benchmarks.observed`."""
-    return isinstance(J, np.ndarray) and few_observed(int(np.count_nonzero(J)), J.size)
-
-
-def few_observed(n_observed: int, n_entries: int) -> bool:
-    """Return whether updates of two factors are faster on the observed entries, by their number."""
     return n_observed < 0.1 * n_entries
 
 
-def few_for_single_labels(X: Any, J: Array) -> bool:
+def few_for_single_labels(n: int, d: int, n_values: int, observed_fraction: float, sparse: bool) -> bool:
     """Return whether the labels of a linear model are fitted faster on their observed rows only.
 
-    Compares the time of a product in nanoseconds, as fitted to `benchmarks.observed`: entries of X, vectors of
-    features and vectors of rows cost less if many labels share them, but missing entries cost as much as observed ones.
-    Calls of functions cost less with sparse features, see `spmld.core.label_stack`.
+    Compares the time of a product in nanoseconds, as fitted to `benchmarks.observed`, for (n, d) features with a number
+    of stored values: entries of X, vectors of features and vectors of rows cost less if many labels share them, but
+    missing entries cost as much as observed ones. Calls of functions cost less with sparse features, see
+    `spmld.core.label_stack`.
     """
-    if not isinstance(J, np.ndarray):
-        return False
-    (n, d), size = X.shape, n_values(X)
-    fraction = np.count_nonzero(J) / max(1, J.size)
-    calls = 30_000 if sp.issparse(X) else 300_000
-    return fraction * (3.5 * size + 10 * n) + 5 * d + calls < 0.8 * size + 20 * d + 10 * n
+    calls = 30_000 if sparse else 300_000
+    return observed_fraction * (3.5 * n_values + 10 * n) + 5 * d + calls < 0.8 * n_values + 20 * d + 10 * n

@@ -51,29 +51,37 @@ class Store(Protocol):
         ...
 
 
-_store: ContextVar[Store | None] = ContextVar("store", default=None)
+class Recorder(Store, Protocol):
+    """Stores fits and their iterations, such as `spmld.persistence.Checkpoint`."""
+
+    def fit(self, estimator: Any, data: Any) -> None:
+        """Fit an estimator to validated data by its method `_fit_blocks`, or restore its fitted attributes."""
+        ...
+
+
+_recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 @contextmanager
-def storing(store: Store | None) -> Iterator[None]:
-    """Store each outer iteration within the context."""
-    token = _store.set(store)
+def recording(recorder: Recorder) -> Iterator[None]:
+    """Let a recorder run all fits in the block that are made in this thread."""
+    token = _recorder.set(recorder)
     try:
         yield
     finally:
-        _store.reset(token)
+        _recorder.reset(token)
 
 
-def active_store() -> Store | None:
-    """Return the store of the context, or None."""
-    return _store.get()
+def active_recorder() -> Recorder | None:
+    """Return the recorder of the context, or None."""
+    return _recorder.get()
 
 
 def iterate(
     update: Callable[[int, State], tuple[State, Record, bool]],
     state: State,
     *,
-    max_iter: int,
+    max_iter: int = 100,
     fixed: bool = False,
     callback: Callback | None = None,
     stage: str | None = None,
@@ -81,11 +89,11 @@ def iterate(
     """Apply `update` until it reports convergence, the callback returns True, or `max_iter` is reached.
 
     `update(number, state)` returns the new state, the entries of the record, and whether the solver has converged.
-    Numbers count from 1. With `fixed`, reaching `max_iter` is the intended end. If a store is active, see `storing`,
-    the iteration continues after the last one that was stored.
+    Numbers count from 1. With `fixed`, reaching `max_iter` is the intended end. With an active
+    recorder, see `recording`, the iteration continues after the last one that was stored.
     """
     history: list[Record] = []
-    store = active_store()
+    store = active_recorder()
     if store is not None and (stored := store.load(stage)) is not None:
         state, history, converged = stored
         if converged:

@@ -1,4 +1,4 @@
-"""Solver of the latent-label model: block updates, extrapolation and pacing."""
+"""Algorithm 1 of the paper: block updates of the latent-label model, with extrapolation and pacing."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from spmld._arrays import namespace
 from spmld.core.correlation import UpdateZ
-from spmld.core.iteration import Callback, Record, Result, iterate
+from spmld.core.iteration import Record, Result, iterate
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State, update_rows
 from spmld.core.steps import BlockUpdate, UpdateU, UpdateV, UpdateW
@@ -56,7 +56,7 @@ class _Point:
     """Length of the next extrapolation."""
 
 
-def solve(
+def solve_spmld(
     problem: Problem,
     objective: Objective,
     state: State,
@@ -64,52 +64,50 @@ def solve(
     *,
     pacing: Pacing | None = None,
     extrapolate: bool = True,
-    max_iter: int = 100,
     tol: float | None = 1e-3,
-    callback: Callback | None = None,
-    stage: str = "main",
+    **options: Any,
 ) -> Result[State]:
-    """Alternate the block updates `steps` and the pacing until the objective converges.
+    """Algorithm 1 of the paper: from U, V, W and Z, update Z, V, U, W and P in turn until the objective converges.
 
-    It has converged when the block updates, before the pacing changes the weights, change the objective by less than
-    `tol` times its value, and the pacing schedule has ended or all weights are 1. With `tol` None, all iterations are
-    run.
+    Without pacing, P stays 1 (GLOCAL). It has converged when an iteration changes the objective by at most `tol` times
+    its value, before P changes, and the schedule of lambda and gamma has ended or all weights are 1. With `tol` None,
+    all iterations are run. `options` are those of `iterate`.
     """
-    first = objective.value(problem, state)
+    initial = objective.value(problem, state)
 
-    def update(number: int, old: _Point) -> tuple[_Point, Record, bool]:
-        state, value, length = old.state, old.value, old.length
-        for step in steps:
-            state, value = guarded(step, problem, objective, state, value)
+    def alternate(t: int, last: _Point) -> tuple[_Point, Record, bool]:
+        state, value, length = last.state, last.value, last.length
+        for update_block in steps:  # lines 3 to 8: Z, V, U and W, each with P and the other blocks fixed
+            state, value = guarded(update_block, problem, objective, state, value)
         value = objective.value(problem, state)
-        if extrapolate and number > 1:
-            state, value, length = try_extrapolation(problem, objective, old.state, state, value, length)
+        if extrapolate and t > 1:  # not in the paper; saves iterations
+            state, value, length = try_extrapolation(problem, objective, last.state, state, value, length)
         if not isfinite(value):
-            raise FloatingPointError(f"the objective became {value} in iteration {number}")
-        change = abs(old.value - value)
-        state, penalty, parameters, ended = _pace(pacing, number, problem, objective, state)
-        terms = objective.values(problem, state)
-        value, weights = sum(terms.values()), _mean_weights(problem, state)
-        record = {"objective": value + penalty, **terms, "pacing": penalty, **weights, **parameters}
+            raise FloatingPointError(f"the objective became {value} in iteration {t}")
+        change = abs(last.value - value)
+        state, penalty, parameters, ended = update_P(problem, objective, state, pacing, t)  # lines 9 and 10
+        terms, weights = objective.values(problem, state), _mean_weights(problem, state)
+        record = {"objective": sum(terms.values()) + penalty, **terms, "pacing": penalty, **weights, **parameters}
         # An objective that is almost 0 relative to its first value has converged, too.
-        small = tol is not None and change <= tol * max(abs(old.value), 1e-3 * abs(first))
-        converged = small and number > 1 and (ended or weights["mean_weight"] >= 1)
-        return _Point(state, value, length), record, converged
+        small = tol is not None and change <= tol * max(abs(last.value), 1e-3 * abs(initial))
+        converged = small and t > 1 and (ended or weights["mean_weight"] >= 1)
+        return _Point(state, sum(terms.values()), length), record, converged
 
-    result = iterate(
-        update, _Point(state, first, 1.0), max_iter=max_iter, fixed=tol is None, callback=callback, stage=stage
-    )
+    result = iterate(alternate, _Point(state, initial, 1.0), fixed=tol is None, **{"stage": "main", **options})
     return Result(result.state.state, result.status, result.history)
 
 
-def _pace(
-    pacing: Pacing | None, number: int, problem: Problem, objective: Objective, state: State
+def update_P(
+    problem: Problem, objective: Objective, state: State, pacing: Pacing | None, t: int
 ) -> tuple[State, float, dict[str, float | None], bool]:
-    """Return the state with new weights, their penalty, entries for the history, and whether the schedule has ended."""
+    """Return the state with new P, the penalty, lambda and gamma for the history, and whether the schedule has ended.
+
+    lambda and gamma of iteration t are those of the schedule of the pacing rule.
+    """
     if pacing is None:
         return state, 0.0, {"threshold": None, "diversity": None}, True
     losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
-    paced = pacing(number - 1, losses)
+    paced = pacing(t - 1, losses)
     state = update_rows(problem, state, lambda block, rows, P: replace(rows, P=P), paced.weights)
     return state, paced.penalty, {**paced.record}, paced.ended
 
@@ -123,7 +121,7 @@ def guarded(
     model the fit cannot raise the objective, so these are not evaluated.
     """
     new = step(problem, objective, state, False)
-    if objective.fit.exact or not step.models_fit:
+    if objective.fit.loss.quadratic or not step.models_fit:
         return new, ceiling
     value = objective.value(problem, new)
     if value <= ceiling:

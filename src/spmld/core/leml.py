@@ -67,7 +67,7 @@ def update_H(inner: Problem, loss: Loss, t: float, factors: Factors, tol: float 
     return replace(factors, H=B[:-1, :].T, b=B[-1, :]) if free else replace(factors, H=B.T)
 
 
-def solve(
+def solve_leml(
     problem: Problem,
     loss: Loss,
     t: float,

@@ -1,8 +1,8 @@
-"""The objective of models whose scores are linear in their parameters, and its restriction to some labels or rows.
+"""The objective of models whose scores are linear in their parameters, and its restriction to some labels.
 
-  sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)> + <linear, B>
+  sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)>
 
-It is minimized in `newton.py`, for rare labels on some of the rows, see `rare_labels.py`.
+It is minimized in `newton.py`.
 """
 
 from dataclasses import dataclass, replace
@@ -24,8 +24,6 @@ class LinearObjective:
     penalty: Penalty
     offsets: tuple[Array | float, ...]
     """For each row block a number, one number per label, or an array with the shape of the labels."""
-    linear: Array | None = None
-    """Gradient of an additional linear term, with the shape of B."""
 
     @property
     def separable(self) -> bool:
@@ -42,23 +40,7 @@ class LinearObjective:
         offsets = tuple(offset if isinstance(offset, float) else offset[..., keep] for offset in self.offsets)
         problem = replace(self.problem, blocks=self.problem.map(part))
         losses = tuple(loss.columns(keep) for loss in self.losses)
-        linear = None if self.linear is None else self.linear[:, keep]
-        return replace(self, problem=problem, losses=losses, design=design, offsets=offsets, linear=linear)
-
-    def rows(self, choices: tuple[tuple[Array, Array], ...]) -> "LinearObjective":
-        """Return the objective of some rows of each block, given by their indices and factors of their weights.
-
-        Offsets must not depend on the rows.
-        """
-
-        def part(block: Block, loss: Loss, choice: tuple[Array, Array]) -> tuple[Block, Loss]:
-            rows, factors = choice
-            block = Block(block.X[rows], block.Y[rows], block.J[rows] * factors[:, None], block.group[rows])
-            return block, loss.rows(rows)
-
-        blocks, losses = zip(*self.problem.map(part, self.losses, choices), strict=True)
-        counts = tuple(block.n for block in blocks)
-        return replace(self, problem=replace(self.problem, blocks=blocks, counts=counts), losses=losses)
+        return replace(self, problem=problem, losses=losses, design=design, offsets=offsets)
 
     def as_real(self, like: Array) -> "LinearObjective":
         """Convert labels and weights to the type of the scores once, instead of in every product."""
@@ -99,8 +81,7 @@ class LinearObjective:
 
     def value(self, B: Array, S: tuple[Array, ...]) -> Array:
         fit = self.problem.sum(lambda block, loss, s: self.total(block.J * loss.value(block.Y, s)), self.losses, S)
-        slope = 0.5 * self.penalty.slope(B)
-        return fit + self.total(B * (slope if self.linear is None else slope + self.linear))
+        return fit + self.total(B * (0.5 * self.penalty.slope(B)))
 
     def derivatives(self, B: Array, S: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
         """Return the gradient and the curvature in each score.
@@ -113,9 +94,8 @@ class LinearObjective:
             return self.design.pull(block, block.J * slope), block.J * (curvature + 1e-6)
 
         engine, parts = self.problem.engine, self.problem.map(differentiate, self.losses, S)
-        G = engine.sum(lambda part: part[0], parts)
-        G = G + self.penalty.slope(B)
-        return G if self.linear is None else G + self.linear, engine.map(lambda part: part[1], parts)
+        G = engine.sum(lambda part: part[0], parts) + self.penalty.slope(B)
+        return G, engine.map(lambda part: part[1], parts)
 
     def diagonal(self, B: Array, C: tuple[Array, ...]) -> Array:
         """Return the diagonal of the Hessian for the curvatures C."""

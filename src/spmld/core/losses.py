@@ -25,14 +25,13 @@ def softplus(t: Array) -> Array:
 class Loss(Protocol):
     """Interface of a loss."""
 
-    name: str
+    quadratic: bool
+    """Whether the loss is quadratic in the score, so that it is its own quadratic model."""
+    scores_are_log_odds: bool
+    """Whether scores that minimize the expected loss are the log-odds of the label."""
 
     def columns(self, keep: Array | slice) -> "Loss":
         """Return the loss of some labels."""
-        ...
-
-    def rows(self, keep: Array) -> "Loss":
-        """Return the loss of some rows."""
         ...
 
     def at(self, rows: Array, columns: Array) -> "Loss":
@@ -63,10 +62,10 @@ class Loss(Protocol):
 class SameLoss:
     """A loss that is the same for all entries."""
 
-    def columns(self, keep: Array | slice) -> Self:
-        return self
+    quadratic = False
+    scores_are_log_odds = False
 
-    def rows(self, keep: Array) -> Self:
+    def columns(self, keep: Array | slice) -> Self:
         return self
 
     def at(self, rows: Array, columns: Array) -> Self:
@@ -76,7 +75,7 @@ class SameLoss:
 class Squared(SameLoss):
     """1/2 (y - f)^2, which majorizes itself."""
 
-    name = "squared"
+    quadratic = True
 
     def value(self, y: Array, f: Array) -> Array:
         return 0.5 * (y - f) ** 2
@@ -96,7 +95,7 @@ class Squared(SameLoss):
 class Logistic(SameLoss):
     """log(1 + exp(-y f)), majorized by the bound of Jaakkola and Jordan (2000)."""
 
-    name = "logistic"
+    scores_are_log_odds = True
 
     def value(self, y: Array, f: Array) -> Array:
         return softplus(-y * f)
@@ -126,8 +125,6 @@ class Logistic(SameLoss):
 
 class SquaredHinge(SameLoss):
     """1/2 max(0, 1 - y f)^2, majorized by the square around the score, or around y where the margin is short."""
-
-    name = "squared_hinge"
 
     def value(self, y: Array, f: Array) -> Array:
         return 0.5 * self._shortfall(y, f) ** 2

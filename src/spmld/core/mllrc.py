@@ -92,7 +92,8 @@ class MapFit:
             return Y.T @ Y
 
         G = self.problem.sum(moments, self.signs)
-        weight = max(float(xp.max(xp.astype(block.J, G.dtype))) for block in self.problem.blocks)
+        engine, blocks = self.problem.engine, self.problem.blocks
+        weight = engine.sum(lambda block: float(xp.max(xp.astype(block.J, G.dtype))), blocks, combine=max)
         top = [float(xp.max(xp.linalg.eigvalsh(A))) for A in (self.M, G)]
         return (top[0] + self.a * weight * top[1]) * (1 + 1e-5) + float(xp.finfo(G.dtype).smallest_normal) ** 0.5
 
@@ -110,7 +111,7 @@ class _Iterate:
     speed: float = 1.0
 
 
-def solve(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: Callback | None = None) -> Result[Array]:
+def solve_mllrc(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: Callback | None = None) -> Result[Array]:
     """Minimize by proximal gradient from S = I, with momentum as long as that lowers the objective.
 
     Ends when a step moves S by less than `tol` times the norm of I.

@@ -14,14 +14,13 @@ from typing import Any
 from spmld._arrays import CACHE, budget, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import Design, Penalty
-from spmld.core.entries import ObservedEntries
 from spmld.core.label_stack import LabelStacks
 from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import Array, Loss
 from spmld.core.problem import Block, Problem
 
 MIN_COLUMNS = 16
-"""Minimum number of independent columns to solve together, by default."""
+"""Minimum number of independent columns to solve together."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +52,6 @@ def newton_minimize(
     offset: Array | float | tuple[Array, ...] = 0.0,
     intercepts: Array | None = None,
     over: Callable[..., Iterable[Any]] = map,
-    solve: Callable[[LinearObjective, Array, Array | None, Tolerances], Minimum] | None = None,
-    order: Array | None = None,
-    min_columns: int = MIN_COLUMNS,
     **tolerances: Any,
 ) -> Minimum:
     """Minimize sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)> from B.
@@ -70,39 +66,34 @@ def newton_minimize(
     `conjugate_gradient`.
 
     Independent columns are solved in groups whose scores fit into the cache, or in stacks if only the observed entries
-    are stored, or all together if the blocks are not in memory. `over` maps a function over the groups. `solve` is the
-    solver of a group, by default `minimize`, `order` an order of the labels, of which groups are formed, and
-    `min_columns` the minimum number of labels in a group.
+    are stored, or all together if the blocks are not in memory. `over` maps a function over the groups.
     """
-    solve = solve or minimize
     until = Tolerances(**tolerances)
     offsets = offset if isinstance(offset, tuple) else (offset,) * len(problem.blocks)
     losses = loss if isinstance(loss, tuple) else (loss,) * len(problem.blocks)
     problem, penalty = _in_range(problem, penalty, B)
     objective = LinearObjective(problem, losses, design, penalty, offsets)
-    if not objective.separable or not problem.engine.local:
-        return solve(objective, B, intercepts, until)
+    if not objective.separable or not problem.engine.selects_labels:
+        return minimize(objective, B, intercepts, until)
     select: Callable[[Any], tuple[LinearObjective, tuple[Any, Any]]]
-    few = isinstance(problem.blocks[0].entries, ObservedEntries)
-    if few:
+    if problem.observed_only:
         stacks = LabelStacks.of(objective)
         groups, select = list(stacks.groups()), stacks.select
         B = namespace(B).concat([B, 0 * B[:1, :]])  # a row for padded coefficients
     else:
-        slices = row_slices(B.shape[1], problem.n, budget(B, max(CACHE, min_columns * problem.n)))
-        groups = list(slices) if order is None else [order[s] for s in slices]
+        groups = list(row_slices(B.shape[1], problem.n, budget(B, max(CACHE, MIN_COLUMNS * problem.n))))
         select = partial(_select_columns, objective)
 
     def solve_group(columns: Any) -> tuple[Any, Minimum]:
         part, index = select(columns)
         start = B[index]
-        return index, solve(part.as_real(start), start, None if intercepts is None else intercepts[columns], until)
+        return index, minimize(part.as_real(start), start, None if intercepts is None else intercepts[columns], until)
 
     parts = list(over(solve_group, groups))
     joined = namespace(B).zeros_like(B)
     for index, part in parts:
         joined[index] = part.B
-    joined = joined[:-1, :] if few else joined
+    joined = joined[:-1, :] if problem.observed_only else joined
     return Minimum(joined, max(part.steps for _, part in parts), all(part.converged for _, part in parts))
 
 
@@ -141,7 +132,7 @@ def goals(objective: LinearObjective, G: Array, tol: float) -> Array:
     """
     xp = namespace(G)
     goal = tol * objective.norm(G) + tiny(G)
-    if not objective.penalty.intercept or objective.losses[0].name == "squared":
+    if not objective.penalty.intercept or objective.losses[0].quadratic:
         return goal
 
     def count(block: Block) -> tuple[Array, Array]:
@@ -177,9 +168,9 @@ def minimize_columns(objective: LinearObjective, B: Array, goal: Array, until: T
             B, G, norm, goal, value = B[:, keep], G[:, keep], norm[keep], goal[keep], value[keep]
             S, C = (objective.problem.engine.map(lambda A, keep=keep: A[:, keep], rows) for rows in (S, C))
         # A direction need not be more accurate than its curvature: the square root is enough for superlinear
-        # convergence. The curvature of the squared loss is constant.
-        squared = objective.losses[0].name == "squared"
-        forcing = xp.clip(goal / norm if squared else xp.sqrt(norm * until.tol / goal), eps, 0.2)
+        # convergence. The curvature of a quadratic loss is constant.
+        quadratic = objective.losses[0].quadratic
+        forcing = xp.clip(goal / norm if quadratic else xp.sqrt(norm * until.tol / goal), eps, 0.2)
         direction = _newton_direction(objective, B, C, G, forcing, until)
         B, S, value, stuck = _search(objective, B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)

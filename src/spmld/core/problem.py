@@ -8,6 +8,7 @@ what `map` returns is passed to `map`, `sum` and `gather`, and not used otherwis
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import accumulate
@@ -17,6 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from spmld._arrays import MEMORY, budget, n_bytes, namespace, row_slices
+from spmld._threads import limit_threads
 from spmld.core.entries import ALL_ENTRIES, Entries, ObservedEntries
 from spmld.core.iteration import Store
 from spmld.core.losses import Array
@@ -69,6 +71,10 @@ class Block:
         count = int(xp.max(self.group)) + 1 if self.n else 0
         return tuple(xp.nonzero(self.group == m)[0] for m in range(count))
 
+    def rows(self, s: slice) -> "Block":
+        """Return some rows."""
+        return replace(self.part(s), X=self.X[s])
+
     def part(self, s: slice) -> "Block":
         """Return the labels of some rows, without their features."""
         entries, inside = self.entries.part(s)
@@ -106,12 +112,17 @@ class State:
 
 
 class Engine:
-    """Operations on row blocks, in the memory of this process."""
+    """Operations on row blocks, in the memory of this process.
 
-    local: ClassVar[bool] = True
-    """Whether blocks are arrays in memory, so that many passes over them are cheap."""
+    Engines of blocks that are elsewhere override methods and declare what they do not offer.
+    """
+
     n_threads: int = 1
     """Number of blocks that are processed at the same time."""
+    selects_labels: ClassVar[bool] = True
+    """Whether solvers can select single labels of the blocks, in order to fit them separately."""
+    steps_per_pass: ClassVar[int] = 1
+    """Number of steps of a bisection in one pass over the blocks: several where a pass takes long."""
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
@@ -128,6 +139,36 @@ class Engine:
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all blocks in the memory of this process."""
         return tuple(rows)
+
+    def in_memory(self, rows: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the values of all blocks if they are in the memory of this process, else an empty tuple."""
+        return tuple(rows)
+
+    def transform(self, function: Callable[[Any], Any], X: Sequence[Any], *, keep: bool = False) -> tuple[Any, ...]:
+        """Apply a function to features; with `keep`, the result is stored because it takes long to compute."""
+        return self.map(function, X)
+
+    def select(self, X: Sequence[Any], chosen: Sequence[Any]) -> tuple[Any, ...]:
+        """Return some rows of features, given by arrays of bool."""
+        return self.map(lambda A, rows: A[rows], X, chosen)
+
+    def divide(
+        self, blocks: tuple[Block, ...], counts: tuple[int, ...], max_rows: int | None = None
+    ) -> tuple[tuple[Block, ...], tuple[int, ...]]:
+        """Return blocks of at most `max_rows` rows, by default as the memory budget allows, and their numbers of rows.
+
+        There are at least as many blocks as threads.
+        """
+        parts: list[Block] = []
+        for block in blocks:
+            rows = max_rows or max(1, budget(block.Y, MEMORY) // max(1, block.width))
+            slices = list(row_slices(block.n, 1, min(rows, -(-block.n // self.n_threads))))
+            parts += [block] if len(slices) == 1 else [block.rows(s) for s in slices]
+        return tuple(parts), tuple(block.n for block in parts)
+
+    def threads(self, count: int) -> AbstractContextManager["Engine"]:
+        """Return a context with an engine that uses threads, if blocks are in memory and `count` is above 1."""
+        return ThreadEngine(count) if count > 1 else nullcontext(self)
 
     def store(self, folder: Any) -> Store | None:
         """Return a store of outer iterations in a folder; None if they are not stored."""
@@ -148,11 +189,14 @@ class ThreadEngine(Engine):
     def __init__(self, n_threads: int):
         self.n_threads = n_threads
         self._pool = ThreadPoolExecutor(n_threads)
+        self._limit = limit_threads()  # threads of linear algebra would compete with those of the blocks
 
     def __enter__(self) -> Self:
+        self._limit.__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
+        self._limit.__exit__(*error)
         self._pool.shutdown(cancel_futures=True)
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
@@ -182,14 +226,16 @@ class Problem:
     n_labels: int
     fit_intercept: bool = True
     engine: Engine = field(default_factory=Engine)
+    observed_only: bool = False
+    """Whether only the observed entries are stored."""
 
     @property
     def n(self) -> int:
         return sum(self.counts)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the problem, without blocks that are elsewhere: a function of one of them may be sent there."""
-        return self.__dict__ if self.engine.local else {**self.__dict__, "blocks": (), "engine": Engine()}
+        """Return the problem without blocks: it is part of functions of blocks that are sent to where these are."""
+        return {**self.__dict__, "blocks": (), "engine": Engine()}
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to each block and its arguments."""
@@ -217,24 +263,23 @@ def make_problem(
     observed_only: bool = False,
     engine: Engine | None = None,
 ) -> Problem:
-    """Split the data into blocks of at most `block_rows` rows, by default as many as the memory budget allows.
-
-    There are at least as many blocks as the engine has threads.
+    """Return data in memory as a problem with blocks of at most `block_rows` rows, see `Engine.divide`.
 
     Missing entries of Y are ignored. Y and J may have small integer and boolean types; `dtype` is the type of the
     variables, by default that of X. With `observed_only` only the observed entries are stored, in arrays of NumPy.
     """
-    xp, (n, l) = namespace(Y), Y.shape
-    sizes = xp.stack([xp.sum(xp.astype(group == m, dtype or X.dtype)) for m in range(n_groups)])
-    engine = engine or Engine()
-    width, most = (int(np.count_nonzero(J)) // n + 1, MEMORY) if observed_only else (l, budget(Y, MEMORY))
-    rows = min(block_rows or max(1, most // width), -(-n // engine.n_threads))
-    slices = list(row_slices(n, 1, rows))
-    if not observed_only:
-        Y = xp.where(J != 0, Y, xp.zeros_like(Y))
-    make = observed_block if observed_only else Block
-    blocks = [make(X if len(slices) == 1 else X[s], Y[s, :], J[s, :], group[s]) for s in slices]
-    return Problem(tuple(blocks), sizes, tuple(block.n for block in blocks), X.shape[1], l, fit_intercept, engine)
+    xp, engine = namespace(Y), engine or Engine()
+    Y = Y if observed_only else xp.where(J != 0, Y, xp.zeros_like(Y))
+    block = (observed_block if observed_only else Block)(X, Y, J, group)
+    blocks, counts = engine.divide((block,), (block.n,), block_rows)
+    sizes, shape = group_sizes(group, n_groups, dtype or X.dtype), (X.shape[1], Y.shape[1])
+    return Problem(blocks, sizes, counts, *shape, fit_intercept, engine, observed_only)
+
+
+def group_sizes(group: Array, n_groups: int, dtype: Any) -> Array:
+    """Return the number of rows in each group."""
+    xp = namespace(group)
+    return xp.stack([xp.sum(xp.astype(group == m, dtype)) for m in range(n_groups)])
 
 
 def observed_block(X: Any, Y: Array, J: Array, group: Array) -> Block:

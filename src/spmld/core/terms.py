@@ -26,11 +26,6 @@ class Fit:
 
     loss: Loss = field(default_factory=Squared)
 
-    @property
-    def exact(self) -> bool:
-        """Whether the quadratic model is the term itself."""
-        return isinstance(self.loss, Squared)
-
     def value(self, block: Block, V: Array, U: Array, b: Array) -> Array:
         return namespace(U).sum(block.J * self.loss.value(block.Y, block.entries.scores(V, U, b)))
 

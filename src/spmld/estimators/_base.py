@@ -1,30 +1,31 @@
 """MultiLabelEstimator, the base class of all estimators: probabilities, predictions and completion from scores."""
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, move, n_values, namespace, on_accelerator, to_numpy
+from spmld._arrays import arrays_to_numpy, move, namespace, on_accelerator, to_numpy
 from spmld._frames import frame_like, is_frame
 from spmld._threads import limit_threads
+from spmld.core.iteration import active_recorder
 from spmld.datasets.row_blocks import RowBlocks
-from spmld.estimators._block_predictions import labels_of, map_blocks
-from spmld.estimators._inputs import check_features, check_labels, check_weights, column_means
-from spmld.estimators._memory import check_memory
-from spmld.estimators.block_data import BlockData, is_streamed, stream_data
+from spmld.estimators._inputs import check_features, check_labels, check_weights
 from spmld.estimators.completion import Completion
-from spmld.estimators.positive_only import complete_labels
+from spmld.estimators.positive_only import complete_labels, warn_single_class
 from spmld.estimators.probabilities import score_probabilities
-from spmld.estimators.recording import run_fit
 from spmld.estimators.top_labels import TopLabelsMixin
 from spmld.labels import Labels
 from spmld.labels.entries import mark_trusted
 from spmld.labels.output import PredictionOutputMixin
 from spmld.labels.single_class import ignore_label_warnings
 from spmld.metrics import subset_accuracy
+from spmld.scale.block_data import BlockData
+from spmld.scale.inputs import is_blocks, is_collection, read_blocks
+from spmld.scale.memory import check_memory
+from spmld.scale.predictions import complete_collection, labels_of, map_blocks, predict_blocks
 
 
 class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin, BaseEstimator, ABC):
@@ -71,16 +72,24 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     loss = "logistic"
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
-    @abstractmethod
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        """Fit to validated features, labels and entry weights, which are 0 for missing entries."""
+        """Fit to validated features, labels and entry weights in memory; weights are 0 for missing entries."""
+        raise NotImplementedError
 
     def _fit_blocks(self, data: BlockData) -> None:
-        """Fit to features in row blocks that are not in memory."""
-        raise TypeError(
-            f"{type(self).__name__} requires X in memory; SelfPacedEnsemble, MaskedLogistic, MaskedRidge, "
-            "MaskedBoosting, SPMLD, GLOCAL and LEML can be fitted to row blocks"
-        )
+        """Fit to validated data. Estimators that override it can be fitted to row blocks that are not in memory."""
+        X, weights = data.engine.in_memory(data.X), data.engine.in_memory(data.weights)
+        if not X:
+            raise TypeError(
+                f"{type(self).__name__} requires X in memory; SelfPacedEnsemble, MaskedLogistic, MaskedRidge, "
+                "MaskedBoosting, SPMLD, GLOCAL, LEML and MLLRC can be fitted to row blocks"
+            )
+        self._fit(X[0], data.labels, weights[0])
+
+    @classmethod
+    def fits_blocks(cls) -> bool:
+        """Return whether the estimator can be fitted to row blocks that are not in memory."""
+        return cls._fit_blocks is not MultiLabelEstimator._fit_blocks
 
     def _check_parameters(self) -> None:
         """Raise ValueError for parameters that ``_parameter_constraints`` cannot describe."""
@@ -110,8 +119,9 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
 
         Parameters
         ----------
-        X : array-like, sparse matrix, torch tensor or RowBlocks of shape (n_samples, n_features)
-            Training samples. `RowBlocks` are read block by block, if the estimator supports it.
+        X : array-like, sparse matrix, torch tensor, RowBlocks or Dask collection of shape (n_samples, n_features)
+            Training samples. `RowBlocks` are read block by block, and the blocks of Dask arrays and data frames stay on
+            the workers of the active client, if the estimator supports it.
         y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
             Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`.
         mask : array-like of bool of shape (n_samples, n_labels), optional
@@ -134,36 +144,41 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         """
         self._validate_params()
         self._check_parameters()
-        if is_streamed(X):
-            return self._fit_data(stream_data(X, y, mask, entry_weight), trusted)
+        if is_blocks(X):
+            if trusted is not None:
+                raise ValueError("trusted is not supported if X is not in memory; leave it out")
+            data = read_blocks(X, y, mask, entry_weight)
+            warn_single_class(data)
+            return self._fit_data(data)
         mapped = X.nbytes if isinstance(X, np.memmap) else 0
         X = check_features(self, X, reset=True)
         if not on_accelerator(X):
             check_memory(self, X, y, mapped)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask))
-        labels, weights, self.class_prior_ = complete_labels(
+        labels, weights, class_prior = complete_labels(
             X, mark_trusted(labels, trusted), weights, entry_weight, self._accepts_entry_weight()
         )
-        with ignore_label_warnings(), limit_threads(n_values(X) * labels.signs.shape[1]):
-            run_fit(self, self._fit, X, labels, weights)
-        if getattr(self, "device", None) is not None and not hasattr(X, "detach"):
-            arrays_to_numpy(self)
-        self._feature_means = column_means(X)
-        self._set_labels(labels)
-        return self
+        names = getattr(self, "feature_names_in_", None)
+        return self._fit_data(BlockData.in_memory(X, labels, weights, names), class_prior)
 
-    def _fit_data(self, data: BlockData, trusted: Any = None) -> Any:
-        if trusted is not None:
-            raise ValueError("trusted is not supported if X is not in memory; leave it out")
-        self.n_features_in_, self.class_prior_ = data.features.n_features, np.full(data.labels.signs.shape[1], np.nan)
+    def _fit_data(self, data: BlockData, class_prior: Any = None) -> Any:
+        """Fit to validated data, wherever they are."""
+        (d, l), summary = data.shape, data.features
+        self.n_features_in_, self.class_prior_ = d, np.full(l, np.nan) if class_prior is None else class_prior
         if data.feature_names is not None:
             self.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        rows = max(data.counts)
-        with ignore_label_warnings(), limit_threads(rows * self.n_features_in_ * data.labels.signs.shape[1]):
-            run_fit(self, self._fit_blocks, data)
-        self._feature_means = data.features.sums / data.features.n_samples
+        on_tensors = hasattr(data.example, "detach")
+        with ignore_label_warnings(), limit_threads(max(data.counts) * summary.n_values // summary.n_samples * l):
+            recorder = active_recorder()
+            if recorder is None:
+                self._fit_blocks(data)
+            else:
+                recorder.fit(self, data)
+        if getattr(self, "device", None) is not None and not on_tensors:
+            arrays_to_numpy(self)
+        self._feature_means = summary.sums / summary.n_samples
         self._set_labels(data.labels)
         return self
 
@@ -186,16 +201,17 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
 
         Parameters
         ----------
-        X : array-like, sparse matrix or RowBlocks of shape (n_samples, n_features)
-            Samples. `RowBlocks` are read block by block.
+        X : array-like, sparse matrix, RowBlocks or Dask collection of shape (n_samples, n_features)
+            Samples. `RowBlocks` are read block by block. Predictions of Dask collections are lazy.
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
             Scores, in the array library of X.
         """
-        if is_streamed(X):
-            return map_blocks(self.decision_function, X)
+        if is_blocks(X):
+            check_is_fitted(self)
+            return predict_blocks(self, "decision_function", X)
         scores = self._all_scores(X)
         return self._wrap(scores[:, 0] if self._labels.one_dimensional else scores, X)
 
@@ -219,9 +235,9 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         ndarray of shape (n_samples, n_labels)
             If `y` was a vector, shape (n_samples, 2), with the two classes in the order of `classes_`.
         """
-        if is_streamed(X):
-            return map_blocks(self.predict_proba, X)
         check_is_fitted(self)
+        if is_blocks(X):
+            return predict_blocks(self, "predict_proba", X)
         p = self._probabilities_for(check_features(self, X, reset=False))
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 
@@ -237,8 +253,9 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         -------
         ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
         """
-        if is_streamed(X):
-            return map_blocks(self.predict, X)
+        if is_blocks(X):
+            check_is_fitted(self)
+            return predict_blocks(self, "predict", X)
         scores = self._all_scores(X)
         return self._wrap(move(self._labels.write(self._margins(to_numpy(scores))), scores), X)
 
@@ -292,6 +309,9 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             A missing label is positive if its probability is above 1/2 or, for estimators with a rule for decisions, if
             the rule predicts it.
         """
+        check_is_fitted(self)
+        if is_collection(X):
+            return Completion(*complete_collection(self, X, y, mask))
         if isinstance(X, RowBlocks):
             y = labels_of(X, y)
             completed = map_blocks(self.complete, X, self._check_new_labels(X, y, mask))

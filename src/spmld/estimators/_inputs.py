@@ -1,6 +1,7 @@
 """Validation and conversion of the inputs of estimators: features, labels and weights."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,28 +13,17 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from spmld._arrays import (
-    check_masked,
-    check_sparse,
-    features_to_numpy,
-    move,
-    namespace,
-    numpy_dtype,
-    on_accelerator,
-    to_numpy,
-)
+from spmld._arrays import check_masked, check_sparse, features_to_numpy, namespace, on_accelerator
 from spmld.core.k_means import k_means
+from spmld.core.lazy_matrix import loaded
+from spmld.core.problem import Engine
 from spmld.labels import Labels, read_labels
 from spmld.labels.entries import read_weights
 from spmld.noise import NoiseRates
+from spmld.scale.block_data import check_range, largest_value, take_rows
 
-MANY = 20_000
+MAX_CLUSTERED = 20_000
 """Maximum number of samples from which clusters are found."""
-
-
-def move_weights(weights: np.ndarray, X: Any) -> Any:
-    """Return entry weights in the library and precision of X; boolean weights stay boolean."""
-    return move(weights if weights.dtype == bool else weights.astype(numpy_dtype(X), copy=False), X)
 
 
 def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
@@ -90,19 +80,22 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
     return labels
 
 
-def cluster_samples(features: Any, count: int, rng: np.random.RandomState) -> Any:
-    """Return the index of the k-means cluster of each sample, computed on the device of the features."""
-    if on_accelerator(features):
-        return k_means(features, count, rng)
-    X = with_short_indices(features_to_numpy(features))
-    rows = draw_samples(X.shape[0], rng)
-    means = fit_clusters(X if rows is None else X[rows], count, rng)
-    return move((means.labels_ if rows is None else means.predict(X)).astype(np.int64), features)
+def cluster_samples(
+    engine: Engine, X: Sequence[Any], counts: Sequence[int], count: int, rng: np.random.RandomState
+) -> tuple[Any, ...]:
+    """Return the index of the k-means cluster of each sample, in row blocks; on an accelerator if X is there."""
+    if (parts := engine.in_memory(X)) and on_accelerator(parts[0]):
+        return engine.map(lambda part: k_means(part, count, rng), X)
+    n = sum(counts)
+    rows = np.sort(rng.permutation(n)[:MAX_CLUSTERED]) if n > MAX_CLUSTERED else None
+    sample = features_to_numpy(take_rows(engine, X, counts, rows))
+    means = fit_clusters(sample, count, rng, copy=len(counts) == 1)
+    del sample
+    return engine.map(lambda part: means.predict(_for_k_means(part)).astype(np.int64), X)
 
 
-def draw_samples(n: int, rng: np.random.RandomState) -> Any:
-    """Return the samples from which clusters are found, or None for all."""
-    return np.sort(rng.permutation(n)[:MANY]) if n > MANY else None
+def _for_k_means(X: Any) -> Any:
+    return with_short_indices(features_to_numpy(loaded(X)))
 
 
 def fit_clusters(X: Any, count: int, rng: np.random.RandomState, *, copy: bool = True) -> KMeans:
@@ -112,6 +105,11 @@ def fit_clusters(X: Any, count: int, rng: np.random.RandomState, *, copy: bool =
         warnings.simplefilter("ignore", ConvergenceWarning)
         means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1), copy_x=copy)
         return means.fit(with_short_indices(X))
+
+
+def is_tensor(X: Any) -> bool:
+    """Return whether X is a tensor of torch, or a sparse matrix of tensors."""
+    return not isinstance(X, np.ndarray) and not sp.issparse(X)
 
 
 def with_short_indices(X: Any) -> Any:
@@ -158,34 +156,9 @@ def check_overflow(X: Any) -> None:
     check_range(largest_value(X), X.shape[0] * X.shape[1], float(namespace(X).finfo(X.dtype).max), X.dtype)
 
 
-def check_range(largest: float, size: int, limit: float, dtype: Any) -> None:
-    """Raise ValueError if the sum of the squares of `size` numbers may exceed the limit."""
-    if largest > (limit / size) ** 0.5 / 1e3:
-        raise ValueError(f"X contains values too large for {dtype}, got {largest:.3g}; scale the features first")
-
-
 def check_underflow(X: Any) -> None:
     """Raise ValueError if the squares of all features vanish."""
     largest = largest_value(X)
     if 0 < largest < 1e3 * float(namespace(X).finfo(X.dtype).smallest_normal) ** 0.5:
         small = f"X contains only values too small for {X.dtype}, up to {largest:.3g}"
         raise ValueError(f"{small}; scale the features first")
-
-
-def largest_value(X: Any) -> float:
-    """Return the largest absolute value of X."""
-    values = X.data if sp.issparse(X) else X
-    xp = namespace(values)
-    return max(float(xp.max(values)), -float(xp.min(values))) if values.shape[0] else 0.0
-
-
-def column_means(X: Any) -> np.ndarray:
-    """Return the means of the features, as float64."""
-    return np.asarray(X.mean(axis=0) if sp.issparse(X) else to_numpy(namespace(X).mean(X, axis=0)), dtype=float).ravel()
-
-
-def sparse_if_mostly_zero(X: Any) -> Any:
-    """Return a NumPy matrix with few nonzeros as a sparse matrix: with 8 % nonzeros, products are twice as fast."""
-    if isinstance(X, np.ndarray) and X.size > 100_000 and np.count_nonzero(X) < 0.1 * X.size:
-        return sp.csr_array(X)
-    return X

@@ -6,30 +6,27 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, numpy_dtype, on_accelerator, to_numpy
-from spmld._device import to_device
-from spmld._threads import limit_threads
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, NON_NEGATIVE_INT, POSITIVE, POSITIVE_INT, StrOptions
 from spmld.core.descent import DESCENT
-from spmld.core.entries import few_for_factors, few_observed
+from spmld.core.entries import few_for_factors
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
-from spmld.core.latent_solver import Pacing, exact_steps, solve
+from spmld.core.latent_solver import Pacing, exact_steps, solve_spmld
 from spmld.core.losses import LOSSES
-from spmld.core.problem import Engine, Problem, Rows, State, ThreadEngine, make_problem
+from spmld.core.problem import Problem, Rows, State, make_problem
 from spmld.core.steps import BlockUpdate, UpdateV
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
-from spmld.estimators._inputs import cluster_samples, move_weights, sparse_if_mostly_zero
+from spmld.estimators._inputs import cluster_samples, is_tensor
 from spmld.estimators._linear import FactoredModel, align_arrays
-from spmld.estimators.block_data import BlockData
 from spmld.estimators.progress import report_progress, set_history
 from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels
+from spmld.scale.block_data import BlockData
 
 INITS = {"spectral": spectral_init, "random": random_init}
 
@@ -53,40 +50,28 @@ class LatentLabelModel(FactoredModel):
         "init": [StrOptions(set(INITS))],
     }
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        X = sparse_if_mostly_zero(X)
-        X = X if sp.issparse(X) else to_device(X, self.device)
-        scaler = FeatureScaler(center=self.fit_intercept).fit(X) if self.standardize else None
-        X = scaler.transform(X) if scaler else X
-        weights, rng = self._normalize(weights), check_random_state(self.random_state)
-        n_groups = min(self.n_groups, X.shape[0]) if self.local_correlation > 0 else 1
-        group = cluster_samples(X, n_groups, rng) if n_groups > 1 else move(np.zeros(X.shape[0], dtype=np.int64), X)
-        X, n_threads = to_device(X, self.device), effective_n_jobs(self.n_jobs)
-        if n_threads == 1 or on_accelerator(X):
-            problem = self._problem(X, labels, weights, group, n_groups)
-            self._fit_problem(problem, X, float(weights.sum()), scaler, rng)
-            return
-        with limit_threads(), ThreadEngine(n_threads) as engine:
-            problem = self._problem(X, labels, weights, group, n_groups, engine)
-            self._fit_problem(problem, X, float(weights.sum()), scaler, rng)
-
     def _fit_blocks(self, data: BlockData) -> None:
-        if self.solver != "exact":
+        if self.solver != "exact" and not data.engine.in_memory(data.X):
             raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
+        data = data.sparsified()
+        data = data if data.features.sparse else data.to_device(self.device)
         scaler = FeatureScaler(center=self.fit_intercept) if self.standardize else None
         if scaler is not None:
             original, data = data, data.transform(scaler)
             original.release()
-        mean = data.total_weight / data.n_observed
-        if self._has_extreme_mean(mean):
+        mean = data.entries.weight / data.entries.n_observed
+        if self.rescale and not 1e-3 <= mean <= 1e3:  # with `rescale`, only the ratios of weights matter
             data = data.multiply_weights(1 / mean)
         rng = check_random_state(self.random_state)
-        n_groups = min(self.n_groups, sum(data.counts)) if self.local_correlation > 0 else 1
-        group = data.clusters(n_groups, rng) if n_groups > 1 else None
-        few = few_observed(data.n_observed, sum(data.counts) * data.labels.signs.shape[1])
-        problem = data.problem(self.fit_intercept, group, n_groups, few)
-        data.release()
-        self._fit_problem(problem, data.example, data.total_weight, scaler, rng)
+        n_groups = min(self.n_groups, data.n) if self.local_correlation > 0 else 1
+        group = cluster_samples(data.engine, data.X, data.counts, n_groups, rng) if n_groups > 1 else None
+        data = data.to_device(self.device)
+        like = data.example
+        few = not is_tensor(like) and few_for_factors(data.entries.n_observed, data.n * data.shape[1])
+        with data.engine.threads(1 if on_accelerator(like) else effective_n_jobs(self.n_jobs)) as engine:
+            problem = replace(data, engine=engine).problem(self.fit_intercept, group, n_groups, observed_only=few)
+            data.release()
+            self._fit_problem(problem, like, data.entries.weight, scaler, rng)
 
     def _fit_problem(
         self, problem: Problem, X: Any, weight: float, scaler: FeatureScaler | None, rng: np.random.RandomState
@@ -105,24 +90,6 @@ class LatentLabelModel(FactoredModel):
         except (FloatingPointError, np.linalg.LinAlgError) as error:
             raise ValueError(f"{error}; scale the values of X or entry_weight") from error
         self._set_result(problem, objective, result, scaler)
-
-    def _normalize(self, weights: Any) -> Any:
-        """Divide huge or tiny entry weights by their mean. With `rescale`, only their ratios matter."""
-        mean = float(weights.sum() / np.count_nonzero(weights))
-        return weights / mean if self._has_extreme_mean(mean) else weights
-
-    def _has_extreme_mean(self, mean: float) -> bool:
-        return bool(self.rescale and not 1e-3 <= mean <= 1e3)
-
-    def _problem(
-        self, X: Any, labels: Labels, weights: Any, group: Any, n_groups: int, engine: Engine | None = None
-    ) -> Problem:
-        signs, J = move(labels.signs, X), move_weights(weights, X)
-        group = move(group, X) if isinstance(group, np.ndarray) else group
-        few = few_for_factors(X, J)
-        return make_problem(
-            X, signs, J, group, n_groups, fit_intercept=self.fit_intercept, observed_only=few, engine=engine
-        )
 
     def _n_numbers(self, n: int, d: int, l: int) -> int:
         return 8 * (n + d + l) * min(self.n_components, l)
@@ -153,7 +120,7 @@ class LatentLabelModel(FactoredModel):
     def _solve(
         self, problem: Problem, objective: Objective, state: State, report: Callable[[dict[str, Any]], bool]
     ) -> Result[State]:
-        run = partial(solve, problem, extrapolate=self.solver == "exact", callback=report)
+        run = partial(solve_spmld, problem, extrapolate=self.solver == "exact", callback=report)
         steps, history = self._steps(), []
         if self.n_warmup_iter:
             uncorrelated, (_, update_V, update_U, update_W) = replace(objective, correlation=Correlation()), steps
@@ -176,9 +143,9 @@ class LatentLabelModel(FactoredModel):
         self.feature_weights_, self.latent_offsets_ = scaler.unscale(state.W) if scaler else unscaled
         self.intercept_ = state.b - state.U @ self.latent_offsets_
         self.correlation_factors_ = state.Z
-        if problem.engine.local:
-            self.latent_labels_ = xp.concat([rows.V for rows in state.rows])
-            self.self_paced_weights_ = xp.concat([rows.P for rows in state.rows])
+        if rows := problem.engine.in_memory(state.rows):
+            self.latent_labels_ = xp.concat([block.V for block in rows])
+            self.self_paced_weights_ = xp.concat([block.P for block in rows])
         self.group_sizes_ = to_numpy(problem.sizes)
         self.converged_ = result.status is Status.CONVERGED
         set_history(self, result)
@@ -197,7 +164,7 @@ class LatentLabelModel(FactoredModel):
         # The penalties of the fixed U and W are constants, relative to which changes would look small.
         ridge = replace(self._fitted_objective.ridge, tU=0.0, tW=0.0)
         objective = replace(self._fitted_objective, correlation=Correlation(), ridge=ridge)
-        state = solve(problem, objective, state, (UpdateV(),), extrapolate=False, max_iter=20, tol=1e-6).state
+        state = solve_spmld(problem, objective, state, (UpdateV(),), extrapolate=False, max_iter=20, tol=1e-6).state
         return xp.concat([rows.V for rows in state.rows]) @ U.T + b
 
     def label_correlation(self, group: int | None = None) -> np.ndarray:

@@ -1,6 +1,5 @@
-"""Linear models: the problem to solve, and scores from coefficients or from two factors."""
+"""Linear models: scores from coefficients or from two factors."""
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -8,26 +7,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import features_to_numpy, move, namespace, to_dense, to_numpy
-from spmld.core.problem import Problem, make_problem
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import move_weights, sparse_if_mostly_zero
 from spmld.estimators.progress import CallbackSupportMixin
-from spmld.labels import Labels
-
-
-def make_linear_problem(
-    X: Any, labels: Labels, weights: Any, fit_intercept: bool, few: Callable[[Any, Any], bool] | None = None
-) -> Problem:
-    """Return validated data as a problem with one group of samples.
-
-    Only the observed entries are stored if ``few(X, J)`` is true.
-    """
-    X = sparse_if_mostly_zero(X)
-    group, J = move(np.zeros(X.shape[0], dtype=np.int8), X), move_weights(weights, X)
-    options: Any = {"fit_intercept": fit_intercept, "observed_only": few is not None and few(X, J)}
-    if few is not None and not options["observed_only"]:
-        options["block_rows"] = X.shape[0]  # labels are fitted in groups, which bound the memory
-    return make_problem(X, move(labels.signs, X), J, group, 1, **options)
 
 
 def align_arrays(X: Any, *arrays: Any) -> tuple[Any, ...]:

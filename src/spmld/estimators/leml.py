@@ -8,17 +8,14 @@ from typing import Any, ClassVar, Literal
 from sklearn.utils import check_random_state
 
 from spmld._arrays import move, numpy_dtype
-from spmld._device import to_device
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions
 from spmld.core.entries import few_for_factors
-from spmld.core.leml import Factors, solve
+from spmld.core.leml import Factors, solve_leml
 from spmld.core.losses import LOSSES
-from spmld.core.problem import Problem
-from spmld.estimators._inputs import largest_value, sparse_if_mostly_zero
-from spmld.estimators._linear import FactoredModel, make_linear_problem
-from spmld.estimators.block_data import BlockData
+from spmld.estimators._inputs import is_tensor
+from spmld.estimators._linear import FactoredModel
 from spmld.estimators.progress import report_progress, set_history
-from spmld.labels import Labels
+from spmld.scale.block_data import BlockData
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -117,19 +114,13 @@ class LEML(FactoredModel):
     callback: Any = None
     verbose: bool | int = False
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        largest, X = largest_value(X), to_device(sparse_if_mostly_zero(X), self.device)
-        problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept), few_for_factors)
-        self._solve(problem, X, largest)
-
     def _fit_blocks(self, data: BlockData) -> None:
-        problem = data.problem(bool(self.fit_intercept))
+        data = data.sparsified().to_device(self.device)
+        X, largest, rng = data.example, data.features.largest, check_random_state(self.random_state)
+        few = few_for_factors(data.entries.n_observed, data.n * data.shape[1])
+        few = few and data.engine.selects_labels and not is_tensor(X)
+        problem = data.problem(bool(self.fit_intercept), observed_only=few, max_rows=None if few else data.n)
         data.release()
-        self._solve(problem, data.example, data.features.largest)
-
-    def _solve(self, problem: Problem, X: Any, largest: float) -> None:
-        """Fit the factors, which have the array type of X, to features with a given largest absolute value."""
-        rng = check_random_state(self.random_state)
         d, l, k = problem.n_features, problem.n_labels, self.n_components
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))
@@ -137,7 +128,8 @@ class LEML(FactoredModel):
         W = W / largest if largest > 1e6 else W
         loss, factors = LOSSES[self.loss], Factors(W, H, 0 * H[:, 0])
         with report_progress(self) as report:
-            result = solve(problem, loss, self.alpha, factors, max_iter=self.max_iter, tol=self.tol, callback=report)
+            options: Any = {"max_iter": self.max_iter, "tol": self.tol, "callback": report}
+            result = solve_leml(problem, loss, self.alpha, factors, **options)
         factors = result.state
         self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
         set_history(self, result)

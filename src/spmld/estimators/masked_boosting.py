@@ -24,12 +24,11 @@ from spmld._validation import (
 from spmld.core.losses import Loss
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import check_rates, with_short_indices
-from spmld.estimators._row_samples import take_rows
-from spmld.estimators.block_data import BlockData, hash_rows
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.estimators.trees import Trees, single_precision
 from spmld.labels import Labels
+from spmld.scale.block_data import BlockData, hash_rows, take_rows
 
 GRID = 2.0**20
 """Inverse of the precision of the targets of a tree."""
@@ -212,6 +211,9 @@ class MaskedBoosting(MultiLabelEstimator):
         return Trees.concatenate(parts)
 
     def _fit_blocks(self, data: BlockData) -> None:
+        if data.engine.in_memory(data.X):
+            super()._fit_blocks(data)
+            return
         rows = sample_rows(sum(data.counts), self.max_samples or MAX_SAMPLES)
         X, signs, weights = (
             take_rows(data.engine, blocks, data.counts, rows) for blocks in (data.X, data.signs, data.weights)

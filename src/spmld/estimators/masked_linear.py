@@ -10,25 +10,20 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_dense, to_numpy
-from spmld._device import to_device
 from spmld._threads import limit_threads
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.designs import Features, Penalty, label_laplacian
-from spmld.core.entries import ALL_ENTRIES, few_for_single_labels
+from spmld.core.entries import few_for_single_labels
 from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem
-from spmld.core.rare_labels import COLUMNS, minimize_rare_labels
-from spmld.estimators._inputs import check_rates, sparse_if_mostly_zero
-from spmld.estimators._linear import LinearModel, make_linear_problem
-from spmld.estimators.block_data import BlockData
+from spmld.estimators._inputs import check_rates, is_tensor
+from spmld.estimators._linear import LinearModel
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
 from spmld.noise import NoiseRates, NoisyLogistic
-
-MANY_LABELS, MANY_SAMPLES = 1000, 2000
-"""Numbers of labels and samples from which most labels are rare, so that few samples determine each of them."""
+from spmld.scale.block_data import BlockData
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -57,25 +52,27 @@ class _MaskedLinear(LinearModel):
     def _initial_intercept(self, means: Any) -> Any:
         """Return the scores of a model without features, from the mean sign of each label."""
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        X = to_device(sparse_if_mostly_zero(X), self.device)
-        few = few_for_single_labels if self.label_graph_penalty == 0 else None
-        self._minimize(make_linear_problem(X, labels, weights, bool(self.fit_intercept), few), X, labels)
-
     def _fit_blocks(self, data: BlockData) -> None:
-        problem = data.problem(bool(self.fit_intercept))
+        data = data.sparsified().to_device(self.device)
+        X, n_values, separate = data.example, data.features.n_values, self.label_graph_penalty == 0
+        observed = data.entries.n_observed / (data.n * data.shape[1])
+        few = (
+            separate
+            and data.engine.selects_labels
+            and not is_tensor(X)
+            and few_for_single_labels(data.n, X.shape[1], n_values, observed, data.features.sparse)
+        )
+        # Labels that are fitted in groups need no blocks of samples to bound the memory.
+        max_rows = data.n if separate and not few else None
+        problem = data.problem(bool(self.fit_intercept), observed_only=few, max_rows=max_rows)
         data.release()
-        self._minimize(problem, data.example, data.labels)
-
-    def _minimize(self, problem: Problem, X: Any, labels: Labels) -> None:
-        """Fit the coefficients, which have the array type of X."""
         intercepts = self._intercepts(X, problem)
         B = self._initialize(X, problem, intercepts)
         laplacian = label_laplacian(problem, B) if self.label_graph_penalty > 0 else None
         t = self._ridge()
         result = newton_minimize(
             problem,
-            self._make_loss(problem, labels, B),
+            self._make_loss(problem, data.labels, B),
             Features(self.fit_intercept),
             Penalty(t, self.fit_intercept, laplacian, t * self.label_graph_penalty),
             B,
@@ -84,16 +81,11 @@ class _MaskedLinear(LinearModel):
             max_iter=self.max_iter,
             over=self._map_in_threads,
             reorthogonalize=True,
-            **self._solver(problem, B),
         )
         self._set_coefficients(result.B)
         self.n_iter_ = result.steps
         if not result.converged:
             warn_not_converged(self, f"max_iter={self.max_iter} Newton steps were not enough to reach tol={self.tol}")
-
-    def _solver(self, problem: Problem, B: Any) -> dict[str, Any]:
-        """Return options of `newton_minimize`: its solver of a group of labels and the order of labels in groups."""
-        return {}
 
     def _n_numbers(self, n: int, d: int, l: int) -> int:
         return 3 * d * l if self.label_graph_penalty == 0 else 12 * d * l + 6 * n * l
@@ -212,14 +204,6 @@ class MaskedLogistic(_MaskedLinear):
             return NoiseRates(*(move(rate.astype(numpy_dtype(B)), B) for rate in noise)).loss()
         blocks = [problem.split(move(rate.astype(numpy_dtype(B)), B)) for rate in noise.unless(labels.trusted)]
         return tuple(NoisyLogistic(*block) for block in zip(*blocks, strict=True))
-
-    def _solver(self, problem: Problem, B: Any) -> dict[str, Any]:
-        many = problem.n_labels >= MANY_LABELS and problem.n >= MANY_SAMPLES and isinstance(B, np.ndarray)
-        stored = problem.engine.local and problem.blocks[0].entries is ALL_ENTRIES
-        if not (many and stored and self.fit_intercept and self.label_graph_penalty == 0):
-            return {}
-        order = np.argsort(np.abs(B[-1]), kind="stable")[::-1]
-        return {"solve": minimize_rare_labels, "order": order, "min_columns": COLUMNS}
 
     def _initial_intercept(self, means: Any) -> Any:
         """Return the log-odds of the frequency of positives, which is finite even for labels with one sign only."""

@@ -7,10 +7,10 @@ import numpy as np
 
 from spmld._arrays import move, numpy_dtype
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
-from spmld.core.mllrc import MapFit, regression, solve, targets
-from spmld.estimators._linear import LinearModel, make_linear_problem
+from spmld.core.mllrc import MapFit, regression, solve_mllrc, targets
+from spmld.estimators._linear import LinearModel
 from spmld.estimators.progress import CallbackSupportMixin, report_progress, set_history
-from spmld.labels import Labels
+from spmld.scale.block_data import BlockData
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -105,15 +105,16 @@ class MLLRC(CallbackSupportMixin, LinearModel):
     callback: Any = None
     verbose: bool | int = False
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        problem = make_linear_problem(X, labels, weights, bool(self.fit_intercept))
-        d, l = X.shape[1], labels.signs.shape[1]
+    def _fit_blocks(self, data: BlockData) -> None:
+        data = data.sparsified()
+        X, (d, l), problem = data.example, data.shape, data.problem(bool(self.fit_intercept))
+        data.release()
         zeros = move(np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X)), X)
         full = targets(problem, zeros.dtype)
         B = regression(full, self.alpha, zeros, self.tol)
         fit = MapFit.of(problem, full, B, self.alpha, self.completion_penalty)
         with report_progress(self) as report:
-            result = solve(fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report)
+            result = solve_mllrc(fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report)
         self.label_map_ = result.state
         self._set_coefficients(B @ self.label_map_)
         set_history(self, result)

@@ -25,9 +25,16 @@ from spmld.estimators._inputs import check_weights
 from spmld.estimators.progress import warn_caller
 from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels, LabelWarning, read_labels
-from spmld.labels.single_class import MAX_NAMES, find_single_class, list_labels, single_class_messages
+from spmld.labels.single_class import (
+    MAX_NAMES,
+    SingleClassLabels,
+    find_single_class,
+    list_labels,
+    single_class_messages,
+)
 from spmld.model_selection.cross_fitting import cross_fit
 from spmld.noise import NoiseRates, PooledCalibration, label_frequency
+from spmld.scale.block_data import BlockData
 
 Matrix = NDArray[np.float64]
 
@@ -174,6 +181,26 @@ def complete_labels(
     for message in messages:
         warn_caller(message, LabelWarning)
     return completed[:3]
+
+
+def warn_single_class(data: BlockData) -> None:
+    """Warn about labels of one class in row blocks that are not in memory."""
+    form, positive, negative, n = data.labels, data.entries.positives, data.entries.negatives, data.n
+    one_class = (positive > 0) & (negative == 0)
+    single = SingleClassLabels(
+        unobserved=(positive == 0) & (negative == 0),
+        negative=(positive == 0) & (negative > 0),
+        positive=one_class & (positive == n),
+        positive_only=one_class & (positive < n),
+    )
+    messages = single_class_messages(form, single)
+    if single.positive_only.any():
+        messages.append(
+            f"{list_labels(form, single.positive_only)}: no observed negative, so that only positives can be learned. "
+            "Missing entries are used as weak negatives only if X is in memory; see positive_unlabeled"
+        )
+    for message in messages:
+        warn_caller(message, LabelWarning)
 
 
 def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prior: Matrix) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._arrays import namespace
-from spmld.core.losses import logistic
+from spmld.core.losses import LOSSES, logistic
 
 BEND = 0.05
 """Probabilities of losses other than the logistic are linear in the score up to 1 - BEND, see `score_probabilities`."""
@@ -37,7 +37,7 @@ def score_probabilities(scores: Any, loss: str = "logistic") -> Any:
     >>> score_probabilities(np.array([-0.5, 0.0, 0.5, 3.0]), "squared").round(2)
     array([0.25, 0.5 , 0.75, 1.  ])
     """
-    if loss == "logistic":
+    if LOSSES[loss].scores_are_log_odds:
         return logistic(scores)
     xp = namespace(scores)
     excess = xp.clip(xp.abs(scores) - (1 - BEND), 0)

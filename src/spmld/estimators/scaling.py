@@ -16,23 +16,14 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import features_to_numpy, namespace, numpy_dtype, on_accelerator, to_numpy
+from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, on_accelerator, to_numpy
 from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT
 from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Engine
-from spmld.estimators._feature_sums import (
-    column_squares,
-    column_sums,
-    count_nonzero,
-    dense,
-    extremes,
-    on_device,
-    square,
-)
-from spmld.estimators._inputs import check_features, largest_value
-from spmld.estimators._row_samples import take_rows
+from spmld.estimators._inputs import check_features
+from spmld.scale.block_data import count_nonzero, largest_value, take_rows
 
-MAX_SAMPLES = 20_000
+MAX_LANDMARK_SAMPLES = 20_000
 """Maximum number of samples from which landmarks and their kernel are computed."""
 
 
@@ -130,18 +121,18 @@ class FeatureScaler(_FeatureTransformer):
     def fit_blocks(self, engine: Engine, blocks: Sequence[Any], like: Any, counts: Sequence[int]) -> None:
         """Set the fitted attributes from sums over the blocks."""
         n, d = sum(counts), like.shape[1]
-        self._one_factor = engine.sum(count_nonzero, blocks) < 0.5 * n * d
+        self._one_factor = engine.sum(lambda X: count_nonzero(loaded(X)), blocks) < 0.5 * n * d
         self.mean_: Any = 0.0
         if self._one_factor:
             unit: Any = float(_unit(engine.sum(lambda X: largest_value(loaded(X)), blocks, combine=max), like))
-            self.factor_: Any = _inverse_root(engine.sum(partial(square, unit=unit), blocks) / n) / unit
+            self.factor_: Any = _inverse_root(engine.sum(partial(_square, unit=unit), blocks) / n) / unit
             return
-        mean = engine.sum(column_sums, blocks) / n
+        mean = engine.sum(_column_sums, blocks) / n
         center = to_numpy(mean) if self.center else 0.0
         self.mean_ = center
-        high, low = map(to_numpy, engine.sum(extremes, blocks, combine=np.maximum))
+        high, low = map(to_numpy, engine.sum(_extremes, blocks, combine=np.maximum))
         unit = _unit(np.maximum(high - center, low + center), like)
-        squares = to_numpy(engine.sum(partial(column_squares, center=center, unit=unit), blocks) / n)
+        squares = to_numpy(engine.sum(partial(_centered_squares, center=center, unit=unit), blocks) / n)
         # Because of rounding errors, the variance of a constant feature may be above 0.
         rounding = (n * np.finfo(squares.dtype).eps * to_numpy(mean) / unit) ** 2
         factor = _inverse_root(np.where(squares > rounding, squares, 0.0)) / np.sqrt(d) / unit
@@ -149,7 +140,7 @@ class FeatureScaler(_FeatureTransformer):
 
     def _transform(self, X: Any) -> Any:
         if not self._one_factor:
-            return (dense(X) - on_device(self.mean_, X)) * on_device(self.factor_, X)
+            return (_dense(X) - _on_device(self.mean_, X)) * _on_device(self.factor_, X)
         if sp.issparse(X):
             return sp.csr_array((X.data * self.factor_, X.indices, X.indptr), shape=X.shape)
         return X * float(self.factor_)
@@ -170,8 +161,8 @@ class FeatureScaler(_FeatureTransformer):
             ``transform(X) @ W`` equals ``X @ weights - offsets``.
         """
         xp = namespace(W)
-        weights = W * (float(self.factor_) if self._one_factor else on_device(self.factor_, W)[:, None])
-        means = on_device(self.mean_, W) + xp.zeros_like(W[:, 0])
+        weights = W * (float(self.factor_) if self._one_factor else _on_device(self.factor_, W)[:, None])
+        means = _on_device(self.mean_, W) + xp.zeros_like(W[:, 0])
         return weights, xp.sum(weights * xp.reshape(means, (-1, 1)), axis=0)
 
 
@@ -219,9 +210,9 @@ class LandmarkFeatures(_FeatureTransformer):
     def fit_blocks(self, engine: Engine, blocks: Sequence[Any], like: Any, counts: Sequence[int]) -> None:
         """Set the fitted attributes from a sample of the rows."""
         rng, n = check_random_state(self.random_state), sum(counts)
-        rows = np.sort(rng.permutation(n)[:MAX_SAMPLES]) if n > MAX_SAMPLES else None
+        rows = np.sort(rng.permutation(n)[:MAX_LANDMARK_SAMPLES]) if n > MAX_LANDMARK_SAMPLES else None
         X = features_to_numpy(take_rows(engine, blocks, counts, rows))
-        X = X if sp.issparse(like) else dense(X)
+        X = X if sp.issparse(like) else _dense(X)
         if sp.issparse(X):
             unit = _unit(abs(X).max(axis=0).toarray().ravel(), X)
             scaled = X.multiply(1 / unit).tocsr()
@@ -237,7 +228,7 @@ class LandmarkFeatures(_FeatureTransformer):
         self.factor_ = _inverse_root(np.maximum(variances, 0)) / unit
         directions = self.directions(X)
         drawn = directions[rng.permutation(X.shape[0])[:500]]
-        cosines = dense(drawn @ drawn.T)
+        cosines = _dense(drawn @ drawn.T)
         # The width of the kernel is relative to the median of the squared distances.
         distance = max(float(np.median(2 - 2 * cosines)), 1e-3)
         n_landmarks, seed = min(self.n_landmarks, X.shape[0]), rng.randint(2**31 - 1)
@@ -255,10 +246,10 @@ class LandmarkFeatures(_FeatureTransformer):
         if not on_accelerator(X):
             return self.kernel_.transform(self.directions(features_to_numpy(X)))
         xp, kernel = namespace(X), self.kernel_
-        X = (X - on_device(self.mean_, X)) * on_device(self.factor_, X)
+        X = (X - _on_device(self.mean_, X)) * _on_device(self.factor_, X)
         norm = xp.sqrt(xp.sum(X * X, axis=1, keepdims=True))
         X = X / xp.where(norm > 0, norm, xp.ones_like(norm))
-        landmarks, mixing = (on_device(A, X) for A in (kernel.components_, kernel.normalization_.T))
+        landmarks, mixing = (_on_device(A, X) for A in (kernel.components_, kernel.normalization_.T))
         squares = xp.sum(landmarks * landmarks, axis=1) - 2 * (X @ landmarks.T) + xp.astype(norm > 0, X.dtype)
         return xp.exp(-kernel.gamma * squares) @ mixing
 
@@ -267,7 +258,7 @@ class LandmarkFeatures(_FeatureTransformer):
         # A model of dense features subtracts their means also if row blocks are stored as sparse matrices.
         if sp.issparse(X) and isinstance(self.mean_, float):
             return normalize(X.multiply(self.factor_).tocsr())
-        return normalize((dense(X) - self.mean_) * self.factor_)
+        return normalize((_dense(X) - self.mean_) * self.factor_)
 
 
 def _largest(X: Any) -> NDArray[Any]:
@@ -290,3 +281,40 @@ def _inverse_root(squares: Any) -> Any:
     """Return 1 / sqrt(squares), and 0 where there is nothing to scale."""
     squares = np.asarray(squares, dtype=float)
     return np.where(squares > 1e-300, 1 / np.sqrt(np.maximum(squares, 1e-300)), 0.0)
+
+
+def _square(X: Any, unit: float) -> float:
+    """Return |X / unit|^2."""
+    X = loaded(X)
+    values = (X.data if sp.issparse(X) else X) / unit
+    return float(namespace(values).sum(values * values))
+
+
+def _column_sums(X: Any) -> Any:
+    """Return the sum of each column."""
+    X = _dense(loaded(X))
+    return namespace(X).sum(X, axis=0)
+
+
+def _extremes(X: Any) -> tuple[Any, Any]:
+    """Return the largest values of the columns of X and of -X."""
+    X = _dense(loaded(X))
+    return namespace(X).max(X, axis=0), -namespace(X).min(X, axis=0)
+
+
+def _centered_squares(X: Any, center: Any, unit: Any) -> Any:
+    """Return the sum of the squares of each column of (X - center) / unit."""
+    X = _dense(loaded(X))
+    X = X - _on_device(center, X)
+    X /= _on_device(unit, X)
+    return namespace(X).sum(X**2, axis=0)
+
+
+def _on_device(values: Any, X: Any) -> Any:
+    """Return a fitted array in the library, on the device and in the precision of X; numbers are unchanged."""
+    return values if isinstance(values, float) else move(values.astype(numpy_dtype(X), copy=False), X)
+
+
+def _dense(X: Any) -> Any:
+    """Return a dense array."""
+    return X.toarray() if sp.issparse(X) else X

@@ -10,23 +10,26 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import move
+from spmld._arrays import move, to_numpy
 from spmld._response import label_scores
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE_INT, HasMethods, StrOptions
 from spmld.core.iteration import Status, iterate
 from spmld.core.losses import LOSSES
+from spmld.core.problem import Engine
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._entry_groups import GROUPS, entry_groups, mean_weights
+from spmld.estimators._inputs import cluster_samples
 from spmld.estimators.masked_linear import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
 from spmld.estimators.progress import CallbackSupportMixin, report_progress, warn_not_converged
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
-from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
-from spmld.pacing.pacing_update import PacingUpdate
+from spmld.pacing import EntryGroups, HardPacing, PacingRule, QuantileSchedule
+from spmld.pacing.groups import polarity_groups
+from spmld.pacing.rules import PacingUpdate
 
 SIGNS = np.array([-1, 1])
+GROUPS = ("label_polarity", "label", "cluster", "all")
 
 
 @dataclass(eq=False, repr=False)
@@ -229,8 +232,8 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
             Y = np.where(labels.observed, labels.signs, np.nan)
             scores = cross_fit(fitted, X, Y, folds, entry_weight=weights, score=score, n_jobs=self.n_jobs).scores
         # The logistic loss of log-odds is -log p.
-        loss = getattr(fitted, "loss", None) if method == "decision_function" else None
-        losses = LOSSES[loss if loss in LOSSES else "logistic"].value(np.where(labels.signs < 0, -1, 1), scores)
+        ours = isinstance(fitted, MultiLabelEstimator) and method == "decision_function"
+        losses = LOSSES[fitted.loss if ours else "logistic"].value(np.where(labels.signs < 0, -1, 1), scores)
         for train, test in folds or ():
             if not weights[train].any():
                 losses[test] = 0
@@ -270,3 +273,45 @@ def scores_from(estimator: Any, X: Any, method: str, n_labels: int) -> NDArray[A
     """Return the scores of a fitted estimator, or the log-odds of its probabilities."""
     values = label_scores(estimator, X, method, SIGNS, n_labels)
     return log_odds(values) if method == "predict_proba" else values
+
+
+def entry_groups(groups: Any, X: Any, labels: Labels, n_clusters: int, rng: np.random.RandomState) -> EntryGroups:
+    """Return groups of the observed entries, from one of `GROUPS` or an array of shape (n,) or (n, l)."""
+    n, l = labels.signs.shape
+    index = np.zeros((n, l), dtype=np.int64)
+    if not isinstance(groups, str):
+        index += _group_indices(groups, n, l)
+    elif groups == "label_polarity":
+        return polarity_groups(labels.signs)
+    elif groups == "label":
+        index += np.arange(l)
+    elif groups == "cluster":
+        index += to_numpy(cluster_samples(Engine(), (X,), (n,), min(n_clusters, n), rng)[0])[:, None]
+    count = int(index.max()) + 1
+    return EntryGroups((np.where(labels.observed, index, count),), count)
+
+
+def _group_indices(groups: Any, n: int, l: int) -> NDArray[np.int64]:
+    """Return the indices of user-defined groups, of shape (n, 1) or (n, l)."""
+    values = np.asarray(to_numpy(groups))
+    if values.shape not in ((n,), (n, l)):
+        raise ValueError(f"groups must have shape {(n,)} or {(n, l)}, got {values.shape}")
+    try:
+        return np.unique(values, return_inverse=True)[1].reshape(n, -1)
+    except TypeError as error:
+        raise ValueError(f"groups must contain values of one type: {error}") from None
+
+
+def mean_weights(P: NDArray[Any], labels: Labels) -> dict[str, Any]:
+    """Return the mean weights of observed entries: of all, per label, and of positives and negatives."""
+
+    def mean(chosen: NDArray[np.bool_], axis: int | None = None) -> Any:
+        count = chosen.sum(axis=axis)
+        return np.where(count > 0, np.where(chosen, P, 0).sum(axis=axis) / np.maximum(count, 1), 1.0)
+
+    return {
+        "mean_weight": float(mean(labels.observed)),
+        "mean_weight_per_label": [float(value) for value in mean(labels.observed, axis=0)],
+        "mean_weight_positive": float(mean(labels.signs > 0)),
+        "mean_weight_negative": float(mean(labels.signs < 0)),
+    }

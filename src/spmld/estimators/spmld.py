@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.base import clone
 
+from spmld._arrays import namespace
 from spmld.core.problem import Problem
 from spmld.estimators.glocal import GLOCAL
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
-from spmld.pacing.pacing_update import PacingUpdate
+from spmld.pacing.rules import PacingUpdate
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -76,9 +76,7 @@ class SPMLD(GLOCAL):
 
     def _pacing(self, problem: Problem) -> PacingUpdate:
         rule = self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
-        if problem.engine.local:
-            return PacingUpdate(rule, ColumnGroups(problem.engine))
-        example = np.zeros(min(self.n_components, problem.n_labels), dtype=problem.sizes.dtype)
+        example = namespace(problem.sizes).tile(0 * problem.sizes[:1], (min(self.n_components, problem.n_labels),))
         return PacingUpdate(rule, ColumnGroups(problem.engine, example))
 
     def without(self, *parts: str) -> Self:

@@ -71,15 +71,12 @@ class NoisyLogistic:
 
     alpha: Array
     beta: Array
-    name = "noisy_logistic"
+    quadratic = False
+    scores_are_log_odds = True
 
     def columns(self, keep: Array | slice) -> "NoisyLogistic":
         """Return the loss of some labels."""
         return NoisyLogistic(self.alpha[..., keep], self.beta[..., keep])
-
-    def rows(self, keep: Array) -> "NoisyLogistic":
-        """Return the loss of some rows."""
-        return NoisyLogistic(*NoiseRates(self.alpha, self.beta).rows(keep))
 
     def at(self, rows: Array, columns: Array) -> "NoisyLogistic":
         """Return the loss of entries at some rows of some labels."""

@@ -1,6 +1,7 @@
-"""Pacing rules: weights as functions of losses, and the penalties that they minimize."""
+"""Pacing rules: weights as functions of losses, the penalties that they minimize, and the update of an iteration."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from math import log
 from numbers import Real
 from typing import Any, ClassVar
@@ -9,8 +10,9 @@ from sklearn.base import BaseEstimator
 
 from spmld._arrays import namespace
 from spmld._validation import HasMethods, Interval
+from spmld.core.latent_solver import PacedWeights
 from spmld.core.losses import Array
-from spmld.pacing.groups import Blocks, Groups
+from spmld.pacing.groups import Blocks, EntryGroups, Groups, keep_easiest
 from spmld.pacing.schedules import PacingParameters, QuantileSchedule, Schedule
 
 
@@ -291,3 +293,46 @@ def _sum_of_norms(weights: Blocks, parameters: PacingParameters, groups: Groups)
     xp = namespace(groups.per_group(0.0, weights))
     (squares,) = groups.sum(lambda P: (P * P,), weights)
     return xp.sum(groups.per_group(parameters.diversity, weights) * xp.sqrt(squares))
+
+
+@dataclass(frozen=True)
+class PacingUpdate:
+    """Computes the self-paced weights of an iteration from its losses.
+
+    Parameters
+    ----------
+    rule : PacingRule
+        Pacing rule with its schedule.
+    groups : ColumnGroups or EntryGroups
+        Groups of entries.
+    keep_easiest : bool, default=False
+        Whether each group of an `EntryGroups` keeps weight 1 for its easiest entry. Requires a single row block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.pacing import ColumnGroups, FixedSchedule, HardPacing
+    >>> from spmld.pacing.rules import PacingUpdate
+    >>> update = PacingUpdate(HardPacing(schedule=FixedSchedule(threshold=0.5)), ColumnGroups())
+    >>> paced = update(0, [np.array([[0.1], [0.9]])])
+    >>> paced.weights[0].ravel(), paced.penalty, paced.ended
+    (array([1., 0.]), -0.5, True)
+    """
+
+    rule: PacingRule
+    groups: Groups
+    keep_easiest: bool = False
+
+    def __call__(self, iteration: int, losses: Blocks) -> PacedWeights:
+        """Return the weights of an iteration, counted from 0."""
+        parameters = self.rule.parameters(iteration, losses, self.groups)
+        weights = self.rule.weights(losses, parameters, self.groups)
+        if self.keep_easiest and isinstance(self.groups, EntryGroups):
+            weights = (keep_easiest(weights[0], losses[0], self.groups),)
+        penalty = float(self.rule.penalty(weights, parameters, self.groups))
+        record = {"threshold": _mean(parameters.threshold), "diversity": _mean(parameters.diversity)}
+        return PacedWeights(weights, penalty, record, self.rule.has_ended(iteration))
+
+
+def _mean(value: Any) -> float:
+    return float(value.mean()) if hasattr(value, "mean") else float(value)

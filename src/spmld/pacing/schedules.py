@@ -14,7 +14,7 @@ from spmld._validation import FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, In
 from spmld.core.losses import Array
 from spmld.pacing.groups import Blocks, Groups, cycle_values
 
-TINY = 1e-30
+MIN_THRESHOLD = 1e-30
 """Offset that keeps thresholds above losses of 0."""
 
 
@@ -163,7 +163,7 @@ class QuantileSchedule(BaseEstimator):
         fractions = self.fractions(iteration)
         fraction = fractions[0] if len(fractions) == 1 else cycle_values(fractions, groups, losses)
         # Entries at the quantile are easy, even if it is 0, so the threshold is slightly above it.
-        threshold = group_quantiles(losses, fraction, groups, self.common) * (1 + 1e-6) + TINY
+        threshold = group_quantiles(losses, fraction, groups, self.common) * (1 + 1e-6) + MIN_THRESHOLD
         if self.diversity == 0 or min(fractions) >= 1:
             return PacingParameters(threshold)
         diversity = self.diversity * slack_norms(losses, threshold, groups)
@@ -229,7 +229,7 @@ def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool 
     wanted = fraction * sizes * (1 - 8 * xp.finfo(fraction.dtype).eps)
     if common:
         wanted = xp.zeros_like(wanted) + xp.sum(wanted)
-    depth = 1 if groups.engine.local else 4
+    depth = groups.engine.steps_per_pass
     for _ in range(0, n_steps, depth):
         points = _bisection_points(low, high, depth)
         below = groups.sum(lambda L, *points: tuple(m >= L for m in points), losses, *points)

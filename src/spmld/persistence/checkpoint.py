@@ -3,7 +3,6 @@
 import shutil
 import time
 import warnings
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -15,11 +14,10 @@ from sklearn.base import clone
 
 import spmld
 from spmld._io import StrPath
-from spmld.core.iteration import storing
-from spmld.estimators.block_data import BlockData, hash_rows
-from spmld.estimators.recording import recording
+from spmld.core.iteration import Store, recording
 from spmld.persistence.model_file import ModelFileError, load, save
 from spmld.persistence.model_parts import without_callbacks
+from spmld.scale.block_data import BlockData
 
 _NOT_IN_KEY = {"callback", "verbose", "n_jobs"}
 """Attributes that do not change the result of a fit."""
@@ -77,6 +75,7 @@ class Checkpoint:
             raise ValueError(f"{self.folder} is a file; pass the name of a folder")
         self.n_loaded = self.n_stored = 0
         self._running: list[list[Path]] = [[]]  # files of finished fits inside each running fit
+        self._stores: list[Store | None] = [None]  # iterations of each running fit
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -84,7 +83,7 @@ class Checkpoint:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise type(error)(f"cannot create the checkpoint {self.folder}: {error.strerror}") from None
-        self._stack.enter_context(recording(self._fit))
+        self._stack.enter_context(recording(self))
         return self
 
     def __exit__(
@@ -106,20 +105,24 @@ class Checkpoint:
         if self.folder.is_dir() and not any(self.folder.iterdir()):
             self.folder.rmdir()
 
-    def _fit(self, estimator: Any, fit: Callable[..., None], inputs: tuple[Any, ...]) -> None:
-        file = self._file(estimator, inputs)
+    def fit(self, estimator: Any, data: BlockData) -> None:
+        """Fit an estimator to validated data, or load the same fit from the folder."""
+        key = fingerprint(estimator, data)
+        file = None if key is None else self.folder / f"fit-{key}.skops"
         if file is not None and file.exists():
             self._load(estimator, file)
             self._running[-1].append(file)
             return
         start, before = time.perf_counter(), {**vars(estimator)}
-        iterations = self._iterations(file, inputs[0])
+        # Fits inside a fit are stored as a whole, without their iterations.
+        iterations = file.with_suffix("") if file is not None and len(self._running) == 1 else None
         self._running.append([])
+        self._stores.append(None if iterations is None else data.engine.store(iterations))
         try:
-            with storing(None if iterations is None else inputs[0].engine.store(iterations)):
-                fit(*inputs)
+            estimator._fit_blocks(data)
         finally:
             inner = self._running.pop()
+            self._stores.pop()
         short = time.perf_counter() - start < self.min_seconds
         fitted = {name: value for name, value in vars(estimator).items() if value is not before.get(name)}
         stored = file is not None and not short and self._store(estimator, fitted, file)
@@ -131,29 +134,15 @@ class Checkpoint:
             inner = [file]
         self._running[-1] += inner
 
-    def _iterations(self, file: Path | None, data: Any) -> Path | None:
-        """Return the folder of the iterations of a fit on a cluster. Fits inside a fit are stored as a whole."""
-        return file.with_suffix("") if file is not None and len(self._running) == 1 and _in_blocks(data) else None
+    def load(self, stage: str | None) -> tuple[Any, list[dict[str, Any]], bool] | None:
+        """Return the last stored iteration of the running fit; None without one."""
+        store = self._stores[-1]
+        return None if store is None else store.load(stage)
 
-    def _file(self, estimator: Any, inputs: tuple[Any, ...]) -> Path | None:
-        """Return the file of a fit, whose name is a hash of all that the result depends on; None if it is random."""
-        seed = getattr(estimator, "random_state", 0)
-        if not isinstance(seed, (int, np.integer)) or any(hasattr(value, "detach") for value in inputs):
-            return None
-        estimator = without_callbacks(estimator)
-        state = vars(estimator) if getattr(estimator, "warm_start", False) else estimator.get_params(deep=False)
-        state = {name: value for name, value in state.items() if name not in _NOT_IN_KEY}
-        if _in_blocks(inputs[0]):
-            labels, hashes = inputs[0].labels, inputs[0].hashes()
-        else:
-            X, labels, weights = inputs
-            hashes = (hash_rows(X, labels.signs, weights),)
-        form = labels.classes, labels.names, labels.one_dimensional, labels.trusted
-        content = (spmld.__version__, type(estimator).__qualname__, state, hashes, form)
-        try:
-            return self.folder / f"fit-{joblib.hash(content, hash_name='sha1')}.skops"
-        except Exception:  # a parameter cannot be pickled, such as a function in a function
-            return None
+    def save(self, stage: str | None, state: Any, history: list[dict[str, Any]], converged: bool) -> Any:
+        """Store an iteration of the running fit if its data are on a cluster, and return the state."""
+        store = self._stores[-1]
+        return state if store is None else store.save(stage, state, history, converged)
 
     def _load(self, estimator: Any, file: Path) -> None:
         try:
@@ -167,7 +156,6 @@ class Checkpoint:
     def _store(self, estimator: Any, fitted: dict[str, Any], file: Path) -> bool:
         """Write the attributes that a fit has set, and return whether that is possible."""
         estimator = clone(without_callbacks(estimator))  # without what scikit-learn's pipelines attach to it
-        estimator = estimator.to_local() if hasattr(estimator, "to_local") else estimator
         vars(estimator).update(fitted)
         try:
             with warnings.catch_warnings():
@@ -179,6 +167,16 @@ class Checkpoint:
         return True
 
 
-def _in_blocks(data: Any) -> bool:
-    """Return whether the data of a fit are row blocks that are not in memory."""
-    return isinstance(data, BlockData)
+def fingerprint(estimator: Any, data: BlockData) -> str | None:
+    """Return a hash of all that the result of a fit depends on: version, parameters and data; None if it is random."""
+    if not isinstance(getattr(estimator, "random_state", 0), (int, np.integer)) or hasattr(data.example, "detach"):
+        return None
+    estimator, labels = without_callbacks(estimator), data.labels
+    state = vars(estimator) if getattr(estimator, "warm_start", False) else estimator.get_params(deep=False)
+    state = {name: value for name, value in state.items() if name not in _NOT_IN_KEY}
+    form = labels.classes, labels.names, labels.one_dimensional, labels.trusted
+    content = (spmld.__version__, type(estimator).__qualname__, state, data.hashes(), form)
+    try:
+        return str(joblib.hash(content, hash_name="sha1"))
+    except Exception:  # a parameter cannot be pickled, such as a function in a function
+        return None

@@ -13,17 +13,15 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from spmld._arrays import features_to_numpy, move, n_values, on_accelerator, to_numpy
+from spmld._arrays import features_to_numpy, move, on_accelerator, to_numpy
 from spmld._device import to_device
 from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
 from spmld.core.lazy_matrix import loaded
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators.block_data import BlockData
-from spmld.estimators.ensemble.block_training import BlockTrainingData
 from spmld.estimators.ensemble.noise_scores import entry_log_loss, fit_noise_scores
 from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.score_correction import COMPLETION_CONSTRAINTS, ScoreCorrection
-from spmld.estimators.ensemble.training_data import FoldData, HeldOutLoss, Scores, TrainingData, contiguous
+from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, contiguous
 from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
 from spmld.estimators.ensemble.views import (
     ALPHAS,
@@ -47,6 +45,7 @@ from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, DecisionOptio
 from spmld.noise import NoiseRates, estimate_noise
 from spmld.noise.estimate import MAX_RATE
 from spmld.pacing.trimming import KEEP_FRACTION
+from spmld.scale.block_data import BlockData
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -236,40 +235,31 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         """Return the maximum number of records of `cv_results_`."""
         return sum(len(view.path) for view in self._make_views().values())
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        label_decisions(self.decision, labels.shape[1], labels.names)
-        rng, X = check_random_state(self.random_state), contiguous(X)
-        X = X if sp.issparse(X) else to_device(X, self.device)
-        label_graph = uses_graph(X.shape[1], labels.shape[1], n_values(X), float(labels.observed.mean()))
-        views = self._make_views(default_views(X.shape[0], X.shape[1], labels.shape[1]), label_graph=label_graph)
-        views, features = self._fit_transformers(lambda transformer: transformer.fit(X).transform(X), rng, views)
-        Y = Labels(labels.signs, SIGNS)
-        entries = self._add_folds(
-            TrainingEntries.in_memory(labels, weights), X, rng, hash_samples(features_to_numpy(X))
-        )
-        shared = (Y, weights, entries.fold_indices(), HeldOutLoss(self.scoring), self.n_jobs, labels.trusted)
-        data = {name: TrainingData(features[name], *shared) for name in views}
-        device = str(X.device) if on_accelerator(X) else self.device
-        scores, self.self_paced_weights_ = self._fit_views(views, data, entries, device)
-        self.out_of_fold_scores_ = self.correction_.correct(scores)
-        # Of many samples, the corrections and calibrations have seen only these.
-        self.out_of_fold_scores_[entries.sampled()] = self.correction_.held_out_scores_
-
     def _fit_blocks(self, data: BlockData) -> None:
-        rng, (n, d, l) = check_random_state(self.random_state), (sum(data.counts), *data.shape)
+        rng, (n, d, l) = check_random_state(self.random_state), (data.n, *data.shape)
         label_decisions(self.decision, l, data.labels.names)
-        stored = data.features.n_nonzero if data.features.sparse else n * d
-        label_graph = uses_graph(d, l, stored, data.n_observed / (n * l))
-        signed = replace(data, labels=Labels(data.labels.signs, SIGNS, data.labels.names))
-        data.release()
+        signed = replace(data.labels, classes=SIGNS, one_dimensional=False)
+        data.X, data = (), replace(data, labels=signed, feature_names=None).convert(self._to_device)
+        label_graph = uses_graph(d, l, data.features.n_values, data.entries.n_observed / (n * l))
         views = self._make_views(default_views(n, d, l), label_graph=label_graph)
-        views, features = self._fit_transformers(signed.transform, rng, views)
-        signed.release()
-        entries = TrainingEntries.in_blocks(signed)
-        (hashes,) = entries.rows(signed.engine.map(_hash_block, next(iter(features.values())).X))
-        entries = self._add_folds(entries, np.zeros((n, 0)), rng, hashes)
-        shared = entries, HeldOutLoss(self.scoring)
-        self._fit_views(views, {name: BlockTrainingData(features[name], *shared) for name in views}, entries)
+        views, features = self._fit_transformers(data.transform, rng, views)
+        entries = TrainingEntries.of(data)
+        (hashes,) = entries.rows(data.engine.map(_hash_block, next(iter(features.values())).X))
+        (X, *_) = data.engine.in_memory(data.X) or (np.zeros((n, 0)),)
+        entries = self._add_folds(entries, X, rng, hashes)
+        device = str(X.device) if on_accelerator(X) else self.device
+        data.release()
+        shared = entries, HeldOutLoss(self.scoring), self.n_jobs
+        training = {name: TrainingData(features[name], *shared) for name in views}
+        scores, paced = self._fit_views(views, training, entries, device)
+        for mixed, weights in zip(data.engine.in_memory(scores), data.engine.in_memory(paced), strict=True):
+            self.self_paced_weights_, self.out_of_fold_scores_ = weights, self.correction_.correct(mixed)
+            # Of many samples, the corrections and calibrations have seen only these.
+            self.out_of_fold_scores_[entries.sampled()] = self.correction_.held_out_scores_
+
+    def _to_device(self, X: Any) -> Any:
+        X = contiguous(X)
+        return X if sp.issparse(X) else to_device(X, self.device)
 
     def _add_folds(
         self, entries: TrainingEntries, X: Any, rng: np.random.RandomState, hashes: NDArray[np.uint64]
@@ -303,11 +293,12 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             final = entries.weights
         else:
             scores = {name: data[name].cross_fit(results[name].estimators, entry_weight=kept).scores for name in views}
-            final = entries.map(np.multiply, paced, entries.weights)
+            final = entries.engine.map(np.multiply, paced, entries.weights)
         mixed = self._mix(scores, entries)
         self.estimators_ = {
             name: data[name].fit(clone(result.estimators[0]), entry_weight=final) for name, result in results.items()
         }
+        trusted = None if entries.trusted is None else entries.rows(entries.trusted)[0]
         values = mixed, entries.signs, entries.weights, entries.fold, entries.learned()
         sample, signs, weights, fold, learned = entries.sample(*values)
         known = np.where(np.isnan(self.class_prior_), signs, signs > 0)  # no weak negatives
@@ -320,7 +311,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             device=device,
         ).fit(
             sample,
-            Labels(signs, SIGNS, entries.names, trusted=entries.trusted),
+            Labels(signs, SIGNS, entries.names, trusted=trusted),
             weights,
             fold,
             learned,
@@ -331,7 +322,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         return mixed, paced
 
     def _search(
-        self, views: Mapping[str, View], data: Mapping[str, FoldData], entries: TrainingEntries
+        self, views: Mapping[str, View], data: Mapping[str, TrainingData], entries: TrainingEntries
     ) -> dict[str, PathResult]:
         """Search the paths of the views."""
         self.cv_results_: list[dict[str, Any]] = []
@@ -346,14 +337,14 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                 results[name] = search_path(self._with_rates(view), data[name], record)
         return results
 
-    def _set_rates(self, data: FoldData, entries: TrainingEntries, boosting: Any) -> None:
+    def _set_rates(self, data: TrainingData, entries: TrainingEntries, boosting: Any) -> None:
         """Estimate the noise rates, unless they are given."""
         fitted = fit_noise_scores(data, boosting=boosting, device=self.device)
         sample, signs = entries.sample(fitted.scores, entries.signs)
         self.noise_ = estimate_noise(
             sample,
             signs,
-            entries.trusted,
+            None if entries.trusted is None else entries.rows(entries.trusted)[0],
             alternatives=lambda: entries.sample(*fitted.alternatives()),
             certain_negatives=self.false_negative_rate == 0,
         )
@@ -375,7 +366,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         self,
         views: Mapping[str, View],
         results: Mapping[str, PathResult],
-        data: Mapping[str, FoldData],
+        data: Mapping[str, TrainingData],
         entries: TrainingEntries,
     ) -> tuple[Any, list[Any] | None]:
         """Choose the fraction to keep by held-out entries.
@@ -397,7 +388,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         if fraction < 1 and training.n_folds > 2 and not (automatic and self.noise_.identified):
             nested = training.nested_scores(clone(result.estimators[0]))
             kept = [
-                entries.map(np.multiply, entries.trim(scores, fraction, fold), entries.weights)
+                entries.engine.map(np.multiply, entries.trim(scores, fraction, fold), entries.weights)
                 for fold, scores in enumerate(nested)
             ]
             if automatic:
@@ -412,7 +403,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         signs, weights, *samples = entries.sample(entries.signs, entries.weights, *values)
         mixture = ViewMixture(weights=self.view_weights_).fit(dict(zip(names, samples, strict=True)), signs, weights)
         self.mixture_ = mixture
-        return entries.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *values)
+        return entries.engine.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *values)
 
     def _fit_transformers(
         self, fit_transform: Callable[[Any], Any], rng: np.random.RandomState, views: Mapping[str, View]

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from spmld.core.losses import LOSSES
 from spmld.estimators.ensemble.path_search import search_path
-from spmld.estimators.ensemble.training_data import FoldData
+from spmld.estimators.ensemble.training_data import TrainingData
 from spmld.estimators.ensemble.views import boosting_view, default_views, linear_view, with_params
 from spmld.estimators.masked_boosting import MaskedBoosting
 from spmld.labels import Labels
@@ -28,7 +28,7 @@ class NoiseScores:
     Attributes
     ----------
     scores : ndarray of shape (n_samples, n_labels)
-        Scores of the C with the lowest out-of-fold log loss; in row blocks if the data are.
+        Scores of the C with the lowest out-of-fold log loss, in row blocks.
     alternatives : callable or None
         Function that returns a list of scores of more flexible models: with a tenth of the regularization, and of
         boosted trees. A model that is not flexible enough can cause a floor of the frequency of positives, which
@@ -39,12 +39,14 @@ class NoiseScores:
     alternatives: Any = None
 
 
-def fit_noise_scores(data: FoldData, Cs: Sequence[float] = CS, *, boosting: Any = None, **params: Any) -> NoiseScores:
+def fit_noise_scores(
+    data: TrainingData, Cs: Sequence[float] = CS, *, boosting: Any = None, **params: Any
+) -> NoiseScores:
     """Fit logistic regression for each label, without a label graph.
 
     Parameters
     ----------
-    data : TrainingData or BlockTrainingData
+    data : TrainingData
         Scaled features, with `entry_log_loss` as the loss.
     Cs : sequence of float, optional
         Inverse regularization strengths to choose from.

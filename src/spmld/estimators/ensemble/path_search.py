@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from spmld.estimators.ensemble.training_data import FoldData
+from spmld.estimators.ensemble.training_data import TrainingData
 from spmld.estimators.ensemble.views import Params, View
 
 Recorder = Callable[[dict[str, Any]], bool]
@@ -24,7 +24,7 @@ class PathResult(NamedTuple):
     params : dict
         Parameters of the base estimator.
     scores : ndarray of shape (n_samples, n_labels)
-        Out-of-fold scores; in row blocks if the data are.
+        Out-of-fold scores, in row blocks.
     loss : float
         Mean loss of the scores.
     estimators : list
@@ -41,7 +41,7 @@ class PathResult(NamedTuple):
     estimators: list[Any]
 
 
-def search_path(view: View, data: FoldData, record: Recorder | None = None) -> PathResult:
+def search_path(view: View, data: TrainingData, record: Recorder | None = None) -> PathResult:
     """Return the setting of a view with the lowest held-out loss, by hill climbing along its path.
 
     The search evaluates the setting ``view.start`` and its successor. It moves on while the loss decreases, toward the
@@ -51,7 +51,7 @@ def search_path(view: View, data: FoldData, record: Recorder | None = None) -> P
     ----------
     view : View
         Base estimator and settings. The transformer is not used.
-    data : TrainingData or BlockTrainingData
+    data : TrainingData
         Data with the transformed features of the view.
     record : callable, optional
         Called with a dict for each setting: "part", the name of the view, "choice", its parameters, and "loss". If it
@@ -70,7 +70,7 @@ def search_path(view: View, data: FoldData, record: Recorder | None = None) -> P
     >>> planted = make_planted(n_samples=300, random_state=0)
     >>> view, Y = linear_view(Cs=[1e-4, 10.0]), 2.0 * planted.Y - 1
     >>> X = view.transformer.fit_transform(planted.X)
-    >>> data = TrainingData(X, Y, np.ones(Y.shape), make_folds(3, X, Y, random_state=0))
+    >>> data = TrainingData.in_memory(X, Y, np.ones(Y.shape), make_folds(3, X, Y, random_state=0))
     >>> search_path(view, data).params["C"]
     10.0
     """
@@ -90,7 +90,7 @@ class _Search:
 
     best: PathResult
 
-    def __init__(self, view: View, data: FoldData, record: Recorder | None):
+    def __init__(self, view: View, data: TrainingData, record: Recorder | None):
         self.view, self.data, self.record = view, data, record
         self.estimators = [clone(view.estimator) for _ in range(data.n_folds)]
         self.losses: dict[int, float] = {}

@@ -1,53 +1,31 @@
 """Training data with folds, and the loss of out-of-fold scores."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import arrays_to_numpy, features_to_numpy, on_accelerator
+from spmld.core.lazy_matrix import loaded
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries, spacing
 from spmld.labels import Labels, read_labels
+from spmld.labels.single_class import ignore_label_warnings
 from spmld.metrics import get_metric
-from spmld.model_selection.cross_fitting import CrossFitResult, Fold, cross_fit
+from spmld.model_selection.cross_fitting import Fold, decision_scores
+from spmld.scale.block_data import BlockData, Rows
 
 Scores = NDArray[np.float64]
-
-
-MAX_SAMPLES = 10_000
-"""Maximum number of samples from which calibrations and noise rates are estimated."""
 MAX_SCORED = 20_000
 """Maximum number of samples from which the loss of a setting is computed."""
-
-
-def spacing(n: int, max_samples: int | None = None) -> int:
-    """Return the distance of evenly spaced samples of which there are at most `max_samples`, by default `MAX_SAMPLES`.
-
-    Examples
-    --------
-    >>> from spmld.estimators.ensemble.training_data import spacing
-    >>> spacing(25_000)
-    3
-    """
-    return -(-n // (max_samples or MAX_SAMPLES))
-
-
-def evenly_spaced(*arrays: Any, max_samples: int | None = None) -> tuple[Any, ...]:
-    """Return every n-th row of each array, so that there are at most `max_samples` rows, by default `MAX_SAMPLES`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.estimators.ensemble.training_data import evenly_spaced
-    >>> len(evenly_spaced(np.zeros((25_000, 3)))[0])
-    8334
-    """
-    return tuple(array[:: spacing(array.shape[0], max_samples)] for array in arrays)
 
 
 class HeldOutLoss:
@@ -91,33 +69,11 @@ class HeldOutLoss:
         return self._metric.range[1] - losses if self._metric.greater_is_better else losses
 
 
-class FoldData(Protocol):
-    """Training data in memory or in row blocks, with folds."""
+class FoldScores(NamedTuple):
+    """Fitted estimators of the folds, and out-of-fold scores in row blocks."""
 
-    @property
-    def n_folds(self) -> int:
-        """Number of folds."""
-        ...
-
-    def cross_fit(self, estimator: Any, *, entry_weight: Any = None) -> Any:
-        """Cross-fit estimators, and return a result with the attributes `estimators` and `scores`."""
-        ...
-
-    def nested_scores(self, estimator: Any) -> list[Any]:
-        """Return, for each fold, scores of its training samples by models that saw neither these nor the fold.
-
-        The models of two folds are fitted on the samples that are in the training sets of both. Scores of the test
-        samples of a fold are 0. With two folds, no samples are left, and all scores are 0.
-        """
-        ...
-
-    def fit(self, estimator: Any, *, entry_weight: Any) -> Any:
-        """Fit an estimator on all samples."""
-        ...
-
-    def losses(self, scores: Any) -> NDArray[np.float64]:
-        """Return the losses of out-of-fold scores whose mean is to be minimized, of evenly spaced samples."""
-        ...
+    estimators: list[Any]
+    scores: Rows
 
 
 @dataclass(frozen=True)
@@ -126,82 +82,129 @@ class TrainingData:
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        Features.
-    Y : ndarray or Labels of shape (n_samples, n_labels)
-        Labels -1 and +1, NaN where missing. `Labels` are not read again in each fit.
-    entry_weight : ndarray of shape (n_samples, n_labels)
-        Weights of the entries; 0 where missing.
-    folds : sequence of (train, test)
-        Folds that test each sample once, see `spmld.model_selection.make_folds`.
+    data : BlockData
+        Features of a view, labels and entry weights.
+    entries : TrainingEntries
+        Labels and folds.
     loss : callable, default=HeldOutLoss()
         ``loss(Y, scores)`` returns an array of losses, whose mean is to be minimized.
     n_jobs : int or None, default=None
-        Number of folds fitted in parallel.
-    trusted : ndarray of bool of shape (n_samples, n_labels), optional
-        Verified entries.
+        Number of folds fitted in parallel, if the data are in memory.
 
     Examples
     --------
     See `search_path`.
     """
 
-    X: Any
-    Y: NDArray[Any] | Labels
-    entry_weight: NDArray[Any]
-    folds: Sequence[Fold]
+    data: BlockData
+    entries: TrainingEntries
     loss: Callable[[Any, Any], NDArray[np.float64]] = field(default_factory=HeldOutLoss)
     n_jobs: int | None = None
-    trusted: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def in_memory(
+        cls, X: Any, Y: Any, entry_weight: NDArray[Any], folds: Sequence[Fold], *args: Any, **options: Any
+    ) -> "TrainingData":
+        """Return data in memory.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Features.
+        Y : ndarray or Labels of shape (n_samples, n_labels)
+            Labels -1 and +1, NaN where missing.
+        entry_weight : ndarray of shape (n_samples, n_labels)
+            Weights of the entries; 0 where missing.
+        folds : sequence of (train, test)
+            Folds that test each sample, see `spmld.model_selection.make_folds`. Scores of a sample that is tested more
+            than once are means.
+        *args, **options
+            `loss` and `n_jobs`.
+        """
+        data = BlockData.in_memory(X, replace(read_labels(Y), classes=SIGNS), entry_weight)
+        return cls(data, TrainingEntries.of(data).with_folds(folds), *args, **options)
 
     @property
     def n_folds(self) -> int:
         """Number of folds."""
-        return len(self.folds)
+        return len(self.entries.train)
 
-    def cross_fit(self, estimator: Any, *, entry_weight: Scores | list[Scores] | None = None) -> CrossFitResult:
-        """Cross-fit an estimator, by default with the weights of the data; a list has weights for each fold."""
-        return self._cross_fit(estimator, self.folds, self.entry_weight if entry_weight is None else entry_weight)
+    def cross_fit(self, estimator: Any, *, entry_weight: Any = None) -> FoldScores:
+        """Fit an estimator on the training samples of each fold, and score the samples that it tests.
 
-    def nested_scores(self, estimator: Any) -> list[Scores]:
-        """Return, for each fold, scores of its training samples by models that saw neither these nor the fold."""
-        pairs = list(combinations(range(len(self.folds)), 2))
-        trains = [np.intersect1d(self.folds[a][0], self.folds[b][0]) for a, b in pairs]
-        tests = [np.concatenate([self.folds[a][1], self.folds[b][1]]) for a, b in pairs]
-        fitted = self._cross_fit(estimator, list(zip(trains, tests, strict=True)), self.entry_weight)
-        nested = [np.zeros(self.entry_weight.shape) for _ in self.folds]
-        for (a, b), scores in zip(pairs, fitted.fold_scores, strict=True):
-            n_first = len(self.folds[a][1])
-            nested[b][self.folds[a][1]], nested[a][self.folds[b][1]] = scores[:n_first], scores[n_first:]
-        return nested
+        Estimators of a list, one for each fold, are fitted in place. A list of weights has those of each fold.
+        """
+        estimators = estimator if isinstance(estimator, list) else [clone(estimator) for _ in range(self.n_folds)]
+        weights = entry_weight if isinstance(entry_weight, list) else [entry_weight] * self.n_folds
+        models = self._fit_parts(estimators, self.entries.train, self.entries.train_counts, weights)
+        fitted = [old if new is None else new for old, new in zip(estimators, models, strict=True)]
+        return FoldScores(fitted, self._score(models))
 
-    def _cross_fit(self, estimator: Any, folds: Sequence[Fold], entry_weight: Any) -> CrossFitResult:
-        options: Any = {"entry_weight": entry_weight, "n_jobs": self.n_jobs, "trusted": self._trusted(estimator)}
-        return cross_fit(estimator, self.X, self._labels(estimator), folds, **options)
+    def nested_scores(self, estimator: Any) -> list[Rows]:
+        """Return, for each fold, scores of its training samples by models that saw neither these nor the fold.
 
-    def fit(self, estimator: Any, *, entry_weight: Scores) -> Any:
+        The models of two folds are fitted on the samples that are in the training sets of both. Scores of the test
+        samples of a fold are 0. With two folds, no samples are left, and all scores are 0.
+        """
+        pairs = list(combinations(range(self.n_folds), 2))
+        common = [self.entries.common_training(a, b) for a, b in pairs]
+        train, counts = zip(*common, strict=True)
+        fitted = self._fit_parts([clone(estimator) for _ in pairs], train, counts, [None] * len(pairs))
+        models: list[list[Any]] = [[None] * self.n_folds for _ in range(self.n_folds)]
+        for (a, b), model in zip(pairs, fitted, strict=True):
+            models[a][b] = models[b][a] = model
+        return [self._score(of_fold) for of_fold in models]
+
+    def fit(self, estimator: Any, *, entry_weight: Rows) -> Any:
         """Fit an estimator on all samples; its fitted arrays are those of NumPy, so that it depends on no device."""
-        trusted = self._trusted(estimator)
-        options = {} if trusted is None else {"trusted": trusted}
-        return arrays_to_numpy(estimator.fit(self.X, self._labels(estimator), entry_weight=entry_weight, **options))
+        return arrays_to_numpy(_fit_part(estimator, self.data.replace_weights(entry_weight)))
 
-    def losses(self, scores: Scores) -> NDArray[np.float64]:
+    def losses(self, scores: Rows) -> NDArray[np.float64]:
         """Return the losses of out-of-fold scores, of evenly spaced samples if there are many."""
-        return self.loss(*evenly_spaced(self.Y, scores, max_samples=MAX_SCORED))
+        step = spacing(self.data.n, MAX_SCORED)
+        rows = np.arange(0, self.data.n, step) if step > 1 else None
+        signs, values = self.entries.rows(self.entries.signs, scores, rows=rows)
+        return self.loss(Labels(signs, SIGNS), values)
 
-    def _trusted(self, estimator: Any) -> NDArray[np.bool_] | None:
-        """Return the verified entries if the ``fit`` of the estimator, or of each of a list, accepts them."""
-        return self.trusted if has_fit_parameter(_first(estimator), "trusted") else None
+    def _fit_parts(self, estimators: Sequence[Any], train: Any, counts: Any, weights: Sequence[Any]) -> list[Any]:
+        """Fit estimators on parts of the samples; None for a part whose weights are 0."""
 
-    def _labels(self, estimator: Any) -> Any:
-        """Return the labels in a form that the estimator, or each of a list, accepts."""
-        if isinstance(self.Y, Labels) and not isinstance(_first(estimator), MultiLabelEstimator):
-            return self.Y.write_with_missing(None)
-        return self.Y
+        def part(chosen: Rows, counts: tuple[int, ...], weights: Rows | None) -> BlockData:
+            data = self.data if weights is None else self.data.replace_weights(weights)
+            return data.select(chosen, counts)
+
+        n_jobs = self.n_jobs if self.data.engine.in_memory(self.data.X) else None
+        tasks = zip(estimators, map(part, train, counts, weights), strict=True)
+        return list(Parallel(n_jobs=n_jobs)(delayed(_fit_part)(estimator, data) for estimator, data in tasks))
+
+    def _score(self, models: Sequence[Any]) -> Rows:
+        function = partial(_score_folds, models, self.entries.n_labels)
+        return self.data.engine.map(function, self.data.X, *self.entries.test)
 
 
-def _first(estimator: Any) -> Any:
-    return estimator[0] if isinstance(estimator, list) else estimator
+def _fit_part(estimator: Any, data: BlockData) -> Any:
+    """Return the fitted estimator, or None if all weights are 0."""
+    if data.entries.weight == 0:
+        return None
+    with ignore_label_warnings():  # a label may have one class in a fold
+        if isinstance(estimator, MultiLabelEstimator):
+            estimator._validate_params()
+            estimator._check_parameters()
+            return estimator._fit_data(data)
+        if not data.engine.in_memory(data.X):
+            raise TypeError(f"{type(estimator).__name__} requires X in memory; use an estimator of spmld")
+        (X,), (weights,), labels = data.engine.in_memory(data.X), data.engine.in_memory(data.weights), data.labels
+        options = {"trusted": labels.trusted} if has_fit_parameter(estimator, "trusted") else {}
+        return estimator.fit(X, labels.write_with_missing(None), entry_weight=weights, **options)
+
+
+def _score_folds(models: Sequence[Any], n_labels: int, X: Any, *tested: Any) -> NDArray[np.float64]:
+    """Return the mean scores of a block by the models of the folds that test its samples; 0 without a model."""
+    X, scores, count = loaded(X), np.zeros((len(tested[0]), n_labels)), np.sum(tested, axis=0)
+    for model, rows in zip(models, tested, strict=True):
+        if model is not None and rows.any():
+            scores[rows] += decision_scores(model, X[rows])
+    return scores / np.maximum(count, 1)[:, None] if count.max() > 1 else scores
 
 
 def contiguous(X: Any) -> Any:

@@ -1,6 +1,9 @@
-"""Values of all entries, such as labels and scores, in memory or in row blocks."""
+"""Labels, weights and folds of training samples.
 
-from collections.abc import Callable, Sequence
+Values with one row per sample, such as scores, are tuples with a value for each row block.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, pairwise
@@ -11,29 +14,52 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from spmld.core.problem import Engine
-from spmld.estimators._row_samples import take_rows
-from spmld.estimators.block_data import BlockData, split
-from spmld.estimators.ensemble.training_data import spacing
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import Fold, make_folds
 from spmld.pacing.trimming import trim_blocks
+from spmld.scale.block_data import BlockData, Rows, split, take_rows
 
 SIGNS = np.array([-1, 1])
 """Encoding of the labels."""
 MAX_STRATIFIED = 200_000
 """Maximum number of samples that are stratified together."""
+MAX_CALIBRATED = 10_000
+"""Maximum number of samples from which calibrations and noise rates are estimated."""
+
+
+def spacing(n: int, max_samples: int | None = None) -> int:
+    """Return the distance of at most `max_samples` evenly spaced samples, by default `MAX_CALIBRATED`.
+
+    Examples
+    --------
+    >>> from spmld.estimators.ensemble.training_entries import spacing
+    >>> spacing(25_000)
+    3
+    """
+    return -(-n // (max_samples or MAX_CALIBRATED))
+
+
+def evenly_spaced(*arrays: Any, max_samples: int | None = None) -> tuple[Any, ...]:
+    """Return every n-th row of each array, so that there are at most `max_samples` rows, by default `MAX_CALIBRATED`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.estimators.ensemble.training_entries import evenly_spaced
+    >>> len(evenly_spaced(np.zeros((25_000, 3)))[0])
+    8334
+    """
+    return tuple(array[:: spacing(array.shape[0], max_samples)] for array in arrays)
 
 
 @dataclass(frozen=True)
 class TrainingEntries:
     """Labels, weights and folds, and operations on values with one row per sample.
 
-    Such a value is an array in memory or, if the data are in row blocks, a tuple with a value for each block.
-
     Parameters
     ----------
     engine : Engine
-        Operations on row blocks; a single block is in memory.
+        Operations on row blocks.
     counts : tuple of int
         Number of samples of each block.
     n_labels : int
@@ -44,12 +70,10 @@ class TrainingEntries:
         Verified entries.
     fold
         Index of the fold that tests each sample.
-    train : tuple
-        Which samples each fold is fitted on.
+    train, test : tuple
+        Which samples each fold is fitted on, and which it tests.
     train_counts : tuple of tuple of int
-        The number of these samples in each block.
-    folds : tuple of (train, test)
-        The folds, if they were given by indices, which may repeat training samples.
+        The number of training samples in each block.
     names : list, optional
         Names of the labels.
 
@@ -58,46 +82,43 @@ class TrainingEntries:
     >>> import numpy as np
     >>> from spmld.estimators.ensemble.training_entries import TrainingEntries
     >>> from spmld.labels import read_labels
+    >>> from spmld.scale.block_data import BlockData
     >>> labels = read_labels([[1, 0], [0, 1], [1, 1], [0, 0]])
     >>> folds = [(np.array([0, 1]), np.array([2, 3])), (np.array([2, 3]), np.array([0, 1]))]
-    >>> entries = TrainingEntries.in_memory(labels, labels.observed).with_folds(folds)
-    >>> entries.fold, int(entries.sum(np.sum, entries.weights))
+    >>> data = BlockData.in_memory(np.zeros((4, 1)), labels, labels.observed)
+    >>> entries = TrainingEntries.of(data).with_folds(folds)
+    >>> entries.fold[0], int(entries.engine.sum(np.sum, entries.weights))
     (array([1, 1, 0, 0], dtype=int16), 8)
     """
 
     engine: Engine
     counts: tuple[int, ...]
     n_labels: int
-    signs: Any
-    weights: Any
-    trusted: NDArray[np.bool_] | None = None
-    fold: Any = None
-    train: tuple[Any, ...] = ()
+    signs: Rows
+    weights: Rows
+    trusted: Rows | None = None
+    fold: Rows = ()
+    train: tuple[Rows, ...] = ()
+    test: tuple[Rows, ...] = ()
     train_counts: tuple[tuple[int, ...], ...] = ()
-    folds: tuple[Fold, ...] = ()
     names: list[Any] | None = None
 
     @classmethod
-    def in_memory(cls, labels: Labels, weights: Any) -> "TrainingEntries":
-        """Return the entries of labels and weights in memory."""
-        n, l = labels.signs.shape
-        return cls(Engine(), (n,), l, labels.signs, weights, labels.trusted, names=labels.names)
-
-    @classmethod
-    def in_blocks(cls, data: BlockData) -> "TrainingEntries":
-        """Return the entries of data in row blocks."""
+    def of(cls, data: BlockData) -> "TrainingEntries":
+        """Return the entries of training data."""
         labels = data.labels
-        return cls(data.engine, data.counts, labels.shape[1], data.signs, data.weights, names=labels.names)
+        trusted = None if labels.trusted is None else (labels.trusted,)
+        return cls(data.engine, data.counts, labels.shape[1], data.signs, data.weights, trusted, names=labels.names)
 
     def with_folds(self, folds: Sequence[Fold]) -> "TrainingEntries":
         """Return the entries with folds, given by the indices of training and test samples."""
         n = sum(self.counts)
-        fold, train = np.zeros(n, dtype=np.int16), np.zeros((len(folds), n), dtype=bool)
+        train, test = np.zeros((2, len(folds), n), dtype=bool)
         for i, (fitted, tested) in enumerate(folds):
-            train[i, fitted], fold[tested] = True, i
-            if not self.engine.local and train[i].sum() < len(fitted):
-                raise ValueError("cv must not repeat training samples of a fold if X is not in memory")
-        return replace(self._set_folds(fold, list(train)), folds=tuple(folds))
+            train[i, fitted], test[i, tested] = True, True
+            if train[i].sum() < len(fitted):
+                raise ValueError("cv must not repeat training samples of a fold; pass entry_weight to weight samples")
+        return self._set_folds(np.argmax(test, axis=0).astype(np.int16), list(train), list(test))
 
     def stratify(self, n_folds: int, random_state: Any, groups: NDArray[np.intp] | None = None) -> "TrainingEntries":
         """Return the entries with stratified folds; samples of the same group, see `group_identical`, stay together.
@@ -113,24 +134,10 @@ class TrainingEntries:
             for i, (_, tested) in enumerate(make_folds(n_folds, signs, labels, random_state=rng, groups=part)):
                 fold[start + tested] = i
         fold = fold if groups is None else fold[groups]  # a group is named by its first sample
-        return self._set_folds(fold, [fold != i for i in range(n_folds)])
+        test = [fold == i for i in range(n_folds)]
+        return self._set_folds(fold, [~tested for tested in test], test)
 
-    def fold_indices(self) -> list[Fold]:
-        """Return the indices of training and test samples of each fold, for values in memory."""
-        if self.folds:
-            return list(self.folds)
-        return [(np.flatnonzero(train), np.flatnonzero(self.fold == i)) for i, train in enumerate(self.train)]
-
-    def map(self, function: Callable[..., Any], *values: Any) -> Any:
-        """Apply a function to values."""
-        result = self.engine.map(function, *map(self._blocks, values))
-        return result[0] if self.engine.local else result
-
-    def sum(self, function: Callable[..., Any], *values: Any) -> Any:
-        """Sum a function of the values of blocks."""
-        return self.engine.sum(function, *map(self._blocks, values))
-
-    def sample(self, *values: Any, max_samples: int | None = None) -> tuple[Any, ...]:
+    def sample(self, *values: Rows, max_samples: int | None = None) -> tuple[Any, ...]:
         """Return evenly spaced rows of values in memory; all of them if some entries are verified, which may be few."""
         chosen = self.sampled(max_samples)
         return self.rows(*values, rows=np.arange(sum(self.counts))[chosen] if chosen.step > 1 else None)
@@ -139,46 +146,42 @@ class TrainingEntries:
         """Return the rows of `sample`."""
         return slice(None, None, 1 if self.trusted is not None else spacing(sum(self.counts), max_samples))
 
-    def rows(self, *values: Any, rows: NDArray[np.intp] | None = None) -> tuple[Any, ...]:
+    def rows(self, *values: Rows, rows: NDArray[np.intp] | None = None) -> tuple[Any, ...]:
         """Return some rows of values in memory, by default all."""
-        return tuple(take_rows(self.engine, self._blocks(value), self.counts, rows) for value in values)
+        return tuple(take_rows(self.engine, value, self.counts, rows) for value in values)
 
-    def trim(self, scores: Any, keep_fraction: float, fold: int | None = None) -> Any:
+    def trim(self, scores: Rows, keep_fraction: float, fold: int | None = None) -> Rows:
         """Return the weights of `spmld.pacing.trimming.trim`; those of verified entries are 1.
 
         With a fold, the entries of its training samples are trimmed, and the others have weight 0.
         """
-        signs = self.signs if fold is None else self.map(_select_rows, self.signs, self.train[fold])
-        weights = trim_blocks(self.engine, self._blocks(scores), self._blocks(signs), self.n_labels, keep_fraction)
-        if not self.engine.local:
-            return weights
-        return weights[0] if self.trusted is None else np.maximum(weights[0], self.trusted)
+        signs = self.signs if fold is None else self.engine.map(_select_rows, self.signs, self.train[fold])
+        weights = trim_blocks(self.engine, scores, signs, self.n_labels, keep_fraction)
+        return weights if self.trusted is None else self.engine.map(np.maximum, weights, self.trusted)
 
-    def common_training(self, a: int, b: int) -> tuple[Any, tuple[int, ...]]:
+    def common_training(self, a: int, b: int) -> tuple[Rows, tuple[int, ...]]:
         """Return which samples are in the training sets of both of two folds, and their number in each block."""
-        both = self.map(np.logical_and, self.train[a], self.train[b])
-        counts = self.engine.gather(self.engine.map(np.count_nonzero, self._blocks(both)))
-        return both, tuple(int(count) for count in counts)
+        both = self.engine.map(np.logical_and, self.train[a], self.train[b])
+        return both, tuple(int(count) for count in self.engine.gather(self.engine.map(np.count_nonzero, both)))
 
-    def learned(self) -> Any:
+    def learned(self) -> Rows:
         """Return which entries can be learned: the training samples of their fold contain both classes of the label."""
 
         def count(signs: Any, *train: Any) -> Any:
             return np.stack([[(signs[rows] > 0).sum(axis=0), (signs[rows] < 0).sum(axis=0)] for rows in train])
 
-        return self.map(partial(np.take, self.sum(count, self.signs, *self.train).all(axis=1), axis=0), self.fold)
+        both = self.engine.sum(count, self.signs, *self.train).all(axis=1)
+        return self.engine.map(partial(np.take, both, axis=0), self.fold)
 
-    def _set_folds(self, fold: Any, train: list[Any]) -> "TrainingEntries":
+    def _set_folds(self, fold: Any, train: list[Any], test: list[Any]) -> "TrainingEntries":
         starts = [0, *accumulate(self.counts)][:-1]
         counts = tuple(tuple(np.add.reduceat(chosen, starts, dtype=int).tolist()) for chosen in train)
-        return replace(self, fold=self._store(fold), train=tuple(map(self._store, train)), train_counts=counts)
 
-    def _store(self, values: Any) -> Any:
-        """Return an array with one row per sample as a value."""
-        return values if self.engine.local else self.engine.map(_same, split(values, self.counts, "folds"))
+        def store(values: Any) -> Rows:
+            return self.engine.map(_same, split(values, self.counts, "folds"))
 
-    def _blocks(self, value: Any) -> Any:
-        return (value,) if self.engine.local else value
+        masks = tuple(map(store, train)), tuple(map(store, test))
+        return replace(self, fold=store(fold), train=masks[0], test=masks[1], train_counts=counts)
 
 
 def _same(value: Any) -> Any:

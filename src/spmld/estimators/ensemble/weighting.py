@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from spmld.estimators.ensemble.training_data import Scores, evenly_spaced
+from spmld.estimators.ensemble.training_data import Scores
+from spmld.estimators.ensemble.training_entries import evenly_spaced
 from spmld.noise.calibration import PooledCalibration
 
 POWER = 8

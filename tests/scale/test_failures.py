@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from spmld import SPMLD, SelfPacedEnsemble
+from spmld import SPMLD, MaskedLogistic, MaskedRidge, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.metrics import macro_auc
 from spmld.persistence import Checkpoint
@@ -18,8 +18,6 @@ from spmld.persistence import Checkpoint
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
-
-from spmld.dask import DaskMaskedLogistic, DaskMaskedRidge, DaskSelfPacedEnsemble, DaskSPMLD  # noqa: E402
 
 PLANTED = {"n_samples": 240, "n_features": 12, "n_labels": 5, "observed_fraction": 0.6, "random_state": 0}
 DATA = make_planted(**PLANTED)
@@ -35,7 +33,7 @@ def collections():
 
 def assert_same_scores(local, remote):
     scores = local.fit(X, Y).decision_function(X)
-    np.testing.assert_allclose(remote.to_local().decision_function(X), scores, rtol=0, atol=1e-6 * abs(scores).max())
+    np.testing.assert_allclose(remote.decision_function(X), scores, rtol=0, atol=1e-6 * abs(scores).max())
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +58,7 @@ def test_a_killed_worker_does_not_change_the_result():
                 os.kill(pids[0], signal.SIGKILL)
 
         options = {**OPTIONS, "n_warmup_iter": 0}
-        model = DaskSPMLD(callback=kill, **options).fit(*collections())
+        model = SPMLD(callback=kill, **options).fit(*collections())
     assert_same_scores(SPMLD(**options), model)
     assert min(on_disk) > 0
 
@@ -69,7 +67,7 @@ CLIENT = """
     import os, signal
     import dask.array as da
     from distributed import Client
-    from spmld.dask import {name}
+    from spmld import {name}
     from spmld.datasets import make_planted
     from spmld.persistence import Checkpoint
 
@@ -104,22 +102,22 @@ def fit_stored(folder, model, X=X, Y=Y):
 
 
 def test_a_fit_whose_client_was_killed_continues_from_its_checkpoint(client, tmp_path):
-    run_until_killed(client, tmp_path, "DaskSPMLD", "record['stage'] == 'main'", OPTIONS)
+    run_until_killed(client, tmp_path, "SPMLD", "record['stage'] == 'main'", OPTIONS)
     seen, checkpoint = [], tmp_path / "checkpoint"
-    model = DaskSPMLD(callback=lambda record: seen.append((record["stage"], record["iteration"])), **OPTIONS)
+    model = SPMLD(callback=lambda record: seen.append((record["stage"], record["iteration"])), **OPTIONS)
     assert fit_stored(checkpoint, model) == (1, 0)
     assert_same_scores(SPMLD(**OPTIONS), model)
     assert seen == [("main", 2)]
     assert len(model.history_) == model.n_iter_ == 3
     assert [path.suffix for path in checkpoint.iterdir()] == [".skops"]  # the iterations of a finished fit are deleted
-    again = DaskSPMLD(**OPTIONS)
+    again = SPMLD(**OPTIONS)
     assert fit_stored(checkpoint, again) == (0, 1)
-    np.testing.assert_array_equal(again.to_local().decision_function(X), model.to_local().decision_function(X))
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
 def test_an_interrupted_fit_to_other_data_or_with_other_parameters_is_another_fit(client, tmp_path):
     """The rows and columns are the same, so that only their values can tell."""
-    run_until_killed(client, tmp_path, "DaskSPMLD", "record['stage'] == 'main'", OPTIONS)
+    run_until_killed(client, tmp_path, "SPMLD", "record['stage'] == 'main'", OPTIONS)
     checkpoint = tmp_path / "checkpoint"
     (folder,) = checkpoint.iterdir()
     reversed_labels = 1 - Y
@@ -128,34 +126,34 @@ def test_an_interrupted_fit_to_other_data_or_with_other_parameters_is_another_fi
         (OPTIONS, {"X": X[:, ::-1]}),
         ({**OPTIONS, "coupling": 1.0}, {}),
     ):
-        model, data = DaskSPMLD(**options), {"X": X, "Y": Y, **changed}
+        model, data = SPMLD(**options), {"X": X, "Y": Y, **changed}
         assert fit_stored(checkpoint, model, **data) == (1, 0)
         expected = SPMLD(**options).fit(data["X"], data["Y"]).decision_function(data["X"])
-        scores = model.to_local().decision_function(data["X"])
+        scores = model.decision_function(data["X"])
         np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-6 * abs(expected).max())
     assert folder.exists()
     Checkpoint(checkpoint).clear()
     assert not checkpoint.exists()
 
 
-@pytest.mark.parametrize("model", [DaskMaskedLogistic(), DaskMaskedRidge()], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", [MaskedLogistic(), MaskedRidge()], ids=lambda model: type(model).__name__)
 def test_a_finished_fit_to_reversed_labels_is_not_loaded(client, tmp_path, model):
     first, second, again = clone(model), clone(model), clone(model)
     assert fit_stored(tmp_path, first) == (1, 0)
     assert fit_stored(tmp_path, second, Y=1 - Y) == (1, 0)
     assert fit_stored(tmp_path, again) == (0, 1)
-    auc = [macro_auc(DATA.Y, fitted.to_local().decision_function(X)) for fitted in (first, second, again)]
+    auc = [macro_auc(DATA.Y, fitted.decision_function(X)) for fitted in (first, second, again)]
     assert auc[0] > 0.8
     assert auc[1] < 0.2
     assert auc[2] == auc[0]
 
 
 def test_an_ensemble_whose_client_was_killed_repeats_no_stored_fit(client, tmp_path):
-    run_until_killed(client, tmp_path, "DaskSelfPacedEnsemble", "record['choice'] == {'alpha': 0.1}", ENSEMBLE)
+    run_until_killed(client, tmp_path, "SelfPacedEnsemble", "record['choice'] == {'alpha': 0.1}", ENSEMBLE)
     checkpoint = tmp_path / "checkpoint"
     n_stored = len(list(checkpoint.glob("fit-*.skops")))
     assert n_stored >= 4  # two settings in two folds, and those of the noise estimate
-    model = DaskSelfPacedEnsemble(**ENSEMBLE)
+    model = SelfPacedEnsemble(**ENSEMBLE)
     assert fit_stored(checkpoint, model) == (2, n_stored)  # the fit on all samples, and the ensemble
     assert_same_scores(SelfPacedEnsemble(**ENSEMBLE), model)
     assert len(list(checkpoint.iterdir())) == 1
@@ -173,7 +171,7 @@ def test_a_fit_holds_little_more_than_the_features(client):
         held.append(sum(client.run(size).values()) / features.nbytes)
 
     arrays = [da.from_array(A, chunks=(100, -1)) for A in (features, labels)]
-    DaskSPMLD(callback=measure, **{**OPTIONS, "max_iter": 1}).fit(*arrays)
+    SPMLD(callback=measure, **{**OPTIONS, "max_iter": 1}).fit(*arrays)
     assert 1 < max(held) < 1.3
 
 
@@ -198,5 +196,5 @@ def test_a_fit_with_less_memory_per_worker_than_data():
         distributed.LocalCluster(memory_limit=limit, **WORKERS) as cluster,
         distributed.Client(cluster),
     ):
-        model = DaskMaskedRidge(fit_intercept=False, tol=0.9).fit(features, labels)
+        model = MaskedRidge(fit_intercept=False, tol=0.9).fit(features, labels)
     assert np.abs(model.coef_).argmax(axis=1).tolist() == [0, 1, 2]

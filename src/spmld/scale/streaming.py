@@ -1,20 +1,46 @@
 """Operations on row blocks that are read one after the other, with variables in memory or in temporary files."""
 
+import pickle  # nosec B403
 import tempfile
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 from operator import add
 from pathlib import Path
 from typing import Any, ClassVar
 
 from spmld._arrays import n_bytes
-from spmld.core.lazy_matrix import LazyMatrix, loaded
+from spmld.core.lazy_matrix import LazyMatrix, SelectedRows, loaded
 from spmld.core.problem import Combine, Engine, combine_parts
-from spmld.estimators.references import ReferencePickler, ReferenceUnpickler
 
 
-class StreamEngine(Engine):
+class RemoteEngine(Engine):
+    """Base class of engines whose blocks are not in memory."""
+
+    selects_labels: ClassVar[bool] = False
+    steps_per_pass: ClassVar[int] = 4
+
+    def in_memory(self, rows: Sequence[Any]) -> tuple[Any, ...]:
+        """Return an empty tuple."""
+        return ()
+
+    def select(self, X: Sequence[Any], chosen: Sequence[Any]) -> tuple[Any, ...]:
+        """Return some rows of features, which are not copied."""
+        return self.map(SelectedRows, X, chosen)
+
+    def divide(
+        self, blocks: tuple[Any, ...], counts: tuple[int, ...], max_rows: int | None = None
+    ) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+        """Return the blocks as they are."""
+        return blocks, counts
+
+    def threads(self, count: int) -> AbstractContextManager[Engine]:
+        """Return a context with this engine."""
+        return nullcontext(self)
+
+
+class StreamEngine(RemoteEngine):
     """Applies functions to one block after the other.
 
     Parameters
@@ -25,14 +51,12 @@ class StreamEngine(Engine):
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.estimators._streaming import StreamEngine
+    >>> from spmld.scale.streaming import StreamEngine
     >>> engine = StreamEngine(memory=1000)
     >>> squares = engine.map(np.square, [np.arange(200.0), np.arange(3.0)])
     >>> [value.stored for value in squares], float(engine.sum(np.sum, squares))
     ([True, False], 2646705.0)
     """
-
-    local: ClassVar[bool] = False
 
     def __init__(self, memory: float):
         self.memory, self.used = memory, 0
@@ -117,3 +141,40 @@ class _Value:
 
 def _load(value: Any) -> Any:
     return value.load() if isinstance(value, _Value) else value
+
+
+class ReferencePickler(pickle.Pickler):
+    """Writes references in place of the objects of some type, and collects these objects.
+
+    Examples
+    --------
+    >>> import io
+    >>> from spmld.scale.streaming import ReferencePickler, ReferenceUnpickler
+    >>> file, numbers = io.BytesIO(), []
+    >>> ReferencePickler(file, float, numbers).dump(["a", 1.5])
+    >>> numbers, ReferenceUnpickler(io.BytesIO(file.getvalue()), [2.5]).load()
+    ([1.5], ['a', 2.5])
+    """
+
+    def __init__(self, file: Any, kind: type, objects: list[Any]):
+        super().__init__(file, protocol=5)
+        self._kind, self._objects = kind, objects
+
+    def persistent_id(self, value: Any) -> int | None:
+        """Return the position of an object among those of its type."""
+        if not isinstance(value, self._kind):
+            return None
+        self._objects.append(value)
+        return len(self._objects) - 1
+
+
+class ReferenceUnpickler(pickle.Unpickler):
+    """Reads what `ReferencePickler` has written, with given objects in place of the references."""
+
+    def __init__(self, file: Any, objects: list[Any]):
+        super().__init__(file)
+        self._objects = objects
+
+    def persistent_load(self, index: int) -> Any:
+        """Return the object at a position."""
+        return self._objects[index]

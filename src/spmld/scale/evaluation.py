@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from spmld._io import need
-from spmld.dask.collections import chunks_like, delayed_blocks, is_collection
-from spmld.dask.engine import FAN_IN
 from spmld.labels.block_reading import read_signs
 from spmld.metrics import MetricSums
+from spmld.scale.cluster import FAN_IN
+from spmld.scale.inputs import chunks_like, delayed_blocks, is_collection
 
 MAX_RANKED = 200_000
 """Maximum number of samples from which metrics are computed that depend on the order of all samples."""
@@ -27,7 +27,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, k: int | Iterable[int] = (1, 3, 
 
     Parameters
     ----------
-    estimator : fitted estimator of `spmld` or `spmld.dask`
+    estimator : fitted estimator of `spmld`
         The model, which is sent to the workers.
     X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
         Samples.
@@ -45,7 +45,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, k: int | Iterable[int] = (1, 3, 
     --------
     >>> import dask.array as da
     >>> from spmld import MaskedLogistic
-    >>> from spmld.dask import evaluate
+    >>> from spmld.scale import evaluate
     >>> from spmld.datasets import make_planted
     >>> data = make_planted(n_samples=300, random_state=0)
     >>> model = MaskedLogistic().fit(data.X, data.Y)
@@ -59,10 +59,9 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, k: int | Iterable[int] = (1, 3, 
             f"X and Y must be Dask arrays or data frames, got {type(X).__name__} and {type(Y).__name__}; "
             "use spmld.metrics.evaluate for data in memory"
         )
-    local = estimator.to_local() if hasattr(estimator, "to_local") else estimator
     X = X.rechunk({1: -1}) if hasattr(X, "rechunk") and X.numblocks[1] > 1 else X
     blocks = list(zip(delayed_blocks(X), chunks_like(Y, X, "Y"), strict=True))
-    model, counts = delayed(local), delayed([delayed(_n_rows)(Y) for _, Y in blocks])
+    model, counts = delayed(estimator), delayed([delayed(_n_rows)(Y) for _, Y in blocks])
     ks = (k,) if isinstance(k, int | np.integer) else tuple(k)
     parts = [delayed(_block_sums)(model, *block, counts, i, ks) for i, block in enumerate(blocks)]
     while len(parts) > 1:

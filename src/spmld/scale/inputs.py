@@ -1,4 +1,4 @@
-"""Row blocks of Dask arrays and data frames, as futures on the workers."""
+"""Row blocks of files, and of Dask arrays and data frames, as training data."""
 
 from collections.abc import Sequence
 from math import inf
@@ -9,22 +9,15 @@ import scipy.sparse as sp
 
 from spmld._arrays import n_bytes
 from spmld._io import need
-from spmld.dask.engine import DaskEngine
-from spmld.estimators.block_data import BlockData, as_features, feature_names, make_data
+from spmld.core.lazy_matrix import LazyMatrix
+from spmld.datasets.row_blocks import RowBlocks
+from spmld.scale.block_data import BlockData, as_features, make_data
+from spmld.scale.cluster import DaskEngine, active_client
+from spmld.scale.memory import available_memory
+from spmld.scale.streaming import StreamEngine
 
 MAX_BLOCK = 2**28
 """Maximum size in bytes of a block of several chunks."""
-
-
-def active_client() -> Any:
-    """Return the active client of Dask."""
-    try:
-        return need("distributed", "dask").get_client()
-    except ValueError:
-        raise ValueError(
-            "no Dask client is active; start one with distributed.Client() on this machine, or with "
-            "distributed.Client(address) for a running scheduler"
-        ) from None
 
 
 def is_collection(X: Any) -> bool:
@@ -32,10 +25,50 @@ def is_collection(X: Any) -> bool:
     return type(X).__module__.startswith("dask") and hasattr(X, "to_delayed")
 
 
+def is_blocks(X: Any) -> bool:
+    """Return whether X is in row blocks. A memory-mapped array is an array, however large it is."""
+    return isinstance(X, RowBlocks) or is_collection(X)
+
+
+def read_blocks(X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> BlockData:
+    """Validate `RowBlocks`, or a Dask collection, and its labels."""
+    if isinstance(X, RowBlocks):
+        return stream_data(X, y, mask, entry_weight)
+    return collect(active_client(), X, y, mask, entry_weight)
+
+
+class _ReadFeatures:
+    """Reads the features of one block."""
+
+    def __init__(self, blocks: RowBlocks, i: int):
+        self._blocks, self._i = blocks, i
+
+    def __call__(self) -> Any:
+        return as_features(self._blocks.features(self._i))
+
+
+def stream_data(blocks: RowBlocks, y: Any, mask: Any, entry_weight: Any) -> BlockData:
+    """Return data whose features are read from the blocks each time they are used."""
+    engine = StreamEngine(blocks.memory if blocks.memory is not None else available_memory() / 4)
+    shapes = [(n, blocks.shape[1]) for n in blocks.counts]
+    X = tuple(LazyMatrix(_ReadFeatures(blocks, i), shape, engine.recent) for i, shape in enumerate(shapes))
+    if y is not None:
+        Y = y
+    elif blocks.has_labels:
+        Y = engine.map(blocks.labels, range(len(blocks)))
+    else:
+        raise ValueError("y is required if the blocks have no labels: pass it to fit or to RowBlocks")
+    return make_data(engine, X, Y, blocks.counts, mask, entry_weight, feature_names(blocks.features(0)))
+
+
+def feature_names(X: Any) -> list[str] | None:
+    """Return the column names of a data frame if all are strings."""
+    names = list(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
 def collect(client: Any, X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> BlockData:
     """Load the chunks of collections on the workers, join them to blocks, and validate these."""
-    if not is_collection(X):
-        raise TypeError(f"X must be a Dask array or data frame, got {type(X).__name__}; use dask.array.from_array")
     if y is None:
         raise ValueError("y is required, got None")
     if hasattr(X, "rechunk") and X.numblocks[1] > 1:
@@ -57,8 +90,7 @@ def collect(client: Any, X: Any, y: Any, mask: Any = None, entry_weight: Any = N
         if isinstance(part, tuple):
             loaded[name] = engine.map(_merge, [[part[i] for i in group] for group in groups])
     sizes = tuple(sum(counts[i] for i in group) for group in groups)
-    data = make_data(engine, loaded["X"], loaded["Y"], sizes, loaded["mask"], loaded["entry_weight"])
-    return data.name_features(feature_names(X))
+    return make_data(engine, loaded["X"], loaded["Y"], sizes, loaded["mask"], loaded["entry_weight"], feature_names(X))
 
 
 def group_chunks(sizes: Sequence[int], counts: Sequence[int], n_threads: int, limit: float) -> list[list[int]]:
@@ -69,7 +101,7 @@ def group_chunks(sizes: Sequence[int], counts: Sequence[int], n_threads: int, li
 
     Examples
     --------
-    >>> from spmld.dask.collections import group_chunks
+    >>> from spmld.scale.inputs import group_chunks
     >>> group_chunks([8, 8, 0, 8, 8], [1, 1, 0, 1, 1], n_threads=2, limit=1000)
     [[0, 1], [3, 4]]
     >>> group_chunks([8, 8, 0, 8, 8], [1, 1, 0, 1, 1], n_threads=2, limit=8)

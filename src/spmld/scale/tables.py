@@ -65,7 +65,7 @@ def read_parquet(path: StrPath, **roles: Any) -> DaskTable:
     --------
     >>> import tempfile
     >>> import pandas as pd
-    >>> from spmld.dask import read_parquet
+    >>> from spmld.scale import read_parquet
     >>> songs = pd.DataFrame({"review": ["slow and sad", "loud", "sad"], "tags": ["sad", "rock; loud", None]})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     songs[:2].to_parquet(folder + "/0.parquet")

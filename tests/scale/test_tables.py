@@ -15,7 +15,7 @@ from spmld.persistence import model_info
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("dask.dataframe")
 
-from spmld.dask import read_parquet  # noqa: E402
+from spmld.scale import read_parquet  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,360 @@
+"""Training data in row blocks; data in memory are one block."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from spmld._arrays import check_masked, move, namespace, numpy_dtype, to_numpy
+from spmld._device import to_device
+from spmld.core.lazy_matrix import loaded
+from spmld.core.problem import Block, Engine, Problem, group_sizes, observed_block
+from spmld.datasets.row_blocks import locate
+from spmld.labels import Labels
+from spmld.labels.block_reading import read_signs, summarize_labels
+from spmld.labels.entries import read_weights
+
+Rows = tuple[Any, ...]
+"""A value for each block, known to the engine."""
+
+
+def largest_value(X: Any) -> float:
+    """Return the largest absolute value of X."""
+    values = X.data if sp.issparse(X) else X
+    xp = namespace(values)
+    return max(float(xp.max(values)), -float(xp.min(values))) if values.shape[0] else 0.0
+
+
+def check_range(largest: float, size: int, limit: float, dtype: Any) -> None:
+    """Raise ValueError if the sum of the squares of `size` numbers may exceed the limit."""
+    if largest > (limit / size) ** 0.5 / 1e3:
+        raise ValueError(f"X contains values too large for {dtype}, got {largest:.3g}; scale the features first")
+
+
+def count_nonzero(X: Any) -> int:
+    """Return the number of nonzeros; of stored values, if X is sparse."""
+    xp = namespace(X)
+    return int(X.nnz if sp.issparse(X) else xp.sum(xp.astype(X != 0, xp.int64)))
+
+
+@dataclass(frozen=True)
+class FeatureSummary:
+    """Properties of the features of one block or, as a sum, of several."""
+
+    n_samples: int
+    n_features: int
+    dtype: Any
+    finite: bool
+    largest: float
+    n_nonzero: int
+    sparse: bool
+    sums: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, X: Any) -> "FeatureSummary":
+        """Return the summary of a block."""
+        X = loaded(X)
+        values = X.data if sp.issparse(X) else X
+        xp = namespace(values)
+        finite = bool(xp.isfinite(xp.sum(values))) or bool(xp.all(xp.isfinite(values)))
+        largest = largest_value(X) if finite else np.inf
+        sums = to_numpy(X.sum(axis=0, dtype=xp.float64)).ravel()
+        n, d = X.shape
+        return cls(n, d, X.dtype, finite, largest, count_nonzero(X), sp.issparse(X), sums)
+
+    @property
+    def n_values(self) -> int:
+        """Number of stored values."""
+        return self.n_nonzero if self.sparse else self.n_samples * self.n_features
+
+    def __add__(self, other: "FeatureSummary") -> "FeatureSummary":
+        if self.n_features != other.n_features:
+            raise ValueError(
+                f"all blocks of X must have the same features, got {self.n_features} and {other.n_features} features"
+            )
+        return FeatureSummary(
+            self.n_samples + other.n_samples,
+            self.n_features,
+            np.result_type(self.dtype, other.dtype),
+            self.finite and other.finite,
+            max(self.largest, other.largest),
+            self.n_nonzero + other.n_nonzero,
+            self.sparse and other.sparse,
+            self.sums + other.sums,
+        )
+
+    def check(self) -> "FeatureSummary":
+        """Raise ValueError for NaN, infinity and values whose squares overflow."""
+        if not self.finite:
+            raise ValueError("X contains NaN or infinity; impute these values or remove the samples first")
+        limit = float(np.finfo(self.dtype).max)
+        check_range(self.largest, self.n_samples * self.n_features, limit, self.dtype)
+        return self
+
+
+class EntryCounts(NamedTuple):
+    """Numbers of observed positives and negatives of each label, and the sum of the entry weights."""
+
+    positives: NDArray[np.intp]
+    negatives: NDArray[np.intp]
+    weight: float
+
+    @classmethod
+    def of(cls, signs: Any, weights: Any) -> "EntryCounts":
+        """Return the counts of a block."""
+        return cls((signs > 0).sum(axis=0), (signs < 0).sum(axis=0), float(weights.sum(dtype=float)))
+
+    @property
+    def n_observed(self) -> int:
+        """Number of observed entries."""
+        return int(self.positives.sum() + self.negatives.sum())
+
+
+@dataclass
+class BlockData:
+    """Validated training data in row blocks. An estimator that is fitted to them may release the features."""
+
+    engine: Engine
+    X: Rows
+    signs: Rows
+    weights: Rows
+    """Entry weights; boolean if all are 1."""
+    counts: tuple[int, ...]
+    features: FeatureSummary
+    labels: Labels
+    """The labels if they are in memory, else their form, without samples."""
+    entries: EntryCounts
+    feature_names: Sequence[str] | None = None
+
+    @classmethod
+    def in_memory(cls, X: Any, labels: Labels, weights: Any, feature_names: Sequence[str] | None = None) -> "BlockData":
+        """Return data in memory, which are one block."""
+        signs, summary, count = labels.signs, FeatureSummary.of(X), EntryCounts.of(labels.signs, weights)
+        return cls(Engine(), (X,), (signs,), (weights,), (X.shape[0],), summary, labels, count, feature_names)
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return sum(self.counts)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of features and labels."""
+        return self.features.n_features, self.labels.signs.shape[1]
+
+    @property
+    def example(self) -> Any:
+        """An array without samples, with the features, the library, the format and the precision of X."""
+        if parts := self.engine.in_memory(self.X):
+            return parts[0][:0]
+        zeros = np.zeros((0, self.features.n_features), dtype=self.features.dtype)
+        return sp.csr_array(zeros) if self.features.sparse else zeros
+
+    def hashes(self) -> tuple[str, ...]:
+        """Return a hash of the features, labels and weights of each block."""
+        return tuple(self.engine.gather(self.engine.map(hash_rows, self.X, self.signs, self.weights)))
+
+    def release(self) -> None:
+        """Forget the features, so that their memory is free unless they are used elsewhere."""
+        self.X = ()
+
+    def sparsified(self) -> "BlockData":
+        """Return the data with features in memory that are mostly zero as a sparse matrix."""
+        X = tuple(map(sparse_if_mostly_zero, self.engine.in_memory(self.X)))
+        if not X or X[0] is self.X[0]:
+            return self
+        return replace(self, X=X, features=replace(self.features, sparse=True))
+
+    def to_device(self, device: str | None) -> "BlockData":
+        """Return the data with features in memory on a device of torch."""
+        return self.convert(partial(to_device, device=device))
+
+    def convert(self, function: Callable[[Any], Any]) -> "BlockData":
+        """Return the data with a function of the features, which does not change values, if these are in memory."""
+        X = tuple(map(function, self.engine.in_memory(self.X)))
+        return replace(self, X=X) if X else self
+
+    def transform(self, transformer: Any) -> "BlockData":
+        """Fit a transformer, and return the data with transformed features."""
+        if not hasattr(transformer, "fit_blocks"):
+            if not (parts := self.engine.in_memory(self.X)):
+                raise TypeError(f"{type(transformer).__name__} requires X in memory; use FeatureScaler for row blocks")
+            X: Rows = (transformer.fit(parts[0]).transform(parts[0]),)
+            return replace(self, X=X, features=FeatureSummary.of(X[0]))
+        transformer.fit_blocks(self.engine, self.X, self.example, self.counts)
+        transformer.n_features_in_ = self.features.n_features
+        X = self.engine.transform(transformer._transform, self.X, keep=transformer.stored)
+        return replace(self, X=X, features=self.engine.sum(FeatureSummary.of, X))
+
+    def multiply_weights(self, factor: float) -> "BlockData":
+        """Return the data with multiplied entry weights."""
+        weights = self.engine.map(partial(np.multiply, factor), self.weights)
+        return replace(self, weights=weights, entries=self.entries._replace(weight=self.entries.weight * factor))
+
+    def replace_weights(self, weights: Rows) -> "BlockData":
+        """Return the data with other entry weights; entries of weight 0 become missing."""
+        signs = self.engine.map(_observed_signs, self.signs, weights)
+        parts = self.engine.in_memory(signs)
+        labels = replace(self.labels, signs=parts[0]) if parts else self.labels
+        entries = self.engine.sum(EntryCounts.of, signs, weights)
+        return replace(self, signs=signs, weights=weights, labels=labels, entries=EntryCounts(*entries))
+
+    def select(self, chosen: Rows, counts: tuple[int, ...]) -> "BlockData":
+        """Return the data of some samples, given by arrays of bool and by their number in each block."""
+        used = [i for i, count in enumerate(counts) if count]
+        X, signs, weights, chosen = (tuple(A[i] for i in used) for A in (self.X, self.signs, self.weights, chosen))
+        signs, weights = (self.engine.map(_take, A, chosen) for A in (signs, weights))
+        return replace(
+            self,
+            X=self.engine.select(X, chosen),
+            signs=signs,
+            weights=weights,
+            entries=EntryCounts(*self.engine.sum(EntryCounts.of, signs, weights)),
+            counts=tuple(counts[i] for i in used),
+            labels=self.labels[rows[0]] if (rows := self.engine.in_memory(chosen)) else self.labels,
+        )
+
+    def problem(
+        self,
+        fit_intercept: bool,
+        group: Rows | None = None,
+        n_groups: int = 1,
+        *,
+        observed_only: bool = False,
+        max_rows: int | None = None,
+    ) -> Problem:
+        """Return the problem to solve, with arrays of the type of the features; `max_rows` as in `Engine.divide`."""
+        like, engine = self.example, self.engine
+        dtype, make = like.dtype, observed_block if observed_only else Block
+
+        def make_block(X: Any, signs: Any, weights: Any, group: Any) -> Block:
+            return make(X, move(signs, like), move_weights(weights, like), move(group, like))
+
+        if group is None:
+            group = engine.map(lambda signs: np.zeros(len(signs), dtype=np.int8), self.signs)
+        blocks = engine.map(make_block, self.X, self.signs, self.weights, group)
+        blocks, counts = engine.divide(blocks, self.counts, max_rows)
+        sizes = engine.sum(lambda block: group_sizes(block.group, n_groups, dtype), blocks)
+        return Problem(blocks, sizes, counts, *self.shape, fit_intercept, engine, observed_only)
+
+
+def move_weights(weights: np.ndarray, X: Any) -> Any:
+    """Return entry weights in the library and precision of X; boolean weights stay boolean."""
+    return move(weights if weights.dtype == bool else weights.astype(numpy_dtype(X), copy=False), X)
+
+
+def sparse_if_mostly_zero(X: Any) -> Any:
+    """Return a NumPy matrix with few nonzeros as a sparse matrix: with 8 % nonzeros, products are twice as fast."""
+    if isinstance(X, np.ndarray) and X.size > 100_000 and np.count_nonzero(X) < 0.1 * X.size:
+        return sp.csr_array(X)
+    return X
+
+
+def take_rows(engine: Engine, blocks: Sequence[Any], counts: Sequence[int], rows: NDArray[np.intp] | None) -> Any:
+    """Return some rows, given by increasing numbers, in the memory of this process; all of them if they are None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.core.problem import Engine
+    >>> from spmld.scale.block_data import take_rows
+    >>> take_rows(Engine(), (np.arange(3), np.arange(3, 5)), (3, 2), np.array([1, 4]))
+    array([1, 4])
+    """
+    inside: list[Any] = [slice(None)] * len(counts) if rows is None else locate(counts, rows)
+    parts = engine.gather(engine.map(lambda A, rows: loaded(A)[rows], blocks, inside))
+    if len(parts) == 1:
+        return parts[0]
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+
+
+def hash_rows(X: Any, signs: Any, weights: Any) -> str:
+    """Return a hash of the samples of a block, or of all samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.scale.block_data import hash_rows
+    >>> X, signs = np.eye(2), np.array([[1], [-1]], dtype=np.int8)
+    >>> hash_rows(X, signs, signs != 0) == hash_rows(X, -signs, signs != 0)
+    False
+    """
+    X = loaded(X)
+    # Sparse matrices remember what is known about their indices, which does not change the data.
+    values = (X.shape, X.data, X.indices, X.indptr) if sp.issparse(X) else X
+    return str(joblib.hash((values, signs, weights), hash_name="sha1"))
+
+
+def as_features(X: Any, sparse: bool = False) -> Any:
+    """Return a block of X as an array of floats or a CSR matrix. Values are not checked, except for masks."""
+    check_masked(X)
+    X = check_array(
+        X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, ensure_min_samples=0
+    )
+    return sp.csr_array(X) if sparse and not sp.issparse(X) else X
+
+
+def make_data(
+    engine: Engine,
+    X: Rows,
+    Y: Any,
+    counts: tuple[int, ...],
+    mask: Any = None,
+    entry_weight: Any = None,
+    names: Sequence[str] | None = None,
+) -> BlockData:
+    """Validate features and labels in row blocks, and read the labels."""
+    features = engine.sum(FeatureSummary.of, X).check()
+    size = features.n_samples * features.n_features
+    if size > 100_000 and features.n_nonzero < 0.1 * size:
+        X = engine.transform(partial(as_features, sparse=True), X)
+    Y, masks = split(Y, counts, "Y"), split(mask, counts, "mask")
+    form = engine.sum(summarize_labels, Y, masks).form()
+    signs = engine.map(partial(read_signs, form=form), Y, masks)
+    weights: Rows = engine.map(lambda signs: signs != 0, signs)
+    if entry_weight is not None:
+        dtype = features.dtype
+
+        def weigh(signs: Any, weight: Any) -> Any:
+            return read_weights(weight, signs).astype(dtype)
+
+        weights = engine.map(weigh, signs, split(entry_weight, counts, "entry_weight"))
+        signs = engine.map(_observed_signs, signs, weights)
+    entries = EntryCounts(*engine.sum(EntryCounts.of, signs, weights))
+    if not entries.weight:
+        raise ValueError("entry_weight must be positive for at least one observed label, got zeros only")
+    return BlockData(engine, X, signs, weights, counts, features, form, entries, names)
+
+
+def _observed_signs(signs: Any, weights: Any) -> Any:
+    return np.where(weights > 0, signs, 0).astype(np.int8)
+
+
+def _take(A: Any, rows: Any) -> Any:
+    return A[rows]
+
+
+def split(values: Any, counts: Sequence[int], name: str) -> Rows:
+    """Split an array with one row per sample into blocks; None for each block if it is None."""
+    if values is None:
+        return (None,) * len(counts)
+    if isinstance(values, tuple):
+        return values
+    if not hasattr(values, "shape"):
+        values = np.asarray(values)
+    values = values.tocsr() if sp.issparse(values) else values
+    if values.shape[0] != sum(counts):
+        raise ValueError(
+            f"X and {name} must have the same number of samples, got inconsistent numbers: "
+            f"{sum(counts)} and {values.shape[0]}"
+        )
+    ends = list(accumulate(counts))
+    slices = [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
+    return tuple(values.iloc[s] if hasattr(values, "iloc") else values[s] for s in slices)
