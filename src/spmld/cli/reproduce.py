@@ -11,9 +11,8 @@ from click.exceptions import Exit
 from spmld import studies
 from spmld._io import writing
 from spmld.cli import options
-from spmld.cli.cluster import scheduler_option
-from spmld.cli.printing import print_json, print_message, write_page
-from spmld.cli.progress import progress_bar
+from spmld.cli.options import scheduler_option
+from spmld.cli.printing import print_json, print_message, progress_bar, write_page
 from spmld.studies.comparison import compare_methods
 from spmld.studies.costs import compare_costs
 from spmld.studies.report import write_report

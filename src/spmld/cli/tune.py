@@ -7,12 +7,10 @@ from click.exceptions import Exit
 
 from spmld._table import TextTable
 from spmld.cli import options
-from spmld.cli.cluster import scheduler_option
 from spmld.cli.fitting import fit_model, save_model, stored_fits
 from spmld.cli.loading import Source, frames
 from spmld.cli.methods import build, parse_params, parse_space, with_decision, without_decision
-from spmld.cli.printing import print_message, print_result
-from spmld.cli.progress import progress_bar
+from spmld.cli.printing import print_message, print_result, progress_bar
 from spmld.metrics import get_metric
 
 
@@ -33,7 +31,7 @@ from spmld.metrics import get_metric
 @options.seed_option("Seed for the folds, the search and the method.")
 @options.out_option("MODEL", "Model file to write, fitted on all samples with the best parameters.")
 @options.checkpoint_option
-@scheduler_option
+@options.scheduler_option
 @options.json_option
 def tune(
     data: Source,

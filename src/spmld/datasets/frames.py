@@ -236,7 +236,7 @@ def select_columns(
     if absent:
         raise ValueError(
             f"the file lacks {len(absent)} of the {len(columns)} {kind}s, {first(absent)}; "
-            f"it has {len(frame.columns)} columns: {first(list(frame.columns))}"
+            f"its columns are {first(list(frame.columns))}"
         )
     if frame.shape[0] == 0:
         raise ValueError("the file has no samples")

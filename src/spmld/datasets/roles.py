@@ -172,7 +172,7 @@ def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | Non
         if absent:
             text = f"the file lacks {len(absent)} of the {len(names)} labels, {first(absent)}"
             return LabelColumns(
-                problems=[TableProblem(f"{text}; it has {len(frame.columns)} columns: {first(frame.columns)}")]
+                problems=[TableProblem(f"{text}; its columns are {first(frame.columns)}")]
             )
     result = LabelColumns(names=list(names), columns=columns)
     if not columns:
