@@ -9,7 +9,7 @@ import pytest
 
 import spmld
 from spmld.cli import main
-from spmld.cli.loading import _match_samples
+from spmld.cli.loading import Source, _match_samples
 from spmld.cli.methods import METHODS, build, uses_trusted
 from spmld.datasets import Dataset, make_planted, read_npz, write_dataset
 from tests.cli.songs import FEATURES, LABELS
@@ -54,8 +54,14 @@ def expected_model(trusted):
 
 
 @pytest.mark.parametrize("words", [("0", "1"), ("no", "yes"), ("false", "True"), ("", "1")])
-def test_column_marks_verified_samples_and_is_not_a_feature(cli, words):
+def test_words_of_a_column_that_marks_verified_samples(cli, words):
     add_column(np.where(VERIFIED, words[1], words[0]))
+    data = Source("marked.csv", None, "all", {}, "verified").load()
+    np.testing.assert_array_equal(data.trusted, VERIFIED[:, None] & ~np.isnan(noisy_labels()))
+
+
+def test_column_marks_verified_samples_and_is_not_a_feature(cli):
+    add_column(VERIFIED.astype(int))
     status, out, err = cli("fit", "marked.csv", "--trusted", "verified", "-o", "m.skops", "--json")
     assert (status, err) == (0, "")
     summary, model = json.loads(out), spmld.load("m.skops")
@@ -110,10 +116,13 @@ def test_complete_and_report_accept_verified_samples(cli):
         assert "trusted entries" in file.read()
 
 
+FAST = ("--method", "MaskedLogistic", "--no-held-out")
+
+
 @pytest.mark.parametrize("text", ["f1", "micro_f1", "macro_f1", "sample_f1", "0.25", "2"])
 def test_decision_is_used_by_predict(cli, text):
     decision = int(text) if text == "2" else float(text) if text == "0.25" else text
-    status, out, err = cli("fit", "songs.csv", "--decision", text, "-o", "m.skops", "--json")
+    status, out, err = cli("fit", "songs.csv", "--decision", text, "-o", "m.skops", "--json", *FAST)
     assert (status, err) == (0, "")
     assert json.loads(out)["decision"] == decision
     printed = cli("predict", "m.skops", "songs.csv", "--no-probabilities")[1]
