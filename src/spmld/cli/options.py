@@ -80,7 +80,8 @@ def _bundle(name: str, make: Callable[..., Any], *options: Decorator) -> Decorat
         """Hold the options, for their names."""
 
     _combine(*options)(none)
-    names = [parameter.name for parameter in none.__click_params__]  # type: ignore[attr-defined]
+    # Click lists the options of a function from the last to the first.
+    names = [parameter.name for parameter in reversed(none.__click_params__)]  # type: ignore[attr-defined]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
