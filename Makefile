@@ -6,7 +6,6 @@ STUDIES ?= tables released radar radar_released surface
 JOBS ?= 2
 MINUTES ?= 10
 KILLS ?= 50
-MUTANTS ?= 120
 KERNEL_TESTS ?= tests/core tests/pacing tests/metrics tests/model_selection tests/estimators tests/test_kernels.py
 
 help: ## this list
@@ -26,9 +25,6 @@ test-oldest: ## run the tests with the oldest supported versions of all dependen
 	$(PYTHON) -m tests.oldest > .venv-oldest/constraints.txt
 	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/constraints.txt --editable '.[test]'
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 .venv-oldest/bin/python -m pytest $(PYTEST_FLAGS)
-
-mutants: .venv/test ## change MUTANTS random expressions of the source, and count how many the tests notice
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m tests.mutation $(MUTANTS)
 
 test-kernels: .venv/test ## run the numerical tests under each BLAS kernel of this CPU, and without NumPy's dispatched CPU features
 	SCIPY_ARRAY_API=1 $(BIN)/python -m tests.kernels $(PYTEST_FLAGS) $(KERNEL_TESTS)
@@ -94,4 +90,4 @@ clean: ## remove the environment and what was written
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
-.PHONY: help demo test coverage test-oldest mutants test-kernels fuzz fuzz-coverage faults load audit-dependencies lint bench docs reproduce clean
+.PHONY: help demo test coverage test-oldest test-kernels fuzz fuzz-coverage faults load audit-dependencies lint bench docs reproduce clean

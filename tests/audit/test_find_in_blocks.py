@@ -44,10 +44,8 @@ def test_other_estimators_need_features_in_memory():
 
 
 def test_dask_collections():
-    import spmld.dask
-
     da, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
     collections = [da.from_array(A, chunks=(100, -1)) for A in (X, Y)]
     with distributed.Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
-        result = spmld.dask.find_label_issues(*collections, cv=2, random_state=0)
+        result = find_label_issues(None, *collections, cv=2, random_state=0)
     assert_same_issues(result, find_label_issues(None, X, Y, cv=2, random_state=0))

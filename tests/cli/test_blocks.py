@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spmld import MaskedLogistic, save
-from spmld.cli import blocks, main
+from spmld.cli import main, matching
 from spmld.datasets import Dataset, make_planted, write_dataset
 
 DATA = make_planted(n_samples=50, n_features=4, n_labels=3, random_state=0)
@@ -33,7 +33,7 @@ def test_the_output_does_not_depend_on_the_size_of_the_blocks(folder, monkeypatc
 
     contents, options = [], ["--top-k", "2"] if source == "npz" else []
     for n_rows in (7, 1000):
-        monkeypatch.setattr(blocks, "BLOCK_ROWS", n_rows)
+        monkeypatch.setattr(matching, "BLOCK_ROWS", n_rows)
         file = folder / f"predicted.{out}"
         assert predict(folder / "model.skops", folder / f"data.{source}", "-o", file, *options) == 0
         contents.append(pandas.read_parquet(file).to_csv() if out == "parquet" else file.read_text())
@@ -41,7 +41,7 @@ def test_the_output_does_not_depend_on_the_size_of_the_blocks(folder, monkeypatc
 
 
 def test_a_block_with_an_empty_feature_raises_with_the_number_of_its_sample(folder, monkeypatch, capsys):
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(matching, "BLOCK_ROWS", 7)
     lines = (folder / "data.csv").read_text().splitlines()
     lines[31] = "," + lines[31].split(",", 1)[1]
     (folder / "data.csv").write_text("\n".join(lines))
@@ -55,7 +55,7 @@ def test_a_block_with_an_empty_feature_raises_with_the_number_of_its_sample(fold
 def test_json_of_several_blocks_is_one_list(folder, monkeypatch, capsys):
     import json
 
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 20)
+    monkeypatch.setattr(matching, "BLOCK_ROWS", 20)
     assert predict(folder / "model.skops", folder / "data.csv", "--json") == 0
     rows = json.loads(capsys.readouterr().out)
     assert len(rows) == 50

@@ -7,14 +7,17 @@ from contextlib import nullcontext
 from importlib import import_module
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
 
 import spmld
-from spmld.cli import main, progress
+from spmld.cli import main, printing
 from spmld.datasets import read_dataset
 from spmld.metrics import ranking_loss, scorer
 from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier
+from spmld.preprocessing import TableEncoder
 from tests.cli.songs import write_songs
 
 tune_command = import_module("spmld.cli.tune")
@@ -173,20 +176,37 @@ def test_info_prints_the_content_of_a_model_file(cli):
     spmld.save(spmld.LabelPrior().fit(data.X, data.Y), "m.skops", label_names=data.label_names)
     output = json.loads(cli("info", "m.skops", "--json")[1])
     assert (output["estimator"], output["label_names"]) == ("LabelPrior", data.label_names)
-    assert "label_names\tsad, calm, loud, fast" in cli("info", "m.skops")[1].splitlines()
+    assert "labels\t4: sad, calm, loud, fast" in cli("info", "m.skops")[1].splitlines()
     cli("fit", "train.csv", "-o", "n.skops", "--method", "LabelPrior")
     lines = cli("info", "n.skops")[1].splitlines()
     quality = json.loads(cli("info", "n.skops", "--json")[1])["summary"]["held_out"]["label prior"]["ranking_loss"]
-    assert f"summary: held_out: label prior: ranking_loss\t{quality:.4f}" in lines
+    assert f"label prior: ranking loss {quality:.4f}, " in "".join(lines)
+
+
+def test_info_leaves_out_default_parameters(cli):
+    data = read_dataset("train.csv")
+    spmld.save(spmld.MaskedLogistic(C=0.3).fit(data.X, data.Y), "m.skops")
+    lines = cli("info", "m.skops")[1].splitlines()
+    assert lines[1:3] == ["model\tMaskedLogistic", "parameter C\t0.3"]
+    assert sum(line.startswith("parameter") for line in lines) == 1
+    frame = pd.DataFrame(data.X, columns=data.feature_names)
+    pipeline = make_pipeline(TableEncoder(), spmld.LabelPrior(smoothing=2.0))
+    spmld.save(pipeline.fit(frame, data.Y), "p.skops")
+    lines = cli("info", "p.skops")[1].splitlines()
+    assert lines[1:4] == [
+        "model\tPipeline",
+        "step tableencoder\tTableEncoder()",
+        "step labelprior\tLabelPrior(smoothing=2.0)",
+    ]
 
 
 def test_progress_bars_are_shown_on_terminals_only(monkeypatch, capsys):
     for terminal in (False, True):
-        monkeypatch.setattr(progress.sys.stderr, "isatty", lambda terminal=terminal: terminal, raising=False)
-        with progress.progress_bar(2, "comparing") as advance:
+        monkeypatch.setattr(printing.sys.stderr, "isatty", lambda terminal=terminal: terminal, raising=False)
+        with printing.progress_bar(2, "comparing") as advance:
             advance("one")
             advance("")
-        with progress.progress_bar(None, "fitting"):
+        with printing.progress_bar(None, "fitting"):
             pass
         err = capsys.readouterr().err
         assert ("comparing" in err) == terminal

@@ -130,14 +130,6 @@ def test_fetch_prints_paths_and_warns_of_other_checksums(spmld, tmp_path, monkey
     assert "please cite Trohidis" in err
 
 
-@pytest.mark.parametrize("args", [[], ["list"], ["fetch"], ["describe"], ["convert"]])
-def test_every_help_has_an_example(args, spmld):
-    status, out, _ = spmld(*args, "--help")
-    assert status == 0
-    assert "  Example" in out
-    assert "\n    spmld data " in out  # on a separate line
-
-
 def test_help_imports_no_numerical_library():
     code = "import sys\nfrom spmld.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
     code += "print([name for name in ('numpy', 'sklearn', 'pandas') if name in sys.modules])"

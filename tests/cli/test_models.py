@@ -8,9 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from openpyxl import load_workbook
 from sklearn.linear_model import LinearRegression, RidgeClassifier
 
 import spmld
+from spmld._table import TextTable
+from spmld.cli.printing import Output
 from spmld.datasets import Dataset, read_dataset, write_dataset
 from spmld.model_selection import ThresholdClassifier
 from tests.cli.songs import FEATURES, LABELS, TEST, songs
@@ -62,11 +65,12 @@ def test_predict_returns_labels_probabilities_and_top_labels(cli, model):
     assert len(table(cli("predict", "songs.skops", "test.csv", "--top-k", "9")[1])) == 4 * len(P)
 
 
-@pytest.mark.parametrize("name", ["tags.csv", "tags.tsv", "tags.parquet", "tags.json"])
+@pytest.mark.parametrize("name", ["tags.csv", "tags.tsv", "tags.parquet", "tags.json", "tags.xlsx"])
 def test_predict_writes_by_the_file_extension(name, cli, model):
     status, out, err = cli("predict", "songs.skops", "test.csv", "-o", name)
     assert (status, out, err) == (0, "", f"{name}: 120 samples, 4 labels\n")
     readers = {"tags.csv": pd.read_csv, "tags.tsv": pd.read_table, "tags.parquet": pd.read_parquet}
+    readers["tags.xlsx"] = pd.read_excel
     predicted = readers.get(name, pd.read_json)(name)[LABELS]
     np.testing.assert_array_equal(predicted, model.predict(pd.read_csv("test.csv")[FEATURES]))
     assert cli("predict", "songs.skops", "test.csv", "-o", name)[0] == 2
@@ -189,3 +193,37 @@ def test_missing_features_are_replaced_by_models_that_were_fitted_on_some(cli, t
     for command in ("complete", "compare", "audit"):
         options = [] if command == "audit" else ["--method", "MaskedLogistic"]
         assert cli(command, "incomplete.csv", *options)[0] == 0, command
+
+
+def test_excel_runs_no_formula_and_has_a_maximum_number_of_rows(tmp_path, monkeypatch):
+    table = TextTable(["=label", "p"], [["=1+1", 0.5], ["a\x01b", float("nan")]])
+    Output(str(tmp_path / "t.xlsx"), "excel").write([table])
+    rows = [[cell.value for cell in row] for row in load_workbook(tmp_path / "t.xlsx").active]
+    assert rows == [["'=label", "p"], ["'=1+1", 0.5], ["a\ufffdb", None]]
+    monkeypatch.setattr("spmld.cli.printing.MAX_EXCEL_ROWS", 4)
+    with pytest.raises(ValueError, match=r"an Excel sheet has at most 4 rows; pass a .csv or .parquet file"):
+        Output(str(tmp_path / "t.xlsx"), "excel").write([table, table])
+    assert len(list(load_workbook(tmp_path / "t.xlsx").active)) == 3  # the file has not changed
+
+
+def test_predict_reads_the_sheet_and_the_encoding_of_the_fit(cli):
+    frame = pd.read_csv("train.csv").rename(columns={"tempo": "tempö"})
+    with pd.ExcelWriter("train.xlsx") as book:
+        pd.DataFrame({"note": ["nothing"]}).to_excel(book, sheet_name="Notes", index=False)
+        frame.to_excel(book, sheet_name="Songs", index=False)
+    frame.to_csv("train.txt", index=False, encoding="latin-1", sep="|")
+    fit = ["--method", "LabelPrior", "-o", "m.skops", "--force"]
+    assert cli("fit", "train.xlsx", "--sheet", "Songs", *fit)[0] == 0
+    assert cli("predict", "m.skops", "train.xlsx")[0] == 0
+    assert cli("evaluate", "m.skops", "train.xlsx")[0] == 0
+    assert cli("complete", "train.xlsx", "--model", "m.skops", "-o", "filled.xlsx")[0] == 0
+    assert cli("predict", "m.skops", "train.xlsx", "--sheet", "Notes")[0] == 2
+    frame.to_excel("other.xlsx", sheet_name="May", index=False)
+    status, _, err = cli("predict", "m.skops", "other.xlsx")
+    assert (status, "Songs" in err, "--sheet" in err) == (2, True, True), err
+    assert cli("predict", "m.skops", "other.xlsx", "--sheet", "May")[0] == 0
+    frame.to_csv("new.csv", index=False)  # in UTF-8; the sheet does not apply to other formats
+    assert cli("predict", "m.skops", "new.csv")[0] == 0
+    assert cli("fit", "train.txt", "--from", "csv", "--encoding", "latin-1", "--sep", "|", *fit)[0] == 0
+    assert cli("predict", "m.skops", "train.txt", "--from", "csv")[0] == 0
+    assert cli("predict", "m.skops", "new.csv", "--encoding", "utf-8", "--sep", ",")[0] == 0

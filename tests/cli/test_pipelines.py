@@ -98,6 +98,23 @@ def test_columns_that_the_table_lacks_are_named(cli):
     assert "the file lacks 1 of the 3 features, tempo" in err
 
 
+def test_columns_that_the_fit_has_ignored_are_not_needed(cli):
+    encoders = {
+        "dropped": TableEncoder(text=["review"], drop=["song"]),
+        "identifier": TableEncoder(text=["review"]),
+        "remainder": COLUMNS,
+        "named": ColumnTransformer([("numbers", SimpleImputer(), [2]), ("others", "drop", ["key"])], remainder="drop"),
+    }
+    SONGS.drop(columns="song").to_csv("new.csv", index=False)
+    for name, encoder in encoders.items():
+        model = ThresholdClassifier(make_pipeline(encoder, MaskedLogistic()), cv=2, random_state=0).fit(SONGS, TAGS)
+        spmld.save(model, f"{name}.skops")
+        status, out, err = cli("predict", f"{name}.skops", "new.csv", "--no-probabilities")
+        assert status == 0, err
+        predicted = [line.split(",") for line in out.split()[1:]]
+        np.testing.assert_array_equal(np.array(predicted, dtype=int), model.predict(SONGS))
+
+
 def test_types_are_trusted_by_name_and_the_error_names_the_option(cli):
     model = make_pipeline(TableEncoder(), MultiOutputClassifier(DecisionTreeClassifier(random_state=0)))
     with pytest.warns(UserWarning, match="untrusted types"):

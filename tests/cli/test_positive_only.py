@@ -28,6 +28,8 @@ def test_fit_names_the_labels_once_and_reports_their_class_priors(folder):
     path, summary, err = folder
     assert err.count(NAMED + "observed positives, missing entries and no observed negative") == 1
     assert "Missing entries are used as negatives of lower weight" in err
+    assert "pass --empty-is negative, or --untagged negative for tags" in err
+    assert "entry_weight" not in err
     assert set(summary["class_prior"]) == set(LABELS)
     # Between the fraction of observed positives, if there is no evidence that others are missing, and the true one.
     observed = read_dataset(path / "tags.csv").Y == 1
@@ -54,6 +56,7 @@ def test_model_of_tags_ranks_well_and_is_described(folder):
     ("command", "message"),
     [
         (["complete", "tags.csv", "--method", "MaskedLogistic"], "negatives of lower weight"),
+        (["evaluate", "tags.skops", "tags.csv"], "metrics do not count false positives"),
         (["audit", "tags.csv"], "Missing entries are used as negatives, many of which may be wrong"),
         (["compare", "tags.csv", "--method", "MaskedLogistic", "--folds", "2"], "metrics do not count false positives"),
     ],

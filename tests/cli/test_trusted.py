@@ -9,9 +9,9 @@ import pytest
 
 import spmld
 from spmld.cli import main
+from spmld.cli.loading import Source, _match_samples
 from spmld.cli.methods import METHODS, build, uses_trusted
-from spmld.cli.trusted import _match_samples
-from spmld.datasets import Dataset, make_planted, read_dataset, read_table, write_dataset
+from spmld.datasets import Dataset, make_planted, read_dataset, write_dataset
 from tests.cli.songs import FEATURES, LABELS
 
 PLANTED = make_planted(400, 6, 4, n_components=3, random_state=0)
@@ -54,8 +54,14 @@ def expected_model(trusted):
 
 
 @pytest.mark.parametrize("words", [("0", "1"), ("no", "yes"), ("false", "True"), ("", "1")])
-def test_column_marks_verified_samples_and_is_not_a_feature(cli, words):
+def test_words_of_a_column_that_marks_verified_samples(cli, words):
     add_column(np.where(VERIFIED, words[1], words[0]))
+    data = Source("marked.csv", None, "all", {}, "verified").load()
+    np.testing.assert_array_equal(data.trusted, VERIFIED[:, None] & ~np.isnan(noisy_labels()))
+
+
+def test_column_marks_verified_samples_and_is_not_a_feature(cli):
+    add_column(VERIFIED.astype(int))
     status, out, err = cli("fit", "marked.csv", "--trusted", "verified", "-o", "m.skops", "--json")
     assert (status, err) == (0, "")
     summary, model = json.loads(out), spmld.load("m.skops")
@@ -75,9 +81,8 @@ def test_files_mark_verified_entries(cli):
     frame = pd.DataFrame(mask.astype(int), columns=LABELS)
     frame[LABELS[::-1]].assign(note="text").to_csv("plain.csv", index=False)
     frame.replace(0, np.nan).add_prefix("label_").to_parquet("prefixed.parquet")
-    np.savez("archive.npz", trusted=mask)
     expected = expected_model(mask).decision_function(X)
-    for file in ("plain.csv", "prefixed.parquet", "archive.npz"):
+    for file in ("plain.csv", "prefixed.parquet"):
         status, _, err = cli("fit", "songs.csv", "--trusted", file, "-o", "m.skops", "--force")
         assert status == 0, err
         assert f"trusted entries: {(mask & ~np.isnan(noisy_labels())).sum()}, " in err
@@ -89,8 +94,8 @@ def test_verified_samples_follow_the_official_split(cli):
     data = Dataset(PLANTED.X, noisy_labels(), train=train, test=test, trusted=VERIFIED)
     write_dataset(data, "split.npz")
     np.testing.assert_array_equal(read_dataset("split.npz").part("train").trusted, data.trusted[train])
-    np.savez("mask.npz", trusted=VERIFIED)
-    for options in ([], ["--trusted", "mask.npz"]):
+    pd.DataFrame(np.tile(VERIFIED[:, None], 4).astype(int), columns=data.label_names).to_csv("mask.csv", index=False)
+    for options in ([], ["--trusted", "mask.csv"]):
         status, out, _ = cli("fit", "split.npz", *options, "-o", "m.skops", "--json", "--force")
         assert status == 0
         assert json.loads(out)["trusted_entries"] == data.trusted[train].sum()
@@ -111,10 +116,13 @@ def test_complete_and_report_accept_verified_samples(cli):
         assert "trusted entries" in file.read()
 
 
+FAST = ("--method", "MaskedLogistic", "--no-held-out")
+
+
 @pytest.mark.parametrize("text", ["f1", "micro_f1", "macro_f1", "sample_f1", "0.25", "2"])
 def test_decision_is_used_by_predict(cli, text):
     decision = int(text) if text == "2" else float(text) if text == "0.25" else text
-    status, out, err = cli("fit", "songs.csv", "--decision", text, "-o", "m.skops", "--json")
+    status, out, err = cli("fit", "songs.csv", "--decision", text, "-o", "m.skops", "--json", *FAST)
     assert (status, err) == (0, "")
     assert json.loads(out)["decision"] == decision
     printed = cli("predict", "m.skops", "songs.csv", "--no-probabilities")[1]
@@ -155,20 +163,19 @@ def test_methods_that_use_trusted_entries():
     assert uses_trusted(build("MaskedLogistic", {"false_positive_rate": [0.1, 0.0]}, 0, trusted=True))
 
 
-COLUMN_OR_FILE = "--trusted must be a column of DATA with 1 for each verified sample, or a file"
+COLUMN_OR_FILE = "--trusted must be a column of a table with 1 for each verified sample, or a file"
 
 
 @pytest.mark.parametrize(
     ("options", "messages"),
     [
-        (["--trusted", "checked"], [COLUMN_OR_FILE, "'checked', which is neither a feature column nor a file"]),
+        (["--trusted", "checked"], [COLUMN_OR_FILE, "'checked', which is neither a column nor a file"]),
         (["--trusted", "calm"], [COLUMN_OR_FILE, "'calm', which is a label of songs.csv"]),
         (["--trusted", "pitch"], ["column 'pitch' of --trusted must contain 1/0, true/false or yes/no, got "]),
-        (["--trusted", "short.npz"], ["--trusted short.npz must have the shape", "(400, 4), got (3, 4)"]),
-        (["--trusted", "other.npz"], ["no array 'trusted'; it has mask"]),
+        (["--trusted", "short.csv"], ["--trusted short.csv must have the shape", "(400, 4), got (3, 4)"]),
         (["--trusted", "part.csv"], ["part.csv", "lacks 2 of the 4 labels, loud, fast"]),
-        (["--trusted", "notes.txt"], [".csv, .tsv, .parquet or .npz file, got notes.txt"]),
-        (["--trusted", "mask.npz", "--method", "MLkNN"], ["SelfPacedEnsemble or MaskedLogistic", "got MLkNN"]),
+        (["--trusted", "notes.txt"], ["must be a table, such as a .csv, .tsv or .parquet file, got notes.txt"]),
+        (["--trusted", "short.csv", "--method", "MLkNN"], ["SelfPacedEnsemble or MaskedLogistic", "got MLkNN"]),
         (["--decision", "accuracy"], ["f1, micro_f1, macro_f1, sample_f1, none, a threshold", "got 'accuracy'"]),
         (["--decision", "1.5"], ["a threshold between 0 and 1", "got '1.5'"]),
         (["--decision", "0"], ["a number of labels of at least 1", "got '0'"]),
@@ -183,9 +190,7 @@ COLUMN_OR_FILE = "--trusted must be a column of DATA with 1 for each verified sa
     ],
 )
 def test_errors_name_the_option_and_what_is_accepted(cli, options, messages):
-    np.savez("short.npz", trusted=np.ones((3, 4)))
-    np.savez("other.npz", mask=np.ones((400, 4)))
-    np.savez("mask.npz", trusted=VERIFIED)
+    pd.DataFrame(np.ones((3, 4)), columns=LABELS).to_csv("short.csv", index=False)
     pd.DataFrame(np.ones((400, 2)), columns=LABELS[:2]).to_csv("part.csv", index=False)
     with open("notes.txt", "w", encoding="utf-8") as file:
         file.write("verified")
@@ -202,20 +207,17 @@ def test_trusted_cannot_be_combined_with_a_model(cli):
     assert "--trusted cannot be combined with --model" in err
 
 
-def test_rows_are_matched_by_identifiers(tmp_path):
-    file, mask = tmp_path / "mask.csv", np.array([[1.0], [0.0], [1.0]])
+def test_rows_are_matched_by_identifiers():
+    mask = np.array([[True], [False], [True]])
     data = SimpleNamespace(roles=SimpleNamespace(id="song"), sample_names=["7", "b", "c "])
     for names, expected in (
         (["c", "007", "b"], [0, 1, 1]),  # in another order, and 007 is 7
         (["7.0", "x", "c"], [1, 0, 1]),  # b is not in the file
         (["b", "b", "c"], [1, 0, 1]),  # ambiguous: by position
     ):
-        file.write_text("\n".join(["song,label_a", *(f"{name},1" for name in names)]))
-        matched = _match_samples(str(file), read_table(file), mask, data)
+        matched = _match_samples("mask.csv", pd.DataFrame({"song": names}), mask, data)
         np.testing.assert_array_equal(matched[:, 0], expected)
-    file.write_text("song,label_a\nx,1\ny,1\nz,1")
     with pytest.raises(ValueError, match="has no sample of the data: the values of 'song' are x, y, z"):
-        _match_samples(str(file), read_table(file), mask, data)
-    file.write_text("label_a\n1\n0\n1")
+        _match_samples("mask.csv", pd.DataFrame({"song": ["x", "y", "z"]}), mask, data)
     for other in (data, SimpleNamespace(roles=None), SimpleNamespace(roles=data.roles, sample_names=None)):
-        np.testing.assert_array_equal(_match_samples(str(file), read_table(file), mask, other), mask)
+        np.testing.assert_array_equal(_match_samples("mask.csv", pd.DataFrame({"a": [1, 0, 1]}), mask, other), mask)

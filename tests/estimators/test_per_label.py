@@ -161,9 +161,16 @@ def test_parameters_of_the_base_estimator_can_be_set(data):
     assert np.ptp(scores, axis=0).max() < 0.01
 
 
+def test_sparse_features_are_made_dense_if_they_are_few(data, monkeypatch):
+    expected = PerLabelClassifier(GaussianNB()).fit(data.X, data.hidden)
+    model = PerLabelClassifier(GaussianNB()).fit(sp.csr_array(data.X), data.hidden)
+    assert_array_equal(model.predict_proba(sp.csr_array(data.X)), expected.predict_proba(data.X))
+    monkeypatch.setattr("spmld.estimators.per_label.MAX_DENSE", 100)
+    with pytest.raises(ValueError, match=r"at most 100 values to be made dense for GaussianNB, got .* sparse features"):
+        model.fit(sp.csr_array(data.X), data.hidden)
+
+
 def test_input_that_the_base_estimator_does_not_accept_raises(data):
-    with pytest.raises(TypeError, match=r"(?i)sparse"):
-        PerLabelClassifier(GaussianNB()).fit(sp.csr_array(data.X), data.hidden)
     for estimator in (LinearRegression(), "forest", LogisticRegression, SVC):
         with pytest.raises(ValueError, match="The 'estimator' parameter of PerLabelClassifier must be"):
             PerLabelClassifier(estimator).fit(data.X, data.hidden)

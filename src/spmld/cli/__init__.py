@@ -70,6 +70,19 @@ def _print_problems(error: Any) -> int:
     return 2
 
 
+def _with_options(warning: str) -> str:
+    """Return a warning with the options of the commands instead of advice for Python."""
+    advice = {
+        " If missing means negative, write 0": " If missing means negative, pass --empty-is negative, or --untagged "
+        "negative for tags",
+        ": load it with spmld.load": "; commands that use it need --trust-type",
+    }
+    for python, options in advice.items():
+        if python in warning:
+            return warning.partition(python)[0] + options
+    return warning
+
+
 class _Notes:
     """Warnings as lines of standard error. Values that cannot be read are counted over the blocks of a file."""
 
@@ -83,7 +96,10 @@ class _Notes:
             old = self.unreadable.get(values.column)
             self.unreadable[values.column] = values if old is None else old + values
         else:
-            _print_error(f"note: {problem.describe(command_line=True)}" if problem else f"warning: {message}", 0)
+            text = (
+                f"note: {problem.describe(command_line=True)}" if problem else f"warning: {_with_options(str(message))}"
+            )
+            _print_error(text, 0)
 
     def close(self) -> None:
         """Print the counts."""

@@ -5,11 +5,9 @@ from typing import Any
 import click
 
 from spmld.cli import options
-from spmld.cli.cluster import scheduler_option
 from spmld.cli.loading import Source, frames
 from spmld.cli.methods import build, check_decision, with_decision
-from spmld.cli.printing import print_message, print_result
-from spmld.cli.progress import progress_bar
+from spmld.cli.printing import print_message, print_result, progress_bar
 from spmld.model_selection import compare as compare_estimators
 
 _DEFAULT_METHODS = ("SelfPacedEnsemble", "SPMLD", "GLOCAL", "MaskedLogistic", "MLkNN", "LabelPrior")
@@ -33,7 +31,7 @@ _DEFAULT_METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
 @options.folds_option(5)
 @options.decision_option
 @options.seed_option("Seed for the folds and the methods.")
-@scheduler_option
+@options.scheduler_option
 @options.json_option
 def compare(
     data: Source,

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from spmld.cli import options
-from spmld.cli.loading import open_model
+from spmld.cli.matching import open_model
 from spmld.cli.printing import print_message
 
 _SUFFIXES = (".onnx", ".npz")

@@ -1,16 +1,38 @@
-"""``spmld fit``: fit a model and write it to a file."""
+"""``spmld fit``: fit a model, write it to a file, and print its quality and what to do next."""
 
+import shlex
+import warnings
 from typing import Any
 
 import click
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.pipeline import make_pipeline
 
+from spmld._table import format_number, format_rate
 from spmld.cli import options
-from spmld.cli.cluster import describe_cluster_fit, fit_on_cluster
-from spmld.cli.fit_summary import describe_fit, held_out_quality
-from spmld.cli.fitting import expected_size, fit_model, save_model, stored_fits
+from spmld.cli.fitting import fit_model, fit_on_cluster, save_model, stored_fits
 from spmld.cli.loading import Source
-from spmld.cli.methods import build, check_decision, parse_decision, parse_params, with_decision
-from spmld.cli.printing import check_space, print_json, print_message
+from spmld.cli.methods import (
+    NOISE_RATES,
+    TRUST_TYPES,
+    build,
+    check_decision,
+    parse_decision,
+    parse_params,
+    with_decision,
+    without_decision,
+)
+from spmld.cli.printing import list_columns, print_json, print_message
+from spmld.datasets import Dataset
+from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_loss
+
+FOLDS = 3
+"""Number of folds of the held-out quality."""
+NAMES = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
+SETTINGS = {"C": "inverse regularization", "alpha": "regularization", "n_estimators": "trees"}
+BASELINES = ("label prior", "logistic regression")
 
 
 @click.command()
@@ -75,16 +97,158 @@ def fit(
             model.set_params(decision=decision)
         with stored_fits(checkpoint):
             summary = fit_on_cluster(model, method, data, scheduler, out)
-        print_json({"model": out, **summary}) if as_json else print_message(describe_cluster_fit(out, summary))
-        return
-    dataset = data.load_part()
-    model = with_decision(model, decision, seed, dataset.Y)
-    check_space(out, expected_size(dataset))
-    with stored_fits(checkpoint):
-        seconds = fit_model(model, dataset, method)
-        quality = {"held_out": held_out_quality(model, dataset, seed)} if held_out else {}
-        summary = save_model(model, out, data, dataset, method, seconds, **quality)
+        lines = _describe_cluster_fit(out, summary)
+    else:
+        dataset = data.load_part()
+        model = with_decision(model, decision, seed, dataset.Y)
+        with stored_fits(checkpoint):
+            seconds = fit_model(model, dataset, method)
+            quality = {"held_out": _held_out_quality(model, dataset, seed)} if held_out else {}
+            summary = save_model(model, out, data, dataset, method, seconds, **quality)
+        lines = _describe_fit(model, out, data, dataset, summary)
     if as_json:
         print_json({"model": out, **summary})
     else:
-        print_message("\n".join(describe_fit(model, out, data, dataset, summary)))
+        print_message("\n".join(lines))
+
+
+def _held_out_quality(model: Any, data: Dataset, seed: int) -> dict[str, dict[str, float]]:
+    """Return metrics of out-of-fold scores of the model, of the label prior and of logistic regression for each label.
+
+    The ensemble has out-of-fold scores already; other methods are fitted again on each fold. The result is empty if
+    there are too few samples, if the metrics are undefined, or if no label is observed in a training set.
+    """
+    from spmld import LabelPrior, MaskedLogistic
+    from spmld.estimators import FeatureScaler
+    from spmld.model_selection.cross_fitting import cross_fit, make_folds
+
+    weak = data.roles is not None and data.roles.untagged == "weak"
+    Y_true = np.where(np.isnan(data.Y), 0, data.Y) if weak else data.Y
+    if len(data.Y) < 2 * FOLDS:
+        return {}
+    folds = make_folds(FOLDS, data.X, data.Y, random_state=seed)
+    if any(np.isnan(data.Y[train]).all() for train, _ in folds):
+        return {}
+    estimators = {"model": without_decision(model), BASELINES[0]: LabelPrior()}
+    estimators[BASELINES[1]] = make_pipeline(FeatureScaler(), MaskedLogistic(C=10.0))
+    quality = {}
+    for name, estimator in estimators.items():
+        scores = getattr(estimator, "out_of_fold_scores_", None)
+        try:
+            scores = cross_fit(clone(estimator), data.X, data.Y, folds).scores if scores is None else scores
+        except ValueError as error:  # of a method that needs more samples than a fold has; the fitted model is kept
+            print_message(f"spmld: note: the held-out quality of {name} is not available: {error}")
+            return {}
+        calibrated = estimator is not model and name == "model"
+        quality[name] = _metrics(Y_true, model.calibration_.transform(scores) if calibrated else scores)
+    return {} if any(np.isnan(value) for values in quality.values() for value in values.values()) else quality
+
+
+def _metrics(Y: Any, scores: Any) -> dict[str, float]:
+    metrics = (ranking_loss, label_ranking_average_precision) if Y.shape[1] > 1 else (macro_auc,)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return {metric.__name__: round(float(metric(Y, scores)), 6) for metric in metrics}
+
+
+def _describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: dict[str, Any]) -> list[str]:
+    """Return the lines that describe a fit."""
+    n, l = data.Y.shape
+    fitted = f"{summary['method']} fitted to {l} label{'s' * (l != 1)} of {n} samples in {summary['seconds']:.1f} s"
+    lines = {
+        out: f"{fitted} ({_frequencies(data, summary)})",
+        "observed": f"{summary['observed']:.0%} of {data.Y.size:,} entries; features: {_features(data)}"
+        + _repeated(model),
+        **({"columns": list_columns(data.columns)} if data.columns else {}),
+        "settings": ", ".join(_settings(model, summary)) or "defaults",
+        **({"decisions": _describe_precisions(summary)} if "precision" in summary else {}),
+        "held-out": _quality(summary),
+        "next": _next_steps(out, source, summary),
+    }
+    return [f"{name}: {text}" for name, text in lines.items()]
+
+
+def _describe_cluster_fit(out: str, summary: dict[str, Any]) -> list[str]:
+    sizes = f"{summary['n_samples']} samples, {summary['n_features']} features, {summary['n_labels']} labels"
+    decisions = [f"decisions: {_describe_precisions(summary)}"] if "precision" in summary else []
+    return [f"{summary['method']} fitted to {sizes} in {summary['seconds']:.1f} s", *decisions, out]
+
+
+def _frequencies(data: Dataset, summary: dict[str, Any]) -> str:
+    """Return the three most frequent labels; the frequencies of positive-only labels are estimated."""
+    observed = np.maximum((~np.isnan(data.Y)).sum(axis=0), 1)
+    fractions = np.nansum(data.Y, axis=0) / observed
+    estimated = summary.get("class_prior", {})
+    fractions = np.array([estimated.get(name, f) for name, f in zip(data.label_names, fractions, strict=True)])
+    order = np.argsort(-fractions, kind="stable")[:3]
+    shown = ", ".join(f"{data.label_names[j]} {fractions[j]:.0%}" for j in order)
+    return shown + (", ..." if data.Y.shape[1] > 3 else "")
+
+
+def _features(data: Dataset) -> str:
+    if data.encoder is None:
+        return f"{data.X.shape[1]} numbers"
+    n_columns = data.encoder.n_features_in_
+    return f"{data.X.shape[1]} from {n_columns} column{'s' * (n_columns > 1)}"
+
+
+def _repeated(model: Any) -> str:
+    """Return how many samples the model has found to be identical to an earlier one."""
+    count = getattr(without_decision(model), "n_repeated_samples_", 0)
+    return f"; {count} sample{'s are' if count > 1 else ' is'} identical to an earlier one" if count else ""
+
+
+def _settings(model: Any, summary: dict[str, Any]) -> list[str]:
+    """Return the selected settings of the ensemble, and the estimates and the decision in the summary of a fit."""
+    settings = []
+    for view, weight in getattr(model, "view_weights_", {}).items():
+        params = ", ".join(f"{SETTINGS.get(name, name)} {value:g}" for name, value in model.params_[view].items())
+        settings.append(f"view {view} {weight:.0%}{f' ({params})' if params else ''}")
+    if "trusted_entries" in summary:
+        settings.append(f"trusted entries: {summary['trusted_entries']}")
+    settings += [
+        f"mean {name.replace('_', ' ')}: {format_rate(summary[name], 3)}" for name in NOISE_RATES if name in summary
+    ]
+    decision = "f1" if "precision" in summary else summary.get("decision")
+    return settings + ([f"decision: {decision}"] if decision is not None else [])
+
+
+def _describe_precisions(summary: dict[str, Any]) -> str:
+    """Return the thresholds of the labels with a decision of their own, and their precision on held-out samples."""
+    from spmld.model_selection.label_decisions import NEVER
+
+    texts = []
+    for label, result in summary["precision"].items():
+        quality = "no held-out sample is predicted"
+        if result["precision"] is not None:
+            interval = f"90 % interval {result['low']:.2f} to {result['high']:.2f}, {result['n_predicted']} predicted"
+            recall = "" if result["recall"] is None else f", recall {result['recall']:.2f}"
+            quality = f"held-out precision {result['precision']:.2f} ({interval}){recall}"
+        never = result["threshold"] == NEVER
+        texts.append(f"{label} is never predicted" if never else f"{label} above {result['threshold']:.3g}: {quality}")
+    return "; ".join(texts)
+
+
+def _quality(summary: dict[str, Any]) -> str:
+    if "held_out" not in summary:
+        return "not estimated, because of --no-held-out"
+    quality = summary["held_out"]
+    if "model" not in quality:
+        return "not available, since there are too few observed labels or only positive ones"
+    texts = []
+    for metric, value in quality["model"].items():
+        others = ", ".join(f"{name} {format_number(quality[name][metric], 3)}" for name in BASELINES)
+        texts.append(f"{NAMES.get(metric, metric.replace('_', ' '))} {format_number(value, 3)} ({others})")
+    return "; ".join(texts)
+
+
+def _next_steps(out: str, source: Source, summary: dict[str, Any]) -> str:
+    trust = f" --trust-type {TRUST_TYPES[summary['method']]}" if summary["method"] in TRUST_TYPES else ""
+    out = shlex.quote(out) + trust
+    steps = [f"spmld predict {out} NEW_DATA -o predicted.csv"]
+    steps.append(f"spmld audit {source.command()} lists likely label errors")
+    if summary["observed"] < 1:
+        steps.append(f"spmld complete {source.command(roles=False)} --model {out} lists missing labels")
+    if any(name in summary for name in NOISE_RATES) and not summary.get("trusted_entries"):
+        steps.append("verify about 50 samples, and mark them in a column for --trusted")
+    return "; ".join(steps)

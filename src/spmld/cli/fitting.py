@@ -1,17 +1,17 @@
-"""Fitting with a progress bar, and saving the model with a summary of the fit."""
+"""Fitting with a progress bar, a checkpoint or a cluster, and saving the model with a summary of the fit."""
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 
 import spmld.persistence
-from spmld.cli.loading import Source, frames, with_encoder
+from spmld._io import need
+from spmld.cli.loading import Source, describe_tags, frames
 from spmld.cli.methods import NOISE_RATES, uses_trusted, without_decision
-from spmld.cli.printing import print_message
-from spmld.cli.progress import progress_bar
+from spmld.cli.printing import print_message, progress_bar
 from spmld.datasets import Dataset
 from spmld.estimators.progress import max_iterations
 
@@ -34,14 +34,44 @@ def fit_model(model: Any, data: Dataset, method: str) -> float:
     return time.perf_counter() - start
 
 
+def fit_on_cluster(model: Any, method: str, source: Source, scheduler: str, out: str) -> dict[str, Any]:
+    """Fit a model to Parquet files on the workers of a cluster, write it to a file, and return a summary."""
+    distributed = need("distributed", "dask")
+    from spmld.model_selection.label_decisions import label_decisions
+    from spmld.scale import read_parquet
+
+    if not model.fits_blocks():
+        raise ValueError(f"--method must be a method that can be fitted to row blocks with --scheduler, got {method}")
+    if source.trusted is not None:
+        raise ValueError("--trusted and --scheduler cannot be combined; leave out one of them")
+    source.file_options("parquet")
+    start = time.perf_counter()
+    with distributed.Client(scheduler):
+        table = read_parquet(source.path, **source.roles(None, "parquet"))
+        if table.sample.roles.tags is not None:
+            print_message(f"spmld: note: {describe_tags(table.sample.roles)}")
+        missing = need("dask.array", "dask").isnan(table.Y)
+        n_missing, n_observed = need("dask", "dask").compute(missing.sum(), (~missing).sum())
+        decision = getattr(model, "decision", None)
+        if isinstance(decision, dict):  # Dask arrays have no label names
+            labels = label_decisions(decision, table.Y.shape[1], table.sample.label_names)
+            model.set_params(decision=dict(zip(labels, decision.values(), strict=True)))
+        model.fit(table.X, table.Y)
+    n_entries = int(n_missing + n_observed)
+    details = {"n_samples": n_entries // table.Y.shape[1], "observed": round(n_observed / n_entries, 6)}
+    seconds = time.perf_counter() - start
+    return save_model(model, out, source, table.sample, method, seconds, **details)
+
+
 def save_model(
     model: Any, path: str, source: Source, data: Dataset, method: str, seconds: float, **details: Any
 ) -> dict[str, Any]:
     """Write a model with the names of its features and labels and a summary of the fit, and return the summary.
 
-    The model of a table that was encoded is written with its encoder, and is applied to the columns of a table.
+    The model of a table that was encoded is written with its encoder, and is applied to the columns of a table. The
+    summary has the options of the file and the roles of its columns, which are used for new data, too.
     """
-    prefix = source.options.get("prefix")
+    tables = {"columns": data.columns, "table": data.roles and data.roles.to_dict(), "file": source.file_settings}
     summary = {
         "data": source.name,
         "method": method,
@@ -50,64 +80,36 @@ def save_model(
         "n_labels": int(data.Y.shape[1]),
         "observed": round(float(1 - np.isnan(data.Y).mean()), 6),
         "seconds": round(seconds, 3),
-        **({"prefix": prefix} if prefix else {}),
-        **({"columns": data.columns} if data.columns else {}),
-        **({"table": table} if data.roles is not None and (table := data.roles.to_dict()) else {}),
-        **_class_priors(without_decision(model), data),
+        **{name: content for name, content in tables.items() if content},
         **_estimates(without_decision(model), data),
         **_decision(model, data),
         **details,
     }
-    names = data.feature_names if data.encoder is None else None
-    spmld.save(with_encoder(model, data), path, label_names=data.label_names, feature_names=names, summary=summary)
+    names: Any = data.feature_names
+    if data.encoder is not None:
+        from sklearn.pipeline import Pipeline
+
+        model, names = Pipeline([("encoder", data.encoder), ("estimator", model)]), None
+    spmld.save(model, path, label_names=data.label_names, feature_names=names, summary=summary)
     return summary
 
 
-@contextmanager
-def stored_fits(folder: str | None) -> Iterator[None]:
-    """Store the fits of the block in a folder, which is deleted at the end of the block unless there is an error.
+def _estimates(model: Any, data: Dataset) -> dict[str, Any]:
+    """Return what a fit has estimated.
 
-    Messages say how many fits were loaded, and after Ctrl-C what is stored.
+    These are the fractions of positives of labels without an observed negative, if there are any, the number of trusted
+    entries, and the mean noise rates if they are above 0.
     """
-    if folder is None:
-        try:
-            yield
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(
-                "interrupted; no model was written. With --checkpoint FOLDER, the same command resumes after an "
-                "interruption"
-            ) from None
-        return
-    checkpoint = spmld.persistence.Checkpoint(folder)
-    if n_stored := checkpoint.n_files:
-        print_message(f"spmld: note: {folder} has {n_stored} finished fits of an interrupted command")
-    try:
-        with checkpoint:
-            yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"interrupted; no model was written. {folder} has {checkpoint.n_files} finished fits, and the same command "
-            "resumes"
-        ) from None
-    if checkpoint.n_loaded:
-        print_message(f"resumed: {checkpoint.n_loaded} fits were loaded from {folder}, and the others were computed")
-    elif n_stored:
-        print_message(f"nothing was resumed: the fits in {folder} are of other data or parameters, and are deleted")
-    checkpoint.clear()
-
-
-def expected_size(data: Dataset) -> int:
-    """Return an upper estimate of the size of a model file in bytes: scores, weights, landmarks and 400 trees."""
-    (n, d), l = data.X.shape, data.Y.shape[1]
-    trees = 400 * 2 * min(n / 5, 64) * (l + 6)
-    return int(8 * (3 * n * l + 2 * d * l + 300 * min(d, 10_000) + trees)) + 1_000_000
-
-
-def _class_priors(model: Any, data: Dataset) -> dict[str, Any]:
-    """Return the estimated fractions of positives of the labels without an observed negative, if there are any."""
+    estimates: dict[str, Any] = {}
     priors = zip(data.label_names, getattr(model, "class_prior_", ()), strict=False)
-    estimated = {str(name): round(float(prior), 6) for name, prior in priors if not np.isnan(prior)}
-    return {"class_prior": estimated} if estimated else {}
+    if estimated := {str(name): round(float(prior), 6) for name, prior in priors if not np.isnan(prior)}:
+        estimates["class_prior"] = estimated
+    if data.trusted is not None and uses_trusted(model):
+        estimates["trusted_entries"] = int(data.trusted.sum())
+    for name in NOISE_RATES:
+        if np.any(rates := getattr(model, f"{name}_", 0)):
+            estimates[name] = round(float(np.mean(rates)), 6)
+    return estimates
 
 
 def _decision(model: Any, data: Dataset) -> dict[str, Any]:
@@ -125,12 +127,28 @@ def _decision(model: Any, data: Dataset) -> dict[str, Any]:
     return {"decision": dict(zip(precisions, model.decision.values(), strict=True)), "precision": precisions}
 
 
-def _estimates(model: Any, data: Dataset) -> dict[str, Any]:
-    """Return the number of trusted entries, and the mean noise rates if they are above 0."""
-    estimates: dict[str, Any] = {}
-    if data.trusted is not None and uses_trusted(model):
-        estimates["trusted_entries"] = int(data.trusted.sum())
-    for name in NOISE_RATES:
-        if np.any(rates := getattr(model, f"{name}_", 0)):
-            estimates[name] = round(float(np.mean(rates)), 6)
-    return estimates
+@contextmanager
+def stored_fits(folder: str | None) -> Iterator[None]:
+    """Store the fits of the block in a folder, which is deleted at the end of the block unless there is an error.
+
+    Messages say how many fits were loaded, and after Ctrl-C what is stored.
+    """
+    checkpoint = None if folder is None else spmld.persistence.Checkpoint(folder)
+    n_stored = 0 if checkpoint is None else checkpoint.n_files
+    if n_stored:
+        print_message(f"spmld: note: {folder} has {n_stored} finished fits of an interrupted command")
+    try:
+        with checkpoint or nullcontext():
+            yield
+    except KeyboardInterrupt:
+        resumes = "With --checkpoint FOLDER, the same command resumes after an interruption"
+        if checkpoint is not None:
+            resumes = f"{folder} has {checkpoint.n_files} finished fits, and the same command resumes"
+        raise KeyboardInterrupt(f"interrupted; no model was written. {resumes}") from None
+    if checkpoint is None:
+        return
+    if checkpoint.n_loaded:
+        print_message(f"resumed: {checkpoint.n_loaded} fits were loaded from {folder}, and the others were computed")
+    elif n_stored:
+        print_message(f"nothing was resumed: the fits in {folder} are of other data or parameters, and are deleted")
+    checkpoint.clear()

@@ -25,9 +25,12 @@ _COMMANDS = {
     "info": "Print versions and devices, or the content of a model file.",
 }
 
+_MODULES = {"evaluate": "predict", "audit": "labels", "complete": "labels", "next": "labels", "demo": "info"}
+"""Modules of the commands that are not in the module of the same name."""
+
 
 class _LazyGroup(click.Group):
-    """A group that imports a command from the module of the same name when it is used."""
+    """A group that imports a command when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -35,7 +38,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        return getattr(importlib.import_module(f"spmld.cli.{name}"), name)
+        return getattr(importlib.import_module(f"spmld.cli.{_MODULES.get(name, name)}"), name)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Return the command; the error for an unknown one suggests the closest."""

@@ -1,4 +1,4 @@
-"""Loading of data sets and models."""
+"""Loading of data sets, with the options of a command."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from spmld._io import need
 from spmld.cli.printing import print_message
-from spmld.cli.trusted import add_trusted
 from spmld.datasets import Dataset, TableError, TableRoles, TableWarning, list_datasets, load_dataset, read_table
-from spmld.datasets.files import accepted_options
-from spmld.datasets.frames import from_frame, numeric_columns, sample_names
-from spmld.datasets.roles import absent_columns, read_label_columns
+from spmld.datasets.files import accepted_options, file_format
+from spmld.datasets.frames import from_frame, identifier_text
+from spmld.datasets.roles import PREFIX, read_label_columns
 from spmld.datasets.tables import TABLE_OPTIONS, check_options, folder_roles, table_format
 from spmld.labels.tags import separators
 from spmld.preprocessing.problems import TableProblem
@@ -26,27 +26,11 @@ from spmld.preprocessing.problems import TableProblem
 if TYPE_CHECKING:
     from spmld.persistence import ModelInfo
 
-
 FILE_OPTIONS = ("sep", "decimal", "encoding", "sheet")
 """Options of the readers of tables, in addition to the roles of the columns."""
+_SHARED_OPTIONS: tuple[str, ...] = ("sep", "encoding", "sheet")
 MIN_SAMPLES = 3
 """Minimum number of samples of a fit, one for each fold."""
-
-
-@dataclass(frozen=True)
-class MatchedData:
-    """Features and labels in the order of a model; Y is None if labels were not requested.
-
-    The features of a model with an encoder are the columns of the table. `sample_names` are the values of the
-    identifier column, whose name is `id`; both are None without one. `roles` are those of the columns of a table.
-    """
-
-    X: Any
-    Y: Any
-    label_names: list[str]
-    sample_names: list[Any] | None = None
-    id: str | None = None
-    roles: TableRoles | None = None
 
 
 @dataclass(frozen=True)
@@ -89,12 +73,32 @@ class Source:
         named = kind == "folder" and self.path.lower() in {info.name for info in list_datasets()}
         return None if named else kind
 
+    @property
+    def file_settings(self) -> dict[str, str]:
+        """Format and options of the file that apply to other files of this format, too; empty without options."""
+        settings: dict[str, str] = {name: self.options[name] for name in _SHARED_OPTIONS if name in self.options}
+        return {"format": str(self._file_format), **settings} if settings else {}
+
+    @property
+    def _file_format(self) -> str | None:
+        return self.table_kind or file_format(self.path, self.options.get("format"))
+
+    def like_fit(self, info: ModelInfo) -> Source:
+        """Return the source with the file options of a model's training data, unless the file has another format."""
+        stored = info.summary.get("file", {})
+        settings = {name: stored[name] for name in _SHARED_OPTIONS if name in stored and name not in self.options}
+        if not settings or stored["format"] != self._file_format:
+            return self
+        shown = shlex.join(word for name, value in settings.items() for word in (f"--{name}", value))
+        print_message(f"spmld: note: {self.path} is read with the options of the fit, {shown}")
+        return replace(self, options={**settings, **self.options})
+
     def load(self) -> Dataset:
         """Load all samples."""
         if self.table_kind is not None:
             return self._load_table(self.table_kind)
         data = load_dataset(self.path, progress=sys.stderr.isatty(), **self.options)  # nosec B615
-        return data if self.trusted is None else add_trusted(data, self.path, self.trusted, self.options)
+        return data if self.trusted is None else self._add_trusted(data)
 
     def read_table(self, kind: str) -> Any:
         """Return the table as a DataFrame."""
@@ -120,11 +124,11 @@ class Source:
         data = from_frame(frame, name=Path(self.path).name.split(".")[0], source=self.path, trusted=column, **roles)
         if data.roles.tags is not None:
             warnings.warn(TableWarning(TableProblem(describe_tags(data.roles))), stacklevel=2)
-        return data if column or self.trusted is None else add_trusted(data, self.path, self.trusted, self.options)
+        return data if column or self.trusted is None else self._add_trusted(data)
 
     def load_part(self, folds: int | None = None) -> Dataset:
         """Load the samples to fit on: the part, or all if there is no official split."""
-        data = self._select(self.load(), self.default_part)
+        data = self.select(self.load(), self.default_part)
         if data.X.shape[0] < MIN_SAMPLES:
             raise ValueError(f"{self.path} must have at least {MIN_SAMPLES} samples, got {data.X.shape[0]}")
         self.check_features(data)
@@ -133,11 +137,16 @@ class Source:
             raise ValueError(f"--folds must be at most the number of samples in {self.path}, {n}, got {folds}")
         return data
 
+    def select(self, data: Dataset, default: Any) -> Dataset:
+        """Return the part of the official split; without --part, the default if there is a split."""
+        return data.part(self.part or (default if data.train is not None else "all"))
+
     def check_features(self, data: Dataset) -> None:
         """Raise ValueError if a feature is not finite, since no method of the commands imputes features."""
-        self._check_finite(data.X, list(data.feature_names), "fill them, or remove the column with --drop")
+        self.check_finite(data.X, list(data.feature_names), "fill them, or remove the column with --drop")
 
-    def _check_finite(self, X: Any, names: list[str], advice: str, offset: int = 0) -> None:
+    def check_finite(self, X: Any, names: list[str], advice: str, offset: int = 0) -> None:
+        """Raise ValueError if X is not finite; `offset` is the number of samples before those of X."""
         if np.isfinite(X.data if sp.issparse(X) else X).all():
             return
         rows, columns = np.nonzero(~np.isfinite(X.toarray() if sp.issparse(X) else X))
@@ -146,104 +155,48 @@ class Source:
             f"{offset + rows[0]}, feature {names[columns[0]]}: {advice}"
         )
 
-    def match(self, path: str, info: ModelInfo, *, labels: bool, completing: bool = False) -> MatchedData:
-        """Load data in the form that the model in the file `path` expects.
-
-        Only the columns of a table that the model needs are read, and label columns only if `labels`. Columns are
-        matched by name. If the model has no names they are matched by position, and their numbers must agree. Tags
-        that are weak negatives in a fit are negatives here, or missing if labels are completed.
-        """
-        kind, named = self.table_kind, info.encoded or info.label_names is not None or not labels
-        if kind is not None and info.feature_names is not None and named:
-            if self.part not in (None, "all"):
-                raise ValueError(f"--part {self.part} needs an official split, which {self.path} does not have")
-            return self.match_table(self.read_table(kind), kind, info, labels=labels, completing=completing)
-        data = self._select(self.load(), "test")
-        X = data.X[:, self._order("feature", data.feature_names, info.feature_names, path)]
-        Y = data.Y[:, self._order("label", data.label_names, info.label_names, path)] if labels else None
-        if labels and info.n_labels is not None:
-            self._check_count("labels", Y, info.n_labels, path)
-        if info.n_features is not None:
-            self._check_count("features", X, info.n_features, path)
-        return MatchedData(X, Y, info.label_names or [f"y{i}" for i in range(info.n_labels or 0)])
-
-    def match_table(
-        self, frame: Any, kind: str, info: ModelInfo, *, labels: bool, completing: bool = False, offset: int = 0
-    ) -> MatchedData:
-        """Return the columns of a table that the model needs, or raise an error with all problems.
-
-        `offset` is the number of samples before the table, for error messages.
-        """
-        roles, problems = self._model_roles(frame, kind, info)
-        problems += _absent_tags(frame, roles) if labels else []
-        features, names = info.feature_names or [], info.label_names
-        absent = [name for name in features if name not in frame.columns]
-        if absent:
-            problems.append(absent_columns(absent, len(features), "feature", frame))
-        if len(frame) == 0:
-            problems.append(TableProblem("the file has no samples"))
-        Y: Any = None
-        if labels and len(frame):
-            weak = roles.untagged == "weak" and not completing
-            content = read_label_columns(frame, replace(roles, untagged="negative") if weak else roles, names)
-            problems += content.problems
-            for note in content.notes:
-                print_message(f"spmld: note: {note.describe(command_line=True)}")
-            Y, names = content.Y, names or content.names
-            if Y is not None and info.n_labels not in (None, len(names)):
-                problems.append(TableProblem(f"the file has {len(names)} labels, and the model has {info.n_labels}"))
-        if problems:
-            raise TableError(problems, self.path)
-        if labels:
-            Y = Dataset(np.zeros((len(frame), 1)), Y, label_names=names or ()).Y
-        X = frame[features]
-        if not info.encoded:
-            try:
-                X = numeric_columns(frame, features, roles.decimal)
-            except ValueError as error:
-                raise TableError([TableProblem(str(error))], self.path) from None
-            advice = "fill them, or fit the model on a table with empty fields, so that it replaces them"
-            self._check_finite(X, features, advice, offset)
-        ids = sample_names(frame, roles)
-        return MatchedData(X, Y, names or [], ids, None if ids is None else roles.id, roles)
-
-    def _model_roles(self, frame: Any, kind: str, info: ModelInfo) -> tuple[TableRoles, list[TableProblem]]:
-        """Return the roles of the columns: those of the options, else those of the fit; and problems of the options."""
-        options, names = self.roles(frame, kind), info.label_names or []
-        columns = options.pop("labels", None) if names else None
-        if columns is not None and set(columns) != set(names):
-            raise ValueError(f"--label must name the labels of the model, {_shorten(names)}, got {_shorten(columns)}")
-        given = {name: value for name, value in options.items() if name == "id"}
-        problems = TableRoles(**given).find_problems(list(frame.columns))
-        old = {"prefix": info.summary["prefix"]} if info.summary.get("prefix") else {}
-        roles = TableRoles.from_dict({**old, **info.summary.get("table", {}), **options})
-        as_columns = bool(names) and all(
-            name in frame.columns or roles.prefix + name in frame.columns for name in names
-        )
-        if roles.tags is not None and roles.tags not in frame.columns and as_columns:
-            roles = replace(roles, tags=None)
-        return roles, problems
-
-    def _select(self, data: Dataset, default: Any) -> Dataset:
-        return data.part(self.part or (default if data.train is not None else "all"))
-
-    def _order(self, kind: str, names: Any, expected: list[str] | None, path: str) -> Any:
-        """Return the indices in the data of the model's features or labels."""
-        if expected is None:
-            return slice(None)
-        index = {name: i for i, name in enumerate(names)}
-        missing = [name for name in expected if name not in index]
-        if missing or (kind == "label" and len(index) != len(expected)):
-            extra = [name for name in index if name not in set(expected)]
-            reason = f"missing {_shorten(missing)}" if missing else f"not in {path}: {_shorten(extra)}"
+    def _add_trusted(self, data: Dataset) -> Dataset:
+        """Return the data with the verified entries of a file, which is a table with a column for each label."""
+        file = str(self.trusted)
+        if not Path(file).is_file():
+            reason = "is a label" if file in data.label_names else "is neither a column nor a file"
             raise ValueError(
-                f"{self.path} has {len(index)} {kind}s, but {path} was fitted on {len(expected)}: {reason}"
+                "--trusted must be a column of a table with 1 for each verified sample, or a file with 1 for each "
+                f"verified label, got {file!r}, which {reason} of {self.path}"
             )
-        return [index[name] for name in expected]
+        kind = table_format(file)
+        if kind is None:
+            raise ValueError(f"--trusted must be a table, such as a .csv, .tsv or .parquet file, got {file}")
+        encoding = {"encoding": self.options["encoding"]} if kind == "csv" and "encoding" in self.options else {}
+        frame = read_table(file, format=kind, **encoding)
+        roles = TableRoles(prefix=self.options.get("prefix", PREFIX))
+        content = read_label_columns(frame, roles, list(data.label_names))
+        if content.problems:
+            raise TableError(content.problems, file)
+        mask = _match_samples(file, frame, content.Y == 1, data)
+        if mask.shape != data.Y.shape:
+            raise ValueError(
+                f"--trusted {file} must have the shape of the labels of {self.path}, {data.Y.shape}, got {mask.shape}; "
+                "write one row for each sample and one column for each label"
+            )
+        return replace(data, trusted=mask)
 
-    def _check_count(self, kind: str, values: Any, expected: int, path: str) -> None:
-        if values.shape[1] != expected:
-            raise ValueError(f"{self.path} has {values.shape[1]} {kind}, but {path} was fitted on {expected}")
+
+def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset) -> NDArray[np.bool_]:
+    """Return the rows in the order of the samples, matched by the identifier if the file has its column.
+
+    Samples that are not in the file are not verified.
+    """
+    id = None if data.roles is None else data.roles.id
+    if id is None or id not in frame.columns or data.sample_names is None:
+        return mask
+    names, rows = list(map(identifier_text, frame[id])), list(map(identifier_text, data.sample_names))
+    places = {name: i for i, name in enumerate(names)}
+    if len(places) < len(names) or len(set(rows)) < len(rows):
+        return mask
+    if not places.keys() & set(rows):
+        raise ValueError(f"--trusted {file} has no sample of the data: the values of {id!r} are {', '.join(names[:3])}")
+    return np.array([mask[places[name]] if name in places else np.zeros(mask.shape[1], dtype=bool) for name in rows])
 
 
 def frames(data: Dataset) -> tuple[Any, Any]:
@@ -256,29 +209,6 @@ def frames(data: Dataset) -> tuple[Any, Any]:
     plain = sp.issparse(data.X) or data.encoder is not None
     X = data.X if plain else pandas.DataFrame(data.X, columns=list(data.feature_names), index=index)
     return X, pandas.DataFrame(data.Y, columns=list(data.label_names), index=index)
-
-
-def with_encoder(model: Any, data: Dataset) -> Any:
-    """Return a pipeline of the encoder of a table and a model; the model if the table was not encoded."""
-    if data.encoder is None:
-        return model
-    from sklearn.pipeline import Pipeline
-
-    return Pipeline([("encoder", data.encoder), ("estimator", model)])
-
-
-def split_encoder(model: Any, X: Any, path: str) -> tuple[Any, Any]:
-    """Return the model without the encoder of a table, and the encoded features of the table in the file `path`."""
-    from sklearn.pipeline import Pipeline
-
-    from spmld.persistence.model_parts import encoder_of
-
-    if not isinstance(model, Pipeline) or encoder_of(model[0]) is None:
-        return model, X
-    try:
-        return (model[1] if len(model) == 2 else model[1:]), model[0].transform(X)
-    except TableError as error:
-        raise TableError(error.problems, path) from None
 
 
 def describe_tags(roles: TableRoles) -> str:
@@ -295,30 +225,3 @@ def describe_tags(roles: TableRoles) -> str:
     used = " or ".join(map(repr, separators(roles.tag_sep or "")))
     separated = "" if roles.tag_sep is None else f"tags of {roles.tags!r} are separated by {used}; "
     return f"{separated}a tag that is not listed in {roles.tags!r} is {meaning} (see --untagged)"
-
-
-def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
-    """Return the model in a file, and the description of it.
-
-    With --strict of the source, values of it that the encoder of the model cannot read raise an error. With --decimal,
-    its decimal separator is that of the source.
-    """
-    from sklearn.pipeline import Pipeline
-
-    from spmld.persistence import load, model_info
-    from spmld.preprocessing import TableEncoder
-
-    model, info = load(path, trusted=trusted_types), model_info(path)
-    options = {} if source is None else source.options
-    for step in model if isinstance(model, Pipeline) else ():
-        if isinstance(step, TableEncoder):
-            step.set_params(**{name: options[name] for name in ("strict", "decimal") if name in options})
-    return model, info
-
-
-def _absent_tags(frame: Any, roles: TableRoles) -> list[TableProblem]:
-    return [] if roles.tags is None else TableRoles(tags=roles.tags).find_problems(list(frame.columns))
-
-
-def _shorten(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

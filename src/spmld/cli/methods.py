@@ -21,9 +21,18 @@ METHODS = (
     "MaskedRidge",
     "MaskedBoosting",
     "PerLabelClassifier",
+    "RandomForest",
+    "HistGradientBoosting",
     "SelfPacedClassifier",
     "LabelPrior",
 )
+_BASE_PARAMS: dict[str, dict[str, Any]] = {"RandomForest": {"n_estimators": 200}, "HistGradientBoosting": {}}
+"""Methods that fit a classifier of `sklearn.ensemble` for each label, and its parameters."""
+TRUST_TYPES = {
+    "RandomForest": "sklearn.tree._tree.Tree",
+    "HistGradientBoosting": "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+}
+"""Compiled types in the models of these methods, which are loaded with --trust-type only."""
 
 _GLOCAL = {"feature_ridge": (0.01, 10.0, "log"), "coupling": (0.03, 3.0, "log"), "ridge": (0.003, 0.3, "log")}
 SPACES: dict[str, dict[str, Any]] = {
@@ -40,11 +49,18 @@ SPACES: dict[str, dict[str, Any]] = {
     "MaskedLogistic": {"C": (0.001, 100.0, "log")},
     "MaskedRidge": {"alpha": (0.01, 1000.0, "log")},
     "MaskedBoosting": {"n_estimators": (50, 800, "log"), "max_depth": (2, 12), "learning_rate": (0.03, 0.3, "log")},
+    "RandomForest": {"estimator__min_samples_leaf": (1, 20, "log"), "estimator__max_features": (0.05, 1.0, "log")},
+    "HistGradientBoosting": {
+        "estimator__learning_rate": (0.03, 0.3, "log"),
+        "estimator__max_leaf_nodes": (7, 63, "log"),
+        "estimator__min_samples_leaf": (5, 50, "log"),
+    },
     "SelfPacedClassifier": {"groups": ["label_polarity", "label", "all"]},
     "LabelPrior": {"smoothing": (0.1, 10.0, "log")},
 }
 """Default search spaces of `spmld tune`."""
 
+_PARAM = "KEY=VALUE, such as C=0.1"
 _CHOICES = "KEY=A,B,C, such as n_components=5,10,20"
 _RANGE = "KEY=LOW:HIGH or KEY=LOW:HIGH:log, such as C=0.01:100:log"
 FOLDS = 3
@@ -64,9 +80,7 @@ def parse_params(texts: Sequence[str]) -> dict[str, Any]:
     """
     params: dict[str, Any] = {}
     for text in texts:
-        key, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not key:
-            raise ValueError(f"--param must have the form KEY=VALUE, such as C=0.1, got {text!r}")
+        key, value = _split(text, "--param", _PARAM)
         if key in params:
             raise ValueError(f"--param {key} must be passed only once, got two values")
         params[key] = parse_value(value)
@@ -93,20 +107,29 @@ def parse_value(text: str) -> Any:
 
 
 def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = False) -> Any:
-    """Return the unfitted estimator of a method; with `trusted`, raise ValueError if it ignores verified entries."""
-    import spmld
+    """Return the unfitted estimator of a method; with `trusted`, raise ValueError if it ignores verified entries.
 
-    name, _, preset = method.partition(".")
-    make = getattr(spmld, name)
-    model = (getattr(make, preset) if preset else make)()
+    Parameters and the seed of a method that fits a classifier for each label are those of the classifier.
+
+    Examples
+    --------
+    >>> from spmld.cli.methods import build
+    >>> build("RandomForest", {"max_depth": 3}, seed=1)
+    PerLabelClassifier(estimator=RandomForestClassifier(max_depth=3,
+                                                        n_estimators=200,
+                                                        random_state=1))
+    """
+    model = _default_model(method)
     accepted = model.get_params()
+    own = [name.removeprefix("estimator__") for name in accepted if _full_name(method, name) == name]
     for key in params:
-        if key not in accepted:
-            names = ", ".join(sorted(name for name in accepted if "__" not in name))
-            hint = did_you_mean(key, [name for name in accepted if "__" not in name])
-            raise ValueError(f"{method} has no parameter {key!r}; its parameters are {names}{hint}")
-    seeded = {"random_state": seed} if "random_state" in accepted else {}
-    model.set_params(**{**seeded, **params})
+        if _full_name(method, key) not in accepted:
+            names = sorted(name for name in own if "__" not in name)
+            hint = did_you_mean(key, names)
+            raise ValueError(f"{method} has no parameter {key!r}; its parameters are {', '.join(names)}{hint}")
+    named = {_full_name(method, key): value for key, value in params.items()}
+    seeded = {name: seed for name in [_full_name(method, "random_state")] if name in accepted}
+    model.set_params(**{**seeded, **named})
     if trusted and not uses_trusted(model):
         raise ValueError(
             f"--trusted needs a method that models wrong labels, SelfPacedEnsemble or MaskedLogistic with --param "
@@ -114,6 +137,24 @@ def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = Fal
             "column with --drop"
         )
     return model
+
+
+def _default_model(method: str) -> Any:
+    import spmld
+
+    if method in _BASE_PARAMS:
+        from sklearn import ensemble
+
+        classifier = getattr(ensemble, f"{method}Classifier")
+        return spmld.PerLabelClassifier(classifier(**_BASE_PARAMS[method]))
+    name, _, preset = method.partition(".")
+    make = getattr(spmld, name)
+    return (getattr(make, preset) if preset else make)()
+
+
+def _full_name(method: str, key: str) -> str:
+    """Return the name of a parameter, with the prefix of the classifier for each label."""
+    return f"estimator__{key.removeprefix('estimator__')}" if method in _BASE_PARAMS else key
 
 
 def uses_trusted(model: Any) -> bool:
@@ -208,7 +249,7 @@ def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> d
     space: dict[str, Any] = {}
     for text in choices:
         key, values = _split(text, "--choices", _CHOICES)
-        space[key] = [parse_value(value.strip()) for value in values.split(",")]
+        space[_full_name(method, key)] = [parse_value(value.strip()) for value in values.split(",")]
     for text in ranges:
         key, values = _split(text, "--range", _RANGE)
         low, high, *scale = [parse_value(value) for value in values.split(":")] + [None] * (":" not in values)
@@ -216,7 +257,7 @@ def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> d
             raise ValueError(f"--range must have the form {_RANGE}, got {text!r}")
         if not low < high or (scale and low <= 0):
             raise ValueError(f"--range must have LOW < HIGH, and 0 < LOW with log, got {text!r}")
-        space[key] = (low, high, *scale)
+        space[_full_name(method, key)] = (low, high, *scale)
     space = space or SPACES.get(method, {})
     if not space:
         raise ValueError(f"{method} has no default search space; pass --choices or --range")
@@ -224,8 +265,8 @@ def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> d
 
 
 def _split(text: str, option: str, form: str) -> tuple[str, str]:
-    key, _, values = (part.strip() for part in text.partition("="))
-    if not key or not values:
+    key, equals, values = (part.strip() for part in text.partition("="))
+    if not key or not equals or (not values and form != _PARAM):
         raise ValueError(f"{option} must have the form {form}, got {text!r}")
     return key, values
 

@@ -1,9 +1,9 @@
-"""Arguments and options shared by several commands.
+"""Arguments and options of the commands, each declared once.
 
 Some options are bundled: a command gets one object that is made from the values of several options.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeAlias
 
@@ -17,54 +17,49 @@ from spmld.cli.methods import METHODS, parse_value
 from spmld.cli.printing import FORMATS, Output, check_output_path
 
 DECISIONS = ("f1", "micro_f1", "macro_f1", "sample_f1")
+COLUMN_LISTS = ("labels", "text", "number", "category", "date", "drop")
+"""Options that name several columns."""
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 class MethodType(click.ParamType):  # type: ignore[type-arg]  # generic in recent versions of click only
-    """Click type for the name of a method, not case-sensitive."""
+    """Click type for the name of a method, not case-sensitive; an error suggests the closest name."""
 
     name = "method"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name as in METHODS."""
-        for method in METHODS:
-            if method.lower() == str(value).lower():
-                return method
-        hint = did_you_mean(value, METHODS)
-        self.fail(f"must be one of {', '.join(METHODS)}, got {value!r}{hint}", param, ctx)
+        by_name = {name.lower(): name for name in METHODS}
+        if str(value).lower() not in by_name:
+            hint = did_you_mean(value, METHODS)
+            self.fail(f"must be one of {', '.join(METHODS)}, got {value!r}{hint}", param, ctx)
+        return by_name[str(value).lower()]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return the names that start with the text."""
         return [CompletionItem(name) for name in METHODS if name.lower().startswith(incomplete.lower())]
 
 
-class DecisionType(click.ParamType):  # type: ignore[type-arg]
-    """Click type for a decision: the name of an F1, a threshold or a number of labels."""
-
-    name = "decision"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | float | int:
-        """Return the decision as text, float or int."""
-        from spmld.model_selection.thresholds import RULE_CONSTRAINTS
-
-        if str(value).lower() == "none":
-            return "none"
-        decision: str | float | int = parse_value(value) if isinstance(value, str) else value
-        if isinstance(decision, bool) or not any(accepted.is_satisfied_by(decision) for accepted in RULE_CONSTRAINTS):
-            self.fail(
-                f"must be one of {', '.join(DECISIONS)}, none, a threshold between 0 and 1, or a number of labels "
-                f"of at least 1, got {value!r}",
-                param,
-                ctx,
-            )
-        return decision
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the names that start with the text."""
-        return [CompletionItem(name) for name in DECISIONS if name.startswith(incomplete)]
+METHOD_TYPE = MethodType()
 
 
-PARTS = click.Choice(["all", "train", "test"])
+def _decision(value: str) -> str | float | int:
+    """Return a decision: "none", the name of an F1, a threshold, or a number of labels."""
+    from spmld.model_selection.thresholds import RULE_CONSTRAINTS
+
+    if value.lower() == "none":
+        return "none"
+    decision: str | float | int = parse_value(value)
+    if isinstance(decision, bool) or not any(accepted.is_satisfied_by(decision) for accepted in RULE_CONSTRAINTS):
+        raise click.BadParameter(
+            f"must be one of {', '.join(DECISIONS)}, none, a threshold between 0 and 1, or a number of labels "
+            f"of at least 1, got {value!r}"
+        )
+    return decision
+
+
+def _complete_decision(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in DECISIONS if name.startswith(incomplete)]
 
 
 def _combine(*options: Decorator) -> Decorator:
@@ -78,13 +73,20 @@ def _combine(*options: Decorator) -> Decorator:
     return decorate
 
 
-def _bundle(name: str, parameters: Sequence[str], make: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Return options whose values, the `parameters`, are passed to `make`. The command gets the result as `name`."""
+def _bundle(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
+    """Return options whose values are passed to `make` as keyword arguments. The command gets the result as `name`."""
+
+    def none(**_: Any) -> None:
+        """Hold the options, for their names."""
+
+    _combine(*options)(none)
+    # Click lists the options of a function from the last to the first.
+    names = [parameter.name for parameter in reversed(none.__click_params__)]  # type: ignore[attr-defined]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def call(**values: Any) -> None:
-            made = make(*[values.pop(parameter) for parameter in parameters])
+            made = make(**{parameter: values.pop(parameter) for parameter in names})
             command(**{name: made}, **values)
 
         return _combine(*options)(call)
@@ -95,6 +97,11 @@ def _bundle(name: str, parameters: Sequence[str], make: Callable[..., Any], *opt
 def several(option: str, name: str, metavar: str, help: str) -> Decorator:
     """Return an option that can be repeated."""
     return click.option(option, name, multiple=True, metavar=metavar, help=f"{help}; can be repeated.")
+
+
+def choice(option: str, values: tuple[str, ...], help: str) -> Decorator:
+    """Return an option with one of several values."""
+    return click.option(option, type=click.Choice(values), help=help)
 
 
 def integer(option: str, default: int, help: str, *, minimum: int = 1, maximum: int | None = None) -> Decorator:
@@ -133,6 +140,70 @@ def _check_metrics(context: click.Context, option: click.Parameter, metrics: tup
     return metrics
 
 
+def scheduler_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the option --scheduler to a command whose fits are run in parallel."""
+
+    @click.option("--scheduler", metavar="ADDRESS", help="Run the fits on the Dask cluster with this scheduler.")
+    @wraps(command)
+    def run(*args: Any, scheduler: str | None, **options: Any) -> None:
+        if scheduler is None:
+            command(*args, **options)
+            return
+        from spmld.scale import use_cluster
+
+        with use_cluster(scheduler):
+            command(*args, **options)
+
+    return run
+
+
+_READER_OPTIONS = (
+    click.option("--from", "format", metavar="FORMAT", help="File format.  [default: from the extension]"),
+    click.option("--encoding", help="Encoding of a text file.  [default: utf-8]"),
+    click.option("--sep", metavar="CHARACTER", help="Separator of a CSV file.  [default: guessed]"),
+    choice("--decimal", (".", ","), "Decimal separator of a table.  [default: guessed]"),
+    click.option("--sheet", metavar="NAME", help="Sheet of an Excel file.  [default: the first]"),
+    click.option("--xml", metavar="FILE", help="MULAN's XML file with the labels of an ARFF file."),
+    several("--label", "labels", "COLUMN", "Label column"),
+    click.option("--prefix", help="Prefix of the label columns of a table.  [default: label_]"),
+    click.option("--tags", metavar="COLUMN", help="Column with a list of tags, which are the labels."),
+    click.option(
+        "--tag-sep", metavar="TEXT", help='Separator of the tags, or several, such as ";,".  [default: guessed]'
+    ),
+    choice(
+        "--untagged",
+        ("negative", "weak", "missing"),
+        "Meaning of a tag that is not in the list of a sample: negative, weak (a negative of lower weight) or "
+        "missing.  [default: negative]",
+    ),
+    choice(
+        "--tag-case",
+        ("merge", "keep"),
+        "Whether tags that differ only in case or width are one label.  [default: merge]",
+    ),
+    choice(
+        "--empty-is",
+        ("missing", "negative"),
+        "Meaning of an empty field of a label or of the tags.  [default: missing]",
+    ),
+    click.option("--id", "id", metavar="COLUMN", help="Column that identifies the samples in all outputs."),
+    several("--text", "text", "COLUMN", "Column of text"),
+    several("--number", "number", "COLUMN", "Column of numbers"),
+    several("--category", "category", "COLUMN", "Column of categories"),
+    several("--date", "date", "COLUMN", "Column of dates"),
+    several("--drop", "drop", "COLUMN", "Column to ignore"),
+    click.option("--day-first", is_flag=True, help="Read dates such as 03/04/2024 with the day first."),
+    click.option(
+        "--strict", is_flag=True, help="Values that cannot be read as numbers or dates are an error, not missing."
+    ),
+    several("--positive", "positive", "WORD", "Word for a positive label"),
+    several("--negative", "negative", "WORD", "Word for a negative label"),
+    several("--missing", "missing", "WORD", "Word for a missing label"),
+)
+"""Options of the readers of files, and the roles of the columns of a table, see `spmld.datasets.TableRoles`."""
+PARTS = click.Choice(["all", "train", "test"])
+
+
 def source_options(name: str = "source", part: str | None = None, *, trusted: bool = False) -> Decorator:
     """Return the argument `name` and the options of the readers, as a `Source`.
 
@@ -145,79 +216,19 @@ def source_options(name: str = "source", part: str | None = None, *, trusted: bo
     trusted : bool
         Whether the command has the option --trusted, for verified entries.
     """
-    readers = {**_file_options(), **_role_options()}
-    parts: dict[str, Decorator] = {}
+    options: list[Decorator] = [click.argument(name), *_READER_OPTIONS]
     if part is not None:
         help = f"Part of the official split to use, if there is one.  [default: {part}]"
-        parts["part"] = click.option("--part", type=PARTS, help=help)
+        options.append(click.option("--part", type=PARTS, help=help))
     if trusted:
         help = "Verified labels: a column with 1 for each verified sample, or a file with 1 for each verified label."
-        parts["verified"] = click.option("--trusted", "verified", metavar="COLUMN|FILE", help=help)
+        options.append(click.option("--trusted", "verified", metavar="COLUMN|FILE", help=help))
 
-    def make(path: str, *values: Any) -> Source:
-        options = dict(zip([*readers, *parts], values, strict=True))
-        chosen, verified = options.pop("part", None), options.pop("verified", None)
-        return Source(path, chosen, part or "all", used_options(options), verified)
+    def make(**values: Any) -> Source:
+        path, chosen, verified = values.pop(name), values.pop("part", None), values.pop("verified", None)
+        return Source(path, chosen, part or "all", used_options(values), verified)
 
-    return _bundle(name, [name, *readers, *parts], make, click.argument(name), *readers.values(), *parts.values())
-
-
-def _file_options() -> dict[str, Decorator]:
-    return {
-        "format": click.option(
-            "--from", "format", metavar="FORMAT", help="File format.  [default: from the extension]"
-        ),
-        "encoding": click.option("--encoding", help="Encoding of a text file.  [default: utf-8]"),
-        "sep": click.option("--sep", metavar="CHARACTER", help="Separator of a CSV file.  [default: guessed]"),
-        "decimal": click.option(
-            "--decimal", type=click.Choice([".", ","]), help="Decimal separator of a table.  [default: guessed]"
-        ),
-        "sheet": click.option("--sheet", metavar="NAME", help="Sheet of an Excel file.  [default: the first]"),
-        "xml": click.option("--xml", metavar="FILE", help="MULAN's XML file with the labels of an ARFF file."),
-    }
-
-
-def _role_options() -> dict[str, Decorator]:
-    """Return the options for the roles of the columns of a table, see `spmld.datasets.TableRoles`."""
-    return {
-        "labels": several("--label", "labels", "COLUMN", "Label column"),
-        "prefix": click.option("--prefix", help="Prefix of the label columns of a table.  [default: label_]"),
-        "tags": click.option("--tags", metavar="COLUMN", help="Column with a list of tags, which are the labels."),
-        "tag_sep": click.option(
-            "--tag-sep", metavar="TEXT", help='Separator of the tags, or several, such as ";,".  [default: guessed]'
-        ),
-        "untagged": click.option(
-            "--untagged",
-            type=click.Choice(["negative", "weak", "missing"]),
-            help="Meaning of a tag that is not in the list of a sample: negative, weak (a negative of lower weight) or "
-            "missing.  [default: negative]",
-        ),
-        "tag_case": click.option(
-            "--tag-case",
-            type=click.Choice(["merge", "keep"]),
-            help="Whether tags that differ only in case or width are one label.  [default: merge]",
-        ),
-        "empty_is": click.option(
-            "--empty-is",
-            type=click.Choice(["missing", "negative"]),
-            help="Meaning of an empty field of a label or of the tags.  [default: missing]",
-        ),
-        "id": click.option("--id", "id", metavar="COLUMN", help="Column that identifies the samples in all outputs."),
-        "text": several("--text", "text", "COLUMN", "Column of text"),
-        "number": several("--number", "number", "COLUMN", "Column of numbers"),
-        "category": several("--category", "category", "COLUMN", "Column of categories"),
-        "date": several("--date", "date", "COLUMN", "Column of dates"),
-        "drop": several("--drop", "drop", "COLUMN", "Column to ignore"),
-        "day_first": click.option(
-            "--day-first", is_flag=True, help="Read dates such as 03/04/2024 with the day first."
-        ),
-        "strict": click.option(
-            "--strict", is_flag=True, help="Values that cannot be read as numbers or dates are an error, not missing."
-        ),
-        "positive": several("--positive", "positive", "WORD", "Word for a positive label"),
-        "negative": several("--negative", "negative", "WORD", "Word for a negative label"),
-        "missing": several("--missing", "missing", "WORD", "Word for a missing label"),
-    }
+    return _bundle(name, make, *options)
 
 
 def used_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -229,19 +240,18 @@ def used_options(options: dict[str, Any]) -> dict[str, Any]:
     >>> used_options({"labels": ("sad", "calm"), "prefix": None, "drop": ()})
     {'labels': ['sad', 'calm']}
     """
+    for name in COLUMN_LISTS:
+        columns = options.get(name, ())
+        repeated = [column for i, column in enumerate(columns) if column in columns[:i]]
+        if repeated:
+            raise ValueError(f"--{name.removesuffix('s')} must name each column once, got {repeated[0]} twice")
     return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items() if value}
 
 
-def out_option(metavar: str, help: str, *, required: bool = False) -> Decorator:
-    """Return --out and --force. The command gets `out`, to which a file can be written."""
-    out = click.option("-o", "--out", required=required, metavar=metavar, help=help)
-    return _bundle("out", ["out", "force"], check_output_path, out, force_option)
-
-
-METHOD_TYPE = MethodType()
 decision_option = click.option(
     "--decision",
-    type=DecisionType(),
+    type=_decision,
+    shell_complete=_complete_decision,
     metavar="RULE",
     help=f"Which labels to predict: {', '.join(DECISIONS)}, a threshold, a number of labels, or none for the "
     "predictions of the method itself.  [default: f1]",
@@ -267,13 +277,18 @@ method_options = _combine(
 )
 
 
-def _output(name: str, *options: str, help: str) -> Decorator:
+def out_option(metavar: str, help: str, *, required: bool = False) -> Decorator:
+    """Return --out and --force. The command gets `out`, to which a file can be written."""
+    option = click.option("-o", "--out", required=required, metavar=metavar, help=help)
+    return _bundle("out", lambda out, force: check_output_path(out, force), option, force_option)
+
+
+def _output(*names: str, help: str) -> Decorator:
     """Return an option for the file of a table, with its format. The command gets an `Output`."""
     return _bundle(
         "output",
-        [name, "to", "as_json", "force"],
         Output.from_options,
-        click.option(*options, name, metavar="FILE", help=help),
+        click.option(*names, "path", metavar="FILE", help=help),
         click.option(
             "--format", "to", type=click.Choice(FORMATS), help="Format.  [default: from the extension, or csv]"
         ),
@@ -282,8 +297,8 @@ def _output(name: str, *options: str, help: str) -> Decorator:
     )
 
 
-output_options = _output("out", "-o", "--out", help="Write to this file instead of standard output.")
-list_options = _output("list_path", "--list", help="Write the list to this file instead of standard output.")
+output_options = _output("-o", "--out", help="Write to this file instead of standard output.")
+list_options = _output("--list", help="Write the list to this file instead of standard output.")
 
 
 def check_model_options() -> None:

@@ -1,12 +1,12 @@
-"""Printing and writing of tables and JSON."""
+"""Messages, tables, JSON and progress bars on the terminal, and tables in files."""
 
 import json
 import math
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -14,15 +14,18 @@ from typing import Any, Self
 import click
 
 from spmld._io import link_target, need, writing
-from spmld._table import TextTable
+from spmld._table import TextTable, csv_text
 
-FORMATS = ("csv", "parquet", "json", "jsonl")
-OUTPUTS = ("out", "list_path", "target", "refit", "figure", "export", "checkpoint", "db")
+FORMATS = ("csv", "excel", "parquet", "json", "jsonl")
+OUTPUTS = ("out", "path", "target", "refit", "figure", "export", "checkpoint", "db")
 """Parameters of commands whose files are written."""
 MIN_SPACE = 1_000_000
 """Free space in bytes that every output needs."""
+MAX_EXCEL_ROWS = 1_048_576
+"""Maximum number of rows of an Excel sheet, with the column names."""
 _EXTENSIONS = {
     **dict.fromkeys((".csv", ".tsv"), "csv"),
+    ".xlsx": "excel",
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     ".json": "json",
     **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
@@ -66,6 +69,36 @@ def print_table(table: TextTable) -> None:
     Console().print(output)
 
 
+def print_result(content: Any, table: TextTable, as_json: bool) -> None:
+    """Print JSON or a table."""
+    if as_json:
+        print_json(content)
+    else:
+        print_table(table)
+
+
+@contextmanager
+def progress_bar(total: int | None, title: str) -> Iterator[Callable[[str], None]]:
+    """Show a bar with the time left; the yielded function advances the bar and sets the text after the title.
+
+    A total of None shows a spinner and the elapsed time, for work that does not report its progress. Nothing is shown
+    unless standard error is a terminal that can redraw lines.
+    """
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield lambda _: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    text, elapsed = progress.TextColumn("{task.description}"), progress.TimeElapsedColumn()
+    bar = (text, progress.BarColumn(), progress.MofNCompleteColumn(), elapsed, progress.TimeRemainingColumn())
+    columns = (progress.SpinnerColumn(), text, elapsed) if total is None else bar
+    # Fits differ in duration, so the estimate is based on the last hour rather than the last seconds.
+    with progress.Progress(*columns, console=Console(stderr=True), speed_estimate_period=3600, transient=True) as shown:
+        task = shown.add_task(title, total=total)
+        yield lambda text: shown.update(task, advance=1, description=f"{title}: {text}" if text else title)
+
+
 def list_columns(columns: dict[str, str]) -> str:
     """Return the columns of each kind, the kinds in the order of their first column.
 
@@ -78,11 +111,20 @@ def list_columns(columns: dict[str, str]) -> str:
     by_kind: dict[str, list[str]] = {}
     for name, kind in columns.items():
         by_kind.setdefault(kind, []).append(name)
-    texts = []
-    for kind, names in by_kind.items():
-        more = f" and {len(names) - MAX_COLUMNS} more" if len(names) > MAX_COLUMNS else ""
-        texts.append(f"{kind}: {', '.join(names[:MAX_COLUMNS])}{more}")
-    return "; ".join(texts)
+    return "; ".join(f"{kind}: {list_names(names, MAX_COLUMNS)}" for kind, names in by_kind.items())
+
+
+def list_names(names: list[str], maximum: int = 5) -> str:
+    """Return the first names, and the number of the others.
+
+    Examples
+    --------
+    >>> from spmld.cli.printing import list_names
+    >>> list_names(["sad", "calm", "loud"], 2)
+    'sad, calm and 1 more'
+    """
+    more = f" and {len(names) - maximum} more" if len(names) > maximum else ""
+    return ", ".join(names[:maximum]) + more
 
 
 def write_page(html: str, path: str) -> None:
@@ -90,14 +132,6 @@ def write_page(html: str, path: str) -> None:
     with writing(path) as part:
         part.write_text(html, encoding="utf-8")
     print_message(f"{path}: {len(html.encode()) / 1000:,.0f} kB")
-
-
-def print_result(content: Any, table: TextTable, as_json: bool) -> None:
-    """Print JSON or a table."""
-    if as_json:
-        print_json(content)
-    else:
-        print_table(table)
 
 
 def check_output_path(path: str | None, force: bool) -> str | None:
@@ -111,33 +145,25 @@ def check_output_path(path: str | None, force: bool) -> str | None:
         raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
     if file.exists() and not file.is_file():
         raise ValueError(f"{file} is not a regular file; pass the name of a file, or leave it out for standard output")
-    if is_input(path):
+    if _is_input(path):
         raise ValueError(f"{path} is also an input of the command, which would be lost; pass the name of another file")
     if file.exists() and not force:
         raise ValueError(f"{path} already exists; use --force to overwrite it")
     if not os.access(file if file.exists() else file.parent, os.W_OK) or not os.access(file.parent, os.W_OK):
         raise PermissionError(f"cannot write {file}: permission denied; choose another folder")
-    check_space(str(file), MIN_SPACE)
+    free = shutil.disk_usage(file.parent).free
+    if free < MIN_SPACE:
+        raise OSError(f"cannot write {file}: only {free / 1e6:,.1f} MB are free; free some space or use another folder")
     return path
 
 
-def is_input(path: str) -> bool:
+def _is_input(path: str) -> bool:
     """Return whether an output of the current command is the file of another argument or option."""
     context = click.get_current_context(silent=True)
     if context is None or not Path(path).exists():
         return False
     values = [value for name, value in context.params.items() if isinstance(value, (str, Path)) and name not in OUTPUTS]
     return any(Path(value).exists() and os.path.samefile(value, path) for value in values)
-
-
-def check_space(path: str, size: int) -> None:
-    """Raise an OSError if the disk of a file has less free space than `size` bytes."""
-    free = shutil.disk_usage(Path(path).parent).free
-    if free < size:
-        raise OSError(
-            f"cannot write {path}: {size / 1e6:,.1f} MB are needed, but only {free / 1e6:,.1f} MB are free; "
-            "free some space or choose another folder"
-        )
 
 
 @dataclass(frozen=True)
@@ -167,25 +193,18 @@ class Output:
                 f'unknown file extension "{extension}" of {path}; supported: {", ".join(_EXTENSIONS)}. '
                 "Use one of these or pass --format"
             )
-        if kind == "parquet" and path is None:
-            raise ValueError("--format parquet cannot be printed; pass a file with -o")
+        if kind in ("parquet", "excel") and path is None:
+            raise ValueError(f"--format {kind} cannot be printed; pass a file with -o")
         return cls(check_output_path(path, force), kind, force)
 
-    def write(self, table: TextTable) -> None:
-        """Write or print a table."""
-        self.write_blocks([table])
-
-    def write_blocks(self, tables: Iterable[TextTable]) -> None:
+    def write(self, tables: Iterable[TextTable]) -> None:
         """Write or print tables with the same columns as one table, block by block."""
-        if self.kind == "parquet":
+        if self.kind in ("parquet", "excel"):
             with writing(str(self.path)) as part:
-                _write_parquet(tables, part)
+                (_write_parquet if self.kind == "parquet" else _write_excel)(tables, part)
             return
         tabs = self.path is not None and self.path.lower().endswith(".tsv")
-        if self.kind == "csv":
-            texts = _csv_blocks(tables, "\t" if tabs else ",")
-        else:
-            texts = _json_blocks(tables) if self.kind == "json" else _json_lines(tables)
+        texts = _csv_blocks(tables, "\t" if tabs else ",") if self.kind == "csv" else _json_blocks(tables, self.kind)
         if self.path is None:
             for text in texts:
                 click.echo(text, nl=False)
@@ -199,21 +218,18 @@ def _csv_blocks(tables: Iterable[TextTable], delimiter: str) -> Iterator[str]:
         yield table.to_csv(delimiter=delimiter, header=number == 0)
 
 
-def _json_blocks(tables: Iterable[TextTable]) -> Iterator[str]:
-    """Yield the parts of a list of all rows."""
+def _json_blocks(tables: Iterable[TextTable], kind: str) -> Iterator[str]:
+    """Yield a line for each row, or the parts of a list of all rows."""
     start = "["
     for table in tables:
-        if table.rows:
-            yield start + _to_json(_records(table)).removeprefix("[").removesuffix("\n]")
+        records = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        if kind == "jsonl":
+            yield from (_to_json(record, indent=None) + "\n" for record in records)
+        elif records:
+            yield start + _to_json(records).removeprefix("[").removesuffix("\n]")
             start = ","
-    yield "[]\n" if start == "[" else "\n]\n"
-
-
-def _json_lines(tables: Iterable[TextTable]) -> Iterator[str]:
-    """Yield a line for each row."""
-    for table in tables:
-        for record in _records(table):
-            yield json.dumps(_finite(record), ensure_ascii=False, allow_nan=False) + "\n"
+    if kind == "json":
+        yield "[]\n" if start == "[" else "\n]\n"
 
 
 def _write_parquet(tables: Iterable[TextTable], path: Path) -> None:
@@ -221,7 +237,7 @@ def _write_parquet(tables: Iterable[TextTable], path: Path) -> None:
     with ExitStack() as stack:
         writer = None
         for table in tables:
-            frame = pandas.DataFrame(_records(table), columns=list(table.columns))
+            frame = pandas.DataFrame([list(row) for row in table.rows], columns=list(table.columns))
             schema = None if writer is None else writer.schema
             content = pyarrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
             if writer is None:
@@ -229,12 +245,29 @@ def _write_parquet(tables: Iterable[TextTable], path: Path) -> None:
             writer.write_table(content)
 
 
-def _records(table: TextTable) -> list[dict[str, Any]]:
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+def _write_excel(tables: Iterable[TextTable], path: Path) -> None:
+    """Write a workbook with one sheet; text that Excel would run as a formula starts with an apostrophe."""
+    book = need("openpyxl").Workbook(write_only=True)
+    rows: list[Any] = []
+    for table in tables:
+        rows += table.rows if rows else [table.columns, *table.rows]
+    if len(rows) > MAX_EXCEL_ROWS:
+        raise ValueError(f"an Excel sheet has at most {MAX_EXCEL_ROWS:,} rows; pass a .csv or .parquet file")
+    sheet = book.create_sheet("Sheet1")
+    for row in rows:
+        sheet.append([_excel_value(value) for value in row])
+    book.save(path)
 
 
-def _to_json(content: Any) -> str:
-    return json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
+def _excel_value(value: Any) -> Any:
+    """Return a value for a cell of a workbook, in which text has no control characters."""
+    if not isinstance(value, str):
+        return _finite(value)
+    return need("openpyxl.cell.cell").ILLEGAL_CHARACTERS_RE.sub("\ufffd", csv_text(value))
+
+
+def _to_json(content: Any, indent: int | None = 2) -> str:
+    return json.dumps(_finite(content), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def _finite(content: Any) -> Any:

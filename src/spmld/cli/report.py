@@ -10,10 +10,10 @@ import click
 from spmld._io import need, reading
 from spmld.cli import options
 from spmld.cli.fitting import fit_model
-from spmld.cli.loading import Source, frames, open_model, split_encoder
+from spmld.cli.loading import Source, frames
+from spmld.cli.matching import match, open_model, split_encoder
 from spmld.cli.methods import build, parse_params, with_decision
-from spmld.cli.printing import write_page
-from spmld.cli.progress import progress_bar
+from spmld.cli.printing import progress_bar, write_page
 from spmld.datasets import Dataset
 
 
@@ -85,7 +85,7 @@ def _model_page(
     from spmld.reports import model_report
 
     model, info = open_model(path, trusted_types, source)
-    data = source.match(path, info, labels=True)
+    data = match(source, path, info, labels=True)
     facts = {"data": source.name, "file": Path(path).name, "written": info.created}
     facts |= {"trained on": info.summary["data"]} if info.summary.get("data") else {}
     title = title or f"{info.summary.get('method', info.estimator)} on {source.name}"

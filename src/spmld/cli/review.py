@@ -11,8 +11,7 @@ import click
 from spmld.audit import LabelIssues
 from spmld.cli import options
 from spmld.cli.loading import Source
-from spmld.cli.printing import check_output_path, print_message
-from spmld.cli.progress import progress_bar
+from spmld.cli.printing import check_output_path, print_message, progress_bar
 from spmld.cli.review_data import audit_again, load_review, open_samples
 from spmld.review import (
     Annotation,

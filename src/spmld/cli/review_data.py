@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from spmld._response import as_frame, predict_all
 from spmld._validation import list_names
 from spmld.audit import LabelIssues, find_label_issues
-from spmld.cli.loading import MatchedData, Source, open_model, split_encoder
-from spmld.cli.printing import print_message
-from spmld.cli.progress import progress_bar
+from spmld.cli.loading import Source
+from spmld.cli.matching import MatchedData, match, open_model, split_encoder
+from spmld.cli.printing import print_message, progress_bar
 from spmld.datasets import Dataset, TableRoles, TableWarning
 from spmld.datasets.roles import PREFIX
 from spmld.labels.tags import label_of_tags
@@ -156,7 +156,8 @@ def open_samples(source: Source, data: Dataset, image: str | None = None) -> Sam
 
 
 def _with_roles(source: Source, info: "ModelInfo") -> Source:
-    """Return the source with the roles of the columns in the fit, where they are not set by options."""
+    """Return the source with the file options and the roles of the columns in the fit, unless options set them."""
+    source = source.like_fit(info)
     roles = {name: list(value) if isinstance(value, (list, tuple)) else value for name, value in _table_roles(info)}
     if any(name in source.options for name in _LABEL_ROLES):
         roles = {name: value for name, value in roles.items() if name not in _LABEL_ROLES}
@@ -169,7 +170,7 @@ def _table_roles(info: "ModelInfo") -> Any:
 
 def _predict(source: Source, path: str, estimator: Any, info: "ModelInfo") -> _Fitted:
     """Return the model, the data in its order, and the probabilities that labels are positive."""
-    matched = source.match(path, info, labels=True, completing=True)
+    matched = match(source, path, info, labels=True, completing=True)
     inner, X = split_encoder(estimator, matched.X, source.path)
     with progress_bar(None, "predicting missing labels"):
         if hasattr(inner, "complete"):

@@ -16,12 +16,10 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, cross_val_s
 from spmld._io import need
 from spmld._table import TextTable
 from spmld.cli import options
-from spmld.cli.cluster import scheduler_option
 from spmld.cli.fitting import fit_model, save_model, stored_fits
 from spmld.cli.loading import Source, frames
 from spmld.cli.methods import build, parse_params, parse_space, with_decision, without_decision
-from spmld.cli.printing import print_message, print_result
-from spmld.cli.progress import progress_bar
+from spmld.cli.printing import print_message, print_result, progress_bar
 from spmld.labels import read_labels
 from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
 from spmld.metrics import get_metric, scorer
@@ -45,7 +43,7 @@ from spmld.model_selection import make_folds
 @options.seed_option("Seed for the folds, the search and the method.")
 @options.out_option("MODEL", "Model file to write, fitted on all samples with the best parameters.")
 @options.checkpoint_option
-@scheduler_option
+@options.scheduler_option
 @options.json_option
 def tune(
     data: Source,

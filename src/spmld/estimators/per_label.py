@@ -1,10 +1,12 @@
 """PerLabelClassifier: a binary classifier of scikit-learn for each label (binary relevance)."""
 
+import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -22,6 +24,8 @@ from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
 
 _BINARY = np.array([0, 1])
+MAX_DENSE = 100_000_000
+"""Maximum number of values of sparse features that are made dense, 0.8 GB."""
 
 
 @dataclass(eq=False, repr=False)
@@ -61,6 +65,8 @@ class PerLabelClassifier(MultiLabelEstimator):
     `complete` is based on the probabilities and `predict` on the scores, which may disagree for a classifier with both,
     such as a support vector machine.
 
+    Sparse features are made dense for a classifier that does not accept them, if they have at most 100 million values.
+
     ``entry_weight`` is passed as ``sample_weight``; an error is raised if the classifier does not accept it.
 
     Examples
@@ -90,7 +96,7 @@ class PerLabelClassifier(MultiLabelEstimator):
         return bool(has_fit_parameter(self._base_estimator(), "sample_weight"))
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        X, estimator = with_short_indices(features_to_numpy(X)), self._base_estimator()
+        X, estimator = self._samples(X), self._base_estimator()
         weighted = weights.dtype != bool
         if weighted and not self._accepts_entry_weight():
             raise ValueError(
@@ -102,6 +108,19 @@ class PerLabelClassifier(MultiLabelEstimator):
             for signs, weight in zip(labels.signs.T, weights.T, strict=True)
         )
 
+    def _samples(self, X: Any) -> Any:
+        """Return the features as NumPy or SciPy arrays; dense if the classifier does not accept sparse ones."""
+        X, estimator = with_short_indices(features_to_numpy(X)), self._base_estimator()
+        if not sp.issparse(X) or get_tags(estimator).input_tags.sparse:
+            return X
+        if math.prod(X.shape) > MAX_DENSE:
+            raise ValueError(
+                f"X must have at most {MAX_DENSE:,} values to be made dense for {type(estimator).__name__}, got "
+                f"{X.shape[0]:,} samples and {X.shape[1]:,} sparse features; use fewer features, or "
+                "an estimator that accepts sparse ones, such as RandomForestClassifier"
+            )
+        return X.toarray()
+
     def _scores(self, X: Any) -> Any:
         return self._predict_labels(X, log_odds(self.prior_), _score)
 
@@ -112,7 +131,7 @@ class PerLabelClassifier(MultiLabelEstimator):
         self, X: Any, constants: NDArray[np.float64], predict: Callable[[Any, Any], NDArray[np.float64]]
     ) -> Any:
         """Apply `predict` to the classifier of each label; labels without a classifier get a constant."""
-        samples = with_short_indices(features_to_numpy(X))
+        samples = self._samples(X)
         values = np.tile(constants, (X.shape[0], 1))
         for j, estimator in enumerate(self.estimators_):
             if estimator is not None:
@@ -123,11 +142,6 @@ class PerLabelClassifier(MultiLabelEstimator):
         if hasattr(estimator, "predict_proba"):
             return _response(estimator, X, "predict_proba")
         return self._probabilities(_score(estimator, X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = get_tags(self._base_estimator()).input_tags.sparse
-        return tags
 
 
 def _fit_label(estimator: Any, X: Any, signs: NDArray[Any], weight: NDArray[Any] | None) -> Any:

@@ -1,0 +1,228 @@
+"""Models in files, and data in the form that a model expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spmld.cli.loading import Source
+from spmld.cli.printing import list_names, print_message
+from spmld.datasets import Dataset, TableError, TableRoles
+from spmld.datasets.files import file_format
+from spmld.datasets.frames import numeric_columns, sample_names
+from spmld.datasets.libsvm import read_libsvm_blocks
+from spmld.datasets.roles import absent_columns, read_label_columns
+from spmld.datasets.tables import BLOCK_ROWS, read_table_blocks
+from spmld.preprocessing.problems import TableProblem
+
+if TYPE_CHECKING:
+    from spmld.persistence import ModelInfo
+
+
+@dataclass(frozen=True)
+class MatchedData:
+    """Features and labels in the order of a model; Y is None if labels were not requested.
+
+    The features of a model with an encoder are the columns of the table. `sample_names` are the values of the
+    identifier column, whose name is `id`; both are None without one. `roles` are those of the columns of a table.
+    """
+
+    X: Any
+    Y: Any
+    label_names: list[str]
+    sample_names: list[Any] | None = None
+    id: str | None = None
+    roles: TableRoles | None = None
+
+    def sample(self, index: int) -> Any:
+        """Return the identifier of a sample, or its number."""
+        return index if self.sample_names is None else self.sample_names[index]
+
+
+def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
+    """Return the model in a file, and the description of it.
+
+    With --strict of the source, values of it that the encoder of the model cannot read raise an error. With --decimal,
+    its decimal separator is that of the source. The features in the description do not include columns that the
+    encoder drops.
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import Pipeline
+
+    from spmld.persistence import load, model_info
+    from spmld.persistence.model_parts import encoder_of
+    from spmld.preprocessing import TableEncoder
+
+    model, info = load(path, trusted=trusted_types), model_info(path)
+    options = {} if source is None else source.options
+    for step in model if isinstance(model, Pipeline) else ():
+        if isinstance(step, TableEncoder):
+            step.set_params(**{name: options[name] for name in ("strict", "decimal") if name in options})
+    encoder = encoder_of(model)
+    if isinstance(encoder, ColumnTransformer) and info.feature_names is not None:
+        info = replace(info, feature_names=_used_columns(encoder))
+    return model, info
+
+
+def _used_columns(encoder: Any) -> list[str]:
+    """Return the columns that a ColumnTransformer does not drop."""
+    indices = encoder._transformer_to_input_indices
+    used = {i for name, step, _ in encoder.transformers_ if str(step) != "drop" for i in indices.get(name, ())}
+    return [str(name) for i, name in enumerate(encoder.feature_names_in_) if i in used]
+
+
+def split_encoder(model: Any, X: Any, path: str) -> tuple[Any, Any]:
+    """Return the model without the encoder of a table, and the encoded features of the table in the file `path`."""
+    from sklearn.pipeline import Pipeline
+
+    from spmld.persistence.model_parts import encoder_of
+
+    if not isinstance(model, Pipeline) or encoder_of(model[0]) is None:
+        return model, X
+    try:
+        return (model[1] if len(model) == 2 else model[1:]), model[0].transform(X)
+    except TableError as error:
+        raise TableError(error.problems, path) from None
+
+
+def match(source: Source, path: str, info: ModelInfo, *, labels: bool, completing: bool = False) -> MatchedData:
+    """Load data in the form that the model in the file `path` expects.
+
+    Only the columns of a table that the model needs are read, and label columns only if `labels`. Columns are matched
+    by name. If the model has no names they are matched by position, and their numbers must agree. Tags that are weak
+    negatives in a fit are negatives here, or missing if labels are completed.
+    """
+    source = source.like_fit(info)
+    kind, named = source.table_kind, info.encoded or info.label_names is not None or not labels
+    if kind is not None and info.feature_names is not None and named:
+        if source.part not in (None, "all"):
+            raise ValueError(f"--part {source.part} needs an official split, which {source.path} does not have")
+        return _match_table(source, source.read_table(kind), kind, info, labels=labels, completing=completing)
+    data = source.select(source.load(), "test")
+    X, Y = data.X[:, _order(source, "feature", data.feature_names, info.feature_names, path)], None
+    if labels:
+        Y = data.Y[:, _order(source, "label", data.label_names, info.label_names, path)]
+    for values, n, of in ((Y, info.n_labels, "labels"), (X, info.n_features, "features")):
+        if values is not None and n not in (None, values.shape[1]):
+            raise ValueError(f"{source.path} has {values.shape[1]} {of}, but {path} was fitted on {n}")
+    return MatchedData(X, Y, _label_names(info))
+
+
+def match_blocks(source: Source, path: str, info: ModelInfo) -> Iterator[MatchedData]:
+    """Yield blocks of samples, without labels, in the form that the model in the file `path` expects.
+
+    CSV, Parquet and LIBSVM files are read in blocks, so that predictions of large files need little memory, other
+    formats whole.
+    """
+    source = source.like_fit(info)
+    kind, all_samples = source.table_kind, source.part in (None, "all")
+    if all_samples and not source.options.keys() - {"format"} and _is_libsvm(source, info):
+        for X in read_libsvm_blocks(source.path, info.n_features or 0, BLOCK_ROWS):
+            yield MatchedData(X, None, _label_names(info))
+    elif kind is None or info.feature_names is None or not all_samples:
+        whole = match(source, path, info, labels=False)
+        n = whole.X.shape[0]
+        for rows in [slice(start, start + BLOCK_ROWS) for start in range(0, n, BLOCK_ROWS)]:
+            samples = None if whole.sample_names is None else whole.sample_names[rows]
+            yield whole if n <= BLOCK_ROWS else replace(whole, X=whole.X[rows], sample_names=samples)
+    else:
+        offset = 0
+        for frame in read_table_blocks(source.path, format=kind, n_rows=BLOCK_ROWS, **source.file_options(kind)):
+            yield _match_table(source, frame, kind, info, labels=False, offset=offset)
+            offset += len(frame)
+
+
+def _label_names(info: ModelInfo) -> list[str]:
+    return info.label_names or [f"y{i}" for i in range(info.n_labels or 0)]
+
+
+def _is_libsvm(source: Source, info: ModelInfo) -> bool:
+    """Return whether a file has the format LIBSVM, and the features of the model have its names, or none."""
+    kind = file_format(source.path, source.options.get("format"))
+    if info.n_features is None or kind not in ("libsvm", "xc") or not Path(source.path).is_file():
+        return False
+    return info.feature_names in (None, [f"x{i}" for i in range(info.n_features)])
+
+
+def _match_table(
+    source: Source, frame: Any, kind: str, info: ModelInfo, *, labels: bool, completing: bool = False, offset: int = 0
+) -> MatchedData:
+    """Return the columns of a table that the model needs, or raise an error with all problems.
+
+    `offset` is the number of samples before the table, for error messages.
+    """
+    roles, problems = _model_roles(source, frame, kind, info)
+    features, names = info.feature_names or [], info.label_names
+    absent = [name for name in features if name not in frame.columns]
+    if absent:
+        problems.append(absent_columns(absent, len(features), "feature", frame))
+    if len(frame) == 0:
+        problems.append(TableProblem("the file has no samples"))
+    Y: Any = None
+    if labels:
+        Y, names = _read_labels(frame, roles, info, problems, completing=completing)
+    if problems:
+        raise TableError(problems, source.path)
+    X = frame[features]
+    if not info.encoded:
+        try:
+            X = numeric_columns(frame, features, roles.decimal)
+        except ValueError as error:
+            raise TableError([TableProblem(str(error))], source.path) from None
+        advice = "fill them, or fit the model on a table with empty fields, so that it replaces them"
+        source.check_finite(X, features, advice, offset)
+    ids = sample_names(frame, roles)
+    return MatchedData(X, Y, names or [], ids, None if ids is None else roles.id, roles)
+
+
+def _read_labels(
+    frame: Any, roles: TableRoles, info: ModelInfo, problems: list[TableProblem], *, completing: bool
+) -> tuple[Any, list[str] | None]:
+    """Return the labels of the model as 0 and 1, NaN where missing, and their names; add the problems of the labels."""
+    if roles.tags is not None:
+        problems += TableRoles(tags=roles.tags).find_problems(list(frame.columns))
+    if len(frame) == 0:
+        return None, info.label_names
+    weak = roles.untagged == "weak" and not completing
+    content = read_label_columns(frame, replace(roles, untagged="negative") if weak else roles, info.label_names)
+    problems += content.problems
+    for note in content.notes:
+        print_message(f"spmld: note: {note.describe(command_line=True)}")
+    names = info.label_names or content.names
+    if content.Y is None:
+        return None, names
+    if info.n_labels not in (None, len(names)):
+        problems.append(TableProblem(f"the file has {len(names)} labels, and the model has {info.n_labels}"))
+    return Dataset(np.zeros((len(frame), 1)), content.Y, label_names=names).Y, names
+
+
+def _model_roles(source: Source, frame: Any, kind: str, info: ModelInfo) -> tuple[TableRoles, list[TableProblem]]:
+    """Return the roles of the columns: those of the options, else those of the fit; and problems of the options."""
+    options, names = source.roles(frame, kind), info.label_names or []
+    columns = options.pop("labels", None) if names else None
+    if columns is not None and set(columns) != set(names):
+        raise ValueError(f"--label must name the labels of the model, {list_names(names)}, got {list_names(columns)}")
+    given = {name: value for name, value in options.items() if name == "id"}
+    problems = TableRoles(**given).find_problems(list(frame.columns))
+    roles = TableRoles.from_dict({**info.summary.get("table", {}), **options})
+    as_columns = bool(names) and all(name in frame.columns or roles.prefix + name in frame.columns for name in names)
+    if roles.tags is not None and roles.tags not in frame.columns and as_columns:
+        roles = replace(roles, tags=None)
+    return roles, problems
+
+
+def _order(source: Source, kind: str, names: Any, expected: list[str] | None, path: str) -> Any:
+    """Return the indices in the data of the model's features or labels."""
+    if expected is None:
+        return slice(None)
+    index = {name: i for i, name in enumerate(names)}
+    missing = [name for name in expected if name not in index]
+    if missing or (kind == "label" and len(index) != len(expected)):
+        extra = [name for name in index if name not in set(expected)]
+        reason = f"missing {list_names(missing)}" if missing else f"not in {path}: {list_names(extra)}"
+        raise ValueError(f"{source.path} has {len(index)} {kind}s, but {path} was fitted on {len(expected)}: {reason}")
+    return [index[name] for name in expected]
