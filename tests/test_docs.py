@@ -18,7 +18,7 @@ DOCS = sorted((ROOT / "docs").glob("*.md"))
 WITHOUT_FILES = [path for path in DOCS if not path.name.startswith("tutorial_")]
 TEXTS = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *WITHOUT_FILES)}
 LINKED = [
-    *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")),
+    *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CODE_OF_CONDUCT", "CONTRIBUTING", "SECURITY")),
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
 
@@ -154,9 +154,3 @@ def test_files_and_functions_in_contributing_exist(file, name):
     (path,) = (folder / file for folder in (ROOT / "src" / "spmld", ROOT) if (folder / file).exists())
     if name:
         assert re.search(rf"^ *(?:def|class) {name.split('.')[-1]}\b", path.read_text(encoding="utf-8"), re.MULTILINE)
-
-
-def test_every_step_of_the_data_flow_has_a_file():
-    (flow,) = re.findall(r"^## Data flow\n.*?^```\n(.*?)^```", CONTRIBUTING, flags=re.DOTALL | re.MULTILINE)
-    functions = {step.strip().split(".")[-1] for line in flow.splitlines() for step in line.split("→")[1:-1]}
-    assert functions <= {name.split(".")[-1] for _, name in STEPS}
