@@ -27,6 +27,13 @@ test-oldest: ## run the tests with the oldest supported versions of all dependen
 	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/constraints.txt --editable '.[test]'
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 .venv-oldest/bin/python -m pytest $(PYTEST_FLAGS)
 
+smoke: ## build the wheel, install it into an empty environment, and use it there
+	rm -rf dist .venv-smoke
+	$(PYTHON) -m venv .venv-smoke
+	.venv-smoke/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	.venv-smoke/bin/python -m pip install --quiet "$$(ls dist/*.whl)[cli,data,files,report]"
+	.venv-smoke/bin/python -I tests/smoke.py
+
 mutants: .venv/test ## change MUTANTS random expressions of the source, and count how many the tests notice
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m tests.mutation $(MUTANTS)
 
@@ -68,7 +75,7 @@ reproduce: .venv/test ## the paper's tables and figures, into docs/results (hour
 	$(BIN)/spmld reproduce report records/results.jsonl.xz --out docs/results
 
 clean: ## remove the environment and what was written
-	rm -rf .venv .venv-oldest docs/_build docs/gallery docs/api docs/api.rst demo .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .coverage* dist
+	rm -rf .venv .venv-oldest .venv-smoke docs/_build docs/gallery docs/api docs/api.rst demo .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .coverage* dist
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -94,4 +101,4 @@ clean: ## remove the environment and what was written
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
-.PHONY: help demo test coverage test-oldest mutants test-kernels fuzz fuzz-coverage faults load audit-dependencies lint bench docs reproduce clean
+.PHONY: help demo test coverage test-oldest smoke mutants test-kernels fuzz fuzz-coverage faults load audit-dependencies lint bench docs reproduce clean
