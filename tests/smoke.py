@@ -1,4 +1,4 @@
-"""Use of an installed wheel without anything else of the repository: ``python -I tests/smoke.py``, see ``make smoke``."""
+"""Use of an installed wheel, without the rest of the repository: ``python -I tests/smoke.py``, see ``make smoke``."""
 
 import subprocess
 import sys
