@@ -26,6 +26,13 @@ test-oldest: ## run the tests with the oldest supported versions of all dependen
 	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/constraints.txt --editable '.[test]'
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 .venv-oldest/bin/python -m pytest $(PYTEST_FLAGS)
 
+smoke: ## build the wheel, install it into an empty environment, and use it there
+	rm -rf dist .venv-smoke
+	$(PYTHON) -m venv .venv-smoke
+	.venv-smoke/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	.venv-smoke/bin/python -m pip install --quiet "$$(ls dist/*.whl)[cli,data,files,report]"
+	.venv-smoke/bin/python -I tests/smoke.py
+
 test-kernels: .venv/test ## run the numerical tests under each BLAS kernel of this CPU, and without NumPy's dispatched CPU features
 	SCIPY_ARRAY_API=1 $(BIN)/python -m tests.kernels $(PYTEST_FLAGS) $(KERNEL_TESTS)
 
@@ -64,7 +71,7 @@ reproduce: .venv/test ## the paper's tables and figures, into studies/docs/resul
 	$(BIN)/python -m studies report studies/records/results.jsonl.xz --out studies/docs/results
 
 clean: ## remove the environment and what was written
-	rm -rf .venv .venv-oldest docs/_build docs/gallery docs/api docs/api.rst docs/studies demo .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .coverage* dist
+	rm -rf .venv .venv-oldest .venv-smoke docs/_build docs/gallery docs/api docs/api.rst docs/studies demo .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .coverage* dist
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -90,4 +97,4 @@ clean: ## remove the environment and what was written
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
-.PHONY: help demo test coverage test-oldest test-kernels fuzz fuzz-coverage faults load audit-dependencies lint bench docs reproduce clean
+.PHONY: help demo test coverage test-oldest smoke test-kernels fuzz fuzz-coverage faults load audit-dependencies lint bench docs reproduce clean

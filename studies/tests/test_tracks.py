@@ -54,7 +54,7 @@ def test_the_fraction_of_the_gap_is_the_printed_one(monkeypatch):
 
 def test_the_figure_of_the_readme_exists():
     pictures = re.findall(r"!\[[^\]]{20,}\]\(([^)]+)\)", README)
-    assert pictures == ["studies/docs/track_wrong.png"]
+    assert pictures == ["studies/docs/results/critical_difference.png"]
     assert (ROOT / pictures[0]).read_bytes().startswith(b"\x89PNG")
 
 
