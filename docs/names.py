@@ -3,7 +3,7 @@
 PUBLIC = {
     "spmld": (
         "Estimators and model files",
-        "SelfPacedEnsemble SPMLD GLOCAL SelfPacedClassifier MaskedLogistic MaskedRidge MaskedBoosting "
+        "SelfPacedEnsemble SPMLD GLOCAL SelfPacedClassifier MaskedLogistic MaskedRidge MaskedBoosting MaskedForest "
         "PerLabelClassifier LEML MLLRC MLkNN LabelPrior RowBlocks "
         "save load model_info ModelInfo export_onnx export_npz explain top_features",
     ),

@@ -10,10 +10,10 @@ from spmld.cli.methods import SPACES, TRUST_TYPES, build, parse_space
 from spmld.datasets import Dataset, write_dataset
 from tests.cli.songs import FEATURES, LABELS, TRAIN, songs
 
-FAST = {"RandomForest": "n_estimators=5", "HistGradientBoosting": "max_iter=5"}
+FAST = {"MaskedForest": "n_estimators=5", "HistGradientBoosting": "max_iter=5"}
 
 
-@pytest.mark.parametrize("method", FAST)
+@pytest.mark.parametrize("method", TRUST_TYPES)
 def test_a_model_is_fitted_and_predicts_with_the_printed_option(cli, method):
     status, _, err = cli(
         "fit", "train.csv", "--method", method, "--param", FAST[method], "--seed", "3", "-o", "m.skops"
@@ -42,11 +42,11 @@ def test_sparse_features(cli):
 
 
 def test_parameters_are_those_of_the_classifier():
-    forest = build("RandomForest", {"max_depth": 2, "estimator__max_features": 0.5}, 1)
-    assert (forest.estimator.n_estimators, forest.estimator.max_depth, forest.estimator.max_features) == (200, 2, 0.5)
-    with pytest.raises(ValueError, match=r"RandomForest has no parameter 'depth'; its parameters are .*max_depth"):
-        build("RandomForest", {"depth": 2}, 0)
-    assert parse_space("RandomForest", ["max_depth=2,3"], []) == {"estimator__max_depth": [2, 3]}
+    boosting = build("HistGradientBoosting", {"max_depth": 2, "estimator__max_iter": 5}, 1).estimator
+    assert (boosting.random_state, boosting.max_depth, boosting.max_iter) == (1, 2, 5)
+    with pytest.raises(ValueError, match=r"Boosting has no parameter 'depth'; its parameters are .*max_depth"):
+        build("HistGradientBoosting", {"depth": 2}, 0)
+    assert parse_space("HistGradientBoosting", ["max_depth=2,3"], []) == {"estimator__max_depth": [2, 3]}
     for method in FAST:
         build(method, {name: values[0] for name, values in SPACES[method].items()}, 0)
 
@@ -54,7 +54,7 @@ def test_parameters_are_those_of_the_classifier():
 def test_they_are_compared_and_tuned(cli):
     names = [word for method in FAST for word in ("--method", method)]
     assert cli("compare", "test.csv", *names, "--folds", "2", "--metric", "ranking_loss", "--decision", "none")[0] == 0
-    search = ["--param", "n_estimators=3", "--choices", "max_depth=1,3", "--folds", "2", "--json"]
-    status, out, err = cli("tune", "test.csv", "--method", "RandomForest", *search)
+    search = ["--param", "max_iter=3", "--choices", "max_depth=1,3", "--folds", "2", "--json"]
+    status, out, err = cli("tune", "test.csv", "--method", "HistGradientBoosting", *search)
     assert status == 0, err
     assert json.loads(out)["best"].keys() == {"estimator__max_depth"}

@@ -7,6 +7,7 @@ from spmld import (
     SPMLD,
     LabelPrior,
     MaskedBoosting,
+    MaskedForest,
     MaskedLogistic,
     MaskedRidge,
     MLkNN,
@@ -22,6 +23,7 @@ LEARNERS = [
     MLLRC,
     MaskedLogistic,
     MaskedBoosting,
+    MaskedForest,
     MaskedRidge,
     MLkNN,
     PerLabelClassifier,
@@ -34,5 +36,5 @@ ESTIMATORS = [*LEARNERS, LabelPrior]
 def make(cls, **options):
     """Return a deterministic estimator, with a seed if it draws random numbers, and with few trees."""
     parameters = cls().get_params()
-    fixed = {"random_state": 0, "n_trees": (20, 40)}
+    fixed = {"random_state": 0, "n_trees": (20, 40), **({"n_estimators": 20} if cls is MaskedForest else {})}
     return cls(**{**{name: value for name, value in fixed.items() if name in parameters}, **options})

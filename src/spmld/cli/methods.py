@@ -20,18 +20,15 @@ METHODS = (
     "MaskedLogistic",
     "MaskedRidge",
     "MaskedBoosting",
+    "MaskedForest",
     "PerLabelClassifier",
-    "RandomForest",
     "HistGradientBoosting",
     "SelfPacedClassifier",
     "LabelPrior",
 )
-_BASE_PARAMS: dict[str, dict[str, Any]] = {"RandomForest": {"n_estimators": 200}, "HistGradientBoosting": {}}
-"""Methods that fit a classifier of `sklearn.ensemble` for each label, and its parameters."""
-TRUST_TYPES = {
-    "RandomForest": "sklearn.tree._tree.Tree",
-    "HistGradientBoosting": "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-}
+_PER_LABEL = ("HistGradientBoosting",)
+"""Methods that fit a classifier of `sklearn.ensemble` for each label."""
+TRUST_TYPES = {"HistGradientBoosting": "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"}
 """Compiled types in the models of these methods, which are loaded with --trust-type only."""
 
 _GLOCAL = {"feature_ridge": (0.01, 10.0, "log"), "coupling": (0.03, 3.0, "log"), "ridge": (0.003, 0.3, "log")}
@@ -49,7 +46,7 @@ SPACES: dict[str, dict[str, Any]] = {
     "MaskedLogistic": {"C": (0.001, 100.0, "log")},
     "MaskedRidge": {"alpha": (0.01, 1000.0, "log")},
     "MaskedBoosting": {"n_estimators": (50, 800, "log"), "max_depth": (2, 12), "learning_rate": (0.03, 0.3, "log")},
-    "RandomForest": {"estimator__min_samples_leaf": (1, 20, "log"), "estimator__max_features": (0.05, 1.0, "log")},
+    "MaskedForest": {"min_samples_leaf": (1, 20, "log"), "max_features": (0.05, 1.0, "log")},
     "HistGradientBoosting": {
         "estimator__learning_rate": (0.03, 0.3, "log"),
         "estimator__max_leaf_nodes": (7, 63, "log"),
@@ -114,10 +111,9 @@ def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = Fal
     Examples
     --------
     >>> from spmld.cli.methods import build
-    >>> build("RandomForest", {"max_depth": 3}, seed=1)
-    PerLabelClassifier(estimator=RandomForestClassifier(max_depth=3,
-                                                        n_estimators=200,
-                                                        random_state=1))
+    >>> build("HistGradientBoosting", {"max_depth": 3}, seed=1)
+    PerLabelClassifier(estimator=HistGradientBoostingClassifier(max_depth=3,
+                                                                random_state=1))
     """
     model = _default_model(method)
     accepted = model.get_params()
@@ -142,11 +138,10 @@ def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = Fal
 def _default_model(method: str) -> Any:
     import spmld
 
-    if method in _BASE_PARAMS:
+    if method in _PER_LABEL:
         from sklearn import ensemble
 
-        classifier = getattr(ensemble, f"{method}Classifier")
-        return spmld.PerLabelClassifier(classifier(**_BASE_PARAMS[method]))
+        return spmld.PerLabelClassifier(getattr(ensemble, f"{method}Classifier")())
     name, _, preset = method.partition(".")
     make = getattr(spmld, name)
     return (getattr(make, preset) if preset else make)()
@@ -154,7 +149,7 @@ def _default_model(method: str) -> Any:
 
 def _full_name(method: str, key: str) -> str:
     """Return the name of a parameter, with the prefix of the classifier for each label."""
-    return f"estimator__{key.removeprefix('estimator__')}" if method in _BASE_PARAMS else key
+    return f"estimator__{key.removeprefix('estimator__')}" if method in _PER_LABEL else key
 
 
 def uses_trusted(model: Any) -> bool:

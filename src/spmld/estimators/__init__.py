@@ -7,6 +7,7 @@ from spmld.estimators.glocal import GLOCAL
 from spmld.estimators.label_prior import LabelPrior
 from spmld.estimators.leml import LEML
 from spmld.estimators.masked_boosting import MaskedBoosting
+from spmld.estimators.masked_forest import MaskedForest
 from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.mlknn import MLkNN
 from spmld.estimators.mllrc import MLLRC
@@ -29,6 +30,7 @@ __all__ = [
     "LandmarkFeatures",
     "MLkNN",
     "MaskedBoosting",
+    "MaskedForest",
     "MaskedLogistic",
     "MaskedRidge",
     "MultiLabelEstimator",

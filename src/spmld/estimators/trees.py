@@ -1,5 +1,6 @@
 """Regression trees as arrays: evaluation, contributions of features, and concatenation."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,10 +97,10 @@ class Trees:
         scores = np.zeros((X.shape[0], self.value.shape[1]))
         for rows in row_slices(X.shape[0], max(len(self.roots), X.shape[1])):
             part = single_precision(X[rows])
-            nodes = np.tile(self.roots, (part.shape[0], 1))
-            for _ in range(self.depth):
-                nodes = self._children(part, nodes)
-            for leaves in nodes.T:
+            nodes = np.tile(self.roots, part.shape[0])
+            for index, _, children in self._descend(part):
+                nodes[index] = children
+            for leaves in nodes.reshape(part.shape[0], -1).T:
                 scores[rows] += self.value[leaves]
         return scores
 
@@ -121,18 +122,17 @@ class Trees:
         ndarray or sparse array of shape (n_samples, n_features)
             Sparse if X is sparse.
         """
-        expected, parts = self.expected_values(), []
-        for rows in row_slices(X.shape[0], X.shape[1]):
+        expected, parts, (n_trees, l) = self.expected_values(), [], (len(self.roots), self.value.shape[1])
+        for rows in row_slices(X.shape[0], max(X.shape[1], n_trees * l)):
             part, of_labels = single_precision(X[rows]), weights[rows]
-            contributions, index = np.zeros(part.shape), np.arange(len(part))
-            for root in self.roots:
-                nodes = np.full((len(part), 1), root)
-                for _ in range(self.depth):
-                    children = self._children(part, nodes)
-                    change = (expected[children[:, 0]] - expected[nodes[:, 0]]) * of_labels
-                    contributions[index, self.feature[nodes[:, 0]]] += change.sum(axis=1)
-                    nodes = children
-            parts.append(sp.csr_array(contributions) if sp.issparse(X) else contributions)
+            contributions = np.zeros(part.size)
+            for index, nodes, children in self._descend(part):
+                samples = index // n_trees
+                change = ((expected[children] - expected[nodes]) * of_labels[samples]).sum(axis=1)
+                places = samples * part.shape[1] + self.feature[nodes]
+                contributions += np.bincount(places, change, minlength=part.size)
+            of_features = contributions.reshape(part.shape)
+            parts.append(sp.csr_array(of_features) if sp.issparse(X) else of_features)
         return sp.vstack(parts, format="csr") if sp.issparse(X) else np.concatenate(parts)
 
     def expected_values(self) -> _Floats:
@@ -143,10 +143,22 @@ class Trees:
             expected[node] = np.average(expected[children], axis=0, weights=self.weight[children])
         return expected
 
-    def _children(self, X: NDArray[np.float32], nodes: NDArray[Any]) -> NDArray[Any]:
-        """Return the next node of each sample in each tree; leaves stay."""
-        values = X[np.arange(len(X))[:, None], self.feature[nodes]]
-        return np.where(values <= self.threshold[nodes], self.left[nodes], self.right[nodes])
+    def _descend(self, X: NDArray[np.float32]) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+        """Yield, for each level, the pairs of a sample and a tree that are not in a leaf, their nodes and the children.
+
+        The index of the pair of sample i and tree t is ``i * n_trees + t``.
+        """
+        n_trees = len(self.roots)
+        index, nodes = np.arange(len(X) * n_trees), np.tile(self.roots, len(X))
+        while True:
+            inner = self.left[nodes] != nodes
+            index, nodes = index[inner], nodes[inner]
+            if not len(index):
+                return
+            values = X[index // n_trees, self.feature[nodes]]
+            children = np.where(values <= self.threshold[nodes], self.left[nodes], self.right[nodes])
+            yield index, nodes, children
+            nodes = children
 
 
 def single_precision(X: Any) -> NDArray[np.float32]:

@@ -28,7 +28,7 @@ from scipy.special import erf, expit
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import row_slices
-from spmld.estimators import FeatureScaler, LandmarkFeatures, MaskedBoosting, SelfPacedEnsemble
+from spmld.estimators import FeatureScaler, LandmarkFeatures, MaskedBoosting, MaskedForest, SelfPacedEnsemble
 from spmld.estimators.ensemble.score_correction import ScoreFormula
 from spmld.estimators.trees import Trees
 from spmld.persistence import linear_predictor
@@ -108,7 +108,44 @@ class TreePart:
         return self.trees.contributions(self.features(X), weights)
 
 
-Part = LinearPart | KernelPart | TreePart
+@dataclass(frozen=True)
+class ForestPart:
+    """Scores of a `MaskedForest` of the features z, which `features` returns.
+
+    The contributions of a sample to the mean probability of the trees are multiplied by the mean slope of the score
+    between the mean probability of the training samples and that of the sample.
+    """
+
+    features: Callable[[Any], Any]
+    forest: MaskedForest
+
+    @property
+    def mean(self) -> _Floats:
+        """Mean probabilities of the training samples of the trees."""
+        pairs = zip(self.forest.trees_, self.forest.prior_, strict=True)
+        return np.array([np.mean(t.expected_values()[t.roots]) if len(t.roots) else p for t, p in pairs])
+
+    @property
+    def base(self) -> _Floats:
+        """Scores of the mean probabilities of the training samples."""
+        return self.forest.scores_of(self.mean)
+
+    @property
+    def intercept(self) -> _Floats:
+        """The base, too."""
+        return self.base
+
+    def contributions(self, X: Any, weights: _Floats) -> Any:
+        """Return the contributions to the weighted sum of the scores of the labels of each sample."""
+        z, p = self.features(X), self.forest.mean_probabilities(self.features(X))
+        change, gap = self.forest.scores_of(p) - self.base, p - self.mean
+        slopes = np.divide(change, gap, out=np.zeros_like(gap), where=np.abs(gap) > np.finfo(float).eps)
+        factors = weights * slopes / np.maximum(self.forest.n_trees_, 1)
+        of_labels = (trees.contributions(z, factors[:, [j]]) for j, trees in enumerate(self.forest.trees_))
+        return reduce(_add, of_labels)
+
+
+Part = LinearPart | KernelPart | TreePart | ForestPart
 
 
 @dataclass(frozen=True)
@@ -204,6 +241,9 @@ def _estimator_part(estimator: Any, features: Callable[[Any], Any]) -> Part:
     if isinstance(estimator, MaskedBoosting):
         check_is_fitted(estimator)
         return TreePart(features, estimator.trees_, estimator.intercept_)
+    if isinstance(estimator, MaskedForest):
+        check_is_fitted(estimator)
+        return ForestPart(features, estimator)
     linear = linear_predictor(estimator, decisions=False)
     return LinearPart(features, linear.coef, linear.intercept)
 

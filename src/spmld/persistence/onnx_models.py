@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from spmld.estimators import (
     MaskedBoosting,
+    MaskedForest,
     MultiLabelEstimator,
     PerLabelClassifier,
     SelfPacedClassifier,
@@ -46,6 +47,8 @@ def predictions(build: Operators, model: Any, inputs: Any) -> Outputs:
         return *predictions(build, model.estimator_, inputs)[:2], None
     if isinstance(model, MaskedBoosting):
         return *_boosted(build, inputs, model.trees_, model.intercept_), None
+    if isinstance(model, MaskedForest):
+        return _forest(build, model, inputs)
     if isinstance(model, PerLabelClassifier) and not _is_linear(model):
         return _per_label(build, model.estimators_, model.prior_, inputs)
     if isinstance(model, MultiLabelEstimator):
@@ -177,6 +180,23 @@ def _tree_scores(graph: Graph, x: str, trees: Trees, missing_left: NDArray[np.bo
             **missing,
         )
     )
+
+
+def _forest(build: Operators, model: MaskedForest, inputs: Any) -> Outputs:
+    slope, intercept = model.probability_slope()
+    smallest, largest = model.probability_range()
+    n_trees, l = model.n_trees_, len(slope)
+
+    def function(graph: Graph, x: str) -> tuple[str, str]:
+        zero = graph.add("Mul", graph.column(x, 0), 0.0)
+        totals = [_tree_scores(graph, x, trees) if len(trees.roots) else zero for trees in model.trees_]
+        means = graph.add("Mul", graph.add("Concat", *totals, axis=1), 1 / np.maximum(n_trees, 1))
+        means = graph.add("Add", means, np.where(n_trees > 0, 0.0, model.prior_))
+        p = graph.add("Add", graph.add("Mul", means, slope), intercept)
+        p = graph.add("Min", graph.add("Max", p, smallest), largest)
+        return graph.log_odds(p, graph.add("Sub", 1.0, p)), p
+
+    return *build.formula(function, inputs, l, l), None
 
 
 def _per_label(build: Operators, estimators: Sequence[Any], prior: Any, inputs: Any) -> Outputs:

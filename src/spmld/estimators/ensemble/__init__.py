@@ -6,7 +6,15 @@ from spmld.estimators.ensemble.ensemble import SelfPacedEnsemble
 from spmld.estimators.ensemble.path_search import PathResult, search_path
 from spmld.estimators.ensemble.score_correction import ScoreCorrection
 from spmld.estimators.ensemble.training_data import HeldOutLoss, TrainingData
-from spmld.estimators.ensemble.views import View, boosting_view, kernel_view, latent_view, linear_view, ridge_view
+from spmld.estimators.ensemble.views import (
+    View,
+    boosting_view,
+    forest_view,
+    kernel_view,
+    latent_view,
+    linear_view,
+    ridge_view,
+)
 from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
 
 __all__ = [
@@ -20,6 +28,7 @@ __all__ = [
     "View",
     "ViewMixture",
     "boosting_view",
+    "forest_view",
     "kernel_view",
     "latent_view",
     "linear_view",

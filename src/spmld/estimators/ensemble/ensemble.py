@@ -59,6 +59,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
        - "ridge": a linear model for each label with the squared loss (`MaskedRidge`);
        - "kernel": the same model as "linear" of the similarities to landmarks, which are training samples;
        - "boosting": gradient boosting with trees that all labels share (`MaskedBoosting`);
+       - "forest" (optional): a random forest for each label (`MaskedForest`);
        - "latent" (optional): all labels from a few latent labels (`SPMLD`).
 
     2. Noise rates are estimated from out-of-fold scores of logistic regression, see `spmld.noise.estimate_noise`. They
@@ -87,7 +88,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         Numbers of trees of the view "boosting" to choose from.
     label_graph_penalty : float, default=1.0
         Penalty of the label graph of the logistic views. It is not used for large data, see `uses_graph`.
-    views : "auto" or sequence of {"linear", "ridge", "kernel", "boosting", "latent"} or View, default="auto"
+    views : "auto" or sequence of {"linear", "ridge", "kernel", "boosting", "forest", "latent"} or View, default="auto"
         Views of the ensemble. "auto" are the first three and, unless the data are large, "boosting", see
         `default_views`.
     n_landmarks : int, default=300

@@ -15,11 +15,12 @@ from spmld._validation import POSITIVE, POSITIVE_INT
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
 from spmld.estimators.masked_boosting import MaskedBoosting
+from spmld.estimators.masked_forest import MaskedForest
 from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
 
-VIEWS = ("linear", "ridge", "kernel", "boosting", "latent")
+VIEWS = ("linear", "ridge", "kernel", "boosting", "forest", "latent")
 """Names of the built-in views."""
 Params = Mapping[str, Any]
 TOL = 3e-3
@@ -29,7 +30,7 @@ MAX_PRODUCT = 10**9
 MAX_VALUES = 10**7
 """Maximum number of values that are compared for the splits of one level of a tree."""
 MAX_TREE_SAMPLES = 20_000
-"""Maximum number of samples of the view "boosting"."""
+"""Maximum number of samples of the views "boosting" and "forest"."""
 N_TREES = (50, 100, 200, 400)
 CS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -159,6 +160,26 @@ def boosting_view(n_estimators: Sequence[int] = N_TREES, *, random_state: Any = 
     return View("boosting", FeatureScaler(), estimator, path, start, costly=True)
 
 
+def forest_view(n_estimators: int = 100, *, random_state: Any = None) -> View:
+    """Return the view "forest": a random forest for each label, `MaskedForest`.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees for each label.
+    random_state : int, RandomState or None, default=None
+        Seed for the trees.
+
+    Examples
+    --------
+    >>> from spmld.estimators.ensemble import forest_view
+    >>> forest_view().estimator.n_estimators
+    100
+    """
+    estimator = MaskedForest(n_estimators=n_estimators, max_samples=MAX_TREE_SAMPLES, random_state=random_state)
+    return View("forest", FeatureScaler(), estimator, costly=True)
+
+
 def latent_view(*, random_state: Any = None) -> View:
     """Return the view "latent": all labels from a few latent labels, by `SPMLD` with fixed settings.
 
@@ -196,6 +217,7 @@ def make_views(
         ridge_view(alphas),
         kernel_view(Cs, label_graph_penalty, n_landmarks),
         boosting_view(n_trees),
+        forest_view(),
         latent_view(),
     )
     custom = (view for view in views if isinstance(view, View))
@@ -228,7 +250,7 @@ def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction:
 
 
 def default_views(n_samples: int, n_features: int, n_labels: int) -> tuple[str, ...]:
-    """Return the names of the default views: all but "latent", and "boosting" unless it takes long.
+    """Return the names of the default views: all but "forest" and "latent", and "boosting" unless it takes long.
 
     A level of a tree compares about n sqrt(d) k values of n samples, d features and k targets. "boosting" is left out
     if these are more than 10^7.

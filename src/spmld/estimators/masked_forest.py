@@ -1,0 +1,158 @@
+"""MaskedForest: a random forest for each label, on the samples where the label is observed."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestClassifier
+
+from spmld._arrays import features_to_numpy, move
+from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT, Interval, RealNotInt, StrOptions
+from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators._inputs import check_rates
+from spmld.estimators.masked_boosting import MAX_SAMPLES, sample_rows
+from spmld.estimators.per_label import PerLabelClassifier
+from spmld.estimators.probabilities import log_odds
+from spmld.estimators.trees import Trees
+from spmld.labels import Labels
+from spmld.scale.block_data import BlockData, take_rows
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MaskedForest(MultiLabelEstimator):
+    r"""A random forest for each label, on the samples where this label is observed.
+
+    The probability that label j is observed as positive is :math:`q_j = (T_j \bar p_j + \pi_j) / (T_j + 1)`, where
+    :math:`\bar p_j` is the mean probability of its :math:`T_j` trees, and its frequency :math:`\pi_j` counts as another
+    tree, so that it is neither 0 nor 1. With the noise rates :math:`\alpha` and :math:`\beta`, the label is positive
+    with probability :math:`(q_j - \alpha) / (1 - \alpha - \beta)`. The score is its log-odds.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees for each label.
+    min_samples_leaf : int, default=1
+        Minimum number of samples of a leaf.
+    max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
+        Number of features that are considered for each split, as in scikit-learn.
+    max_samples : int or None, default=None
+        Maximum number of samples to fit on, evenly spaced; None for all. Of row blocks that are not in memory, at most
+        20,000 are used.
+    false_positive_rate, false_negative_rate : float or array-like of shape (n_labels,), default=0.0
+        Noise rates, as in `MaskedLogistic`.
+    n_jobs : int or None, default=None
+        Number of labels fitted in parallel.
+    random_state : int, RandomState or None, default=None
+        Seed for the trees.
+
+    Attributes
+    ----------
+    trees_ : list of Trees of length n_labels
+        The trees of each label, whose values are probabilities; none for a label with one observed class.
+    prior_ : ndarray of shape (n_labels,)
+        Frequency of each label.
+
+    See Also
+    --------
+    MaskedBoosting : Boosted trees that all labels share.
+    PerLabelClassifier : Any classifier for each label.
+    MultiLabelEstimator : The attributes that all estimators share.
+
+    Examples
+    --------
+    >>> from spmld import MaskedForest
+    >>> from spmld.datasets import make_planted
+    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> model = MaskedForest(n_estimators=20, random_state=0).fit(data.X, data.Y)
+    >>> model.predict_proba(data.X[:2]).shape
+    (2, 12)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
+        "n_estimators": [POSITIVE_INT],
+        "min_samples_leaf": [POSITIVE_INT],
+        "max_features": [
+            POSITIVE_INT,
+            Interval(RealNotInt, 0, 1, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        "max_samples": [POSITIVE_INT, None],
+        "false_positive_rate": "no_validation",  # by check_rates
+        "false_negative_rate": "no_validation",
+    }
+
+    n_estimators: int = 100
+    min_samples_leaf: int = 1
+    max_features: int | float | str | None = "sqrt"
+    max_samples: int | None = None
+    false_positive_rate: Any = 0.0
+    false_negative_rate: Any = 0.0
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+        rows = sample_rows(X.shape[0], self.max_samples)
+        if rows is not None:
+            labels, X, weights = labels[rows], X[rows], weights[rows]
+        check_rates(self, labels.shape[1])
+        forest = RandomForestClassifier(
+            self.n_estimators,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features=self.max_features,
+            random_state=self.random_state,
+        )
+        forests = PerLabelClassifier(forest, n_jobs=self.n_jobs)
+        forests.fit(features_to_numpy(X), labels, entry_weight=weights)
+        self.prior_, self.trees_ = forests.prior_, [_trees_of(part) for part in forests.estimators_]
+
+    def _fit_blocks(self, data: BlockData) -> None:
+        if data.engine.in_memory(data.X):
+            super()._fit_blocks(data)
+            return
+        rows = sample_rows(sum(data.counts), self.max_samples or MAX_SAMPLES)
+        blocks = (data.X, data.signs, data.weights)
+        X, signs, weights = (take_rows(data.engine, block, data.counts, rows) for block in blocks)
+        data.release()
+        self._fit(X, Labels(signs, data.labels.classes), weights)
+
+    @property
+    def n_trees_(self) -> NDArray[np.int64]:
+        """Number of trees of each label."""
+        return np.array([len(trees.roots) for trees in self.trees_])
+
+    def mean_probabilities(self, X: Any) -> _Floats:
+        """Return the mean probabilities of the trees; the frequency of a label without trees."""
+        totals = np.hstack([trees.scores(X) for trees in self.trees_])
+        return np.where(self.n_trees_ > 0, totals / np.maximum(self.n_trees_, 1), self.prior_)
+
+    def probability_slope(self) -> tuple[_Floats, _Floats]:
+        """Return slope and intercept of the probabilities as a function of the mean probabilities of the trees."""
+        prior, T = self.prior_, self.n_trees_
+        alpha, beta = check_rates(self, len(prior))
+        slope = 1 / (1 - alpha - beta)
+        return slope * T / (T + 1), slope * (prior / (T + 1) - alpha)
+
+    def probability_range(self) -> tuple[_Floats, _Floats]:
+        """Return the smallest and the largest probability of each label, those of trees that agree."""
+        prior, T = self.prior_, self.n_trees_
+        return prior / (T + 1), (T + prior) / (T + 1)
+
+    def scores_of(self, means: _Floats) -> _Floats:
+        """Return the scores for mean probabilities of the trees."""
+        slope, intercept = self.probability_slope()
+        return log_odds(np.clip(slope * means + intercept, *self.probability_range()))
+
+    def _scores(self, X: Any) -> Any:
+        return move(self.scores_of(self.mean_probabilities(features_to_numpy(X))), X)
+
+
+def _trees_of(forest: RandomForestClassifier | None) -> Trees:
+    """Return the trees of a forest with the probability of the positive class as value."""
+    if forest is None:
+        return Trees.empty(1)
+    return Trees.concatenate([Trees.from_tree(tree.tree_, tree.tree_.value[:, 0, 1:]) for tree in forest.estimators_])
