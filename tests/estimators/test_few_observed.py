@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge
-from spmld.core import problem as problem_module
-from spmld.estimators import _latent, _linear
+from spmld.scale.block_data import BlockData
 
 RNG = np.random.default_rng(0)
 X = sp.csr_array(sp.random(3000, 4000, density=0.01, random_state=0))
@@ -30,15 +29,14 @@ each_estimator = pytest.mark.parametrize(
 
 def fit(estimator, monkeypatch, observed_only):
     """Fit with or without the missing entries, and return the scores."""
-    stored = []
+    stored, make_problem = [], BlockData.problem
 
     def make(*args, **options):
-        problem = problem_module.make_problem(*args, **{**options, "observed_only": observed_only})
+        problem = make_problem(*args, **{**options, "observed_only": observed_only})
         stored.append(problem.blocks[0].Y.ndim == 1)
         return problem
 
-    for module in (_linear, _latent):
-        monkeypatch.setattr(module, "make_problem", make)
+    monkeypatch.setattr(BlockData, "problem", make)
     scores = estimator.fit(X, Y, trusted=TRUSTED).decision_function(X)
     monkeypatch.undo()
     assert stored == [observed_only]
@@ -60,8 +58,7 @@ def test_few_entries_are_noticed(estimator, monkeypatch):
         shapes.append(options["observed_only"])
         raise StopIteration
 
-    for module in (_linear, _latent):
-        monkeypatch.setattr(module, "make_problem", stop)
+    monkeypatch.setattr(BlockData, "problem", stop)
     for labels in (Y, np.where(np.isnan(Y), 0, Y)):
         with pytest.raises(StopIteration):
             estimator.fit(sp.hstack([X, sp.csr_array((3000, 30_000))]).tocsr() if labels is Y else X[:, :50], labels)

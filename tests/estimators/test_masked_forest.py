@@ -31,9 +31,9 @@ def test_noise_rates_invert_the_noise():
     """p is the probability of a label that is observed as positive with probability (1 - a - b) p + a."""
     noisy = MaskedForest(n_estimators=20, false_positive_rate=0.05, false_negative_rate=0.2, random_state=0)
     p, q = noisy.fit(DATA.X, Y).predict_proba(DATA.X), FOREST.predict_proba(DATA.X)
-    inner = (q > 0.06) & (q < 0.79)
+    inner = (q > 0.1) & (q < 0.75)
     np.testing.assert_allclose((0.75 * p + 0.05)[inner], q[inner], rtol=1e-9)
-    assert inner.sum() > 300
+    assert inner.sum() > 200
     assert ((p > 0) & (p < 1)).all()
 
 

@@ -1,6 +1,6 @@
 """The labels of a sample with the highest scores."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ class TopLabels(NamedTuple):
     scores: NDArray[Any]
 
 
-class TopLabelsMixin:
+class TopLabelsMixin(ABC):
     """Mixin of estimators with scores in `_scores`."""
 
     n_labels_: int

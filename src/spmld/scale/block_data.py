@@ -10,16 +10,13 @@ import joblib
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
-from spmld._arrays import check_masked, move, namespace, numpy_dtype, to_numpy
+from spmld._arrays import move, namespace, numpy_dtype, to_numpy
 from spmld._device import to_device
 from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Block, Engine, Problem, group_sizes, observed_block
 from spmld.datasets.row_blocks import locate
 from spmld.labels import Labels
-from spmld.labels.block_reading import read_signs, summarize_labels
-from spmld.labels.entries import read_weights
 
 Rows = tuple[Any, ...]
 """A value for each block, known to the engine."""
@@ -200,7 +197,7 @@ class BlockData:
 
     def replace_weights(self, weights: Rows) -> "BlockData":
         """Return the data with other entry weights; entries of weight 0 become missing."""
-        signs = self.engine.map(_observed_signs, self.signs, weights)
+        signs = self.engine.map(observed_signs, self.signs, weights)
         parts = self.engine.in_memory(signs)
         labels = replace(self.labels, signs=parts[0]) if parts else self.labels
         entries = self.engine.sum(EntryCounts.of, signs, weights)
@@ -292,48 +289,8 @@ def hash_rows(X: Any, signs: Any, weights: Any) -> str:
     return str(joblib.hash((values, signs, weights), hash_name="sha1"))
 
 
-def as_features(X: Any, sparse: bool = False) -> Any:
-    """Return a block of X as an array of floats or a CSR matrix. Values are not checked, except for masks."""
-    check_masked(X)
-    X = check_array(
-        X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, ensure_min_samples=0
-    )
-    return sp.csr_array(X) if sparse and not sp.issparse(X) else X
-
-
-def make_data(
-    engine: Engine,
-    X: Rows,
-    Y: Any,
-    counts: tuple[int, ...],
-    mask: Any = None,
-    entry_weight: Any = None,
-    names: Sequence[str] | None = None,
-) -> BlockData:
-    """Validate features and labels in row blocks, and read the labels."""
-    features = engine.sum(FeatureSummary.of, X).check()
-    size = features.n_samples * features.n_features
-    if size > 100_000 and features.n_nonzero < 0.1 * size:
-        X = engine.transform(partial(as_features, sparse=True), X)
-    Y, masks = split(Y, counts, "Y"), split(mask, counts, "mask")
-    form = engine.sum(summarize_labels, Y, masks).form()
-    signs = engine.map(partial(read_signs, form=form), Y, masks)
-    weights: Rows = engine.map(lambda signs: signs != 0, signs)
-    if entry_weight is not None:
-        dtype = features.dtype
-
-        def weigh(signs: Any, weight: Any) -> Any:
-            return read_weights(weight, signs).astype(dtype)
-
-        weights = engine.map(weigh, signs, split(entry_weight, counts, "entry_weight"))
-        signs = engine.map(_observed_signs, signs, weights)
-    entries = EntryCounts(*engine.sum(EntryCounts.of, signs, weights))
-    if not entries.weight:
-        raise ValueError("entry_weight must be positive for at least one observed label, got zeros only")
-    return BlockData(engine, X, signs, weights, counts, features, form, entries, names)
-
-
-def _observed_signs(signs: Any, weights: Any) -> Any:
+def observed_signs(signs: Any, weights: Any) -> Any:
+    """Return the signs, 0 for entries of weight 0."""
     return np.where(weights > 0, signs, 0).astype(np.int8)
 
 

@@ -1,17 +1,22 @@
 """Row blocks of files, and of Dask arrays and data frames, as training data."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import inf
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import check_array
 
-from spmld._arrays import n_bytes
+from spmld._arrays import check_masked, n_bytes
 from spmld._io import need
 from spmld.core.lazy_matrix import LazyMatrix
+from spmld.core.problem import Engine
 from spmld.datasets.row_blocks import RowBlocks
-from spmld.scale.block_data import BlockData, as_features, make_data
+from spmld.labels.block_reading import read_signs, summarize_labels
+from spmld.labels.entries import read_weights
+from spmld.scale.block_data import BlockData, EntryCounts, FeatureSummary, Rows, observed_signs, split
 from spmld.scale.cluster import DaskEngine, active_client
 from spmld.scale.memory import available_memory
 from spmld.scale.streaming import StreamEngine
@@ -35,6 +40,15 @@ def read_blocks(X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> B
     if isinstance(X, RowBlocks):
         return stream_data(X, y, mask, entry_weight)
     return collect(active_client(), X, y, mask, entry_weight)
+
+
+def as_features(X: Any, sparse: bool = False) -> Any:
+    """Return a block of X as an array of floats or a CSR matrix. Values are not checked, except for masks."""
+    check_masked(X)
+    X = check_array(
+        X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, ensure_min_samples=0
+    )
+    return sp.csr_array(X) if sparse and not sp.issparse(X) else X
 
 
 class _ReadFeatures:
@@ -175,3 +189,35 @@ def _merge(parts: Sequence[Any]) -> Any:
 
 def _n_rows(A: Any) -> int:
     return int(A.shape[0])
+
+
+def make_data(
+    engine: Engine,
+    X: Rows,
+    Y: Any,
+    counts: tuple[int, ...],
+    mask: Any = None,
+    entry_weight: Any = None,
+    names: Sequence[str] | None = None,
+) -> BlockData:
+    """Validate features and labels in row blocks, and read the labels."""
+    features = engine.sum(FeatureSummary.of, X).check()
+    size = features.n_samples * features.n_features
+    if size > 100_000 and features.n_nonzero < 0.1 * size:
+        X = engine.transform(partial(as_features, sparse=True), X)
+    Y, masks = split(Y, counts, "Y"), split(mask, counts, "mask")
+    form = engine.sum(summarize_labels, Y, masks).form()
+    signs = engine.map(partial(read_signs, form=form), Y, masks)
+    weights: Rows = engine.map(lambda signs: signs != 0, signs)
+    if entry_weight is not None:
+        dtype = features.dtype
+
+        def weigh(signs: Any, weight: Any) -> Any:
+            return read_weights(weight, signs).astype(dtype)
+
+        weights = engine.map(weigh, signs, split(entry_weight, counts, "entry_weight"))
+        signs = engine.map(observed_signs, signs, weights)
+    entries = EntryCounts(*engine.sum(EntryCounts.of, signs, weights))
+    if not entries.weight:
+        raise ValueError("entry_weight must be positive for at least one observed label, got zeros only")
+    return BlockData(engine, X, signs, weights, counts, features, form, entries, names)
