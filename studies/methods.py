@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
@@ -87,10 +87,30 @@ def lightgbm() -> PerLabelClassifier:
     Examples
     --------
     >>> from studies.methods import lightgbm
-    >>> lightgbm().estimator.n_estimators  # doctest: +SKIP
-    100
+    >>> lightgbm().estimator
+    LightGBM()
     """
-    return PerLabelClassifier(need("lightgbm", "bench").LGBMClassifier(random_state=0, n_jobs=1, verbose=-1))
+    return PerLabelClassifier(LightGBM())
+
+
+class LightGBM(ClassifierMixin, BaseEstimator):
+    """LightGBM with default parameters, which is imported by `fit`."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to one label."""
+        model = need("lightgbm", "bench").LGBMClassifier(random_state=0, n_jobs=1, verbose=-1)
+        self.model_ = model.fit(X, y, sample_weight=sample_weight)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of both classes."""
+        return self.model_.predict_proba(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 def _dense(X: Any) -> Any:
