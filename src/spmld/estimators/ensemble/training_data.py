@@ -191,9 +191,7 @@ def _fit_part(estimator: Any, data: BlockData) -> Any:
             estimator._validate_params()
             estimator._check_parameters()
             return estimator._fit_data(data)
-        if not data.engine.in_memory(data.X):
-            raise TypeError(f"{type(estimator).__name__} requires X in memory; use an estimator of spmld")
-        (X,), (weights,), labels = data.engine.in_memory(data.X), data.engine.in_memory(data.weights), data.labels
+        X, labels, weights = data.arrays(estimator, "an estimator of spmld")
         options = {"trusted": labels.trusted} if has_fit_parameter(estimator, "trusted") else {}
         return estimator.fit(X, labels.write_with_missing(None), entry_weight=weights, **options)
 

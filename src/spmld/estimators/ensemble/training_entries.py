@@ -17,7 +17,7 @@ from spmld.core.problem import Engine
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import Fold, make_folds
 from spmld.pacing.trimming import trim_blocks
-from spmld.scale.block_data import BlockData, Rows, split, take_rows
+from spmld.scale.block_data import BlockData, Rows, store, take_rows
 
 SIGNS = np.array([-1, 1])
 """Encoding of the labels."""
@@ -177,15 +177,11 @@ class TrainingEntries:
         starts = [0, *accumulate(self.counts)][:-1]
         counts = tuple(tuple(np.add.reduceat(chosen, starts, dtype=int).tolist()) for chosen in train)
 
-        def store(values: Any) -> Rows:
-            return self.engine.map(_same, split(values, self.counts, "folds"))
+        def stored(values: Any) -> Rows:
+            return store(self.engine, values, self.counts, "folds")
 
-        masks = tuple(map(store, train)), tuple(map(store, test))
-        return replace(self, fold=store(fold), train=masks[0], test=masks[1], train_counts=counts)
-
-
-def _same(value: Any) -> Any:
-    return value
+        masks = tuple(map(stored, train)), tuple(map(stored, test))
+        return replace(self, fold=stored(fold), train=masks[0], test=masks[1], train_counts=counts)
 
 
 def _select_rows(values: Any, chosen: Any) -> Any:
