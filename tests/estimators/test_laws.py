@@ -9,7 +9,9 @@ import scipy.sparse as sp
 
 from spmld import LEML, MaskedBoosting, SelfPacedEnsemble, estimators
 from spmld.datasets import make_planted
-from spmld.estimators import DependencyCorrection, FeatureScaler, LandmarkFeatures, MultiLabelEstimator
+from spmld.estimators import FeatureScaler, MultiLabelEstimator
+from spmld.estimators.ensemble.dependency import DependencyCorrection
+from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import hide_labels
 from spmld.model_selection import make_folds
 

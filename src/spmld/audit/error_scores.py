@@ -20,8 +20,10 @@ from scipy.optimize import brentq
 from scipy.special import logit
 
 from spmld.core.losses import logistic
-from spmld.noise import NoiseEstimate, NoiseRates, PooledCalibration, bound_errors, error_log_odds, estimate_noise
+from spmld.noise import NoiseEstimate, NoiseRates, PooledCalibration, estimate_noise
+from spmld.noise.bounds import bound_errors
 from spmld.noise.calibration import trusted_weight
+from spmld.noise.likelihood import error_log_odds
 
 _Floats = NDArray[np.float64]
 _Signs = NDArray[np.int8]

@@ -47,7 +47,7 @@ def find_label_issues(
 
     Observed labels are compared with out-of-fold probabilities. Entries are ordered by the probability of the opposite
     label, unless there is clear evidence of another pattern of errors, see `spmld.audit.error_scores`. The number of
-    errors is a range that the data allow, see `spmld.noise.bound_errors`. A verified random sample of the entries, see
+    errors is a range that the data allow, see `spmld.noise.bounds`. A verified random sample of the entries, see
     `LabelIssues.sample`, turns it into an estimate.
 
     Parameters

@@ -133,7 +133,7 @@ def metric_option(default: str) -> Decorator:
 
 
 def _check_metrics(context: click.Context, option: click.Parameter, metrics: tuple[str, ...]) -> tuple[str, ...]:
-    from spmld.metrics import get_metric
+    from spmld.metrics.registry import get_metric
 
     for name in metrics:
         get_metric(name)

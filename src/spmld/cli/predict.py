@@ -22,8 +22,9 @@ from spmld.cli.printing import Output, print_message, print_result, print_table,
 from spmld.datasets import TableWarning
 from spmld.labels import read_labels
 from spmld.labels.single_class import warn_of_metrics
-from spmld.metrics import Evaluation, get_metric, macro_auc, macro_f1
+from spmld.metrics import Evaluation, macro_auc, macro_f1
 from spmld.metrics import evaluate as evaluate_metrics
+from spmld.metrics.registry import get_metric
 
 METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1", "expected_calibration_error")
 """Metrics that `spmld evaluate` computes by default."""

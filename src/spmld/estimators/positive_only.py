@@ -3,7 +3,7 @@ r"""Positive-unlabeled learning: labels with observed positives, no observed neg
 A positive is observed with probability c, the label frequency, and a negative never. With the probability
 :math:`\pi_{ij}` that label j of sample i is positive, it is observed with probability :math:`c \pi_{ij}`. This is the
 noise model of `spmld.noise` with the rates :math:`\alpha = 0` and :math:`\beta = 1 - c`, where c is estimated by
-`spmld.noise.label_frequency`. The class prior of a label is the frequency of its observed entries divided by c.
+`label_frequency`. The class prior of a label is the frequency of its observed entries divided by c.
 
 A missing entry is negative with probability :math:`(1 - \pi_{ij}) / (1 - c \pi_{ij})`. It is used as a negative of
 c times this weight, beside the observed positives of weight 1. The weights of the positives and of the negatives are
@@ -33,7 +33,8 @@ from spmld.labels.single_class import (
     single_class_messages,
 )
 from spmld.model_selection.cross_fitting import cross_fit
-from spmld.noise import NoiseRates, PooledCalibration, label_frequency
+from spmld.noise import NoiseRates, PooledCalibration
+from spmld.noise.estimate import label_frequency
 from spmld.scale.block_data import BlockData
 
 Matrix = NDArray[np.float64]

@@ -193,7 +193,7 @@ class LandmarkFeatures(_FeatureTransformer):
     Examples
     --------
     >>> from spmld.datasets import make_planted
-    >>> from spmld.estimators import LandmarkFeatures
+    >>> from spmld.estimators.scaling import LandmarkFeatures
     >>> X = make_planted(n_samples=100, random_state=0).X
     >>> LandmarkFeatures(n_landmarks=20, random_state=0).fit_transform(X).shape
     (100, 20)

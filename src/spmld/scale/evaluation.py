@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spmld._io import need
-from spmld.metrics import MetricSums
+from spmld.metrics.evaluation import MetricSums
 from spmld.scale.cluster import FAN_IN
 from spmld.scale.inputs import chunks_like, delayed_blocks, is_collection, n_rows, read_signs
 

@@ -57,7 +57,7 @@ class DependencyCorrection(BaseEstimator):
     The second label always equals the first, which its own score does not show:
 
     >>> import numpy as np
-    >>> from spmld.estimators import DependencyCorrection
+    >>> from spmld.estimators.ensemble.dependency import DependencyCorrection
     >>> scores = np.array([[3.0, 0.0], [-3.0, 0.0]] * 50)
     >>> Y = np.array([[1, 1], [0, 0]] * 50)
     >>> correction = DependencyCorrection().fit(scores, Y)

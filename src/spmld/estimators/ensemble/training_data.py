@@ -19,7 +19,7 @@ from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries, spacing
 from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings
-from spmld.metrics import get_metric
+from spmld.metrics.registry import get_metric
 from spmld.model_selection.cross_fitting import Fold, decision_scores
 from spmld.scale.block_data import BlockData, Rows
 

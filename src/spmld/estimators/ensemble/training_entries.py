@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, pairwise
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from spmld._arrays import features_to_numpy
+from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Engine
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import Fold, make_folds
+from spmld.model_selection.identical_samples import group_identical, hash_samples
 from spmld.pacing.trimming import trim_blocks
 from spmld.scale.block_data import BlockData, Rows, store, take_rows
 
@@ -109,6 +113,29 @@ class TrainingEntries:
         labels = data.labels
         trusted = None if labels.trusted is None else (labels.trusted,)
         return cls(data.engine, data.counts, labels.shape[1], data.signs, data.weights, trusted, names=labels.names)
+
+    def add_folds(self, cv: Any, X: Any, hashed: Rows, seed: int) -> tuple["TrainingEntries", int]:
+        """Return the entries with folds, and the number of samples that are identical to an earlier one.
+
+        Parameters
+        ----------
+        cv
+            As in `SelfPacedEnsemble`.
+        X : array-like of shape (n_samples, n_features)
+            Samples to split, if `cv` is not a number.
+        hashed : tuple
+            Features by which identical samples are found, in row blocks; they are in the same fold.
+        seed : int
+            Seed for the folds.
+        """
+        (hashes,) = self.rows(self.engine.map(lambda block: hash_samples(features_to_numpy(loaded(block))), hashed))
+        groups, n_repeated = group_identical(hashes)
+        if isinstance(cv, Integral):
+            grouped = 0 < n_repeated <= len(groups) - int(cv)
+            return self.stratify(int(cv), seed, groups if grouped else None), n_repeated
+        (signs,) = self.rows(self.signs)
+        folds = make_folds(cv, X, Labels(signs, SIGNS).write_with_missing(None), random_state=seed)
+        return self.with_folds(folds), n_repeated
 
     def with_folds(self, folds: Sequence[Fold]) -> "TrainingEntries":
         """Return the entries with folds, given by the indices of training and test samples."""

@@ -5,7 +5,7 @@ passed to ``SelfPacedEnsemble(views=...)``.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,10 @@ class View:
     path: Sequence[Params] = ({},)
     start: int = 0
     costly: bool = False
+
+    def with_params(self, **params: Any) -> "View":
+        """Return the view with those of the parameters that its estimator has."""
+        return replace(self, estimator=with_params(self.estimator, **params))
 
 
 def ridge_view(alphas: Sequence[float] = ALPHAS) -> View:

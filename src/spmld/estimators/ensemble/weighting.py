@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from spmld.estimators.ensemble.training_data import Scores
-from spmld.estimators.ensemble.training_entries import evenly_spaced
+from spmld.estimators.ensemble.training_entries import TrainingEntries, evenly_spaced
 from spmld.noise.calibration import PooledCalibration
+from spmld.scale.block_data import Rows
 
 POWER = 8
 """Power of the inverse losses."""
@@ -108,3 +109,13 @@ class ViewMixture(BaseEstimator):
     def offset_(self) -> float:
         """Weighted sum of the shifts of the calibrations."""
         return sum(weight * float(self.calibrations_[name].intercepts_[0]) for name, weight in self.weights.items())
+
+
+def fit_mixture(
+    weights: Mapping[str, float], scores: Mapping[str, Rows], entries: TrainingEntries
+) -> tuple[ViewMixture, Rows]:
+    """Return the mixture of views, fitted to their out-of-fold scores in row blocks, and the mixture of these."""
+    names, blocks = list(scores), list(scores.values())
+    signs, entry_weight, *samples = entries.sample(entries.signs, entries.weights, *blocks)
+    mixture = ViewMixture(weights=weights).fit(dict(zip(names, samples, strict=True)), signs, entry_weight)
+    return mixture, entries.engine.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *blocks)
