@@ -20,9 +20,10 @@ from spmld.audit.issues import LabelIssues
 from spmld.estimators import FeatureScaler, PerLabelClassifier
 from spmld.estimators.ensemble import TrainingData
 from spmld.estimators.ensemble.noise_scores import NoiseScores, default_boosting, entry_log_loss, fit_noise_scores
-from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
+from spmld.estimators.ensemble.training_entries import TrainingEntries
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, LabelWarning, read_labels
+from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
 from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds

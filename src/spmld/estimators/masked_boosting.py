@@ -32,7 +32,7 @@ from spmld.scale.block_data import hash_rows
 
 GRID = 2.0**20
 """Inverse of the precision of the targets of a tree."""
-TINY = np.finfo(float).tiny
+SMALLEST = np.finfo(float).tiny
 _Floats = NDArray[np.float64]
 
 
@@ -219,12 +219,12 @@ class MaskedBoosting(MultiLabelEstimator):
         ).fit(X.columns, self._targets(g, h, rng), sample_weight=chosen, check_input=False)
         leaves = tree.tree_.apply(X.rows)
         member = sp.csr_array((chosen, leaves, np.arange(n + 1)), shape=(n, tree.tree_.node_count)).T
-        steps = member @ g / (member @ h + self.l2_regularization + TINY)
+        steps = member @ g / (member @ h + self.l2_regularization + SMALLEST)
         return Trees.from_tree(tree.tree_, self.learning_rate * steps), leaves
 
     def _targets(self, g: _Floats, h: _Floats, rng: np.random.RandomState) -> _Floats:
         """Return what a tree is grown on: gradients of the same scale for all labels, or random sums of them."""
-        scale = np.sqrt(h.sum(axis=0) / np.maximum((h > 0).sum(axis=0), 1)) + TINY
+        scale = np.sqrt(h.sum(axis=0) / np.maximum((h > 0).sum(axis=0), 1)) + SMALLEST
         # Sums of multiples of a power of two are exact, so that ties between splits do not depend on the CPU.
         targets = np.rint(g / scale * GRID) / GRID
         n_labels = targets.shape[1]

@@ -37,7 +37,7 @@ from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.estimate import label_frequency
 from spmld.scale.block_data import BlockData
 
-Matrix = NDArray[np.float64]
+_Matrix = NDArray[np.float64]
 
 N_FOLDS = 3
 """Number of folds of the out-of-fold scores."""
@@ -65,9 +65,9 @@ class PositiveUnlabeledResult(NamedTuple):
     """
 
     labels: Any
-    entry_weight: Matrix
-    class_prior: Matrix
-    label_frequency: Matrix
+    entry_weight: _Matrix
+    class_prior: _Matrix
+    label_frequency: _Matrix
 
 
 def positive_unlabeled(X: Any, Y: Any, mask: Any = None, sample_weight: Any = None) -> PositiveUnlabeledResult:
@@ -154,7 +154,7 @@ def complete_positive_only(
 
 def complete_labels(
     X: Any, labels: Labels, weights: NDArray[Any], entry_weight: Any, accepts_weights: bool
-) -> tuple[Labels, NDArray[Any], Matrix]:
+) -> tuple[Labels, NDArray[Any], _Matrix]:
     """Replace missing entries of positive-only labels by weak negatives, and warn about labels of one class.
 
     Labels with a weight for each entry are used as they are.
@@ -204,7 +204,7 @@ def warn_single_class(data: BlockData) -> None:
         warn_caller(message, LabelWarning)
 
 
-def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prior: Matrix) -> str:
+def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prior: _Matrix) -> str:
     start = f"{list_labels(labels, chosen)}: observed positives, missing entries and no observed negative. "
     if np.isnan(class_prior[chosen]).all():
         return start + (
@@ -219,7 +219,7 @@ def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prio
     )
 
 
-def _out_of_fold_scores(X: Any, observed: NDArray[np.bool_], v: Matrix) -> Matrix:
+def _out_of_fold_scores(X: Any, observed: NDArray[np.bool_], v: _Matrix) -> _Matrix:
     """Return the log-odds that an entry is observed, by logistic regression on scaled features.
 
     The folds do not depend on the labels, so that a permutation of the labels permutes the scores.
@@ -232,13 +232,13 @@ def _out_of_fold_scores(X: Any, observed: NDArray[np.bool_], v: Matrix) -> Matri
     return cross_fit(MaskedLogistic(C=C), X, np.where(observed, 1, -1), folds, entry_weight=weights).scores
 
 
-def _positive_log_odds(scores: Matrix, observed: NDArray[np.bool_], v: Matrix, c: float) -> Matrix:
+def _positive_log_odds(scores: _Matrix, observed: NDArray[np.bool_], v: _Matrix, c: float) -> _Matrix:
     """Return the log-odds that each entry is positive."""
     signs, rates = np.where(observed, 1, -1).astype(np.int8), NoiseRates(np.zeros(1), np.full(1, 1 - c))
     return PooledCalibration().fit(scores, signs, np.broadcast_to(v, signs.shape), rates).transform(scores)
 
 
-def _negative_weight(log_odds: Matrix, c: Any) -> Matrix:
+def _negative_weight(log_odds: _Matrix, c: Any) -> _Matrix:
     """Return c times the probability that a missing entry is negative, given the log-odds that it is positive."""
     if np.all(c == 1):
         return np.ones(np.shape(log_odds))  # every missing entry is negative, even if it is positive almost surely

@@ -18,7 +18,7 @@ from spmld.core.problem import Block, Engine, Problem, group_sizes, observed_blo
 from spmld.labels import Labels
 from spmld.scale.row_blocks import join_rows, locate
 
-Rows = tuple[Any, ...]
+BlockValues = tuple[Any, ...]
 """A value for each block, known to the engine."""
 
 
@@ -119,9 +119,9 @@ class BlockData:
     """Validated training data in row blocks. An estimator that is fitted to them may release the features."""
 
     engine: Engine
-    X: Rows
-    signs: Rows
-    weights: Rows
+    X: BlockValues
+    signs: BlockValues
+    weights: BlockValues
     """Entry weights; boolean if all are 1."""
     counts: tuple[int, ...]
     features: FeatureSummary
@@ -203,7 +203,7 @@ class BlockData:
         """Fit a transformer, and return the data with transformed features."""
         if not hasattr(transformer, "fit_blocks"):
             features, *_ = self.arrays(transformer, "FeatureScaler")
-            X: Rows = (transformer.fit(features).transform(features),)
+            X: BlockValues = (transformer.fit(features).transform(features),)
             return replace(self, X=X, features=FeatureSummary.of(X[0]))
         transformer.fit_blocks(self.engine, self.X, self.example, self.counts)
         transformer.n_features_in_ = self.features.n_features
@@ -215,7 +215,7 @@ class BlockData:
         weights = self.engine.map(partial(np.multiply, factor), self.weights)
         return replace(self, weights=weights, entries=self.entries._replace(weight=self.entries.weight * factor))
 
-    def replace_weights(self, weights: Rows) -> "BlockData":
+    def replace_weights(self, weights: BlockValues) -> "BlockData":
         """Return the data with other entry weights; entries of weight 0 become missing."""
         signs = self.engine.map(observed_signs, self.signs, weights)
         parts = self.engine.in_memory(signs)
@@ -229,7 +229,7 @@ class BlockData:
         weights = self.engine.map(lambda part: part != 0, rows)
         return replace(self, signs=rows, weights=weights, labels=Labels(signs[:0], classes))
 
-    def select(self, chosen: Rows, counts: tuple[int, ...]) -> "BlockData":
+    def select(self, chosen: BlockValues, counts: tuple[int, ...]) -> "BlockData":
         """Return the data of some samples, given by arrays of bool and by their number in each block."""
         used = [i for i, count in enumerate(counts) if count]
         X, signs, weights, chosen = (tuple(A[i] for i in used) for A in (self.X, self.signs, self.weights, chosen))
@@ -247,7 +247,7 @@ class BlockData:
     def problem(
         self,
         fit_intercept: bool,
-        group: Rows | None = None,
+        group: BlockValues | None = None,
         n_groups: int = 1,
         *,
         observed_only: bool = False,
@@ -321,12 +321,12 @@ def _take(A: Any, rows: Any) -> Any:
     return A[rows]
 
 
-def store(engine: Engine, values: Any, counts: Sequence[int], name: str) -> Rows:
+def store(engine: Engine, values: Any, counts: Sequence[int], name: str) -> BlockValues:
     """Split an array with one row per sample into blocks, and store these with the engine."""
     return engine.map(lambda value: value, split(values, counts, name))
 
 
-def split(values: Any, counts: Sequence[int], name: str) -> Rows:
+def split(values: Any, counts: Sequence[int], name: str) -> BlockValues:
     """Split an array with one row per sample into blocks; None for each block if it is None."""
     if values is None:
         return (None,) * len(counts)

@@ -16,7 +16,7 @@ from spmld.core.lazy_matrix import LazyMatrix
 from spmld.core.problem import Engine
 from spmld.labels.encoding import Labels, read_labels, read_values
 from spmld.labels.entries import read_weights
-from spmld.scale.block_data import BlockData, EntryCounts, FeatureSummary, Rows, observed_signs, split
+from spmld.scale.block_data import BlockData, BlockValues, EntryCounts, FeatureSummary, observed_signs, split
 from spmld.scale.cluster import DaskEngine, active_client
 from spmld.scale.memory import available_memory
 from spmld.scale.row_blocks import RowBlocks, join_rows
@@ -244,7 +244,7 @@ def read_signs(Y: Any, mask: Any, form: Labels) -> NDArray[np.int8]:
 
 def make_data(
     engine: Engine,
-    X: Rows,
+    X: BlockValues,
     Y: Any,
     counts: tuple[int, ...],
     mask: Any = None,
@@ -259,7 +259,7 @@ def make_data(
     Y, masks = split(Y, counts, "Y"), split(mask, counts, "mask")
     form = engine.sum(summarize_labels, Y, masks).form()
     signs = engine.map(partial(read_signs, form=form), Y, masks)
-    weights: Rows = engine.map(lambda signs: signs != 0, signs)
+    weights: BlockValues = engine.map(lambda signs: signs != 0, signs)
     if entry_weight is not None:
         dtype = features.dtype
 

@@ -16,7 +16,7 @@ from spmld.estimators.ensemble.noise_scores import entry_log_loss, estimate_rate
 from spmld.estimators.ensemble.path_search import search_path
 from spmld.estimators.ensemble.score_correction import COMPLETION_CONSTRAINTS, ScoreCorrection
 from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, contiguous
-from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
+from spmld.estimators.ensemble.training_entries import TrainingEntries
 from spmld.estimators.ensemble.view_fitting import choose_trimming, fit_transformers, fit_views
 from spmld.estimators.ensemble.views import (
     ALPHAS,
@@ -32,10 +32,11 @@ from spmld.estimators.ensemble.views import (
 from spmld.estimators.ensemble.weighting import fit_mixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
+from spmld.labels.encoding import SIGNS
 from spmld.model_selection.label_decisions import label_decisions
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, DecisionOption, DecisionRule
 from spmld.noise import NoiseRates
-from spmld.scale.block_data import BlockData, Rows
+from spmld.scale.block_data import BlockData, BlockValues
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -271,7 +272,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
 
     def _fit_views(
         self, views: Mapping[str, View], data: Mapping[str, TrainingData], entries: TrainingEntries
-    ) -> tuple[Rows, Rows]:
+    ) -> tuple[BlockValues, BlockValues]:
         """Search the paths of the views, trim, fit the views and their mixture.
 
         Returns
@@ -297,7 +298,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         self.mixture_, mixed = fit_mixture(self.view_weights_, scores, entries)
         return mixed, trimming.weights
 
-    def _fit_correction(self, scores: Rows, entries: TrainingEntries, device: str | None) -> None:
+    def _fit_correction(self, scores: BlockValues, entries: TrainingEntries, device: str | None) -> None:
         """Fit the correction for label dependencies, the calibration and the rule for decisions."""
         trusted = None if entries.trusted is None else entries.rows(entries.trusted)[0]
         values = scores, entries.signs, entries.weights, entries.fold, entries.learned()

@@ -18,13 +18,12 @@ from spmld._arrays import features_to_numpy
 from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Engine
 from spmld.labels import Labels
+from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import Fold, make_folds
 from spmld.model_selection.identical_samples import group_identical, hash_samples
 from spmld.pacing.trimming import trim_blocks
-from spmld.scale.block_data import BlockData, Rows, store, take_rows
+from spmld.scale.block_data import BlockData, BlockValues, store, take_rows
 
-SIGNS = np.array([-1, 1])
-"""Encoding of the labels."""
 MAX_STRATIFIED = 200_000
 """Maximum number of samples that are stratified together."""
 MAX_CALIBRATED = 10_000
@@ -98,12 +97,12 @@ class TrainingEntries:
     engine: Engine
     counts: tuple[int, ...]
     n_labels: int
-    signs: Rows
-    weights: Rows
-    trusted: Rows | None = None
-    fold: Rows = ()
-    train: tuple[Rows, ...] = ()
-    test: tuple[Rows, ...] = ()
+    signs: BlockValues
+    weights: BlockValues
+    trusted: BlockValues | None = None
+    fold: BlockValues = ()
+    train: tuple[BlockValues, ...] = ()
+    test: tuple[BlockValues, ...] = ()
     train_counts: tuple[tuple[int, ...], ...] = ()
     names: list[Any] | None = None
 
@@ -114,7 +113,7 @@ class TrainingEntries:
         trusted = None if labels.trusted is None else (labels.trusted,)
         return cls(data.engine, data.counts, labels.shape[1], data.signs, data.weights, trusted, names=labels.names)
 
-    def add_folds(self, cv: Any, X: Any, hashed: Rows, seed: int) -> tuple["TrainingEntries", int]:
+    def add_folds(self, cv: Any, X: Any, hashed: BlockValues, seed: int) -> tuple["TrainingEntries", int]:
         """Return the entries with folds, and the number of samples that are identical to an earlier one.
 
         Parameters
@@ -164,7 +163,7 @@ class TrainingEntries:
         test = [fold == i for i in range(n_folds)]
         return self._set_folds(fold, [~tested for tested in test], test)
 
-    def sample(self, *values: Rows, max_samples: int | None = None) -> tuple[Any, ...]:
+    def sample(self, *values: BlockValues, max_samples: int | None = None) -> tuple[Any, ...]:
         """Return evenly spaced rows of values in memory; all of them if some entries are verified, which may be few."""
         chosen = self.sampled(max_samples)
         return self.rows(*values, rows=np.arange(sum(self.counts))[chosen] if chosen.step > 1 else None)
@@ -173,11 +172,11 @@ class TrainingEntries:
         """Return the rows of `sample`."""
         return slice(None, None, 1 if self.trusted is not None else spacing(sum(self.counts), max_samples))
 
-    def rows(self, *values: Rows, rows: NDArray[np.intp] | None = None) -> tuple[Any, ...]:
+    def rows(self, *values: BlockValues, rows: NDArray[np.intp] | None = None) -> tuple[Any, ...]:
         """Return some rows of values in memory, by default all."""
         return tuple(take_rows(self.engine, value, self.counts, rows) for value in values)
 
-    def trim(self, scores: Rows, keep_fraction: float, fold: int | None = None) -> Rows:
+    def trim(self, scores: BlockValues, keep_fraction: float, fold: int | None = None) -> BlockValues:
         """Return the weights of `spmld.pacing.trimming.trim`; those of verified entries are 1.
 
         With a fold, the entries of its training samples are trimmed, and the others have weight 0.
@@ -186,12 +185,12 @@ class TrainingEntries:
         weights = trim_blocks(self.engine, scores, signs, self.n_labels, keep_fraction)
         return weights if self.trusted is None else self.engine.map(np.maximum, weights, self.trusted)
 
-    def common_training(self, a: int, b: int) -> tuple[Rows, tuple[int, ...]]:
+    def common_training(self, a: int, b: int) -> tuple[BlockValues, tuple[int, ...]]:
         """Return which samples are in the training sets of both of two folds, and their number in each block."""
         both = self.engine.map(np.logical_and, self.train[a], self.train[b])
         return both, tuple(int(count) for count in self.engine.gather(self.engine.map(np.count_nonzero, both)))
 
-    def learned(self) -> Rows:
+    def learned(self) -> BlockValues:
         """Return which entries can be learned: the training samples of their fold contain both classes of the label."""
 
         def count(signs: Any, *train: Any) -> Any:
@@ -204,7 +203,7 @@ class TrainingEntries:
         starts = [0, *accumulate(self.counts)][:-1]
         counts = tuple(tuple(np.add.reduceat(chosen, starts, dtype=int).tolist()) for chosen in train)
 
-        def stored(values: Any) -> Rows:
+        def stored(values: Any) -> BlockValues:
             return store(self.engine, values, self.counts, "folds")
 
         masks = tuple(map(stored, train)), tuple(map(stored, test))

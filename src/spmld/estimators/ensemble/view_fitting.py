@@ -12,7 +12,7 @@ from spmld.estimators.ensemble.path_search import PathResult
 from spmld.estimators.ensemble.training_data import TrainingData
 from spmld.estimators.ensemble.views import View, with_params
 from spmld.pacing.trimming import KEEP_FRACTION
-from spmld.scale.block_data import BlockData, Rows
+from spmld.scale.block_data import BlockData, BlockValues
 
 
 def fit_transformers(
@@ -46,8 +46,8 @@ class Trimming(NamedTuple):
     """
 
     keep_fraction: float
-    weights: Rows
-    fold_weights: list[Rows] | None
+    weights: BlockValues
+    fold_weights: list[BlockValues] | None
 
 
 def choose_trimming(
@@ -82,7 +82,7 @@ def choose_trimming(
 
 def fit_views(
     results: Mapping[str, PathResult], data: Mapping[str, TrainingData], trimming: Trimming
-) -> tuple[dict[str, Any], dict[str, Rows]]:
+) -> tuple[dict[str, Any], dict[str, BlockValues]]:
     """Return the estimator of each view, fitted to the entries that are kept, and its out-of-fold scores."""
     estimators, scores = {}, {}
     for name, result in results.items():

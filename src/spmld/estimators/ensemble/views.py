@@ -27,7 +27,7 @@ TOL = 3e-3
 """Tolerance of the logistic views; a smaller one changes scores by less than their sampling error."""
 MAX_PRODUCT = 10**9
 """Maximum number of multiplications of a product with the label graph."""
-MAX_VALUES = 10**7
+MAX_TREE_VALUES = 10**7
 """Maximum number of values that are compared for the splits of one level of a tree."""
 MAX_TREE_SAMPLES = 20_000
 """Maximum number of samples of the views "boosting" and "forest"."""
@@ -274,7 +274,7 @@ def default_views(n_samples: int, n_features: int, n_labels: int) -> tuple[str, 
     """
     n_targets = min(n_labels, MaskedBoosting.n_projections)
     n_values = min(n_samples, MAX_TREE_SAMPLES) * np.sqrt(n_features) * n_targets
-    return VIEWS[:4] if n_values <= MAX_VALUES else VIEWS[:3]
+    return VIEWS[:4] if n_values <= MAX_TREE_VALUES else VIEWS[:3]
 
 
 def with_params(estimator: Any, **params: Any) -> Any:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from spmld.estimators.ensemble.training_data import Scores
 from spmld.estimators.ensemble.training_entries import TrainingEntries, evenly_spaced
 from spmld.noise.calibration import PooledCalibration
-from spmld.scale.block_data import Rows
+from spmld.scale.block_data import BlockValues
 
 POWER = 8
 """Power of the inverse losses."""
@@ -112,8 +112,8 @@ class ViewMixture(BaseEstimator):
 
 
 def fit_mixture(
-    weights: Mapping[str, float], scores: Mapping[str, Rows], entries: TrainingEntries
-) -> tuple[ViewMixture, Rows]:
+    weights: Mapping[str, float], scores: Mapping[str, BlockValues], entries: TrainingEntries
+) -> tuple[ViewMixture, BlockValues]:
     """Return the mixture of views, fitted to their out-of-fold scores in row blocks, and the mixture of these."""
     names, blocks = list(scores), list(scores.values())
     signs, entry_weight, *samples = entries.sample(entries.signs, entries.weights, *blocks)
