@@ -1,6 +1,5 @@
 """find_label_issues: error probabilities of observed labels by cross-fitting."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,11 +20,12 @@ from spmld.estimators import FeatureScaler, PerLabelClassifier
 from spmld.estimators.ensemble import TrainingData
 from spmld.estimators.ensemble.noise_scores import NoiseScores, default_boosting, entry_log_loss, fit_noise_scores
 from spmld.estimators.ensemble.training_entries import TrainingEntries
+from spmld.estimators.positive_only import warn_of_labels
 from spmld.estimators.probabilities import log_odds
-from spmld.labels import Labels, LabelWarning, read_labels
+from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
-from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
+from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.model_selection.identical_samples import identical_groups
 from spmld.scale.block_data import BlockData
@@ -128,14 +128,11 @@ def _default_scores(training: TrainingData, rng: np.random.RandomState) -> Noise
 def _find_positive_only(labels: Labels) -> NDArray[np.bool_]:
     """Return the labels whose missing entries are used as negatives, and warn about labels of one class."""
     single = find_single_class(labels.signs)
-    messages = single_class_messages(labels, single)
-    if single.positive_only.any():
-        messages.append(
-            f"{list_labels(labels, single.positive_only)}: observed positives, missing entries and no observed "
-            "negative. Missing entries are used as negatives, many of which may be wrong, and are not audited"
-        )
-    for message in messages:
-        warnings.warn(message, LabelWarning, stacklevel=3)
+    message = (
+        f"{list_labels(labels, single.positive_only)}: observed positives, missing entries and no observed negative. "
+        "Missing entries are used as negatives, many of which may be wrong, and are not audited"
+    )
+    warn_of_labels(labels, single, [message] if single.positive_only.any() else [])
     return single.positive_only
 
 

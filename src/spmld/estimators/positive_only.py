@@ -11,6 +11,7 @@ then in expectation c times those of the completely observed label, so that the 
 the label, not of its being observed.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -172,15 +173,14 @@ def complete_labels(
     else:
         completed = PositiveUnlabeledResult(labels, weights, *np.full((2, len(single.positive_only)), np.nan))
     rare = np.logical_and(single.unobserved, completed.class_prior == 0)
-    messages = single_class_messages(labels, single._replace(unobserved=single.unobserved & ~rare))
+    messages = []
     if rare.any():
         messages.append(
             f"{list_labels(labels, rare)}: no observed entry. Missing entries are used as negatives of lower weight"
         )
     if single.positive_only.any():
         messages.append(_positive_only_message(labels, single.positive_only, completed.class_prior))
-    for message in messages:
-        warn_caller(message, LabelWarning)
+    warn_of_labels(labels, single._replace(unobserved=single.unobserved & ~rare), messages)
     return completed[:3]
 
 
@@ -194,13 +194,16 @@ def warn_single_class(data: BlockData) -> None:
         positive=one_class & (positive == n),
         positive_only=one_class & (positive < n),
     )
-    messages = single_class_messages(form, single)
-    if single.positive_only.any():
-        messages.append(
-            f"{list_labels(form, single.positive_only)}: no observed negative, so that only positives can be learned. "
-            "Missing entries are used as weak negatives only if X is in memory; see positive_unlabeled"
-        )
-    for message in messages:
+    message = (
+        f"{list_labels(form, single.positive_only)}: no observed negative, so that only positives can be learned. "
+        "Missing entries are used as weak negatives only if X is in memory; see positive_unlabeled"
+    )
+    warn_of_labels(form, single, [message] if single.positive_only.any() else [])
+
+
+def warn_of_labels(labels: Labels, single: SingleClassLabels, messages: Sequence[str]) -> None:
+    """Warn about labels of one class, with further messages about them."""
+    for message in (*single_class_messages(labels, single), *messages):
         warn_caller(message, LabelWarning)
 
 

@@ -34,19 +34,7 @@ class _FeatureTransformer(TransformerMixin, BaseEstimator):
     """Whether the features of row blocks are stored, because it takes long to compute them."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the transformer.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
-            Training samples.
-        y : ignored
-            For compatibility with scikit-learn.
-
-        Returns
-        -------
-        self
-        """
+        """Fit the transformer to an array, sparse matrix or torch tensor of shape (n_samples, n_features)."""
         self._validate_params()
         X = check_features(self, X, reset=True)
         self.fit_blocks(Engine(), (X,), X, (X.shape[0],))

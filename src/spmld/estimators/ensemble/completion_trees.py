@@ -84,21 +84,17 @@ class CompletionTrees(BaseEstimator):
 
         Parameters
         ----------
-        scores : ndarray of shape (n_samples, n_labels)
-            Out-of-fold scores.
+        scores, entry_weight, rates
+            As in `ScoreCorrection.fit`.
         signs : ndarray of shape (n_samples, n_labels)
             Labels to predict: 1, -1, and 0 where missing.
         known : ndarray of shape (n_samples, n_labels)
             Labels that are shown, in the same encoding. Negatives of positive-only labels are predicted, but not shown.
-        entry_weight : ndarray of shape (n_samples, n_labels)
-            Weights of the entries.
         folds : sequence of ndarray of bool of shape (n_samples,)
             Samples of each fold.
         correct : callable
             ``correct(scores, known)`` returns scores that are corrected by known labels; a correction must not be
             fitted on the fold of a sample.
-        rates : NoiseRates, optional
-            Noise rates of the labels, by default 0.
 
         Returns
         -------
