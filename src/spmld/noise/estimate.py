@@ -29,6 +29,8 @@ from spmld.noise.likelihood import NoiseRates, error_log_odds
 _Floats = NDArray[np.float64]
 _Signs = NDArray[np.int8]
 
+N_ITERATIONS = 100
+"""Number of iterations of the EM algorithm."""
 SHRINKAGE = 3.0
 """Strength of the prior that shrinks the rates of a label to those of all labels, in errors."""
 
@@ -187,7 +189,7 @@ def label_frequency(scores: _Floats, observed: NDArray[np.bool_], weights: _Floa
     return 1 - dropped.beta if dropped.log_likelihood > none.log_likelihood + EVIDENCE else 1.0
 
 
-def label_rates(log_odds: _Floats, signs: _Signs, shared: NoiseRates, max_iter: int = 100) -> NoiseRates:
+def label_rates(log_odds: _Floats, signs: _Signs, shared: NoiseRates) -> NoiseRates:
     r"""Estimate the rates of each label by the EM algorithm, shrunk toward shared rates.
 
     With fp, tn, fn and tp the expected numbers of false positives, true negatives, false negatives and true positives
@@ -208,8 +210,6 @@ def label_rates(log_odds: _Floats, signs: _Signs, shared: NoiseRates, max_iter: 
         Observed labels: 1, -1, and 0 where missing or verified.
     shared : NoiseRates
         Rates of all labels.
-    max_iter : int, default=100
-        Number of iterations.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def label_rates(log_odds: _Floats, signs: _Signs, shared: NoiseRates, max_iter: 
     array([0.1, 0.3])
     """
     rates, priors = shared, [np.where(rate > 0, SHRINKAGE / np.maximum(rate, 1e-12), 0.0) for rate in shared]
-    for _ in range(max_iter):
+    for _ in range(N_ITERATIONS):
         wrong = logistic(error_log_odds(log_odds, signs, rates))
         fp, tp = ((signs > 0) * wrong).sum(axis=0), ((signs > 0) * (1 - wrong)).sum(axis=0)
         fn, tn = ((signs < 0) * wrong).sum(axis=0), ((signs < 0) * (1 - wrong)).sum(axis=0)

@@ -42,19 +42,6 @@ def spacing(n: int, max_samples: int | None = None) -> int:
     return -(-n // (max_samples or MAX_CALIBRATED))
 
 
-def evenly_spaced(*arrays: Any, max_samples: int | None = None) -> tuple[Any, ...]:
-    """Return every n-th row of each array, so that there are at most `max_samples` rows, by default `MAX_CALIBRATED`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.estimators.ensemble.training_entries import evenly_spaced
-    >>> len(evenly_spaced(np.zeros((25_000, 3)))[0])
-    8334
-    """
-    return tuple(array[:: spacing(array.shape[0], max_samples)] for array in arrays)
-
-
 @dataclass(frozen=True)
 class TrainingEntries:
     """Labels, weights and folds, and operations on values with one row per sample.
@@ -163,14 +150,14 @@ class TrainingEntries:
         test = [fold == i for i in range(n_folds)]
         return self._set_folds(fold, [~tested for tested in test], test)
 
-    def sample(self, *values: BlockValues, max_samples: int | None = None) -> tuple[Any, ...]:
+    def sample(self, *values: BlockValues) -> tuple[Any, ...]:
         """Return evenly spaced rows of values in memory; all of them if some entries are verified, which may be few."""
-        chosen = self.sampled(max_samples)
+        chosen = self.sampled()
         return self.rows(*values, rows=np.arange(sum(self.counts))[chosen] if chosen.step > 1 else None)
 
-    def sampled(self, max_samples: int | None = None) -> slice:
+    def sampled(self) -> slice:
         """Return the rows of `sample`."""
-        return slice(None, None, 1 if self.trusted is not None else spacing(sum(self.counts), max_samples))
+        return slice(None, None, 1 if self.trusted is not None else spacing(sum(self.counts)))
 
     def rows(self, *values: BlockValues, rows: NDArray[np.intp] | None = None) -> tuple[Any, ...]:
         """Return some rows of values in memory, by default all."""

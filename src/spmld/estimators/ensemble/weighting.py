@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from spmld.estimators.ensemble.training_data import Scores
-from spmld.estimators.ensemble.training_entries import TrainingEntries, evenly_spaced
+from spmld.estimators.ensemble.training_entries import TrainingEntries, spacing
 from spmld.noise.calibration import PooledCalibration
 from spmld.scale.block_data import BlockValues
 
@@ -90,10 +90,12 @@ class ViewMixture(BaseEstimator):
         -------
         self
         """
-        self.calibrations_ = {}
-        for name, values in scores.items():
-            columns = (A.reshape(-1, 1) for A in evenly_spaced(values, signs, entry_weight))
-            self.calibrations_[name] = PooledCalibration().fit(*columns)
+        step = spacing(len(signs))
+        labels, weights = signs[::step].reshape(-1, 1), entry_weight[::step].reshape(-1, 1)
+        self.calibrations_ = {
+            name: PooledCalibration().fit(values[::step].reshape(-1, 1), labels, weights)
+            for name, values in scores.items()
+        }
         return self
 
     def combine(self, scores: Mapping[str, Scores]) -> Scores:
