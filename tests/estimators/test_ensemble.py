@@ -303,7 +303,7 @@ def test_calibrations_use_a_part_of_many_samples(monkeypatch):
     for name, calibration in expected.mixture_.calibrations_.items():
         assert fitted.mixture_.calibrations_[name].slope_ != calibration.slope_
         assert fitted.mixture_.calibrations_[name].slope_ == pytest.approx(calibration.slope_, rel=0.2)
-    assert len(training_entries.evenly_spaced(DATA.X)[0]) == 120
+    assert training_entries.spacing(len(DATA.X)) == 2
 
 
 def test_losses_of_many_samples_are_those_of_a_part(monkeypatch):
