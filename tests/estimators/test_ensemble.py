@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
-from spmld.estimators import FeatureScaler, LandmarkFeatures, View
+from spmld.estimators import FeatureScaler, View
 from spmld.estimators.ensemble import (
     HeldOutLoss,
     TrainingData,
@@ -24,6 +24,7 @@ from spmld.estimators.ensemble import (
 from spmld.estimators.ensemble import training_data as training_data_module
 from spmld.estimators.ensemble import views as views_module
 from spmld.estimators.ensemble.views import TOL, uses_graph
+from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels
 from spmld.metrics import evaluate, ranking_loss
 from spmld.model_selection import make_folds
@@ -271,7 +272,7 @@ TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(
         ({"label_graph_penalty": -1.0}, "The 'label_graph_penalty' parameter of SelfPacedEnsemble must be"),
         (
             {"views": ("linear", "far")},
-            "views must be .* of 'linear', 'ridge', 'kernel', 'boosting', 'latent' or View, got .*'far'",
+            "views must be .* of 'linear', 'ridge', 'kernel', 'boosting', 'forest', 'latent' or View, got .*'far'",
         ),
         ({"views": (View("linear", FeatureScaler(), MLkNN()),)}, "views must have distinct names other than 'linear'"),
         ({"keep_fraction": 2.0}, "The 'keep_fraction' parameter of SelfPacedEnsemble must be .* Got 2.0"),
@@ -302,7 +303,7 @@ def test_calibrations_use_a_part_of_many_samples(monkeypatch):
     for name, calibration in expected.mixture_.calibrations_.items():
         assert fitted.mixture_.calibrations_[name].slope_ != calibration.slope_
         assert fitted.mixture_.calibrations_[name].slope_ == pytest.approx(calibration.slope_, rel=0.2)
-    assert len(training_entries.evenly_spaced(DATA.X)[0]) == 120
+    assert training_entries.spacing(len(DATA.X)) == 2
 
 
 def test_losses_of_many_samples_are_those_of_a_part(monkeypatch):

@@ -78,7 +78,7 @@ def test_probability_metrics(name, case):
 def test_reliability_curve(case, n_bins):
     Y, P = case[0], np.abs(case[1]) + 1e-9  # scikit-learn puts a probability at the edge of two bins into the lower one
     P = np.minimum(P, 1)
-    mean_probability, positive_fraction, counts = metrics.reliability_curve(Y, P, n_bins=n_bins)
+    mean_probability, positive_fraction, counts = metrics.probabilities.reliability_curve(Y, P, n_bins=n_bins)
     expected = calibration_curve(Y.ravel(), P.ravel(), n_bins=n_bins)
     np.testing.assert_allclose([positive_fraction, mean_probability], expected)
     assert counts.sum() == Y.size
@@ -96,7 +96,7 @@ def test_ndcg_without_ties(k, case, seed):
 
 def test_all_metrics_of_scikit_learn_are_compared():
     without = {"one_error", "precision_at_k", "recall_at_k", "expected_calibration_error"}
-    assert {*RANKING, *PREDICTIONS, *PROBABILITIES, "ndcg_at_k"} == set(metrics.METRICS) - without
+    assert {*RANKING, *PREDICTIONS, *PROBABILITIES, "ndcg_at_k"} == set(metrics.registry.METRICS) - without
 
 
 @pytest.mark.parametrize("name", [name for name in RANKING if not name.startswith("micro")])
@@ -105,7 +105,7 @@ def test_undefined_samples_and_labels_are_left_out(name):
     Y = np.vstack([np.eye(5, dtype=int), 1 - np.eye(5, dtype=int)])
     S = rng.normal(size=Y.shape)
     expected = RANKING[name](Y, S)
-    if metrics.METRICS[name].over == "samples":
+    if metrics.registry.METRICS[name].over == "samples":
         Y, S = np.vstack([Y, np.zeros((2, 5), int)]), np.vstack([S, rng.normal(size=(2, 5))])
     else:
         Y, S = np.hstack([Y, np.zeros((10, 2), int)]), np.hstack([S, rng.normal(size=(10, 2))])
