@@ -96,6 +96,9 @@ def test_tune_writes_the_best(cli):
     assert info.summary["tuned"] == output["best"]
     assert info.summary["held_out"]["macro_auc"] == pytest.approx(scores[0])
     assert err.startswith("best.skops: MaskedLogistic with C ")
+    command = cli("tune", "train.csv", *args)[2].partition("next: spmld ")[2].partition(" fits the best")[0]
+    assert command == f"fit train.csv --method MaskedLogistic --param C={output['best']['C']} -o MODEL"
+    assert cli(*command.replace("MODEL", "again.skops").split())[0] == 0
 
 
 @pytest.mark.parametrize("metric", ["ranking_loss", "micro_f1"])

@@ -17,7 +17,7 @@ _COMMANDS = {
     "tune": "Search for the parameters of a method.",
     "audit": "Find labels that are likely to be wrong.",
     "review": "Review labels in the browser, the most valuable first.",
-    "correct": "Write the decisions of a review into a copy of the file.",
+    "correct": "Write the annotations of a review into a copy of the file.",
     "next": "Rank the samples to label next.",
     "report": "Write an HTML report on a model or a comparison.",
     "data": "List, fetch, describe and convert data sets.",

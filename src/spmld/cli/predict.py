@@ -221,8 +221,7 @@ def _select(evaluation: Evaluation, metrics: Sequence[str], model: str) -> list[
         prefix = name.removesuffix("k") if name.endswith("_at_k") else None
         rows = [row for row in evaluation.rows if (row.name.startswith(prefix) if prefix else row.name == name)]
         if not rows:
-            metric = get_metric(name)[0]
-            needed = "propensities" if "propensities" in metric.options else metric.needs
+            needed = get_metric(name)[0].needs
             raise ValueError(f"--metric {name} needs {needed}, which {model} does not provide")
         selected += rows
     return selected

@@ -4,7 +4,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -101,16 +101,13 @@ def tune(
         rows = [{metric: sign * t.score + 0.0, "seconds": t.seconds, **_to_python(t.params, prefix)} for t in ranked]
         content = {**heading, "best": best, "interrupted": interrupted, "trials": rows}
         print_result(content, TextTable.from_records(rows[:10]), as_json)
+        settings = " ".join(f"--param {name}={value}" for name, value in {**fixed, **best}.items())
+        command = f"spmld fit {data.command()} --method {method} {settings} -o {out or 'MODEL'}"
         if interrupted:
-            _exit_interrupted(f"{data.command()} --method {method}", best, out)
-
-
-def _exit_interrupted(arguments: str, best: dict[str, Any], out: str | None) -> NoReturn:
-    """Print how to fit the best parameters so far, and exit."""
-    options = " ".join(f"--param {name}={value}" for name, value in best.items())
-    command = f"; spmld fit {arguments} {options} -o {out} fits the best so far"
-    print_message("spmld: interrupted" + (f", no model written{command}" if out else ""))
-    raise Exit(130)
+            print_message(f"spmld: interrupted, no model written; {command} fits the best so far")
+            raise Exit(130)
+        if not out:
+            print_message(f"next: {command} fits the best parameters")
 
 
 class _Candidate(NamedTuple):

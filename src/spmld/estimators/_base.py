@@ -83,7 +83,9 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         in memory.
         """
         used = data.sample(self.max_samples) if hasattr(self, "max_samples") else data
-        others = "SelfPacedEnsemble, MaskedLogistic, MaskedRidge, MaskedBoosting, SPMLD, GLOCAL, LEML or MLLRC"
+        others = (
+            "SelfPacedEnsemble, MaskedLogistic, MaskedRidge, MaskedBoosting, MaskedForest, SPMLD, GLOCAL, LEML or MLLRC"
+        )
         arrays = used.arrays(self, others)
         data.release()
         self._fit(*arrays)

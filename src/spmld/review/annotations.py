@@ -49,7 +49,7 @@ class Annotation:
     ----------
     key : str
         Key of the sample, which is computed from all of its columns that are not labels; see
-        `spmld.review.sample_keys`.
+        `spmld.review.samples.sample_keys`.
     label : str
         Name of the label.
     answer : {"present", "absent", "unsure", "skip"}
