@@ -83,9 +83,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         in memory.
         """
         used = data.sample(self.max_samples) if hasattr(self, "max_samples") else data
-        others = (
-            "SelfPacedEnsemble, MaskedLogistic, MaskedRidge, MaskedBoosting, MaskedForest, SPMLD, GLOCAL, LEML or MLLRC"
-        )
+        others = "SelfPacedEnsemble, SPMLD, GLOCAL, LEML, MLLRC or an estimator whose name begins with Masked"
         arrays = used.arrays(self, others)
         data.release()
         self._fit(*arrays)

@@ -53,9 +53,9 @@ def export_onnx(
     ----------
     model : fitted estimator
         A `SelfPacedEnsemble` with built-in views, `MaskedBoosting`, `MaskedForest`, any model that `linear_predictor`
-        accepts, a `PerLabelClassifier` or a multi-label classifier of scikit-learn with ``predict_proba``, such as forests; a
-        `ThresholdClassifier` or `SelfPacedClassifier` of these; or a pipeline or search of
-        scikit-learn with one of these at its end, and transformers that skl2onnx accepts before it.
+        accepts, a `PerLabelClassifier` or a multi-label classifier of scikit-learn with ``predict_proba``, such as
+        forests; a `ThresholdClassifier` or `SelfPacedClassifier` of these; or a pipeline or search of scikit-learn with
+        one of these at its end, and transformers that skl2onnx accepts before it.
     path, label_names, feature_names
         As in `export_npz`.
     locale : str, optional
