@@ -39,7 +39,7 @@ def test_every_iteration_lowers_the_objective(loss, solver):
     assert result.status is Status.COMPLETED
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_solvers_agree_after_many_iterations(loss):
     problem, objective, _ = make_case(loss=loss)
     exact = solve_spmld(problem, objective, initial(problem), max_iter=1000, tol=1e-8)

@@ -26,13 +26,6 @@ def test_files_have_the_recorded_checksums(info):
     assert [checksum(path) for path in paths] == [file.sha256 for file in info.files]
 
 
-@pytest.mark.parametrize("name", ["emotions", "medical"])
-def test_fetched_data_have_the_recorded_name_and_both_classes(name, load):
-    data = load(name)  # which compares the sizes
-    assert data.name == name
-    assert set(np.unique(data.Y)) == {0, 1}
-
-
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_statistics_agree_with_the_literature(name, load):
     description = describe(load(name))
@@ -40,18 +33,6 @@ def test_statistics_agree_with_the_literature(name, load):
     assert description.cardinality == pytest.approx(cardinality, abs=6e-4)
     assert description.density == pytest.approx(density, abs=6e-4)
     assert description.label_sets == label_sets
-
-
-def test_some_values_of_the_files(load):
-    data = load("emotions")
-    assert data.label_names[0] == "amazed-suprised"
-    assert data.feature_names[0] == "Mean_Acc1298_Mean_Mem40_Centroid"
-    assert data.X[0, :3].tolist() == [0.034741, 0.089665, 0.091225]
-    assert data.X_test[0, 0] == 0.036299
-    data = load("medical")
-    first = data.X_train[[0]]
-    assert sorted(first.indices.tolist()) == [0, 107, 590, 671, 804, 835, 968, 1420]
-    assert np.flatnonzero(data.Y_train[0]).tolist() == [1493 - 1449]
 
 
 def test_the_outdated_header_of_medical_raises(load, tmp_path):

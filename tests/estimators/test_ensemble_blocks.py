@@ -20,7 +20,7 @@ DATA = make_planted(n_samples=300, n_features=15, n_labels=6, observed_fraction=
 X, Y = DATA.X, DATA.Y
 
 
-SMALL = {"random_state": 0, "n_landmarks": 40, "Cs": (1.0, 10.0), "alphas": (0.1, 1.0), "n_trees": (20, 40)}
+SMALL = {"random_state": 0, "n_landmarks": 40, "Cs": (1.0, 10.0), "alphas": (0.1, 1.0), "n_trees": (20,)}
 
 
 def model(**params):
@@ -42,7 +42,7 @@ def assert_same_in_blocks(model, X=X, Y=Y, block_rows=97, memory=None, **options
     return a, b
 
 
-@pytest.mark.parametrize(("block_rows", "memory"), [(300, None), (97, None), (41, 0)])
+@pytest.mark.parametrize(("block_rows", "memory"), [(300, None), (41, 0)])
 def test_the_default_views(block_rows, memory):
     in_memory, in_blocks = assert_same_in_blocks(model(), block_rows=block_rows, memory=memory)
     assert not hasattr(in_blocks, "out_of_fold_scores_")
@@ -60,16 +60,16 @@ def test_views_with_latent_labels_are_fitted_to_the_rows_of_their_fold():
 def test_wrong_labels_entry_weights_and_other_decisions():
     wrong = np.where(np.random.default_rng(0).random(Y.shape) < 0.2, 1 - Y, Y)
     weights = np.random.default_rng(1).random(Y.shape)
-    for options in ({"decision": "micro_f1", "scoring": "macro_auc"}, {"keep_fraction": 1.0, "decision": 2}):
-        assert_same_in_blocks(model(**options), Y=wrong, entry_weight=weights)
+    options = {"decision": "micro_f1", "scoring": "macro_auc", "views": ("linear", "ridge")}
+    assert_same_in_blocks(model(**options), Y=wrong, entry_weight=weights)
 
 
 def test_sparse_features_and_dense_ones_that_are_mostly_zero():
     """The landmarks of dense features subtract the means, also if the blocks are stored as sparse matrices."""
-    S = sp.random_array((500, 250), density=0.05, random_state=0, format="csr")
+    S = sp.random_array((300, 250), density=0.05, random_state=0, format="csr")
     labels = np.where(S[:, :40] @ np.random.default_rng(0).normal(size=(40, 4)) > 0.05, 1, 0)
     for features in (S, S.toarray()):
-        assert_same_in_blocks(model(cv=2), features, labels, block_rows=180)
+        assert_same_in_blocks(model(cv=2), features, labels, block_rows=110)
 
 
 def test_samples_beyond_the_limits_are_the_same_in_memory_and_in_blocks(monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spmld import LEML, MaskedBoosting, SelfPacedEnsemble, estimators
+from spmld import LEML, MaskedBoosting, MaskedForest, SelfPacedEnsemble, estimators
 from spmld.datasets import make_planted
 from spmld.estimators import DependencyCorrection, FeatureScaler, LandmarkFeatures, MultiLabelEstimator
 from spmld.labels import hide_labels
@@ -54,10 +54,13 @@ def test_values_of_missing_entries_change_no_bit(cls):
 
 
 @every_estimator
-def test_weight_zero_is_missing(cls):
+def test_weight_zero_is_missing_and_weight_one_changes_nothing(cls):
     weights = np.where(OBSERVED, np.random.default_rng(0).uniform(0.5, 2, Y.shape), 0)
     expected = probabilities(cls, entry_weight=weights)
     np.testing.assert_array_equal(probabilities(cls, Y=np.where(OBSERVED, Y, 1), entry_weight=weights), expected)
+    if cls is not MaskedForest:  # which draws samples by their weights
+        equal = probabilities(cls, Y=DATA.Y, entry_weight=OBSERVED.astype(float))
+        np.testing.assert_allclose(equal, probabilities(cls), atol=1e-8)  # weight one changes nothing
 
 
 @every_estimator

@@ -63,7 +63,7 @@ def test_stopping_during_warm_up_skips_the_main_iterations(data):
 
 def test_stopping_the_ensemble_keeps_the_best_setting_so_far(data):
     records = []
-    everything = SelfPacedEnsemble(random_state=0, callback=records.append).fit(data.X, data.hidden)
+    everything = make(SelfPacedEnsemble, callback=records.append).fit(data.X, data.hidden)
     assert all(a is b for a, b in zip(records, everything.cv_results_, strict=True))
     model = SelfPacedEnsemble(random_state=0, callback=lambda record: True).fit(data.X, data.hidden)
     assert [record["part"] for record in model.cv_results_] == ["linear", "ridge", "kernel", "boosting"]

@@ -65,11 +65,11 @@ def _counting(fit):
 
 
 class Fit(_Command):
-    arguments = ("fit", DATA)
+    arguments = ("fit", DATA, "--param", "n_trees=[20]", "--no-held-out")
 
 
 class Tune(_Command):
-    arguments = ("tune", DATA, "--method", "MaskedLogistic", "--trials", "12", "--metric", "ranking_loss")
+    arguments = ("tune", DATA, "--method", "MaskedLogistic", "--trials", "8", "--metric", "ranking_loss")
 
 
 RESUMED = {"fit": Fit, "tune": Tune}

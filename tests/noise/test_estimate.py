@@ -8,7 +8,7 @@ from scipy.special import expit
 from spmld import MaskedLogistic
 from spmld.model_selection import cross_fit, make_folds
 from spmld.noise import Curve, NoiseRates, estimate_noise, label_frequency
-from spmld.noise.estimate import EVIDENCE, label_rates
+from spmld.noise.estimate import label_rates
 
 
 def draw(n=4000, l=6, spread=4.0, center=-4.0, seed=0):
@@ -49,7 +49,7 @@ def test_false_negatives_alone_are_a_pattern_but_not_identified():
     assert_allclose(estimate.curve.beta, 0.3, atol=0.05)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     ("strength", "frequency"), [(0.0, 0.3), (0.3, 0.3), (0.6, 0.1), (1.0, 0.05), (2.0, 0.3), (5.0, 0.1)]
 )
@@ -148,9 +148,3 @@ def test_the_label_frequency_is_one_without_evidence_and_found_with_it():
     weak, labels, _ = draw(n=800, spread=0.3, center=-1.0)
     assert label_frequency(weak, labels & (rng.random(labels.shape) < 0.5)) == 1
     assert label_frequency(weak, np.zeros(labels.shape, dtype=bool)) == 1
-
-
-def test_the_probability_of_a_false_alarm_is_stated():
-    from scipy.stats import chi2
-
-    assert 0.5 * chi2.sf(2 * EVIDENCE, 1) < 0.0003

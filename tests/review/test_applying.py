@@ -5,7 +5,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spmld.review import Annotation, CsvTable, TableSamples, apply_annotations, label_columns, open_table
@@ -21,7 +21,6 @@ def to_csv(rows, separator, end, quoting):
     return buffer.getvalue()
 
 
-@settings(max_examples=200)
 @given(
     rows=ROWS,
     separator=st.sampled_from(",;\t"),
