@@ -11,17 +11,14 @@ import csv
 import warnings
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef, roc_auc_score
 
-from spmld import MaskedBoosting, PerLabelClassifier, SelfPacedEnsemble
+from spmld import MaskedBoosting, SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.datasets import find_file, read_dataset
-from spmld.estimators import FeatureScaler, View
 from spmld.estimators.ensemble.views import default_views
 from spmld.metrics import expected_calibration_error, log_loss
 
-N_FEATURES = 2048
 COLUMNS = ("task", "model", "AUC", "F1", "MCC", "average precision", "log loss", "ECE")
 
 
@@ -48,12 +45,11 @@ def published(task):
 
 def models(task):
     """Return the models of a task by name."""
-    forest = PerLabelClassifier(RandomForestClassifier(200, random_state=0, n_jobs=-1))
-    views = (*default_views(6000, N_FEATURES, 12), View("forest", FeatureScaler(), forest))
+    views = (*default_views(6000, 2048, 12), "forest")
     options = {"completion": "boosting", "decision": "macro_f1", "random_state": 0}
     yield "SelfPacedEnsemble", SelfPacedEnsemble(**options)
     if task == "compound":
-        yield "SelfPacedEnsemble with a view of forests", SelfPacedEnsemble(views=views, **options)
+        yield "SelfPacedEnsemble with forests", SelfPacedEnsemble(views=views, **options)
         yield "MaskedBoosting", MaskedBoosting(random_state=0)
 
 

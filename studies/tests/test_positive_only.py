@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from spmld import MaskedLogistic
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
-from studies.methods import AssumeNegative, PositiveUnlabelledEM, WeakNegatives, expected_label
+from studies.methods import AssumeNegative, LargeLossRejection, PositiveUnlabelledEM, WeakNegatives, expected_label
 
 DATA = make_planted(n_samples=200, n_labels=5, random_state=0)
 Y = hide_labels(DATA.Y, kind="single_positive", random_state=0)
@@ -26,6 +26,16 @@ def test_weak_negatives_weigh_as_much_as_the_positive_of_their_sample():
     weight = np.where(np.isnan(Y), 1 / 4, 1.0)
     expected = MaskedLogistic(C=3.0).fit(DATA.X, np.nan_to_num(Y), entry_weight=weight)
     np.testing.assert_allclose(scores(WeakNegatives(C=3.0).fit(DATA.X, Y)), scores(expected), atol=1e-8)
+
+
+def test_rejection_of_nothing_is_assumed_negatives_and_rejected_entries_are_missing():
+    naive = AssumeNegative(C=3.0).fit(DATA.X, Y)
+    none = LargeLossRejection(C=3.0, rejected=0.0, n_iter=1).fit(DATA.X, Y)
+    np.testing.assert_allclose(scores(none), scores(naive), atol=1e-8)
+    p = np.where(np.isnan(Y), naive.predict_proba(DATA.X), 0.0)
+    kept = np.where(p > np.quantile(p[np.isnan(Y)], 0.9), np.nan, np.nan_to_num(Y))
+    some = LargeLossRejection(C=3.0, rejected=0.1, n_iter=1).fit(DATA.X, Y)
+    np.testing.assert_allclose(scores(some), scores(MaskedLogistic(C=3.0).fit(DATA.X, kept)), atol=1e-6)
 
 
 @pytest.mark.parametrize(("p", "c"), [(0.2, 0.5), (0.9, 0.3), (0.5, 1.0), (1.0, 0.4)])

@@ -72,7 +72,7 @@ from tests.cli.songs import FEATURES, LABELS, TEST, run, songs, write_songs
         (["evaluate", "songs.skops", "test.csv", "--metric", "luck"], "metric must be one of ranking_loss"),
         (
             ["evaluate", "songs.skops", "three.csv"],
-            "the file lacks 1 of the 4 labels, fast; its columns are pitch, tempo, ",
+            "the file lacks 1 of the 4 labels, fast; it has 9 columns: pitch, tempo, ",
         ),
         (
             ["evaluate", "songs.skops", "three.npz"],
@@ -90,7 +90,7 @@ from tests.cli.songs import FEATURES, LABELS, TEST, run, songs, write_songs
         (["predict", "songs.skops", "absent.csv"], "file absent.csv does not exist"),
         (
             ["predict", "songs.skops", "five.csv"],
-            "the file lacks 1 of the 6 features, decay; its columns are pitch, tempo, ",
+            "the file lacks 1 of the 6 features, decay; it has 9 columns: pitch, tempo, ",
         ),
         (
             ["predict", "songs.skops", "five.npz"],

@@ -59,9 +59,9 @@ def read_table(path: StrPath, *, format: str | None = None, **options: Any) -> A
     decimal : {".", ","}, optional
         Decimal separator of a CSV file. By default, a comma if the separator is not a comma and numbers have one.
         Columns whose separators may be those of decimals or of thousands, such as 1,234, are returned as text.
-    encoding : str, default="utf-8"
-        Encoding of a CSV file or of text files. A byte order mark of UTF-8 or UTF-16 at the beginning of a CSV file
-        takes precedence.
+    encoding : str, optional
+        Encoding of a CSV file or of text files, by default UTF-8. A byte order mark of UTF-8 or UTF-16 at the
+        beginning of a CSV file takes precedence.
     sheet : str, optional
         Sheet of an Excel file. By default, the first; a TableWarning names the others.
 
