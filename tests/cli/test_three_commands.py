@@ -80,17 +80,6 @@ def test_the_commands_of_the_readme_run(tmp_path):
     assert list(predicted["song_id"]) == list(songs.frame["song_id"][150:])
 
 
-def test_the_model_file_stores_names(folder):
-    run(folder, "fit", "train.csv", "-o", "named.skops", "--method", "maskedlogistic", "--param", "C=0.3")
-    model, info = spmld.load(folder / "named.skops"), spmld.model_info(folder / "named.skops")
-    assert model.estimator_.label_names_ == LABELS
-    assert info.label_names == LABELS
-    assert model.feature_names_in_.tolist() == info.feature_names
-    assert (model.estimator_.C, info.summary["method"], info.summary["n_samples"]) == (0.3, "MaskedLogistic", 120)
-    frame = pd.read_csv(folder / "test.csv")
-    assert model.predict(frame[info.feature_names]).shape == (120, 4)
-
-
 def test_json_output(folder):
     status, out, _ = run(folder, "fit", "train.csv", "-o", "j.skops", "--method", "LabelPrior", "--json")
     assert status == 0

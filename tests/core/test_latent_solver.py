@@ -95,20 +95,6 @@ def test_status_of_the_solver():
     assert len(result.history) >= 30  # not before the schedule has ended
 
 
-def test_callback_is_called_in_every_iteration_and_may_raise():
-    problem, objective, _ = make_case()
-    seen = []
-
-    def stop(record):
-        seen.append(record["iteration"])
-        if len(seen) == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        solve_spmld(problem, objective, initial(problem), callback=stop)
-    assert seen == [1, 2, 3]
-
-
 def test_an_objective_that_is_not_finite_raises():
     problem, objective, state = make_case()
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="objective became"):

@@ -59,34 +59,6 @@ def test_invalid_data_raises(cls, features, labels, mask, message):
         cls().fit(features, labels, mask)
 
 
-@pytest.mark.parametrize("cls", LATENT)
-@pytest.mark.parametrize(
-    ("name", "values", "accepted"),
-    [
-        ("n_components", [0, 2.5, "many", True], r"an int in the range \[1, inf\)"),
-        ("n_groups", [0, -1], r"an int in the range \[1, inf\)"),
-        ("correlation_rank", [0], r"an int in the range \[1, inf\)"),
-        ("max_iter", [0], r"an int in the range \[1, inf\)"),
-        ("n_warmup_iter", [-1, 0.5], r"an int in the range \[0, inf\)"),
-        ("coupling", [0, -1, np.nan, "x"], r"a float in the range \(0.0, inf\)"),
-        ("ridge", [0, -0.1, np.inf], r"a float in the range \(0.0, inf\)"),
-        ("feature_ridge", [-1, None], r"a float in the range \[0.0, inf\)"),
-        ("global_correlation", [-1e-9], r"a float in the range \[0.0, inf\)"),
-        ("local_correlation", [-1], r"a float in the range \[0.0, inf\)"),
-        ("tol", [-1, "small"], r"a float in the range \[0.0, inf\) or None"),
-        ("fit_intercept", ["no", 2], "an instance of 'bool'"),
-        ("rescale", ["no"], "an instance of 'bool'"),
-        ("loss", ["hinge", 3], "a str among .*'squared_hinge'"),
-        ("solver", ["newton"], "a str among .*'exact'"),
-        ("init", [0], "a str among .*'spectral'"),
-    ],
-)
-def test_invalid_parameters_raise(cls, name, values, accepted):
-    for value in values:
-        with pytest.raises(ValueError, match=f"The '{name}' parameter of {cls.__name__} must be {accepted}.* Got"):
-            cls(**{name: value}).fit(X, Y)
-
-
 def quantile(**params):
     return GroupSparsePacing(schedule=QuantileSchedule(**params))
 

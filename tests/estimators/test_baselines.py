@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
 from spmld import LabelPrior, MLkNN, PerLabelClassifier
@@ -51,20 +50,6 @@ def test_weights_equal_repeated_samples():
 
 
 @pytest.mark.parametrize("cls", BASELINES)
-def test_tensors_give_the_same_results_as_arrays(cls, data):
-    expected = cls().fit(data.X, data.hidden)
-    features, labels = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
-    model = cls().fit(features, labels)
-    for method in ("decision_function", "predict_proba", "predict"):
-        result = getattr(model, method)(features)
-        assert isinstance(result, torch.Tensor)
-        assert_allclose(result.numpy(), getattr(expected, method)(data.X), atol=1e-12)
-        assert_allclose(getattr(model, method)(data.X), getattr(expected, method)(data.X), atol=1e-12)
-    assert_array_equal(model.complete(features, labels).labels, expected.complete(data.X, data.hidden).labels)
-    assert model.score(features, labels) == expected.score(data.X, data.hidden)
-
-
-@pytest.mark.parametrize("cls", BASELINES)
 def test_degenerate_data(cls, data):
     labels = data.hidden.copy()
     labels[:, 0], labels[:, 1], labels[:, 2], labels[7] = 1, 0, NAN, NAN
@@ -80,11 +65,3 @@ def test_degenerate_data(cls, data):
     assert_array_equal(np.argsort(same[0]), np.argsort(np.nanmean(data.hidden, axis=0)))
     assert_array_equal(one.predict(data.X), np.tile(data.Y[0], (120, 1)))
     assert (np.ptp(thin, axis=0) > 0).all() == (cls is not LabelPrior)
-
-
-def test_smoothing_must_be_positive():
-    for value in (0, -1, np.nan, "some"):
-        with pytest.raises(
-            ValueError, match=r"The 'smoothing' parameter of LabelPrior must be a float in the range \(0"
-        ):
-            LabelPrior(smoothing=value).fit(X, Y)

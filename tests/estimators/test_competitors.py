@@ -106,22 +106,6 @@ def test_sparse_features_stay_sparse(model, data, monkeypatch):
 
 
 @every_model
-def test_torch_gives_the_fit_of_numpy(model, data):
-    expected = model.fit(data.X, data.hidden).decision_function(data.X)
-    X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
-    in_torch = model.fit(X, Y)
-    assert isinstance(in_torch.coef_, torch.Tensor)
-    assert isinstance(in_torch.predict(X), torch.Tensor)
-    np.testing.assert_allclose(in_torch.decision_function(X).numpy(), expected, atol=1e-5)
-    # A model fitted in one library predicts in the other.
-    np.testing.assert_allclose(in_torch.decision_function(data.X), expected, atol=1e-5)
-    model.fit(data.X, data.hidden)
-    np.testing.assert_allclose(model.decision_function(X).numpy(), expected, atol=1e-12)
-    single = model.decision_function(X.to(torch.float32)).numpy()
-    np.testing.assert_allclose(single, expected, atol=1e-4)
-
-
-@every_model
 def test_single_precision_follows_double(model, data):
     expected = model.fit(data.X, data.hidden).decision_function(data.X)
     X = torch.from_numpy(data.X.astype(np.float32))
@@ -174,26 +158,3 @@ def test_reaching_max_iter_warns(model, data):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LEML(max_iter=2, random_state=0).fit(data.X, data.hidden)
-
-
-@pytest.mark.parametrize(
-    ("cls", "name", "values", "accepted"),
-    [
-        (LEML, "n_components", [0, 0.0, 1.5, "many", True], r"an int in .*\[1, inf\) or a float in .*\(0.0, 1.0\]"),
-        (LEML, "alpha", [0, -1, np.inf, "x"], r"a float in the range \(0.0, inf\)"),
-        (LEML, "loss", ["hinge", 3], "a str among .*'squared_hinge'"),
-        (LEML, "fit_intercept", ["no"], "an instance of 'bool'"),
-        (LEML, "max_iter", [0, 2.5], r"an int in the range \[1, inf\)"),
-        (LEML, "tol", [-1, "small"], r"a float in the range \[0.0, inf\) or None"),
-        (MLLRC, "completion_penalty", [0, -1, np.nan], r"a float in the range \(0.0, inf\)"),
-        (MLLRC, "alpha", [0, None], r"a float in the range \(0.0, inf\)"),
-        (MLLRC, "nuclear_penalty", [-1, np.inf], r"a float in the range \[0.0, inf\)"),
-        (MLLRC, "fit_intercept", [2], "an instance of 'bool'"),
-        (MLLRC, "max_iter", [0], r"an int in the range \[1, inf\)"),
-        (MLLRC, "tol", [0, None], r"a float in the range \(0.0, inf\)"),
-    ],
-)
-def test_invalid_parameters_raise(cls, name, values, accepted, data):
-    for value in values:
-        with pytest.raises(ValueError, match=f"The '{name}' parameter of {cls.__name__} must be {accepted}.* Got"):
-            cls(**{name: value}).fit(data.X, data.hidden)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from spmld import GLOCAL, MLkNN, RowBlocks, SelfPacedEnsemble, load, save
+from spmld import GLOCAL, MLkNN, RowBlocks, SelfPacedEnsemble
 from spmld.core.lazy_matrix import SelectedRows
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, LandmarkFeatures, View, scaling
@@ -107,12 +107,6 @@ def test_labels_with_one_class_in_a_fold():
     rare = Y.copy()
     rare[:, 0], rare[5, 0] = 0, 1
     assert_same_in_blocks(model(views=("ridge", "linear")), Y=rare)
-
-
-def test_a_model_of_blocks_is_saved_like_others(tmp_path):
-    fitted = model(views=("kernel",)).fit(RowBlocks(X, Y, block_rows=100))
-    save(fitted, tmp_path / "model.skops")
-    np.testing.assert_array_equal(load(tmp_path / "model.skops").predict_proba(X), fitted.predict_proba(X))
 
 
 def test_views_and_options_that_need_features_in_memory_are_named():

@@ -68,24 +68,6 @@ def test_mostly_zero_dense_matrix_is_converted_to_sparse():
     np.testing.assert_array_equal(dense.coef_, sparse.coef_)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS)
-def test_torch_gives_the_fit_of_numpy(cls, data):
-    options = {"max_iter": 8, "tol": None, "random_state": 0}
-    expected = cls(**options).fit(data.X, data.hidden)
-    X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
-    model = cls(**options).fit(X, Y)
-    assert isinstance(model.label_factors_, torch.Tensor)
-    assert isinstance(model.decision_function(X), torch.Tensor)
-    assert isinstance(model.predict(X), torch.Tensor)
-    np.testing.assert_allclose(model.decision_function(X).numpy(), expected.decision_function(data.X), atol=1e-6)
-    np.testing.assert_allclose(model.self_paced_weights_.numpy(), expected.self_paced_weights_, atol=1e-6)
-    np.testing.assert_allclose(model.complete(X, Y).confidences, expected.complete(data.X, data.hidden)[1], atol=1e-6)
-    # A model fitted in one library predicts in the other.
-    np.testing.assert_allclose(model.decision_function(data.X), expected.decision_function(data.X), atol=1e-6)
-    np.testing.assert_allclose(expected.decision_function(X).numpy(), expected.decision_function(data.X), atol=1e-12)
-    assert model.score(X, Y) == expected.score(data.X, data.hidden)
-
-
 def test_half_precision_and_tracked_tensors_are_accepted(data):
     X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
     half = GLOCAL(random_state=0).fit(X.half(), Y)

@@ -250,20 +250,3 @@ def test_noise_rates_with_a_sum_of_at_least_1_raise():
     message = "false_positive_rate and false_negative_rate must have a sum below 1 for each label, got 0.5 and 0.6"
     with pytest.raises(ValueError, match=message):
         MaskedLogistic(false_positive_rate=0.5, false_negative_rate=0.6).fit(X, noisy)
-
-
-@pytest.mark.parametrize(
-    ("cls", "name", "values"),
-    [
-        (MaskedLogistic, "C", [0, -1, np.nan, "x"]),
-        (MaskedRidge, "alpha", [0, np.inf]),
-        (MaskedRidge, "label_graph_penalty", [-1, None]),
-        (MaskedLogistic, "tol", [0]),
-        (MaskedLogistic, "max_iter", [0, 1.5, True]),
-        (MaskedLogistic, "fit_intercept", ["no", 2]),
-    ],
-)
-def test_invalid_parameters_are_named(cls, name, values, data):
-    for value in values:
-        with pytest.raises(ValueError, match=f"The '{name}' parameter of {cls.__name__} must be"):
-            cls(**{name: value}).fit(data.X, data.Y)

@@ -86,13 +86,6 @@ def test_verbose_logs_a_line_per_iteration(cls, data, caplog, capsys):
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize(("name", "value"), [("callback", "print"), ("verbose", -1), ("verbose", "yes")])
-@pytest.mark.parametrize("cls", [*ITERATIVE, SelfPacedEnsemble])
-def test_invalid_callback_or_verbose_raises(cls, name, value, data):
-    with pytest.raises(ValueError, match=f"The '{name}' parameter of {cls.__name__} must be .* Got {value!r}"):
-        make(cls, **{name: value}).fit(data.X, data.hidden)
-
-
 CALLS = []
 
 

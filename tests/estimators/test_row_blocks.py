@@ -99,13 +99,6 @@ def test_sparse_features_stay_sparse_and_few_observed_entries_are_used():
         assert_same_fit(clone(model).fit(S, labels), clone(model).fit(RowBlocks(S, labels, block_rows=90)), S)
 
 
-def test_missing_entries_are_never_read():
-    hidden = np.where(np.isnan(Y), 7.0, Y)
-    mask = ~np.isnan(Y)
-    a, b = (SPMLD(random_state=0).fit(RowBlocks(X, block_rows=80), y, mask=mask) for y in (Y, hidden))
-    np.testing.assert_array_equal(a.coef_, b.coef_)
-
-
 @pytest.mark.parametrize("shape", [(300,), (300, 6)])
 def test_entry_weights(shape):
     weights = np.random.default_rng(0).random(shape) * 1e5

@@ -256,10 +256,6 @@ def test_entry_weights_multiply_the_self_paced_weights(data):
     np.testing.assert_allclose(model.decision_function(data.X), base.decision_function(data.X), atol=1e-6)
 
 
-def hard(**params):
-    return HardPacing(schedule=QuantileSchedule(**params))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -269,15 +265,7 @@ def hard(**params):
         ({"groups": "labels"}, "'groups' parameter of SelfPacedClassifier must be a str among .*'label_polarity'"),
         ({"groups": np.zeros(7)}, r"groups must have shape \(240,\) or \(240, 5\), got \(7,\)"),
         ({"groups": np.array(["a", None] * 120)}, "groups must contain values of one type"),
-        ({"response_method": "proba"}, "'response_method' parameter of SelfPacedClassifier must be a str among"),
-        ({"pacing": HardPacing}, "'pacing' parameter of SelfPacedClassifier must be an instance of"),
-        ({"pacing": hard(stop=())}, r"'stop' parameter of QuantileSchedule must be .*\(0, 1\]. Got \(\)"),
-        ({"pacing": hard(stop=1.5)}, r"'stop' parameter of QuantileSchedule must be .*\(0.0, 1.0\] .* Got 1.5"),
-        ({"pacing": hard(stop=(0.5, 0.0))}, r"'stop' parameter of QuantileSchedule must be .*\(0, 1\]. Got \(0.5"),
-        ({"pacing": LogarithmicPacing(softness=1.0)}, "'softness' parameter of LogarithmicPacing must be a float"),
         ({"cv": ShuffleSplit(2)}, "cv must test each sample, but leaves out"),
-        ({"max_iter": 0}, "'max_iter' parameter of SelfPacedClassifier must be an int"),
-        ({"tol": -1.0}, "'tol' parameter of SelfPacedClassifier must be a float"),
     ],
 )
 def test_invalid_parameters_raise(options, message, data):

@@ -37,7 +37,7 @@ def test_text_tags_and_identifiers_with_the_roles_of_the_model(tmp_path):
     succeed(tmp_path, "fit", "songs.csv", *ROLES, "-o", "songs.skops", "--no-held-out", "--param", "n_trees=[20]")
     review = RunningReview(tmp_path, "songs.csv", "--model", "songs.skops", "--reviewer", "ann")
     state, seen = review.ask(), {}
-    for _ in range(20):
+    for _ in range(40):
         entry = state["entries"][0]
         entry["label"] = entry["name"]
         assert entry["sample_name"] == IDS[entry["sample"]]
@@ -72,11 +72,11 @@ def test_text_tags_and_identifiers_with_the_roles_of_the_model(tmp_path):
             assert Y[sample, TAGS.index(label)] == truth
         else:
             assert (before[sample]["tags"], truth) == ("", False)  # [] would mean that all tags are absent
-    missing = 20 - trusted.to_numpy().sum()
+    missing = 40 - trusted.to_numpy().sum()
     assert f"{missing} entries: absent, but not written, because the field 'tags' is empty" in err
     arguments = [word.replace("reviewed.csv", "negative.csv") for word in arguments]
     out, _ = succeed(tmp_path, *arguments, *FAST, "--empty-is", "negative", "--json")
-    assert (json.loads(out)["trusted_entries"], json.loads(out)["unwritten"]) == (20, 0)
+    assert (json.loads(out)["trusted_entries"], json.loads(out)["unwritten"]) == (40, 0)
 
     # The trusted entries are matched by identifier, and are not shown again.
     pd.read_csv(tmp_path / "reviewed.csv")[::-1].to_csv(tmp_path / "reversed.csv", index=False)

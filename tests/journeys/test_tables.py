@@ -171,22 +171,6 @@ def test_unlisted_tags_are_what_the_option_says(tmp_path, untagged, missing):
     assert (value is None) == (untagged == "missing")  # weak negatives are negatives in metrics
 
 
-def test_all_problems_are_reported_at_once(tmp_path):
-    FRAME.assign(label_a=["maybe", *["yes"] * 159], label_b=2).to_csv(tmp_path / "songs.csv", index=False)
-    status, out, err = spmld(tmp_path, "fit", "songs.csv", "--id", "song_ID", "--text", "revew", "-o", "m.skops")
-    assert (status, out) == (2, "")
-    lines = err.splitlines()
-    assert lines[0] == "spmld: songs.csv has 4 problems:"
-    for text in (
-        "column 'song_ID' of id does not exist; did you mean 'song_id'?",
-        "column 'revew' of text does not exist; did you mean 'review'?",
-        "label column 'label_a' contains 'maybe'; labels are yes/no",
-        "label column 'label_b' contains 2; labels are yes/no",
-    ):
-        assert sum(text in line for line in lines[1:]) == 1
-    assert not (tmp_path / "m.skops").exists()
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -321,15 +321,6 @@ def test_functions_imported_names_and_other_modules_are_not_trusted(name):
     assert not is_trusted(name)
 
 
-def test_a_callback_is_not_written_and_named(tmp_path):
-    model = spmld.SPMLD(random_state=0, callback=lambda record: False).fit(X, Y)
-    with pytest.warns(UserWarning, match="The callback of SPMLD is not written to .*model.skops") as caught:
-        spmld.save(model, tmp_path / "model.skops")
-    assert caught[0].filename == __file__
-    assert spmld.load(tmp_path / "model.skops").callback is None
-    assert model.callback is not None
-
-
 def test_a_model_that_skops_cannot_write_is_named(tmp_path):
     model = copy.copy(fitted("MaskedLogistic"))
     model.extra_ = (value for value in ())
