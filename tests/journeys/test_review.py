@@ -34,7 +34,7 @@ def is_true(entry):
 
 def test_text_tags_and_identifiers_with_the_roles_of_the_model(tmp_path):
     FRAME.assign(tags=make_tags()).to_csv(tmp_path / "songs.csv", index=False, lineterminator="\r\n")
-    succeed(tmp_path, "fit", "songs.csv", *ROLES, "-o", "songs.skops", "--no-held-out", "--param", "n_trees=[20]")
+    succeed(tmp_path, "fit", "songs.csv", *ROLES, "-o", "songs.skops", "--no-held-out")
     review = RunningReview(tmp_path, "songs.csv", "--model", "songs.skops", "--reviewer", "ann")
     state, seen = review.ask(), {}
     for _ in range(40):
