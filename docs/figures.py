@@ -22,7 +22,8 @@ from spmld.datasets import Dataset, describe, make_planted, make_songs
 from spmld.inspection import top_features
 from spmld.labels import hide_labels
 from spmld.model_selection import ThresholdClassifier, cross_fit, make_folds
-from spmld.noise import Curve, PooledCalibration
+from spmld.noise import PooledCalibration
+from spmld.noise.curve import Curve
 from spmld.pacing import ColumnGroups, HardPacing, LinearPacing, LogarithmicPacing, PacingParameters
 from spmld.plotting import CorrelationDisplay, ObjectiveDisplay, PacingDisplay, ReliabilityDisplay
 from spmld.review import make_queue

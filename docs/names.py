@@ -9,26 +9,25 @@ PUBLIC = {
     ),
     "spmld.estimators": (
         "Components of estimators",
-        "MultiLabelEstimator Completion View DependencyCorrection FeatureScaler LandmarkFeatures positive_unlabeled "
-        "PositiveUnlabeledResult TopLabels",
+        "MultiLabelEstimator Completion View FeatureScaler positive_unlabeled",
     ),
     "spmld.scale": ("Dask collections and clusters", "read_parquet DaskTable evaluate use_cluster"),
     "spmld.labels": (
         "Labels with missing entries",
-        "read_labels Labels LabelWarning read_tags Tags decode_missing hide_labels corrupt_labels",
+        "read_labels Labels LabelWarning read_tags decode_missing hide_labels corrupt_labels",
     ),
     "spmld.pacing": (
         "Self-paced weights",
         "PacingRule HardPacing LinearPacing LogarithmicPacing GroupSparsePacing DiversePacing "
-        "QuantileSchedule GeometricSchedule FixedSchedule PacingParameters ColumnGroups EntryGroups",
+        "QuantileSchedule GeometricSchedule FixedSchedule PacingParameters ColumnGroups",
     ),
     "spmld.metrics": (
         "Metrics for partially observed labels",
-        "evaluate Evaluation MetricSums scorer METRICS Metric get_metric "
+        "evaluate Evaluation scorer "
         "ranking_loss coverage one_error sample_auc macro_auc micro_auc label_ranking_average_precision "
         "macro_average_precision micro_average_precision precision_at_k recall_at_k ndcg_at_k "
         "hamming_loss subset_accuracy sample_f1 macro_f1 micro_f1 log_loss brier_score "
-        "expected_calibration_error reliability_curve",
+        "expected_calibration_error",
     ),
     "spmld.model_selection": (
         "Splitting, calibration, decisions and comparison",
@@ -38,8 +37,7 @@ PUBLIC = {
     ),
     "spmld.noise": (
         "Noise model",
-        "estimate_noise NoiseEstimate NoiseRates NoisyLogistic Curve error_log_odds bound_errors ErrorBounds "
-        "label_frequency PooledCalibration",
+        "estimate_noise NoiseEstimate NoiseRates PooledCalibration",
     ),
     "spmld.audit": ("Detection of label errors", "find_label_issues LabelIssues ErrorEstimate"),
     "spmld.datasets": (

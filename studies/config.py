@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from spmld.metrics import get_metric
+from spmld.metrics.registry import get_metric
 
 Params = dict[str, Any]
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from spmld.metrics import get_metric
+from spmld.metrics.registry import get_metric
 from spmld.model_selection.statistics import PairedTest, Verdict, paired_t_test
 from studies.config import Condition, Method, Study, StudyError
 from studies.data import fold_ratio

@@ -19,7 +19,7 @@ from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
 
 import spmld
-from spmld.metrics import get_metric
+from spmld.metrics.registry import get_metric
 from studies.config import Condition, Method, Params, Study, StudyError
 from studies.data import size
 from studies.records import Records, RecordWriter

@@ -1,6 +1,7 @@
-"""Packages import each other through public modules only."""
+"""Packages import each other through public modules only, and no name has two meanings."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1] / "src" / "spmld"
@@ -27,11 +28,23 @@ def test_no_private_module_of_another_package_is_imported():
     assert [(path.name, name) for path in MODULES for name in private_imports(path)] == []
 
 
-def test_class_names_are_unique():
-    names = [
-        node.name
-        for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    ]
-    assert sorted({name for name in names if names.count(name) > 1}) == []
+# A command has the name of the function that it runs, and both evaluate functions return the same metrics.
+SHARED = {"compare", "describe", "evaluate", "main"}
+
+
+def defined_names(path):
+    """Return the classes, and the functions and constants of the module that other modules can import."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    yield from (node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            names = [node.name]
+        else:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+        yield from (name for name in names if not name.startswith("_"))
+
+
+def test_names_are_unique():
+    names = Counter(name for path in MODULES for name in defined_names(path))
+    assert {name for name, count in names.items() if count > 1} == SHARED

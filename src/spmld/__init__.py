@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spmld.datasets import RowBlocks
     from spmld.estimators import (
         GLOCAL,
         LEML,
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     )
     from spmld.inspection import explain, top_features
     from spmld.persistence import ModelInfo, export_npz, export_onnx, load, model_info, save
+    from spmld.scale import RowBlocks
 
 __all__ = [
     "GLOCAL",
@@ -51,7 +51,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
-    "spmld.datasets": {"RowBlocks"},
+    "spmld.scale": {"RowBlocks"},
     "spmld.inspection": {"explain", "top_features"},
     "spmld.persistence": {"ModelInfo", "export_npz", "export_onnx", "load", "model_info", "save"},
 }

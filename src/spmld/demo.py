@@ -25,7 +25,8 @@ from spmld._io import need, writing
 from spmld._table import TableCell, TextTable
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.datasets import TableWarning, make_songs, read_dataset
-from spmld.metrics import evaluate, get_metric, macro_f1
+from spmld.metrics import evaluate, macro_f1
+from spmld.metrics.registry import get_metric
 from spmld.plotting.style import COLORS, HIGHLIGHT, metric_label
 
 SEED = 0

@@ -6,7 +6,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 
 from spmld.labels import hide_labels
-from spmld.metrics import METRICS, micro_average_precision, ranking_loss
+from spmld.metrics import micro_average_precision, ranking_loss
+from spmld.metrics.registry import METRICS
 from studies import trial as module
 from studies.config import Corruption, StudyError, is_metric
 from studies.tests.cases import LINEAR, Memory, tiny

@@ -13,7 +13,7 @@ from spmld.core.leml import Factors, solve_leml
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem
-from spmld.noise import NoisyLogistic
+from spmld.noise.likelihood import NoisyLogistic
 from tests.core.cases import make_case
 
 each_loss = pytest.mark.parametrize("loss", ["squared", "logistic", "squared_hinge"])

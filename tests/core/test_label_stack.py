@@ -9,7 +9,7 @@ from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem
-from spmld.noise import NoisyLogistic
+from spmld.noise.likelihood import NoisyLogistic
 
 D, L = 9, 5
 COUNTS = (40, 3, 17, 0, 25)

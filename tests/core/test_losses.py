@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spmld.core.losses import LOSSES, Squared, SquaredHinge, logistic
-from spmld.noise import NoisyLogistic
+from spmld.noise.likelihood import NoisyLogistic
 
 scores = st.floats(-30, 30)
 signs = st.sampled_from([-1.0, 1.0])

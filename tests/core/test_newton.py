@@ -11,7 +11,7 @@ from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem
-from spmld.noise import NoisyLogistic
+from spmld.noise.likelihood import NoisyLogistic
 
 RNG = np.random.default_rng(0)
 n, d, l, k = 40, 10, 5, 3

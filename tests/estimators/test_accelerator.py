@@ -10,8 +10,9 @@ from spmld import _arrays as arrays
 from spmld.core import correlation
 from spmld.core.k_means import k_means
 from spmld.datasets import make_planted
-from spmld.estimators import FeatureScaler, LandmarkFeatures, _inputs, scaling
+from spmld.estimators import FeatureScaler, _inputs, scaling
 from spmld.estimators.ensemble import training_data
+from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import hide_labels, read_labels
 
 DATA = make_planted(n_samples=150, random_state=0)

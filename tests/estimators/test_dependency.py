@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from spmld import SelfPacedEnsemble
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
-from spmld.estimators import DependencyCorrection
+from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.labels import hide_labels
 
 

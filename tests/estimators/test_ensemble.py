@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
-from spmld.estimators import FeatureScaler, LandmarkFeatures, View
+from spmld.estimators import FeatureScaler, View
 from spmld.estimators.ensemble import (
     HeldOutLoss,
     TrainingData,
@@ -23,6 +23,7 @@ from spmld.estimators.ensemble import (
 from spmld.estimators.ensemble import training_data as training_data_module
 from spmld.estimators.ensemble import views as views_module
 from spmld.estimators.ensemble.views import TOL, uses_graph
+from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels
 from spmld.metrics import evaluate, ranking_loss
 from spmld.model_selection import make_folds
@@ -268,7 +269,7 @@ def test_calibrations_use_a_part_of_many_samples(monkeypatch):
     for name, calibration in expected.mixture_.calibrations_.items():
         assert fitted.mixture_.calibrations_[name].slope_ != calibration.slope_
         assert fitted.mixture_.calibrations_[name].slope_ == pytest.approx(calibration.slope_, rel=0.2)
-    assert len(training_entries.evenly_spaced(DATA.X)[0]) == 120
+    assert training_entries.spacing(len(DATA.X)) == 2
 
 
 def test_losses_of_many_samples_are_those_of_a_part(monkeypatch):

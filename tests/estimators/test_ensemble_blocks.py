@@ -9,9 +9,10 @@ from sklearn.model_selection import KFold
 from spmld import GLOCAL, MLkNN, RowBlocks, SelfPacedEnsemble
 from spmld.core.lazy_matrix import SelectedRows
 from spmld.datasets import make_planted
-from spmld.estimators import FeatureScaler, LandmarkFeatures, View, scaling
+from spmld.estimators import FeatureScaler, View, scaling
 from spmld.estimators.ensemble import training_data as training_data_module
 from spmld.estimators.ensemble import training_entries as entries_module
+from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels.single_class import LabelWarning
 from spmld.persistence import Checkpoint
 from spmld.scale.block_data import BlockData

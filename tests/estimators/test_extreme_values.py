@@ -9,7 +9,8 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 
 from spmld import GLOCAL, LEML, MLLRC, SPMLD, MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
-from spmld.estimators import FeatureScaler, LandmarkFeatures
+from spmld.estimators import FeatureScaler
+from spmld.estimators.scaling import LandmarkFeatures
 from spmld.metrics import macro_auc
 
 from .cases import ESTIMATORS, make

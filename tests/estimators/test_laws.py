@@ -10,7 +10,7 @@ import torch
 
 from spmld import LEML, MaskedBoosting, MaskedForest, SelfPacedEnsemble, estimators
 from spmld.datasets import make_planted
-from spmld.estimators import DependencyCorrection, FeatureScaler, LandmarkFeatures, MultiLabelEstimator
+from spmld.estimators import FeatureScaler, MultiLabelEstimator
 from spmld.labels import hide_labels
 from spmld.model_selection import make_folds
 
@@ -42,7 +42,7 @@ def probabilities(cls, X=DATA.X, Y=Y, order=None, **options):
 
 
 def test_all_public_estimators_are_tested():
-    parts = {DependencyCorrection, FeatureScaler, LandmarkFeatures, MultiLabelEstimator}  # without labels or scores
+    parts = {FeatureScaler, MultiLabelEstimator}  # without labels or scores
     assert set(FITTED) - set(CLASSES) == parts
     assert len(CLASSES) >= 11
 

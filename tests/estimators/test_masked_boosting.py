@@ -13,7 +13,7 @@ from spmld.estimators.trees import Trees
 from spmld.inspection import explain
 from spmld.labels import hide_labels
 from spmld.metrics import log_loss, macro_auc
-from spmld.noise import NoisyLogistic
+from spmld.noise.likelihood import NoisyLogistic
 
 DATA = make_planted(300, 10, 5, random_state=0)
 Y = hide_labels(DATA.Y, observed_fraction=0.6, random_state=0)

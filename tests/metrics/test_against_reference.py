@@ -231,4 +231,4 @@ def test_losses_of_single_entries(metric, loss, case):
 
 def test_all_metrics_have_a_reference():
     references = {metric.__name__ for metric, *_ in SCORE_METRICS + PREDICTION_METRICS + PROBABILITY_METRICS}
-    assert references == set(metrics.METRICS)
+    assert references == set(metrics.registry.METRICS)

@@ -74,7 +74,7 @@ def test_probability_metrics(name, case):
 def test_reliability_curve(case, n_bins):
     Y, P = case[0], np.abs(case[1]) + 1e-9  # scikit-learn puts a probability at the edge of two bins into the lower one
     P = np.minimum(P, 1)
-    mean_probability, positive_fraction, counts = metrics.reliability_curve(Y, P, n_bins=n_bins)
+    mean_probability, positive_fraction, counts = metrics.probabilities.reliability_curve(Y, P, n_bins=n_bins)
     expected = calibration_curve(Y.ravel(), P.ravel(), n_bins=n_bins)
     np.testing.assert_allclose([positive_fraction, mean_probability], expected)
     assert counts.sum() == Y.size

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from spmld.labels import read_labels
-from spmld.metrics import MetricSums, evaluate
+from spmld.metrics import evaluate
+from spmld.metrics.evaluation import MetricSums
 
 RNG = np.random.default_rng(0)
 SCORES = RNG.normal(size=(200, 6)).round(1)  # with ties

@@ -14,7 +14,7 @@ P = S > 0.5
 def test_each_value_is_that_of_the_function():
     result = evaluate(Y, S - 1, P, S, k=(1, 2))
     expected = {}
-    for name, metric in metrics.METRICS.items():
+    for name, metric in metrics.registry.METRICS.items():
         values = {"scores": S - 1, "predictions": P, "probabilities": S}[metric.needs]
         if "k" in metric.options:
             expected |= {f"{name[:-1]}{k}": metric.function(Y, values, k=k) for k in (1, 2)}
@@ -49,7 +49,7 @@ def test_undefined_metrics_are_nan_with_nothing_used(recwarn):
 
 
 def test_only_metrics_whose_input_is_given_are_computed():
-    needs = {name: metric.needs for name, metric in metrics.METRICS.items()}
+    needs = {name: metric.needs for name, metric in metrics.registry.METRICS.items()}
     assert {needs[name] for name in evaluate(Y, predictions=P)} == {"predictions"}
     from_probabilities = evaluate(Y, probabilities=S)
     assert from_probabilities["ranking_loss"] == metrics.ranking_loss(Y, S)
@@ -68,7 +68,11 @@ def test_the_table():
     assert lines[0].split() == ["metric", "value", "better", "over", "used", "left", "out"]
     assert len({len(line) for line in lines}) == 1
     for line, row in zip(lines[1:], result.rows, strict=True):
-        better = "higher" if metrics.METRICS.get(row.name, metrics.METRICS["ndcg_at_k"]).greater_is_better else "lower"
+        better = (
+            "higher"
+            if metrics.registry.METRICS.get(row.name, metrics.registry.METRICS["ndcg_at_k"]).greater_is_better
+            else "lower"
+        )
         assert line.split() == [row.name, f"{row.value:.4f}", better, row.over, str(row.used), str(row.left_out)]
     html = result._repr_html_()
     assert html.count("<tr>") == len(lines)

@@ -122,7 +122,7 @@ def test_infinite_scores_are_accepted():
 
 @pytest.mark.parametrize("name", ["ranking_loss", "macro_auc", "micro_auc", "coverage", "ndcg_at_k", "one_error"])
 def test_undefined_metric_is_nan_with_a_warning(name):
-    metric = metrics.METRICS[name].function
+    metric = metrics.registry.METRICS[name].function
     with pytest.warns(UndefinedMetricWarning, match=f"{name} is undefined for all"):
         assert np.isnan(metric(np.zeros((2, 3)), S[:2]))
 

@@ -23,12 +23,12 @@ def table(heading):
 
 def test_table_lists_the_metrics_of_the_registry():
     listed = [(row["Metric"].strip("`"), row["Evaluates"], row["Better"], row["Over"]) for row in table("Definitions")]
-    assert listed == [(m.name, m.needs, m.better, m.over) for m in metrics.METRICS.values()]
+    assert listed == [(m.name, m.needs, m.better, m.over) for m in metrics.registry.METRICS.values()]
 
 
 def test_ranges_are_those_of_the_registry():
     for row in table("Definitions"):
-        low, high = metrics.METRICS[row["Metric"].strip("`")].range
+        low, high = metrics.registry.METRICS[row["Metric"].strip("`")].range
         stated = re.match(r"\[(\d+), (.+?)\]", row["Range"])
         assert float(stated[1]) == low
         assert stated[2] == ("l - 1" if math.isinf(high) else f"{high:.4g}")
@@ -59,10 +59,10 @@ def test_documented_differences_from_scikit_learn():
     assert sk.ndcg_score([[1, 0]], tied, k=2) == pytest.approx((1 + 1 / math.log2(3)) / 2)
 
 
-@pytest.mark.parametrize("name", metrics.METRICS)
+@pytest.mark.parametrize("name", metrics.registry.METRICS)
 def test_docstrings_describe_all_parameters(name):
-    text = inspect.getdoc(metrics.METRICS[name].function)
+    text = inspect.getdoc(metrics.registry.METRICS[name].function)
     section = text.split("Parameters\n----------\n")[1].split("\n\nReturns\n-------\nfloat")[0]
     described = [line.split(" : ")[0] for line in section.splitlines() if not line.startswith(" ")]
-    assert described == list(inspect.signature(metrics.METRICS[name].function).parameters)
+    assert described == list(inspect.signature(metrics.registry.METRICS[name].function).parameters)
     assert "{" not in text.split("Examples")[0].replace('{"', "").split("Parameters")[1]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from spmld.metrics import METRICS, _averaging
+from spmld.metrics import _averaging
+from spmld.metrics.registry import METRICS
 
 AT_K = [name for name, metric in METRICS.items() if "k" in metric.options]
 every_metric = pytest.mark.parametrize("name", METRICS)

@@ -56,11 +56,11 @@ CV = KFold(3)
 METHODS = {"scores": "decision_function", "predictions": "predict", "probabilities": "predict_proba"}
 
 
-@pytest.mark.parametrize("name", metrics.METRICS)
+@pytest.mark.parametrize("name", metrics.registry.METRICS)
 def test_cross_validate_with_every_metric(name, data):
     """The score of a fold is the metric of its test samples, negated if lower is better."""
     X, Y = data
-    metric = metrics.METRICS[name]
+    metric = metrics.registry.METRICS[name]
     scores = cross_validate(Ridge(), X, Y, cv=CV, scoring=scorer(name), error_score="raise")["test_score"]
     expected = []
     for train, test in CV.split(X):

@@ -7,7 +7,8 @@ import pytest
 import sklearn.metrics as sk
 
 from spmld import MaskedLogistic, metrics
-from spmld.metrics import METRICS, evaluate, scorer
+from spmld.metrics import evaluate, scorer
+from spmld.metrics.registry import METRICS
 
 WEIGHTED = [name for name, metric in METRICS.items() if metric.weighted]
 every_weighted = pytest.mark.parametrize("name", WEIGHTED)

@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.special import expit
 from scipy.stats import beta
 
-from spmld.noise import bound_errors
-from spmld.noise.bounds import upper_limit
+from spmld.noise.bounds import bound_errors, upper_limit
 
 
 def draw(strength, seed, n=1000, l=8):

@@ -7,8 +7,9 @@ from scipy.special import expit
 
 from spmld import MaskedLogistic
 from spmld.model_selection import cross_fit, make_folds
-from spmld.noise import Curve, NoiseRates, estimate_noise, label_frequency
-from spmld.noise.estimate import label_rates
+from spmld.noise import NoiseRates, estimate_noise
+from spmld.noise.curve import Curve
+from spmld.noise.estimate import label_frequency, label_rates
 
 
 def draw(n=4000, l=6, spread=4.0, center=-4.0, seed=0):

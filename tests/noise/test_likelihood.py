@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.special import expit
 
 from spmld.core.losses import LOSSES
-from spmld.noise import NoiseRates, NoisyLogistic, error_log_odds
+from spmld.noise import NoiseRates
+from spmld.noise.likelihood import NoisyLogistic, error_log_odds
 
 F = np.linspace(-6, 6, 13)
 

@@ -12,13 +12,13 @@ from scipy.optimize import minimize_scalar
 from spmld.pacing import (
     ColumnGroups,
     DiversePacing,
-    EntryGroups,
     GroupSparsePacing,
     HardPacing,
     LinearPacing,
     LogarithmicPacing,
     PacingParameters,
 )
+from spmld.pacing.groups import EntryGroups
 from spmld.pacing.schedules import group_quantiles
 
 SOFT = [LinearPacing(), LogarithmicPacing(softness=0.2)]

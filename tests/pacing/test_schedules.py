@@ -8,7 +8,6 @@ from spmld.core.problem import Engine
 from spmld.pacing import (
     ColumnGroups,
     DiversePacing,
-    EntryGroups,
     FixedSchedule,
     GeometricSchedule,
     GroupSparsePacing,
@@ -17,6 +16,7 @@ from spmld.pacing import (
     LogarithmicPacing,
     QuantileSchedule,
 )
+from spmld.pacing.groups import EntryGroups
 from spmld.pacing.rules import PacingUpdate
 from spmld.pacing.schedules import group_quantiles, slack_norms
 

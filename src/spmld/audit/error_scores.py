@@ -20,8 +20,10 @@ from scipy.optimize import brentq
 from scipy.special import logit
 
 from spmld.core.losses import logistic
-from spmld.noise import NoiseEstimate, NoiseRates, PooledCalibration, bound_errors, error_log_odds, estimate_noise
+from spmld.noise import NoiseEstimate, NoiseRates, PooledCalibration, estimate_noise
+from spmld.noise.bounds import bound_errors
 from spmld.noise.calibration import trusted_weight
+from spmld.noise.likelihood import error_log_odds
 
 _Floats = NDArray[np.float64]
 _Signs = NDArray[np.int8]
@@ -68,16 +70,10 @@ def score_errors(
 
     Parameters
     ----------
-    scores : ndarray of shape (n_samples, n_labels)
-        Out-of-fold scores of a logistic model.
-    signs : ndarray of shape (n_samples, n_labels)
-        Observed labels: 1, -1, and 0 where missing.
-    trusted : ndarray of bool of shape (n_samples, n_labels), optional
-        Verified entries.
+    scores, signs, trusted, alternatives
+        As in `spmld.noise.estimate_noise`.
     positive_only : ndarray of bool of shape (n_labels,), optional
         Labels whose negatives are missing entries, which are not counted as errors.
-    alternatives : callable, optional
-        As in `spmld.noise.estimate_noise`.
 
     Examples
     --------

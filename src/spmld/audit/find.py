@@ -1,6 +1,5 @@
 """find_label_issues: error probabilities of observed labels by cross-fitting."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,20 +14,22 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from spmld._arrays import features_to_numpy
 from spmld._response import label_scores
 from spmld._validation import indexable
-from spmld.audit.blocks import fit_blocks, fit_scores, gather_labels, read_blocks
 from spmld.audit.error_scores import score_errors
 from spmld.audit.issues import LabelIssues
 from spmld.estimators import FeatureScaler, PerLabelClassifier
 from spmld.estimators.ensemble import TrainingData
-from spmld.estimators.ensemble.noise_scores import NoiseScores, entry_log_loss
+from spmld.estimators.ensemble.noise_scores import NoiseScores, default_boosting, entry_log_loss, fit_noise_scores
+from spmld.estimators.ensemble.training_entries import TrainingEntries
+from spmld.estimators.positive_only import warn_of_labels
 from spmld.estimators.probabilities import log_odds
-from spmld.labels import Labels, LabelWarning, read_labels
+from spmld.labels import Labels, read_labels
+from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
-from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
+from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.model_selection.identical_samples import identical_groups
-
-_SIGNS = np.array([-1, 1])
+from spmld.scale.block_data import BlockData
+from spmld.scale.inputs import is_blocks, read_blocks
 
 
 def find_label_issues(
@@ -47,7 +48,7 @@ def find_label_issues(
 
     Observed labels are compared with out-of-fold probabilities. Entries are ordered by the probability of the opposite
     label, unless there is clear evidence of another pattern of errors, see `spmld.audit.error_scores`. The number of
-    errors is a range that the data allow, see `spmld.noise.bound_errors`. A verified random sample of the entries, see
+    errors is a range that the data allow, see `spmld.noise.bounds`. A verified random sample of the entries, see
     `LabelIssues.sample`, turns it into an estimate.
 
     Parameters
@@ -82,13 +83,13 @@ def find_label_issues(
     See `LabelIssues`.
     """
     base = _base_estimator(estimator)
-    blocks = read_blocks(X, Y, mask)
+    blocks = read_blocks(X, Y, mask) if is_blocks(X) else None
     if blocks is None:
         labels, (X,) = _read_labels(X, Y, mask), indexable(X)
         sample_names = _sample_names(X, Y)
     elif base is None:
-        labels, X = gather_labels(blocks), np.zeros((sum(blocks.counts), 0))
-        sample_names = list(range(len(X)))
+        labels = replace(blocks.labels, signs=np.concatenate(blocks.engine.gather(blocks.signs)))
+        X, sample_names = np.zeros((blocks.n, 0)), list(range(blocks.n))
     else:
         raise ValueError(f"estimator must be None if X is not in memory, got {estimator!r}")
     labels = mark_trusted(labels, trusted)
@@ -97,31 +98,41 @@ def find_label_issues(
     folds = _make_folds(cv, X, labels, rng, repeated=blocks is None)
     positive_only = _find_positive_only(replace(labels, names=names))
     signs = np.where(positive_only & ~labels.observed, np.int8(-1), labels.signs)
-    signed = np.where(signs != 0, signs, np.nan)
-    if blocks is not None:
-        scores = fit_blocks(blocks, signs, folds, rng)
-    elif base is None:
-        X = features_to_numpy(FeatureScaler().fit_transform(X))
-        scores = fit_scores(TrainingData.in_memory(X, signed, np.abs(signs), folds, entry_log_loss, n_jobs), rng)
-    else:
-        log_odds_of = partial(_log_odds_scores, n_labels=signed.shape[1])
+    if base is not None:
+        signed, log_odds_of = np.where(signs != 0, signs, np.nan), partial(_log_odds_scores, n_labels=signs.shape[1])
         scores = NoiseScores(cross_fit(base, X, signed, folds, n_jobs=n_jobs, score=log_odds_of).scores)
+    else:
+        if blocks is None:
+            X = features_to_numpy(FeatureScaler().fit_transform(X))
+            data = BlockData.in_memory(X, Labels(signs, SIGNS), signs != 0)
+        else:
+            data = blocks.transform(FeatureScaler()).replace_signs(signs, SIGNS)
+        entries = TrainingEntries.of(data).with_folds(folds)
+        scores = _default_scores(TrainingData(data, entries, entry_log_loss, n_jobs), rng)
     errors = score_errors(scores.scores, signs, labels.trusted, positive_only, alternatives=scores.alternatives)
     audited = replace(errors, error_log_odds=np.where(labels.observed, errors.error_log_odds, np.nan))
     return LabelIssues(labels.signs, labels.classes, audited, names, sample_names)
 
 
+def _default_scores(training: TrainingData, rng: np.random.RandomState) -> NoiseScores:
+    """Return out-of-fold scores of logistic regression on scaled features, as arrays."""
+    data, (d, l) = training.data, training.data.shape
+    fitted = fit_noise_scores(training, boosting=default_boosting(data.n, l, d, rng))
+
+    def to_array(rows: Any) -> NDArray[np.float64]:
+        return np.concatenate(data.engine.gather(rows))
+
+    return NoiseScores(to_array(fitted.scores), lambda: [to_array(rows) for rows in fitted.alternatives()])
+
+
 def _find_positive_only(labels: Labels) -> NDArray[np.bool_]:
     """Return the labels whose missing entries are used as negatives, and warn about labels of one class."""
     single = find_single_class(labels.signs)
-    messages = single_class_messages(labels, single)
-    if single.positive_only.any():
-        messages.append(
-            f"{list_labels(labels, single.positive_only)}: observed positives, missing entries and no observed "
-            "negative. Missing entries are used as negatives, many of which may be wrong, and are not audited"
-        )
-    for message in messages:
-        warnings.warn(message, LabelWarning, stacklevel=3)
+    message = (
+        f"{list_labels(labels, single.positive_only)}: observed positives, missing entries and no observed negative. "
+        "Missing entries are used as negatives, many of which may be wrong, and are not audited"
+    )
+    warn_of_labels(labels, single, [message] if single.positive_only.any() else [])
     return single.positive_only
 
 
@@ -153,7 +164,7 @@ def _make_folds(cv: Any, X: Any, labels: Labels, rng: np.random.RandomState, rep
 
 
 def _log_odds_scores(fitted: Any, X: Any, n_labels: int) -> NDArray[np.float64]:
-    return log_odds(label_scores(fitted, X, "predict_proba", _SIGNS, n_labels))
+    return log_odds(label_scores(fitted, X, "predict_proba", SIGNS, n_labels))
 
 
 def _label_names(Y: Any, labels: Labels, label_names: Sequence[Any] | None) -> list[Any]:

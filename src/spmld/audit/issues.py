@@ -22,7 +22,7 @@ LABEL_COLUMNS = ["label", "observed", "positives", "at_least", "at_most"]
 """Columns of the table of labels."""
 RANGE_NOTE = "Limits of each label alone. The upper limit of all labels uses more entries, so it is lower than the sum."
 """Explanation of the table of labels."""
-KINDS = {1: "false positive", -1: "false negative"}
+ERROR_KINDS = {1: "false positive", -1: "false negative"}
 """Kinds of errors by the sign of the label."""
 
 
@@ -196,7 +196,7 @@ class LabelIssues:
                 "given": self.classes[int(self.signs[i, j] > 0)].item(),
                 "probability": float(probabilities[i, j]),
                 "error_probability": float(error_probability[i, j]),
-                "kind": KINDS[int(self.signs[i, j])],
+                "kind": ERROR_KINDS[int(self.signs[i, j])],
             }
             for i, j in (divmod(int(index), l) for index in order)
         ]

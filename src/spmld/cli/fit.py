@@ -28,7 +28,7 @@ from spmld.cli.printing import list_columns, print_json, print_message
 from spmld.datasets import Dataset
 from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_loss
 
-FOLDS = 3
+QUALITY_FOLDS = 3
 """Number of folds of the held-out quality."""
 NAMES = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
 SETTINGS = {"C": "inverse regularization", "alpha": "regularization", "n_estimators": "trees"}
@@ -124,9 +124,9 @@ def _held_out_quality(model: Any, data: Dataset, seed: int) -> dict[str, dict[st
 
     weak = data.roles is not None and data.roles.untagged == "weak"
     Y_true = np.where(np.isnan(data.Y), 0, data.Y) if weak else data.Y
-    if len(data.Y) < 2 * FOLDS:
+    if len(data.Y) < 2 * QUALITY_FOLDS:
         return {}
-    folds = make_folds(FOLDS, data.X, data.Y, random_state=seed)
+    folds = make_folds(QUALITY_FOLDS, data.X, data.Y, random_state=seed)
     if any(np.isnan(data.Y[train]).all() for train, _ in folds):
         return {}
     estimators = {"model": without_decision(model), BASELINES[0]: LabelPrior()}

@@ -14,7 +14,7 @@ import click
 import spmld
 from spmld._table import TextTable, format_number
 from spmld.cli import options
-from spmld.cli.printing import check_output_path, list_columns, list_names, print_result
+from spmld.cli.printing import check_output_path, list_columns, list_first, print_result
 from spmld.persistence import ModelInfo
 
 _LIBRARIES = (
@@ -83,7 +83,7 @@ def _describe_model(info: ModelInfo) -> dict[str, Any]:
         ("features", info.feature_names, info.n_features),
         ("labels", info.label_names, info.n_labels),
     ):
-        lines[kind] = f"{count}: {list_names(names, 20)}" if names else count
+        lines[kind] = f"{count}: {list_first(names, 20)}" if names else count
     lines |= {"columns": list_columns(summary.pop("columns"))} if summary.get("columns") else {}
     known = ("n_features", "n_labels")  # they are above
     lines |= {_words(name): _to_text(value) for name, value in summary.items() if name not in known}

@@ -14,7 +14,7 @@ from spmld.cli.fitting import fit_model
 from spmld.cli.loading import Source, frames
 from spmld.cli.matching import MatchedData, match, open_model, split_encoder
 from spmld.cli.methods import build, parse_params, without_decision
-from spmld.cli.printing import Output, check_output_path, print_json, print_message, print_table, progress_bar
+from spmld.cli.printing import DIGITS, Output, check_output_path, print_json, print_message, print_table, progress_bar
 from spmld.cli.review_data import label_form, load_review, open_editable, open_samples
 from spmld.estimators import Completion
 from spmld.persistence import ModelInfo
@@ -24,8 +24,6 @@ from spmld.review.tables import check_extension, without_gz
 
 TOP = 20
 """Maximum number of labels or samples that are listed by default."""
-DIGITS = 4
-"""Number of decimals of a confidence."""
 
 
 @click.command()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spmld.cli.loading import Source
-from spmld.cli.printing import list_names, print_message
+from spmld.cli.printing import list_first, print_message
 from spmld.datasets import Dataset, TableError, TableRoles
 from spmld.datasets.files import file_format
 from spmld.datasets.frames import numeric_columns, sample_names
@@ -205,7 +205,7 @@ def _model_roles(source: Source, frame: Any, kind: str, info: ModelInfo) -> tupl
     options, names = source.roles(frame, kind), info.label_names or []
     columns = options.pop("labels", None) if names else None
     if columns is not None and set(columns) != set(names):
-        raise ValueError(f"--label must name the labels of the model, {list_names(names)}, got {list_names(columns)}")
+        raise ValueError(f"--label must name the labels of the model, {list_first(names)}, got {list_first(columns)}")
     given = {name: value for name, value in options.items() if name == "id"}
     problems = TableRoles(**given).find_problems(list(frame.columns))
     roles = TableRoles.from_dict({**info.summary.get("table", {}), **options})
@@ -223,6 +223,6 @@ def _order(source: Source, kind: str, names: Any, expected: list[str] | None, pa
     missing = [name for name in expected if name not in index]
     if missing or (kind == "label" and len(index) != len(expected)):
         extra = [name for name in index if name not in set(expected)]
-        reason = f"missing {list_names(missing)}" if missing else f"not in {path}: {list_names(extra)}"
+        reason = f"missing {list_first(missing)}" if missing else f"not in {path}: {list_first(extra)}"
         raise ValueError(f"{source.path} has {len(index)} {kind}s, but {path} was fitted on {len(expected)}: {reason}")
     return [index[name] for name in expected]

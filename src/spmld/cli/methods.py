@@ -60,7 +60,7 @@ SPACES: dict[str, dict[str, Any]] = {
 _PARAM = "KEY=VALUE, such as C=0.1"
 _CHOICES = "KEY=A,B,C, such as n_components=5,10,20"
 _RANGE = "KEY=LOW:HIGH or KEY=LOW:HIGH:log, such as C=0.01:100:log"
-FOLDS = 3
+CALIBRATION_FOLDS = 3
 """Number of folds for the calibration of a method without a decision rule."""
 NOISE_RATES = ("false_positive_rate", "false_negative_rate")
 _CONSTANTS = {"true": True, "false": False, "none": None}
@@ -210,7 +210,7 @@ def with_decision(model: Any, decision: Any, seed: int, Y: Any) -> Any:
     calibrated = (Y > 0).any() and (Y <= 0).any() and not uses_trusted(model)
     if decision == "none" or (decision is None and not calibrated):
         return model
-    return ThresholdClassifier(model, decision=decision or "f1", cv=FOLDS, random_state=seed)
+    return ThresholdClassifier(model, decision=decision or "f1", cv=CALIBRATION_FOLDS, random_state=seed)
 
 
 def check_decision(model: Any, decision: Any) -> None:

@@ -17,8 +17,6 @@ from spmld.cli.methods import METHODS, parse_value
 from spmld.cli.printing import FORMATS, Output, check_output_path
 
 DECISIONS = ("f1", "micro_f1", "macro_f1", "sample_f1")
-COLUMN_LISTS = ("labels", "text", "number", "category", "date", "drop")
-"""Options that name several columns."""
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 
@@ -133,7 +131,7 @@ def metric_option(default: str) -> Decorator:
 
 
 def _check_metrics(context: click.Context, option: click.Parameter, metrics: tuple[str, ...]) -> tuple[str, ...]:
-    from spmld.metrics import get_metric
+    from spmld.metrics.registry import get_metric
 
     for name in metrics:
         get_metric(name)
@@ -240,6 +238,8 @@ def used_options(options: dict[str, Any]) -> dict[str, Any]:
     >>> used_options({"labels": ("sad", "calm"), "prefix": None, "drop": ()})
     {'labels': ['sad', 'calm']}
     """
+    from spmld.datasets.roles import COLUMN_LISTS
+
     for name in COLUMN_LISTS:
         columns = options.get(name, ())
         repeated = [column for i, column in enumerate(columns) if column in columns[:i]]

@@ -18,17 +18,16 @@ from spmld._table import TextTable
 from spmld.cli import options
 from spmld.cli.loading import Source
 from spmld.cli.matching import MatchedData, match, match_blocks, open_model, split_encoder
-from spmld.cli.printing import Output, print_message, print_result, print_table, progress_bar
+from spmld.cli.printing import DIGITS, Output, print_message, print_result, print_table, progress_bar
 from spmld.datasets import TableWarning
 from spmld.labels import read_labels
 from spmld.labels.single_class import warn_of_metrics
-from spmld.metrics import Evaluation, get_metric, macro_auc, macro_f1
+from spmld.metrics import Evaluation, macro_auc, macro_f1
 from spmld.metrics import evaluate as evaluate_metrics
+from spmld.metrics.registry import get_metric
 
-METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1", "expected_calibration_error")
+DEFAULT_METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1", "expected_calibration_error")
 """Metrics that `spmld evaluate` computes by default."""
-DIGITS = 4
-"""Number of decimals of a probability."""
 PROBABILITY = "probability_"
 """Prefix of the columns of probabilities."""
 
@@ -130,7 +129,7 @@ def _top_labels(predictions: Predictions, names: list[str], k: int, matched: Mat
 @click.command()
 @click.argument("model")
 @options.source_options("data", part="test")
-@options.metric_option(", ".join(METRICS))
+@options.metric_option(", ".join(DEFAULT_METRICS))
 @click.option("--all", "all_metrics", is_flag=True, help="Compute all metrics.")
 @options.integer("--top", 20, "Maximum number of labels in the table of labels.", minimum=0)
 @options.trust_type_option
@@ -216,7 +215,7 @@ def _select(evaluation: Evaluation, metrics: Sequence[str], model: str) -> list[
     """Return the rows of the metrics in the order of the options; the default ones, if defined, without options."""
     if not metrics:
         by_name = {row.name: row for row in evaluation.rows}
-        return [by_name[name] for name in METRICS if name in by_name]
+        return [by_name[name] for name in DEFAULT_METRICS if name in by_name]
     selected: list[Any] = []
     for name in metrics:
         prefix = name.removesuffix("k") if name.endswith("_at_k") else None

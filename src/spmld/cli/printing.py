@@ -32,6 +32,8 @@ _EXTENSIONS = {
 }
 _MAX_UNBROKEN = 20  # characters of text that is not wrapped, such as the name of a label
 _STYLES = {"good": "green", "bad": "red", "bold": "bold", "italic": "italic"}
+DIGITS = 4
+"""Number of decimals of a probability."""
 MAX_COLUMNS = 10
 """Maximum number of columns of each kind that are named."""
 
@@ -111,16 +113,16 @@ def list_columns(columns: dict[str, str]) -> str:
     by_kind: dict[str, list[str]] = {}
     for name, kind in columns.items():
         by_kind.setdefault(kind, []).append(name)
-    return "; ".join(f"{kind}: {list_names(names, MAX_COLUMNS)}" for kind, names in by_kind.items())
+    return "; ".join(f"{kind}: {list_first(names, MAX_COLUMNS)}" for kind, names in by_kind.items())
 
 
-def list_names(names: list[str], maximum: int = 5) -> str:
+def list_first(names: list[str], maximum: int = 5) -> str:
     """Return the first names, and the number of the others.
 
     Examples
     --------
-    >>> from spmld.cli.printing import list_names
-    >>> list_names(["sad", "calm", "loud"], 2)
+    >>> from spmld.cli.printing import list_first
+    >>> list_first(["sad", "calm", "loud"], 2)
     'sad, calm and 1 more'
     """
     more = f" and {len(names) - maximum} more" if len(names) > maximum else ""

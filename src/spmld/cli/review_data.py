@@ -36,7 +36,7 @@ from spmld.review.text_tables import EditableTable
 if TYPE_CHECKING:
     from spmld.persistence import ModelInfo
 
-FOLDS = 5
+AUDIT_FOLDS = 5
 """Number of folds of the audit."""
 FOLDER_SEPARATOR = ";"
 """Separator of the tags in the table of a folder of text files."""
@@ -89,7 +89,7 @@ def load_review(
     with warnings.catch_warnings():
         if fitted is not None:  # the notes about the labels have been printed
             warnings.simplefilter("ignore", TableWarning)
-        data = source.load_part(FOLDS)
+        data = source.load_part(AUDIT_FOLDS)
     if fitted is not None:
         data = _known_tags(data, fitted.matched.label_names)
     with progress_bar(None, "auditing labels"):
@@ -103,7 +103,7 @@ def load_review(
 def _audit(data: Dataset, seed: int) -> LabelIssues:
     """Audit the labels. Noise rates are not estimated from verified entries, which an earlier review has selected."""
     names = list(data.label_names)
-    issues = find_label_issues(None, data.X, data.Y, cv=FOLDS, random_state=seed, label_names=names)
+    issues = find_label_issues(None, data.X, data.Y, cv=AUDIT_FOLDS, random_state=seed, label_names=names)
     return issues if data.trusted is None else issues.mark_verified(data.trusted)
 
 
@@ -115,7 +115,7 @@ def audit_again(loaded: ReviewData, outcomes: Mapping[Place, str], keys: list[st
     for (key, label), outcome in outcomes.items():
         if outcome in ("present", "absent") and key in rows and label in columns:
             annotations[rows[key], columns[label]] = 1 if outcome == "present" else -1
-    return update_issues(loaded.issues, loaded.data.X, annotations, cv=FOLDS, random_state=seed)
+    return update_issues(loaded.issues, loaded.data.X, annotations, cv=AUDIT_FOLDS, random_state=seed)
 
 
 def open_editable(source: Source, n_samples: int) -> EditableTable | None:

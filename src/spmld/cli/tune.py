@@ -22,7 +22,8 @@ from spmld.cli.methods import build, parse_params, parse_space, with_decision, w
 from spmld.cli.printing import print_message, print_result, progress_bar
 from spmld.labels import read_labels
 from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
-from spmld.metrics import get_metric, scorer
+from spmld.metrics import scorer
+from spmld.metrics.registry import get_metric
 from spmld.model_selection import make_folds
 
 

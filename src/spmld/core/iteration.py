@@ -8,7 +8,7 @@ from enum import Enum
 from time import perf_counter
 from typing import Any, Generic, Protocol, TypeVar
 
-State = TypeVar("State")
+StateT = TypeVar("StateT")
 Record = dict[str, Any]
 Callback = Callable[[Record], bool]
 """Called with the record of each iteration; returns whether to stop."""
@@ -31,10 +31,10 @@ class Status(Enum):
 
 
 @dataclass(frozen=True)
-class Result(Generic[State]):
+class Result(Generic[StateT]):
     """Final state of a solver, its status, and one record per iteration."""
 
-    state: State
+    state: StateT
     status: Status
     history: list[Record]
 
@@ -78,14 +78,14 @@ def active_recorder() -> Recorder | None:
 
 
 def iterate(
-    update: Callable[[int, State], tuple[State, Record, bool]],
-    state: State,
+    update: Callable[[int, StateT], tuple[StateT, Record, bool]],
+    state: StateT,
     *,
     max_iter: int = 100,
     fixed: bool = False,
     callback: Callback | None = None,
     stage: str | None = None,
-) -> Result[State]:
+) -> Result[StateT]:
     """Apply `update` until it reports convergence, the callback returns True, or `max_iter` is reached.
 
     `update(number, state)` returns the new state, the entries of the record, and whether the solver has converged.

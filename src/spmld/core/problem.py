@@ -121,6 +121,8 @@ class Engine:
     """Number of blocks that are processed at the same time."""
     selects_labels: ClassVar[bool] = True
     """Whether solvers can select single labels of the blocks, in order to fit them separately."""
+    max_loaded: ClassVar[int | None] = None
+    """Maximum number of samples to load for estimators that need them in memory; None for all."""
     steps_per_pass: ClassVar[int] = 1
     """Number of steps of a bisection in one pass over the blocks: several where a pass takes long."""
 

@@ -7,7 +7,6 @@ from spmld.datasets.frames import from_frame
 from spmld.datasets.generated import make_planted, make_songs
 from spmld.datasets.registry import DatasetInfo, fetch_dataset, find_file, list_datasets
 from spmld.datasets.roles import TableRoles
-from spmld.datasets.row_blocks import RowBlocks
 from spmld.datasets.tables import read_table
 from spmld.preprocessing.problems import TableError, TableWarning
 
@@ -15,7 +14,6 @@ __all__ = [
     "Dataset",
     "DatasetInfo",
     "Description",
-    "RowBlocks",
     "TableError",
     "TableRoles",
     "TableWarning",

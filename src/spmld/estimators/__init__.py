@@ -2,7 +2,7 @@
 
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.completion import Completion
-from spmld.estimators.ensemble import DependencyCorrection, SelfPacedEnsemble, View
+from spmld.estimators.ensemble import SelfPacedEnsemble, View
 from spmld.estimators.glocal import GLOCAL
 from spmld.estimators.label_prior import LabelPrior
 from spmld.estimators.leml import LEML
@@ -12,11 +12,10 @@ from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.mlknn import MLkNN
 from spmld.estimators.mllrc import MLLRC
 from spmld.estimators.per_label import PerLabelClassifier
-from spmld.estimators.positive_only import PositiveUnlabeledResult, positive_unlabeled
-from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
+from spmld.estimators.positive_only import positive_unlabeled
+from spmld.estimators.scaling import FeatureScaler
 from spmld.estimators.self_paced import SelfPacedClassifier
 from spmld.estimators.spmld import SPMLD
-from spmld.estimators.top_labels import TopLabels
 
 __all__ = [
     "GLOCAL",
@@ -24,10 +23,8 @@ __all__ = [
     "MLLRC",
     "SPMLD",
     "Completion",
-    "DependencyCorrection",
     "FeatureScaler",
     "LabelPrior",
-    "LandmarkFeatures",
     "MLkNN",
     "MaskedBoosting",
     "MaskedForest",
@@ -35,10 +32,8 @@ __all__ = [
     "MaskedRidge",
     "MultiLabelEstimator",
     "PerLabelClassifier",
-    "PositiveUnlabeledResult",
     "SelfPacedClassifier",
     "SelfPacedEnsemble",
-    "TopLabels",
     "View",
     "positive_unlabeled",
 ]

@@ -11,7 +11,6 @@ from spmld._arrays import arrays_to_numpy, move, namespace, on_accelerator, to_n
 from spmld._frames import frame_like, is_frame
 from spmld._threads import limit_threads
 from spmld.core.iteration import active_recorder
-from spmld.datasets.row_blocks import RowBlocks
 from spmld.estimators._inputs import check_features, check_labels, check_weights
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels, warn_single_class
@@ -26,6 +25,7 @@ from spmld.scale.block_data import BlockData
 from spmld.scale.inputs import is_blocks, is_collection, read_blocks
 from spmld.scale.memory import check_memory
 from spmld.scale.predictions import complete_collection, labels_of, map_blocks, predict_blocks
+from spmld.scale.row_blocks import RowBlocks
 
 
 class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin, BaseEstimator, ABC):
@@ -77,19 +77,21 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         raise NotImplementedError
 
     def _fit_blocks(self, data: BlockData) -> None:
-        """Fit to validated data. Estimators that override it can be fitted to row blocks that are not in memory."""
-        X, weights = data.engine.in_memory(data.X), data.engine.in_memory(data.weights)
-        if not X:
-            raise TypeError(
-                f"{type(self).__name__} requires X in memory; SelfPacedEnsemble, MaskedLogistic, MaskedRidge, "
-                "MaskedBoosting, SPMLD, GLOCAL, LEML and MLLRC can be fitted to row blocks"
-            )
-        self._fit(X[0], data.labels, weights[0])
+        """Fit to validated data.
+
+        Estimators that override it, or that have the parameter `max_samples`, can be fitted to row blocks that are not
+        in memory.
+        """
+        used = data.sample(self.max_samples) if hasattr(self, "max_samples") else data
+        others = "SelfPacedEnsemble, MaskedLogistic, MaskedRidge, MaskedBoosting, SPMLD, GLOCAL, LEML or MLLRC"
+        arrays = used.arrays(self, others)
+        data.release()
+        self._fit(*arrays)
 
     @classmethod
     def fits_blocks(cls) -> bool:
         """Return whether the estimator can be fitted to row blocks that are not in memory."""
-        return cls._fit_blocks is not MultiLabelEstimator._fit_blocks
+        return cls._fit_blocks is not MultiLabelEstimator._fit_blocks or hasattr(cls, "max_samples")
 
     def _check_parameters(self) -> None:
         """Raise ValueError for parameters that ``_parameter_constraints`` cannot describe."""

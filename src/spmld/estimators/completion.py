@@ -67,10 +67,8 @@ class Completion(NamedTuple):
 
         Parameters
         ----------
-        y, mask
-            The labels that were completed.
-        min_confidence : float, default=0.5
-            Minimum confidence.
+        y, mask, min_confidence
+            As in `predictions`.
 
         Returns
         -------

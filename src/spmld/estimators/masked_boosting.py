@@ -28,13 +28,11 @@ from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.estimators.trees import Trees, single_precision
 from spmld.labels import Labels
-from spmld.scale.block_data import BlockData, hash_rows, take_rows
+from spmld.scale.block_data import hash_rows
 
 GRID = 2.0**20
 """Inverse of the precision of the targets of a tree."""
-MAX_SAMPLES = 20_000
-"""Maximum number of samples of row blocks to fit on."""
-TINY = np.finfo(float).tiny
+SMALLEST = np.finfo(float).tiny
 _Floats = NDArray[np.float64]
 
 
@@ -163,9 +161,6 @@ class MaskedBoosting(MultiLabelEstimator):
     false_negative_rate: Any = 0.0
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        rows = sample_rows(X.shape[0], self.max_samples)
-        if rows is not None:
-            labels, X, weights = labels[rows], X[rows], weights[rows]
         X, rates = features_to_numpy(X), check_rates(self, labels.shape[1])
         loss, signs = rates.unless(labels.trusted).loss(), labels.signs.astype(float)
         weights = np.asarray(to_numpy(weights), dtype=float)
@@ -210,17 +205,6 @@ class MaskedBoosting(MultiLabelEstimator):
                 parts.append(tree)
         return Trees.concatenate(parts)
 
-    def _fit_blocks(self, data: BlockData) -> None:
-        if data.engine.in_memory(data.X):
-            super()._fit_blocks(data)
-            return
-        rows = sample_rows(sum(data.counts), self.max_samples or MAX_SAMPLES)
-        X, signs, weights = (
-            take_rows(data.engine, blocks, data.counts, rows) for blocks in (data.X, data.signs, data.weights)
-        )
-        data.release()
-        self._fit(X, Labels(signs, data.labels.classes), weights)
-
     def _grow(self, X: _TreeFeatures, g: _Floats, h: _Floats, seed: int) -> tuple[Trees, NDArray[np.intp]]:
         """Return a tree, with leaf values that are multiplied by the learning rate, and the leaves of all samples."""
         rng, n = np.random.RandomState(seed), len(g)
@@ -235,12 +219,12 @@ class MaskedBoosting(MultiLabelEstimator):
         ).fit(X.columns, self._targets(g, h, rng), sample_weight=chosen, check_input=False)
         leaves = tree.tree_.apply(X.rows)
         member = sp.csr_array((chosen, leaves, np.arange(n + 1)), shape=(n, tree.tree_.node_count)).T
-        steps = member @ g / (member @ h + self.l2_regularization + TINY)
+        steps = member @ g / (member @ h + self.l2_regularization + SMALLEST)
         return Trees.from_tree(tree.tree_, self.learning_rate * steps), leaves
 
     def _targets(self, g: _Floats, h: _Floats, rng: np.random.RandomState) -> _Floats:
         """Return what a tree is grown on: gradients of the same scale for all labels, or random sums of them."""
-        scale = np.sqrt(h.sum(axis=0) / np.maximum((h > 0).sum(axis=0), 1)) + TINY
+        scale = np.sqrt(h.sum(axis=0) / np.maximum((h > 0).sum(axis=0), 1)) + SMALLEST
         # Sums of multiples of a power of two are exact, so that ties between splits do not depend on the CPU.
         targets = np.rint(g / scale * GRID) / GRID
         n_labels = targets.shape[1]
@@ -262,8 +246,3 @@ class MaskedBoosting(MultiLabelEstimator):
 
     def _scores(self, X: Any) -> Any:
         return move(self.intercept_ + self.trees_.scores(features_to_numpy(X)), X)
-
-
-def sample_rows(n: int, max_samples: int | None) -> NDArray[np.intp] | None:
-    """Return the indices of at most `max_samples` of n samples, or None for all."""
-    return None if max_samples is None or n <= max_samples else np.linspace(0, n - 1, max_samples).astype(np.intp)

@@ -11,12 +11,10 @@ from spmld._arrays import features_to_numpy, move
 from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT, Interval, RealNotInt, StrOptions
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import check_rates
-from spmld.estimators.masked_boosting import MAX_SAMPLES, sample_rows
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
 from spmld.estimators.trees import Trees
 from spmld.labels import Labels
-from spmld.scale.block_data import BlockData, take_rows
 
 _Floats = NDArray[np.float64]
 
@@ -96,9 +94,6 @@ class MaskedForest(MultiLabelEstimator):
     random_state: Any = None
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        rows = sample_rows(X.shape[0], self.max_samples)
-        if rows is not None:
-            labels, X, weights = labels[rows], X[rows], weights[rows]
         check_rates(self, labels.shape[1])
         forest = RandomForestClassifier(
             self.n_estimators,
@@ -109,16 +104,6 @@ class MaskedForest(MultiLabelEstimator):
         forests = PerLabelClassifier(forest, n_jobs=self.n_jobs)
         forests.fit(features_to_numpy(X), labels, entry_weight=weights)
         self.prior_, self.trees_ = forests.prior_, [_trees_of(part) for part in forests.estimators_]
-
-    def _fit_blocks(self, data: BlockData) -> None:
-        if data.engine.in_memory(data.X):
-            super()._fit_blocks(data)
-            return
-        rows = sample_rows(sum(data.counts), self.max_samples or MAX_SAMPLES)
-        blocks = (data.X, data.signs, data.weights)
-        X, signs, weights = (take_rows(data.engine, block, data.counts, rows) for block in blocks)
-        data.release()
-        self._fit(X, Labels(signs, data.labels.classes), weights)
 
     @property
     def n_trees_(self) -> NDArray[np.int64]:

@@ -22,7 +22,8 @@ from spmld.estimators._inputs import check_rates, is_tensor
 from spmld.estimators._linear import LinearModel
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
-from spmld.noise import NoiseRates, NoisyLogistic
+from spmld.noise import NoiseRates
+from spmld.noise.likelihood import NoisyLogistic
 from spmld.scale.block_data import BlockData
 
 

@@ -3,7 +3,7 @@ r"""Positive-unlabeled learning: labels with observed positives, no observed neg
 A positive is observed with probability c, the label frequency, and a negative never. With the probability
 :math:`\pi_{ij}` that label j of sample i is positive, it is observed with probability :math:`c \pi_{ij}`. This is the
 noise model of `spmld.noise` with the rates :math:`\alpha = 0` and :math:`\beta = 1 - c`, where c is estimated by
-`spmld.noise.label_frequency`. The class prior of a label is the frequency of its observed entries divided by c.
+`label_frequency`. The class prior of a label is the frequency of its observed entries divided by c.
 
 A missing entry is negative with probability :math:`(1 - \pi_{ij}) / (1 - c \pi_{ij})`. It is used as a negative of
 c times this weight, beside the observed positives of weight 1. The weights of the positives and of the negatives are
@@ -11,6 +11,7 @@ then in expectation c times those of the completely observed label, so that the 
 the label, not of its being observed.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -33,10 +34,11 @@ from spmld.labels.single_class import (
     single_class_messages,
 )
 from spmld.model_selection.cross_fitting import cross_fit
-from spmld.noise import NoiseRates, PooledCalibration, label_frequency
+from spmld.noise import NoiseRates, PooledCalibration
+from spmld.noise.estimate import label_frequency
 from spmld.scale.block_data import BlockData
 
-Matrix = NDArray[np.float64]
+_Matrix = NDArray[np.float64]
 
 N_FOLDS = 3
 """Number of folds of the out-of-fold scores."""
@@ -64,9 +66,9 @@ class PositiveUnlabeledResult(NamedTuple):
     """
 
     labels: Any
-    entry_weight: Matrix
-    class_prior: Matrix
-    label_frequency: Matrix
+    entry_weight: _Matrix
+    class_prior: _Matrix
+    label_frequency: _Matrix
 
 
 def positive_unlabeled(X: Any, Y: Any, mask: Any = None, sample_weight: Any = None) -> PositiveUnlabeledResult:
@@ -153,7 +155,7 @@ def complete_positive_only(
 
 def complete_labels(
     X: Any, labels: Labels, weights: NDArray[Any], entry_weight: Any, accepts_weights: bool
-) -> tuple[Labels, NDArray[Any], Matrix]:
+) -> tuple[Labels, NDArray[Any], _Matrix]:
     """Replace missing entries of positive-only labels by weak negatives, and warn about labels of one class.
 
     Labels with a weight for each entry are used as they are.
@@ -171,15 +173,14 @@ def complete_labels(
     else:
         completed = PositiveUnlabeledResult(labels, weights, *np.full((2, len(single.positive_only)), np.nan))
     rare = np.logical_and(single.unobserved, completed.class_prior == 0)
-    messages = single_class_messages(labels, single._replace(unobserved=single.unobserved & ~rare))
+    messages = []
     if rare.any():
         messages.append(
             f"{list_labels(labels, rare)}: no observed entry. Missing entries are used as negatives of lower weight"
         )
     if single.positive_only.any():
         messages.append(_positive_only_message(labels, single.positive_only, completed.class_prior))
-    for message in messages:
-        warn_caller(message, LabelWarning)
+    warn_of_labels(labels, single._replace(unobserved=single.unobserved & ~rare), messages)
     return completed[:3]
 
 
@@ -193,17 +194,20 @@ def warn_single_class(data: BlockData) -> None:
         positive=one_class & (positive == n),
         positive_only=one_class & (positive < n),
     )
-    messages = single_class_messages(form, single)
-    if single.positive_only.any():
-        messages.append(
-            f"{list_labels(form, single.positive_only)}: no observed negative, so that only positives can be learned. "
-            "Missing entries are used as weak negatives only if X is in memory; see positive_unlabeled"
-        )
-    for message in messages:
+    message = (
+        f"{list_labels(form, single.positive_only)}: no observed negative, so that only positives can be learned. "
+        "Missing entries are used as weak negatives only if X is in memory; see positive_unlabeled"
+    )
+    warn_of_labels(form, single, [message] if single.positive_only.any() else [])
+
+
+def warn_of_labels(labels: Labels, single: SingleClassLabels, messages: Sequence[str]) -> None:
+    """Warn about labels of one class, with further messages about them."""
+    for message in (*single_class_messages(labels, single), *messages):
         warn_caller(message, LabelWarning)
 
 
-def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prior: Matrix) -> str:
+def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prior: _Matrix) -> str:
     start = f"{list_labels(labels, chosen)}: observed positives, missing entries and no observed negative. "
     if np.isnan(class_prior[chosen]).all():
         return start + (
@@ -218,7 +222,7 @@ def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prio
     )
 
 
-def _out_of_fold_scores(X: Any, observed: NDArray[np.bool_], v: Matrix) -> Matrix:
+def _out_of_fold_scores(X: Any, observed: NDArray[np.bool_], v: _Matrix) -> _Matrix:
     """Return the log-odds that an entry is observed, by logistic regression on scaled features.
 
     The folds do not depend on the labels, so that a permutation of the labels permutes the scores.
@@ -231,13 +235,13 @@ def _out_of_fold_scores(X: Any, observed: NDArray[np.bool_], v: Matrix) -> Matri
     return cross_fit(MaskedLogistic(C=C), X, np.where(observed, 1, -1), folds, entry_weight=weights).scores
 
 
-def _positive_log_odds(scores: Matrix, observed: NDArray[np.bool_], v: Matrix, c: float) -> Matrix:
+def _positive_log_odds(scores: _Matrix, observed: NDArray[np.bool_], v: _Matrix, c: float) -> _Matrix:
     """Return the log-odds that each entry is positive."""
     signs, rates = np.where(observed, 1, -1).astype(np.int8), NoiseRates(np.zeros(1), np.full(1, 1 - c))
     return PooledCalibration().fit(scores, signs, np.broadcast_to(v, signs.shape), rates).transform(scores)
 
 
-def _negative_weight(log_odds: Matrix, c: Any) -> Matrix:
+def _negative_weight(log_odds: _Matrix, c: Any) -> _Matrix:
     """Return c times the probability that a missing entry is negative, given the log-odds that it is positive."""
     if np.all(c == 1):
         return np.ones(np.shape(log_odds))  # every missing entry is negative, even if it is positive almost surely

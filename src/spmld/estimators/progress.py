@@ -3,13 +3,13 @@
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from spmld.core.iteration import Result, Status
+from spmld.core.iteration import Callback, Record, Result, Status
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -25,7 +25,6 @@ except ImportError:  # before scikit-learn 1.9
 
 
 LOG = logging.getLogger("spmld")
-Record = dict[str, Any]
 _LIBRARIES = ("spmld", "sklearn", "joblib")
 
 
@@ -47,7 +46,7 @@ def max_iterations(estimator: Any) -> int | None:
 
 
 @contextmanager
-def report_progress(estimator: Any) -> Iterator[Callable[[Record], bool]]:
+def report_progress(estimator: Any) -> Iterator[Callback]:
     """Provide a function that reports the record of an iteration and returns whether to stop."""
     context = None
     if hasattr(estimator, "_skl_callbacks"):  # set by set_callbacks

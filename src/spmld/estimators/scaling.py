@@ -34,19 +34,7 @@ class _FeatureTransformer(TransformerMixin, BaseEstimator):
     """Whether the features of row blocks are stored, because it takes long to compute them."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the transformer.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or torch tensor of shape (n_samples, n_features)
-            Training samples.
-        y : ignored
-            For compatibility with scikit-learn.
-
-        Returns
-        -------
-        self
-        """
+        """Fit the transformer to an array, sparse matrix or torch tensor of shape (n_samples, n_features)."""
         self._validate_params()
         X = check_features(self, X, reset=True)
         self.fit_blocks(Engine(), (X,), X, (X.shape[0],))
@@ -193,7 +181,7 @@ class LandmarkFeatures(_FeatureTransformer):
     Examples
     --------
     >>> from spmld.datasets import make_planted
-    >>> from spmld.estimators import LandmarkFeatures
+    >>> from spmld.estimators.scaling import LandmarkFeatures
     >>> X = make_planted(n_samples=100, random_state=0).X
     >>> LandmarkFeatures(n_landmarks=20, random_state=0).fit_transform(X).shape
     (100, 20)

@@ -23,12 +23,12 @@ from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
 from spmld.estimators.progress import CallbackSupportMixin, report_progress, warn_not_converged
 from spmld.labels import Labels
+from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
-from spmld.pacing import EntryGroups, HardPacing, PacingRule, QuantileSchedule
-from spmld.pacing.groups import polarity_groups
+from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
+from spmld.pacing.groups import EntryGroups, polarity_groups
 from spmld.pacing.rules import PacingUpdate
 
-SIGNS = np.array([-1, 1])
 GROUPS = ("label_polarity", "label", "cluster", "all")
 
 

@@ -28,8 +28,9 @@ from scipy.special import erf, expit
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import row_slices
-from spmld.estimators import FeatureScaler, LandmarkFeatures, MaskedBoosting, MaskedForest, SelfPacedEnsemble
+from spmld.estimators import FeatureScaler, MaskedBoosting, MaskedForest, SelfPacedEnsemble
 from spmld.estimators.ensemble.score_correction import ScoreFormula
+from spmld.estimators.scaling import LandmarkFeatures
 from spmld.estimators.trees import Trees
 from spmld.persistence import linear_predictor
 

@@ -16,7 +16,7 @@ from spmld._table import TextTable
 from spmld.inspection.contributions import ExplainedModel, explained_model
 from spmld.persistence.model_parts import check_names, feature_names_of, label_names_of
 
-MAX_SAMPLES = 5
+MAX_SHOWN = 5
 """Maximum number of samples that the text of an explanation shows."""
 
 
@@ -84,7 +84,7 @@ class Explanation:
         return need("pandas").DataFrame(rows, columns=["sample", "feature", "value", "contribution"])
 
     def __str__(self) -> str:
-        shown, scores = self.samples[:MAX_SAMPLES], self.scores
+        shown, scores = self.samples[:MAX_SHOWN], self.scores
         tables = [
             TextTable(
                 ["feature", "value", "contribution"],

@@ -20,12 +20,11 @@ sparse matrix         stored entries are labels; the others are negative, or mis
 from spmld.labels.corruption import corrupt_labels, hide_labels
 from spmld.labels.encoding import Labels, decode_missing, read_labels
 from spmld.labels.single_class import LabelWarning
-from spmld.labels.tags import Tags, read_tags
+from spmld.labels.tags import read_tags
 
 __all__ = [
     "LabelWarning",
     "Labels",
-    "Tags",
     "corrupt_labels",
     "decode_missing",
     "hide_labels",

@@ -12,6 +12,8 @@ from spmld._arrays import namespace, to_dense, to_numpy
 from spmld._frames import frame_like
 from spmld.labels.words import order_words, read_words
 
+SIGNS = np.array([-1, 1])
+"""Classes of labels that are encoded as signs."""
 _ACCEPTED = "0/1, -1/+1, bool or yes/no; NaN, None, pd.NA, a masked array or mask= for missing entries"
 
 

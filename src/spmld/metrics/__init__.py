@@ -5,9 +5,7 @@ left out, and `evaluate` counts them.
 """
 
 from spmld.metrics._at_k import ndcg_at_k, one_error, precision_at_k, recall_at_k
-from spmld.metrics._evaluate import Evaluation, MetricSums, evaluate
 from spmld.metrics._predictions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
-from spmld.metrics._probabilities import brier_score, expected_calibration_error, log_loss, reliability_curve
 from spmld.metrics._ranking import (
     coverage,
     label_ranking_average_precision,
@@ -18,18 +16,16 @@ from spmld.metrics._ranking import (
     ranking_loss,
     sample_auc,
 )
-from spmld.metrics._registry import METRICS, Metric, get_metric, scorer
+from spmld.metrics.evaluation import Evaluation, evaluate
+from spmld.metrics.probabilities import brier_score, expected_calibration_error, log_loss
+from spmld.metrics.registry import scorer
 
 __all__ = [
-    "METRICS",
     "Evaluation",
-    "Metric",
-    "MetricSums",
     "brier_score",
     "coverage",
     "evaluate",
     "expected_calibration_error",
-    "get_metric",
     "hamming_loss",
     "label_ranking_average_precision",
     "log_loss",
@@ -44,7 +40,6 @@ __all__ = [
     "precision_at_k",
     "ranking_loss",
     "recall_at_k",
-    "reliability_curve",
     "sample_auc",
     "sample_f1",
     "scorer",

@@ -17,7 +17,7 @@ from spmld._response import predict_all
 from spmld._validation import indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
-from spmld.metrics import get_metric
+from spmld.metrics.registry import get_metric
 from spmld.model_selection.comparison_result import Comparison
 from spmld.model_selection.splitters import check_splitter
 

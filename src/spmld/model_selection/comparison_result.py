@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from spmld._table import TableCell, TextTable
-from spmld.metrics import get_metric
+from spmld.metrics.registry import get_metric
 from spmld.model_selection.statistics import PairedTest, Verdict, holm_correction, paired_t_test
 
 _LEVEL = 0.05

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
 class Verdict(StrEnum):
@@ -125,7 +125,7 @@ def paired_t_test(
     return PairedTest(mean, effect, p, verdict, n)
 
 
-def holm_correction(p: Any) -> Floats:
+def holm_correction(p: Any) -> _Floats:
     """Return p-values corrected for multiple tests by Holm's step-down method.
 
     Examples

@@ -65,7 +65,7 @@ def bound_errors(scores: _Floats, signs: NDArray[np.int8]) -> ErrorBounds:
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.noise import bound_errors
+    >>> from spmld.noise.bounds import bound_errors
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.random((2000, 5)) < 0.2
     >>> scores = rng.normal(size=truth.shape) + 6 * truth

@@ -64,7 +64,7 @@ class NoisyLogistic:
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.noise import NoisyLogistic
+    >>> from spmld.noise.likelihood import NoisyLogistic
     >>> np.exp(-NoisyLogistic(np.array(0.1), np.array(0.2)).value(np.array([1.0, 1.0]), np.array([-50.0, 50.0])))
     array([0.1, 0.8])
     """
@@ -136,7 +136,8 @@ def error_log_odds(log_odds: Array, signs: Array, rates: NoiseRates) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.noise import NoiseRates, error_log_odds
+    >>> from spmld.noise import NoiseRates
+    >>> from spmld.noise.likelihood import error_log_odds
     >>> error_log_odds(np.array([2.0, 2.0]), np.array([1, -1]), NoiseRates(np.array(0.2), np.array(0.2))).round(2)
     array([-3.39,  0.61])
     """

@@ -23,14 +23,13 @@ schedule              threshold and diversity of an iteration
 ===================== ==========================================================================================
 """
 
-from spmld.pacing.groups import ColumnGroups, EntryGroups
+from spmld.pacing.groups import ColumnGroups
 from spmld.pacing.rules import DiversePacing, GroupSparsePacing, HardPacing, LinearPacing, LogarithmicPacing, PacingRule
 from spmld.pacing.schedules import FixedSchedule, GeometricSchedule, PacingParameters, QuantileSchedule
 
 __all__ = [
     "ColumnGroups",
     "DiversePacing",
-    "EntryGroups",
     "FixedSchedule",
     "GeometricSchedule",
     "GroupSparsePacing",

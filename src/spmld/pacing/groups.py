@@ -92,7 +92,7 @@ class EntryGroups:
     Two groups, and one entry outside them:
 
     >>> import numpy as np
-    >>> from spmld.pacing import EntryGroups
+    >>> from spmld.pacing.groups import EntryGroups
     >>> groups = EntryGroups((np.array([[0, 1], [0, 2]]),), 2)
     >>> groups.map(lambda L, t: L - t, [np.array([[1.0, 5.0], [2.0, 6.0]])], np.array([1.0, 5.0]))[0]
     array([[0., 0.],

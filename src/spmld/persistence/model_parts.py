@@ -15,7 +15,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaseEnsemble
 
 from spmld._arrays import to_numpy
-from spmld.metrics import METRICS
+from spmld.metrics.registry import METRICS
 from spmld.preprocessing import TableEncoder
 
 _CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)

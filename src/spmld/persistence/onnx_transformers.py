@@ -10,7 +10,8 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, T
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
-from spmld.estimators import FeatureScaler, LandmarkFeatures
+from spmld.estimators import FeatureScaler
+from spmld.estimators.scaling import LandmarkFeatures
 from spmld.persistence.onnx_graph import Graph, Operators, unsupported
 from spmld.preprocessing import TableEncoder
 

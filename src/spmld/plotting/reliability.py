@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from spmld._arrays import to_numpy
-from spmld.metrics import reliability_curve
+from spmld.metrics.probabilities import reliability_curve
 from spmld.plotting._base import Display
 
 

@@ -21,7 +21,7 @@ from spmld.reports.page import Facts, Section, page
 from spmld.reports.quality import calibration, labels, likely_errors, metrics, missing_labels, samples, summary
 from spmld.reports.structure import correlations, dependencies, self_paced_weights
 
-MAX_SAMPLES = 200
+MAX_EXPLAINED = 200
 """Maximum number of samples over which contributions are averaged."""
 FEW_POSITIVES = 10
 """Labels with fewer observed positives are listed as limitations."""
@@ -94,7 +94,7 @@ def model_report(
 def features(data: ReportData) -> Section | None:
     """Return the features with the largest contributions to the scores of each label, if the model can be explained."""
     X: Any = data.X_audited
-    step = -(-_num_samples(X) // MAX_SAMPLES)
+    step = -(-_num_samples(X) // MAX_EXPLAINED)
     X = as_frame(data.model, _safe_indexing(X, list(range(0, _num_samples(X), step))))
     try:
         table = top_features(data.model, X, feature_names=data.feature_names).table()

@@ -15,10 +15,10 @@ from spmld._arrays import move, namespace, numpy_dtype, to_numpy
 from spmld._device import to_device
 from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Block, Engine, Problem, group_sizes, observed_block
-from spmld.datasets.row_blocks import locate
 from spmld.labels import Labels
+from spmld.scale.row_blocks import join_rows, locate
 
-Rows = tuple[Any, ...]
+BlockValues = tuple[Any, ...]
 """A value for each block, known to the engine."""
 
 
@@ -119,9 +119,9 @@ class BlockData:
     """Validated training data in row blocks. An estimator that is fitted to them may release the features."""
 
     engine: Engine
-    X: Rows
-    signs: Rows
-    weights: Rows
+    X: BlockValues
+    signs: BlockValues
+    weights: BlockValues
     """Entry weights; boolean if all are 1."""
     counts: tuple[int, ...]
     features: FeatureSummary
@@ -178,12 +178,32 @@ class BlockData:
         X = tuple(map(function, self.engine.in_memory(self.X)))
         return replace(self, X=X) if X else self
 
+    def arrays(self, user: Any, alternatives: str) -> tuple[Any, Labels, Any]:
+        """Return features, labels and entry weights; raise TypeError if they are not in memory, as `user` requires."""
+        parts = self.engine.in_memory(self.X), self.engine.in_memory(self.weights)
+        if not all(parts):
+            raise TypeError(f"{type(user).__name__} requires X in memory; for row blocks, use {alternatives}")
+        (X,), (weights,) = parts
+        return X, self.labels, weights
+
+    def sample(self, max_samples: int | None) -> "BlockData":
+        """Return at most `max_samples` evenly spaced samples in memory; None for as many as the engine loads."""
+        limit = max_samples or self.engine.max_loaded
+        if limit is None:
+            return self
+        rows = np.linspace(0, self.n - 1, limit).astype(np.intp) if self.n > limit else None
+        if rows is None and self.engine.in_memory(self.X):
+            return self
+        X, signs, weights = (take_rows(self.engine, A, self.counts, rows) for A in (self.X, self.signs, self.weights))
+        trusted = None if self.labels.trusted is None else self.labels.trusted[rows]
+        labels = replace(self.labels, signs=signs, trusted=trusted)
+        return BlockData.in_memory(X, labels, weights, self.feature_names)
+
     def transform(self, transformer: Any) -> "BlockData":
         """Fit a transformer, and return the data with transformed features."""
         if not hasattr(transformer, "fit_blocks"):
-            if not (parts := self.engine.in_memory(self.X)):
-                raise TypeError(f"{type(transformer).__name__} requires X in memory; use FeatureScaler for row blocks")
-            X: Rows = (transformer.fit(parts[0]).transform(parts[0]),)
+            features, *_ = self.arrays(transformer, "FeatureScaler")
+            X: BlockValues = (transformer.fit(features).transform(features),)
             return replace(self, X=X, features=FeatureSummary.of(X[0]))
         transformer.fit_blocks(self.engine, self.X, self.example, self.counts)
         transformer.n_features_in_ = self.features.n_features
@@ -195,7 +215,7 @@ class BlockData:
         weights = self.engine.map(partial(np.multiply, factor), self.weights)
         return replace(self, weights=weights, entries=self.entries._replace(weight=self.entries.weight * factor))
 
-    def replace_weights(self, weights: Rows) -> "BlockData":
+    def replace_weights(self, weights: BlockValues) -> "BlockData":
         """Return the data with other entry weights; entries of weight 0 become missing."""
         signs = self.engine.map(observed_signs, self.signs, weights)
         parts = self.engine.in_memory(signs)
@@ -203,7 +223,13 @@ class BlockData:
         entries = self.engine.sum(EntryCounts.of, signs, weights)
         return replace(self, signs=signs, weights=weights, labels=labels, entries=EntryCounts(*entries))
 
-    def select(self, chosen: Rows, counts: tuple[int, ...]) -> "BlockData":
+    def replace_signs(self, signs: NDArray[np.int8], classes: NDArray[Any]) -> "BlockData":
+        """Return the data in row blocks with other labels, of weight 1."""
+        rows = store(self.engine, signs, self.counts, "Y")
+        weights = self.engine.map(lambda part: part != 0, rows)
+        return replace(self, signs=rows, weights=weights, labels=Labels(signs[:0], classes))
+
+    def select(self, chosen: BlockValues, counts: tuple[int, ...]) -> "BlockData":
         """Return the data of some samples, given by arrays of bool and by their number in each block."""
         used = [i for i, count in enumerate(counts) if count]
         X, signs, weights, chosen = (tuple(A[i] for i in used) for A in (self.X, self.signs, self.weights, chosen))
@@ -221,7 +247,7 @@ class BlockData:
     def problem(
         self,
         fit_intercept: bool,
-        group: Rows | None = None,
+        group: BlockValues | None = None,
         n_groups: int = 1,
         *,
         observed_only: bool = False,
@@ -266,10 +292,7 @@ def take_rows(engine: Engine, blocks: Sequence[Any], counts: Sequence[int], rows
     array([1, 4])
     """
     inside: list[Any] = [slice(None)] * len(counts) if rows is None else locate(counts, rows)
-    parts = engine.gather(engine.map(lambda A, rows: loaded(A)[rows], blocks, inside))
-    if len(parts) == 1:
-        return parts[0]
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+    return join_rows(engine.gather(engine.map(lambda A, rows: loaded(A)[rows], blocks, inside)))
 
 
 def hash_rows(X: Any, signs: Any, weights: Any) -> str:
@@ -298,7 +321,12 @@ def _take(A: Any, rows: Any) -> Any:
     return A[rows]
 
 
-def split(values: Any, counts: Sequence[int], name: str) -> Rows:
+def store(engine: Engine, values: Any, counts: Sequence[int], name: str) -> BlockValues:
+    """Split an array with one row per sample into blocks, and store these with the engine."""
+    return engine.map(lambda value: value, split(values, counts, name))
+
+
+def split(values: Any, counts: Sequence[int], name: str) -> BlockValues:
     """Split an array with one row per sample into blocks; None for each block if it is None."""
     if values is None:
         return (None,) * len(counts)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from spmld._io import need
-from spmld.labels.block_reading import read_signs
-from spmld.metrics import MetricSums
+from spmld.metrics.evaluation import MetricSums
 from spmld.scale.cluster import FAN_IN
-from spmld.scale.inputs import chunks_like, delayed_blocks, is_collection
+from spmld.scale.inputs import chunks_like, delayed_blocks, is_collection, n_rows, read_signs
 
 MAX_RANKED = 200_000
 """Maximum number of samples from which metrics are computed that depend on the order of all samples."""
@@ -61,16 +60,12 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, k: int | Iterable[int] = (1, 3, 
         )
     X = X.rechunk({1: -1}) if hasattr(X, "rechunk") and X.numblocks[1] > 1 else X
     blocks = list(zip(delayed_blocks(X), chunks_like(Y, X, "Y"), strict=True))
-    model, counts = delayed(estimator), delayed([delayed(_n_rows)(Y) for _, Y in blocks])
+    model, counts = delayed(estimator), delayed([delayed(n_rows)(Y) for _, Y in blocks])
     ks = (k,) if isinstance(k, int | np.integer) else tuple(k)
     parts = [delayed(_block_sums)(model, *block, counts, i, ks) for i, block in enumerate(blocks)]
     while len(parts) > 1:
         parts = [delayed(_add)(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
     return delayed(MetricSums.evaluation)(parts[0])
-
-
-def _n_rows(A: Any) -> int:
-    return int(A.shape[0])
 
 
 def _block_sums(model: Any, X: Any, Y: Any, counts: Sequence[int], i: int, ks: tuple[int, ...]) -> MetricSums | None:

@@ -1,24 +1,25 @@
 """Row blocks of files, and of Dask arrays and data frames, as training data."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from spmld._arrays import check_masked, n_bytes
-from spmld._io import need
 from spmld.core.lazy_matrix import LazyMatrix
 from spmld.core.problem import Engine
-from spmld.datasets.row_blocks import RowBlocks
-from spmld.labels.block_reading import read_signs, summarize_labels
+from spmld.labels.encoding import Labels, read_labels, read_values
 from spmld.labels.entries import read_weights
-from spmld.scale.block_data import BlockData, EntryCounts, FeatureSummary, Rows, observed_signs, split
+from spmld.scale.block_data import BlockData, BlockValues, EntryCounts, FeatureSummary, observed_signs, split
 from spmld.scale.cluster import DaskEngine, active_client
 from spmld.scale.memory import available_memory
+from spmld.scale.row_blocks import RowBlocks, join_rows
 from spmld.scale.streaming import StreamEngine
 
 MAX_BLOCK = 2**28
@@ -93,16 +94,16 @@ def collect(client: Any, X: Any, y: Any, mask: Any = None, entry_weight: Any = N
     loaded = {"X": engine.map(as_features, _load(client, chunks, places, workers))}
     for name, part in {"Y": y, "mask": mask, "entry_weight": entry_weight}.items():
         loaded[name] = _load(client, chunks_like(part, X, name), places, workers) if is_collection(part) else part
-    counts = engine.gather(engine.map(_n_rows, loaded["X"]))
+    counts = engine.gather(engine.map(n_rows, loaded["X"]))
     for name, part in loaded.items():
-        if isinstance(part, tuple) and engine.gather(engine.map(_n_rows, part)) != counts:
+        if isinstance(part, tuple) and engine.gather(engine.map(n_rows, part)) != counts:
             raise ValueError(f"X and {name} must have blocks of the same numbers of rows; rechunk {name} like X")
     if not any(counts):
         raise ValueError("X must have at least one sample, got no rows")
     groups = group_chunks(engine.gather(engine.map(n_bytes, loaded["X"])), counts, *_capacity(client))
     for name, part in loaded.items():
         if isinstance(part, tuple):
-            loaded[name] = engine.map(_merge, [[part[i] for i in group] for group in groups])
+            loaded[name] = engine.map(join_rows, [[part[i] for i in group] for group in groups])
     sizes = tuple(sum(counts[i] for i in group) for group in groups)
     return make_data(engine, loaded["X"], loaded["Y"], sizes, loaded["mask"], loaded["entry_weight"], feature_names(X))
 
@@ -178,22 +179,72 @@ def chunks_like(A: Any, X: Any, name: str) -> list[Any]:
     return chunks
 
 
-def _merge(parts: Sequence[Any]) -> Any:
-    """Join the rows of arrays, sparse matrices or data frames."""
-    if len(parts) == 1:
-        return parts[0]
-    if sp.issparse(parts[0]):
-        return sp.vstack(parts, format="csr")
-    return need("pandas").concat(parts) if hasattr(parts[0], "iloc") else np.concatenate(parts)
-
-
-def _n_rows(A: Any) -> int:
+def n_rows(A: Any) -> int:
+    """Return the number of rows of an array, sparse matrix or data frame."""
     return int(A.shape[0])
+
+
+@dataclass(frozen=True)
+class LabelSummary:
+    """What determines the encoding of labels, for one block or, as a sum, for several.
+
+    Attributes
+    ----------
+    values : ndarray
+        Distinct observed values.
+    n_labels : int
+        Number of labels.
+    names : list or None
+        Names of the columns of a DataFrame.
+    one_dimensional : bool
+        Whether the labels are a vector.
+
+    Examples
+    --------
+    >>> from spmld.scale.inputs import summarize_labels
+    >>> (summarize_labels([[1, 1]]) + summarize_labels([[None, -1]])).form().classes
+    array([-1,  1])
+    """
+
+    values: NDArray[Any]
+    n_labels: int
+    names: list[Any] | None
+    one_dimensional: bool
+
+    def __add__(self, other: "LabelSummary") -> "LabelSummary":
+        if (self.n_labels, self.names, self.one_dimensional) != (other.n_labels, other.names, other.one_dimensional):
+            raise ValueError(
+                "all blocks of Y must have the same labels, got blocks with "
+                f"{self.names or self.n_labels} and {other.names or other.n_labels}"
+            )
+        parts = [part for part in (self.values, other.values) if part.size]
+        values = np.unique(np.concatenate(parts)) if parts else self.values
+        return LabelSummary(values, self.n_labels, self.names, self.one_dimensional)
+
+    def form(self) -> Labels:
+        """Return labels without samples, in the encoding of all blocks."""
+        column = self.values[:, None]
+        every = read_labels(column[:, 0] if self.one_dimensional else np.repeat(column, max(1, self.n_labels), axis=1))
+        signs = np.zeros((0, self.n_labels), dtype=np.int8)
+        return Labels(signs, every.classes, self.names, self.one_dimensional)
+
+
+def summarize_labels(Y: Any, mask: Any = None) -> LabelSummary:
+    """Return the summary of a block of labels, in any form that `read_labels` accepts."""
+    values, observed, names, one_dimensional = read_values(Y, mask)
+    return LabelSummary(np.unique(values[observed]), values.shape[1], names, one_dimensional)
+
+
+def read_signs(Y: Any, mask: Any, form: Labels) -> NDArray[np.int8]:
+    """Return the signs of a block of labels, with the encoding of all blocks; 0 where missing."""
+    if not summarize_labels(Y, mask).values.size:
+        return np.zeros((np.shape(Y)[0], form.signs.shape[1]), dtype=np.int8)
+    return read_labels(Y, mask, classes=form.classes).signs
 
 
 def make_data(
     engine: Engine,
-    X: Rows,
+    X: BlockValues,
     Y: Any,
     counts: tuple[int, ...],
     mask: Any = None,
@@ -208,7 +259,7 @@ def make_data(
     Y, masks = split(Y, counts, "Y"), split(mask, counts, "mask")
     form = engine.sum(summarize_labels, Y, masks).form()
     signs = engine.map(partial(read_signs, form=form), Y, masks)
-    weights: Rows = engine.map(lambda signs: signs != 0, signs)
+    weights: BlockValues = engine.map(lambda signs: signs != 0, signs)
     if entry_weight is not None:
         dtype = features.dtype
 

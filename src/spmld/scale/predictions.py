@@ -5,13 +5,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from spmld._frames import is_frame
 from spmld._io import need
-from spmld.datasets.row_blocks import RowBlocks
 from spmld.labels import Labels
 from spmld.scale.inputs import is_collection
+from spmld.scale.row_blocks import RowBlocks, join_rows
 
 
 def predict_blocks(model: Any, method: str, X: Any) -> Any:
@@ -81,7 +80,7 @@ def map_blocks(predict: Callable[..., Any], blocks: RowBlocks, labels: Labels | 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.datasets import RowBlocks
+    >>> from spmld import RowBlocks
     >>> from spmld.scale.predictions import map_blocks
     >>> map_blocks(np.negative, RowBlocks(np.arange(3.0)[:, None], block_rows=2)).ravel()
     array([-0., -1., -2.])
@@ -104,29 +103,6 @@ def labels_of(blocks: RowBlocks, y: Any) -> Any:
     if y is not None or not blocks.has_labels:
         return y
     return join_rows([blocks.labels(i) for i in range(len(blocks))])
-
-
-def join_rows(parts: list[Any]) -> Any:
-    """Return the rows of arrays, sparse matrices or data frames as one.
-
-    Data frames whose rows are numbered from 0 are numbered again; others keep their index.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from spmld.scale.predictions import join_rows
-    >>> join_rows([pd.Series([5, 6]), pd.Series([7])]).index.tolist()
-    [0, 1, 2]
-    """
-    if sp.issparse(parts[0]):
-        return sp.vstack(parts, format="csr")
-    if not is_frame(parts[0]):
-        return np.concatenate([np.asarray(part) for part in parts])
-    if not hasattr(parts[0], "iloc"):
-        return need("narwhals").get_native_namespace(parts[0]).concat(parts)
-    pandas = need("pandas")
-    numbered = all(part.index.equals(pandas.RangeIndex(len(part))) for part in parts)
-    return pandas.concat(parts, ignore_index=numbered)
 
 
 class _Joined:

@@ -19,6 +19,7 @@ class RemoteEngine(Engine):
     """Base class of engines whose blocks are not in memory."""
 
     selects_labels: ClassVar[bool] = False
+    max_loaded: ClassVar[int | None] = 20_000
     steps_per_pass: ClassVar[int] = 4
 
     def in_memory(self, rows: Sequence[Any]) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT
+from spmld._validation import COMMON_CONSTRAINTS
 from spmld.estimators.ensemble.training_data import Scores
 from spmld.estimators.masked_boosting import MaskedBoosting
 from spmld.estimators.trees import Trees
@@ -34,8 +34,6 @@ class CompletionTrees(BaseEstimator):
 
     Parameters
     ----------
-    max_estimators : int, default=200
-        Maximum number of trees.
     random_state : int, RandomState or None, default=None
         Seed for the parts and the trees.
 
@@ -63,11 +61,9 @@ class CompletionTrees(BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "max_estimators": [POSITIVE_INT],
         "random_state": COMMON_CONSTRAINTS["random_state"],
     }
 
-    max_estimators: int = STAGES[-1]
     random_state: Any = None
 
     def fit(
@@ -84,21 +80,17 @@ class CompletionTrees(BaseEstimator):
 
         Parameters
         ----------
-        scores : ndarray of shape (n_samples, n_labels)
-            Out-of-fold scores.
+        scores, entry_weight, rates
+            As in `ScoreCorrection.fit`.
         signs : ndarray of shape (n_samples, n_labels)
             Labels to predict: 1, -1, and 0 where missing.
         known : ndarray of shape (n_samples, n_labels)
             Labels that are shown, in the same encoding. Negatives of positive-only labels are predicted, but not shown.
-        entry_weight : ndarray of shape (n_samples, n_labels)
-            Weights of the entries.
         folds : sequence of ndarray of bool of shape (n_samples,)
             Samples of each fold.
         correct : callable
             ``correct(scores, known)`` returns scores that are corrected by known labels; a correction must not be
             fitted on the fold of a sample.
-        rates : NoiseRates, optional
-            Noise rates of the labels, by default 0.
 
         Returns
         -------
@@ -107,8 +99,7 @@ class CompletionTrees(BaseEstimator):
         self._validate_params()
         rng, n_labels = check_random_state(self.random_state), signs.shape[1]
         part = rng.randint(N_PARTS, size=signs.shape)
-        numbers = [n for n in STAGES if n <= self.max_estimators]
-        booster = MaskedBoosting(n_estimators=numbers[-1], random_state=rng.randint(2**31 - 1))
+        booster = MaskedBoosting(n_estimators=STAGES[-1], random_state=rng.randint(2**31 - 1))
         loss = (NoiseRates(np.zeros(n_labels), np.zeros(n_labels)) if rates is None else rates).loss()
         hidden = [part == k for k in range(N_PARTS)]
         shown = [np.where(hide, 0, known).astype(np.int8) for hide in hidden]
@@ -120,7 +111,7 @@ class CompletionTrees(BaseEstimator):
             weights = np.concatenate([np.where(hide, entry_weight, 0.0)[rows] for hide in hidden])
             return booster.boost(X, targets, weights, np.concatenate([start[rows] for start in starts]), loss)
 
-        held_out = {n: np.zeros(scores.shape) for n in numbers}
+        held_out = {n: np.zeros(scores.shape) for n in STAGES}
         for fold in folds:
             trees = boost(~fold if len(folds) > 1 else fold)
             for hide, labels, start in zip(hidden, shown, starts, strict=True):

@@ -17,7 +17,7 @@ from spmld.core.newton import newton_minimize
 from spmld.core.problem import Problem, make_problem
 from spmld.labels import read_labels
 
-Matrix = NDArray[np.float64]
+_Matrix = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -57,7 +57,7 @@ class DependencyCorrection(BaseEstimator):
     The second label always equals the first, which its own score does not show:
 
     >>> import numpy as np
-    >>> from spmld.estimators import DependencyCorrection
+    >>> from spmld.estimators.ensemble.dependency import DependencyCorrection
     >>> scores = np.array([[3.0, 0.0], [-3.0, 0.0]] * 50)
     >>> Y = np.array([[1, 1], [0, 0]] * 50)
     >>> correction = DependencyCorrection().fit(scores, Y)
@@ -78,7 +78,7 @@ class DependencyCorrection(BaseEstimator):
     max_samples: int = 10_000
     device: str | None = None
 
-    def fit(self, scores: Matrix, Y: Any, entry_weight: Matrix | None = None, known: Any = None) -> Self:
+    def fit(self, scores: _Matrix, Y: Any, entry_weight: _Matrix | None = None, known: Any = None) -> Self:
         """Learn the dependencies.
 
         Parameters
@@ -110,7 +110,7 @@ class DependencyCorrection(BaseEstimator):
         self.coef_ = to_numpy(result.B)
         return self
 
-    def correct(self, scores: Matrix, known: Any = None, *, weight: float = 1.0) -> Matrix:
+    def correct(self, scores: _Matrix, known: Any = None, *, weight: float = 1.0) -> _Matrix:
         r"""Return the scores plus the weighted correction, :math:`s + w \delta`.
 
         Parameters
@@ -138,12 +138,12 @@ class DependencyCorrection(BaseEstimator):
         return corrected
 
     @property
-    def label_dependencies_(self) -> Matrix:
+    def label_dependencies_(self) -> _Matrix:
         """M, with zeros on its diagonal."""
         return self.coef_[:-1] * (1 - np.eye(self.coef_.shape[1]))
 
 
-def _label_values(scores: Matrix, known: Any) -> Matrix:
+def _label_values(scores: _Matrix, known: Any) -> _Matrix:
     """Return z: 1 or 0 for known labels, and the probability of others."""
     if known is None:
         return logistic(scores)
@@ -151,7 +151,7 @@ def _label_values(scores: Matrix, known: Any) -> Matrix:
     return np.where(signs == 0, logistic(scores), signs > 0)
 
 
-def _side_by_side(z: Matrix, scores: Matrix) -> Matrix:
+def _side_by_side(z: _Matrix, scores: _Matrix) -> _Matrix:
     """Return the features of `OtherLabels`."""
     return np.concatenate([z, scores], axis=1)
 

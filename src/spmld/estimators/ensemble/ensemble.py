@@ -1,28 +1,23 @@
 """SelfPacedEnsemble: views with noise rates and trimming, corrected for label dependencies, calibrated."""
 
-from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any, ClassVar
 
-import joblib
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from spmld._arrays import features_to_numpy, move, on_accelerator, to_numpy
+from spmld._arrays import move, on_accelerator, to_numpy
 from spmld._device import to_device
 from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
-from spmld.core.lazy_matrix import loaded
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators.ensemble.noise_scores import entry_log_loss, fit_noise_scores
-from spmld.estimators.ensemble.path_search import PathResult, search_path
+from spmld.estimators.ensemble.noise_scores import entry_log_loss, estimate_rates
+from spmld.estimators.ensemble.path_search import search_path
 from spmld.estimators.ensemble.score_correction import COMPLETION_CONSTRAINTS, ScoreCorrection
 from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, contiguous
-from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries
+from spmld.estimators.ensemble.training_entries import TrainingEntries
+from spmld.estimators.ensemble.view_fitting import choose_trimming, fit_transformers, fit_views
 from spmld.estimators.ensemble.views import (
     ALPHAS,
     CS,
@@ -33,19 +28,15 @@ from spmld.estimators.ensemble.views import (
     default_views,
     make_views,
     uses_graph,
-    with_params,
 )
-from spmld.estimators.ensemble.weighting import ViewMixture, view_weights
+from spmld.estimators.ensemble.weighting import fit_mixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
-from spmld.model_selection.cross_fitting import make_folds
-from spmld.model_selection.identical_samples import group_identical, hash_samples
+from spmld.labels.encoding import SIGNS
 from spmld.model_selection.label_decisions import label_decisions
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, DecisionOption, DecisionRule
-from spmld.noise import NoiseRates, estimate_noise
-from spmld.noise.estimate import MAX_RATE
-from spmld.pacing.trimming import KEEP_FRACTION
-from spmld.scale.block_data import BlockData
+from spmld.noise import NoiseRates
+from spmld.scale.block_data import BlockData, BlockValues
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -243,16 +234,20 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         data.X, data = (), replace(data, labels=signed, feature_names=None).convert(self._to_device)
         label_graph = uses_graph(d, l, data.features.n_values, data.entries.n_observed / (n * l))
         views = self._make_views(default_views(n, d, l), label_graph=label_graph)
-        views, features = self._fit_transformers(data.transform, rng, views)
+        self.transformers_, features = fit_transformers(views, data, rng)
+        shared = {"random_state": rng.randint(2**31 - 1), "device": self.device}
+        views = {name: view.with_params(**shared) for name, view in views.items()}
         entries = TrainingEntries.of(data)
-        (hashes,) = entries.rows(data.engine.map(_hash_block, next(iter(features.values())).X))
         (X, *_) = data.engine.in_memory(data.X) or (np.zeros((n, 0)),)
-        entries = self._add_folds(entries, X, rng, hashes)
+        hashed, seed = next(iter(features.values())).X, rng.randint(2**31 - 1)
+        entries, self.n_repeated_samples_ = entries.add_folds(self.cv, X, hashed, seed)
         device = str(X.device) if on_accelerator(X) else self.device
         data.release()
-        shared = entries, HeldOutLoss(self.scoring), self.n_jobs
-        training = {name: TrainingData(features[name], *shared) for name in views}
-        scores, paced = self._fit_views(views, training, entries, device)
+        options = entries, HeldOutLoss(self.scoring), self.n_jobs
+        training = {name: TrainingData(features[name], *options) for name in views}
+        self._set_rates(views, training, entries)
+        scores, paced = self._fit_views(views, training, entries)
+        self._fit_correction(scores, entries, device)
         for mixed, weights in zip(data.engine.in_memory(scores), data.engine.in_memory(paced), strict=True):
             self.self_paced_weights_, self.out_of_fold_scores_ = weights, self.correction_.correct(mixed)
             # Of many samples, the corrections and calibrations have seen only these.
@@ -262,45 +257,51 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         X = contiguous(X)
         return X if sp.issparse(X) else to_device(X, self.device)
 
-    def _add_folds(
-        self, entries: TrainingEntries, X: Any, rng: np.random.RandomState, hashes: NDArray[np.uint64]
-    ) -> TrainingEntries:
-        seed = rng.randint(2**31 - 1)
-        groups, self.n_repeated_samples_ = group_identical(hashes)
-        if isinstance(self.cv, Integral):
-            grouped = 0 < self.n_repeated_samples_ <= len(groups) - int(self.cv)
-            return entries.stratify(int(self.cv), seed, groups if grouped else None)
-        (signs,) = entries.rows(entries.signs)
-        Y = Labels(signs, SIGNS).write_with_missing(None)
-        return entries.with_folds(make_folds(self.cv, X, Y, random_state=seed))
+    def _set_rates(self, views: Mapping[str, View], data: Mapping[str, TrainingData], entries: TrainingEntries) -> None:
+        """Estimate the noise rates, unless they are given."""
+        scaled = data["linear" if "linear" in data else next(iter(data))]
+        boosting = views["boosting"].estimator if "boosting" in views else None
+        self.noise_, rates = estimate_rates(
+            replace(scaled, loss=entry_log_loss),
+            entries,
+            (self.false_positive_rate, self.false_negative_rate),
+            boosting=boosting,
+            device=self.device,
+        )
+        self.false_positive_rate_, self.false_negative_rate_ = rates
 
     def _fit_views(
-        self,
-        views: Mapping[str, View],
-        data: Mapping[str, Any],
-        entries: TrainingEntries,
-        device: str | None = None,
-    ) -> tuple[Any, Any]:
-        """Fit to values that are in memory or in row blocks, and return out-of-fold scores and self-paced weights."""
-        scaled = "linear" if "linear" in data else next(iter(data))
-        boosting = views["boosting"].estimator if "boosting" in views else None
-        self._set_rates(replace(data[scaled], loss=entry_log_loss), entries, boosting)
-        results = self._search(views, data, entries)
+        self, views: Mapping[str, View], data: Mapping[str, TrainingData], entries: TrainingEntries
+    ) -> tuple[BlockValues, BlockValues]:
+        """Search the paths of the views, trim, fit the views and their mixture.
+
+        Returns
+        -------
+        scores, self_paced_weights
+            Out-of-fold scores of the mixture, and the self-paced weights, in row blocks.
+        """
+        rates = {"false_positive_rate": self.false_positive_rate_, "false_negative_rate": self.false_negative_rate_}
+        views = {name: view.with_params(**rates) for name, view in views.items()}
+        self.cv_results_: list[dict[str, Any]] = []
+        with report_progress(self) as report:
+
+            def record(result: dict[str, Any]) -> bool:
+                self.cv_results_.append(result)
+                return report(result)
+
+            results = {name: search_path(view, data[name], record) for name, view in views.items()}
         self.params_ = {name: result.params for name, result in results.items()}
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
-        scores = {name: result.scores for name, result in results.items()}
-        paced, kept = self._trim(views, results, data, entries)
-        if kept is None:
-            final = entries.weights
-        else:
-            scores = {name: data[name].cross_fit(results[name].estimators, entry_weight=kept).scores for name in views}
-            final = entries.engine.map(np.multiply, paced, entries.weights)
-        mixed = self._mix(scores, entries)
-        self.estimators_ = {
-            name: data[name].fit(clone(result.estimators[0]), entry_weight=final) for name, result in results.items()
-        }
+        trimming = choose_trimming(views, results, data, self.keep_fraction, noisy=self.noise_.identified)
+        self.keep_fraction_ = trimming.keep_fraction
+        self.estimators_, scores = fit_views(results, data, trimming)
+        self.mixture_, mixed = fit_mixture(self.view_weights_, scores, entries)
+        return mixed, trimming.weights
+
+    def _fit_correction(self, scores: BlockValues, entries: TrainingEntries, device: str | None) -> None:
+        """Fit the correction for label dependencies, the calibration and the rule for decisions."""
         trusted = None if entries.trusted is None else entries.rows(entries.trusted)[0]
-        values = mixed, entries.signs, entries.weights, entries.fold, entries.learned()
+        values = scores, entries.signs, entries.weights, entries.fold, entries.learned()
         sample, signs, weights, fold, learned = entries.sample(*values)
         known = np.where(np.isnan(self.class_prior_), signs, signs > 0)  # no weak negatives
         self.correction_ = ScoreCorrection(
@@ -320,110 +321,6 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             rates=NoiseRates(self.false_positive_rate_, self.false_negative_rate_),
         )
         self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
-        return mixed, paced
-
-    def _search(
-        self, views: Mapping[str, View], data: Mapping[str, TrainingData], entries: TrainingEntries
-    ) -> dict[str, PathResult]:
-        """Search the paths of the views."""
-        self.cv_results_: list[dict[str, Any]] = []
-        results: dict[str, PathResult] = {}
-        with report_progress(self) as report:
-
-            def record(result: dict[str, Any]) -> bool:
-                self.cv_results_.append(result)
-                return report(result)
-
-            for name, view in views.items():
-                results[name] = search_path(self._with_rates(view), data[name], record)
-        return results
-
-    def _set_rates(self, data: TrainingData, entries: TrainingEntries, boosting: Any) -> None:
-        """Estimate the noise rates, unless they are given."""
-        fitted = fit_noise_scores(data, boosting=boosting, device=self.device)
-        sample, signs = entries.sample(fitted.scores, entries.signs)
-        self.noise_ = estimate_noise(
-            sample,
-            signs,
-            None if entries.trusted is None else entries.rows(entries.trusted)[0],
-            alternatives=lambda: entries.sample(*fitted.alternatives()),
-            certain_negatives=self.false_negative_rate == 0,
-        )
-        alpha, beta = (
-            np.full(entries.n_labels, float(given)) if given != "auto" else estimate
-            for given, estimate in zip(
-                (self.false_positive_rate, self.false_negative_rate), self.noise_.rates, strict=True
-            )
-        )
-        alpha = np.minimum(alpha, MAX_RATE - beta) if self.false_positive_rate == "auto" else alpha
-        self.false_positive_rate_, self.false_negative_rate_ = alpha, np.minimum(beta, MAX_RATE - alpha)
-
-    def _with_rates(self, view: View) -> View:
-        """Return the view with the noise rates, if its estimator has these parameters."""
-        rates = {"false_positive_rate": self.false_positive_rate_, "false_negative_rate": self.false_negative_rate_}
-        return replace(view, estimator=with_params(view.estimator, **rates))
-
-    def _trim(
-        self,
-        views: Mapping[str, View],
-        results: Mapping[str, PathResult],
-        data: Mapping[str, TrainingData],
-        entries: TrainingEntries,
-    ) -> tuple[Any, list[Any] | None]:
-        """Choose the fraction to keep by held-out entries.
-
-        Returns
-        -------
-        paced
-            Self-paced weights of all entries.
-        kept : list or None
-            Weights for the training samples of each fold, which do not depend on labels of the fold; None without
-            trimming.
-        """
-        ranked = sorted(views, key=lambda name: results[name].loss)
-        judge = next((name for name in ranked if not views[name].costly), ranked[0])
-        result, training = results[judge], data[judge]
-        automatic = isinstance(self.keep_fraction, str)
-        fraction = KEEP_FRACTION if automatic else float(self.keep_fraction)
-        self.keep_fraction_, kept = 1.0, None
-        if fraction < 1 and training.n_folds > 2 and not (automatic and self.noise_.identified):
-            nested = training.nested_scores(clone(result.estimators[0]))
-            kept = [
-                entries.engine.map(np.multiply, entries.trim(scores, fraction, fold), entries.weights)
-                for fold, scores in enumerate(nested)
-            ]
-            if automatic:
-                trimmed = training.cross_fit(deepcopy(result.estimators), entry_weight=kept).scores  # with a warm start
-                kept = kept if np.nanmean(training.losses(trimmed)) < result.loss else None
-            self.keep_fraction_ = 1.0 if kept is None else fraction
-        return entries.trim(results[ranked[0]].scores, self.keep_fraction_), kept
-
-    def _mix(self, scores: Mapping[str, Any], entries: TrainingEntries) -> Any:
-        """Fit the mixture of the views, and return the mixture of their scores."""
-        names, values = list(scores), list(scores.values())
-        signs, weights, *samples = entries.sample(entries.signs, entries.weights, *values)
-        mixture = ViewMixture(weights=self.view_weights_).fit(dict(zip(names, samples, strict=True)), signs, weights)
-        self.mixture_ = mixture
-        return entries.engine.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *values)
-
-    def _fit_transformers(
-        self, fit_transform: Callable[[Any], Any], rng: np.random.RandomState, views: Mapping[str, View]
-    ) -> tuple[dict[str, View], dict[str, Any]]:
-        """Return the views with fitted transformers and seeded estimators, and the features of each view."""
-        self.transformers_, features, equal = {}, {}, {}
-        for name, view in views.items():
-            transformer = with_params(view.transformer, random_state=rng)
-            params = transformer.get_params()
-            # Views with equal transformers share the features, which may be large.
-            key = name if "random_state" in params else (type(transformer), joblib.hash(params))
-            if key not in equal:
-                equal[key] = transformer, fit_transform(transformer)
-            self.transformers_[name], features[name] = equal[key]
-        shared = {"random_state": rng.randint(2**31 - 1), "device": self.device}
-        return {
-            name: replace(view, transformer=self.transformers_[name], estimator=with_params(view.estimator, **shared))
-            for name, view in views.items()
-        }, features
 
     def _scores(self, X: Any) -> Any:
         return move(self.correction_.correct(self._view_scores(X)), X)
@@ -448,7 +345,3 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
                 for name, estimator in self.estimators_.items()
             }
         )
-
-
-def _hash_block(X: Any) -> NDArray[np.uint64]:
-    return hash_samples(features_to_numpy(loaded(X)))

@@ -1,7 +1,6 @@
 """Out-of-fold scores from which noise is estimated."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,14 @@ from sklearn.base import clone
 from spmld.core.losses import LOSSES
 from spmld.estimators.ensemble.path_search import search_path
 from spmld.estimators.ensemble.training_data import TrainingData
+from spmld.estimators.ensemble.training_entries import TrainingEntries
 from spmld.estimators.ensemble.views import boosting_view, default_views, linear_view, with_params
 from spmld.estimators.masked_boosting import MaskedBoosting
 from spmld.labels import Labels
+from spmld.noise import NoiseEstimate, NoiseRates, estimate_noise
+from spmld.noise.curve import MAX_RATE
 
-CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+NOISE_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 """Inverse regularization strengths to choose from."""
 RELAXATION = 10.0
 """Factor of C of the second model."""
@@ -39,24 +41,19 @@ class NoiseScores:
     alternatives: Any = None
 
 
-def fit_noise_scores(
-    data: TrainingData, Cs: Sequence[float] = CS, *, boosting: Any = None, **params: Any
-) -> NoiseScores:
+def fit_noise_scores(data: TrainingData, *, boosting: Any = None, **params: Any) -> NoiseScores:
     """Fit logistic regression for each label, without a label graph.
 
     Parameters
     ----------
     data : TrainingData
         Scaled features, with `entry_log_loss` as the loss.
-    Cs : sequence of float, optional
-        Inverse regularization strengths to choose from.
     boosting : MaskedBoosting, optional
         Boosted trees.
     **params
         Other parameters of `MaskedLogistic`.
     """
-    view = linear_view(Cs, label_graph_penalty=0.0)
-    path = search_path(replace(view, estimator=with_params(view.estimator, **params)), data)
+    path = search_path(linear_view(NOISE_CS, label_graph_penalty=0.0).with_params(**params), data)
 
     def alternatives() -> list[Any]:
         C = RELAXATION * path.params["C"]
@@ -65,6 +62,39 @@ def fit_noise_scores(
         return [data.cross_fit(estimators).scores for estimators in models]
 
     return NoiseScores(path.scores, alternatives)
+
+
+def estimate_rates(
+    data: TrainingData, entries: TrainingEntries, rates: tuple[Any, Any], *, boosting: Any = None, device: Any = None
+) -> tuple[NoiseEstimate, NoiseRates]:
+    """Return the estimate of the noise, and the noise rates of each label.
+
+    Parameters
+    ----------
+    data, boosting
+        As in `fit_noise_scores`.
+    entries : TrainingEntries
+        Labels and folds.
+    rates : tuple of float or "auto"
+        The parameters `false_positive_rate` and `false_negative_rate`; "auto" for the estimates.
+    device : str, optional
+        As in `MaskedLogistic`.
+    """
+    fitted = fit_noise_scores(data, boosting=boosting, device=device)
+    sample, signs = entries.sample(fitted.scores, entries.signs)
+    noise = estimate_noise(
+        sample,
+        signs,
+        None if entries.trusted is None else entries.rows(entries.trusted)[0],
+        alternatives=lambda: entries.sample(*fitted.alternatives()),
+        certain_negatives=rates[1] == 0,
+    )
+    alpha, beta = (
+        np.full(entries.n_labels, float(rate)) if rate != "auto" else estimate
+        for rate, estimate in zip(rates, noise.rates, strict=True)
+    )
+    alpha = np.minimum(alpha, MAX_RATE - beta) if rates[0] == "auto" else alpha
+    return noise, NoiseRates(alpha, np.minimum(beta, MAX_RATE - alpha))
 
 
 def default_boosting(n_samples: int, n_labels: int, n_features: int, random_state: Any = None) -> MaskedBoosting | None:

@@ -1,17 +1,15 @@
 """Search along the path of a view by the loss of out-of-fold scores."""
 
-from collections.abc import Callable
 from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
+from spmld.core.iteration import Callback
 from spmld.estimators.ensemble.training_data import TrainingData
 from spmld.estimators.ensemble.views import Params, View
 
-Recorder = Callable[[dict[str, Any]], bool]
-"""Function that is called with a record with the keys "part", "choice" and "loss", and returns whether to stop."""
 MIN_LOSS = 1e-9
 """Lower bound of a loss, so that weights can be computed from its inverse."""
 
@@ -41,7 +39,7 @@ class PathResult(NamedTuple):
     estimators: list[Any]
 
 
-def search_path(view: View, data: TrainingData, record: Recorder | None = None) -> PathResult:
+def search_path(view: View, data: TrainingData, record: Callback | None = None) -> PathResult:
     """Return the setting of a view with the lowest held-out loss, by hill climbing along its path.
 
     The search evaluates the setting ``view.start`` and its successor. It moves on while the loss decreases, toward the
@@ -90,7 +88,7 @@ class _Search:
 
     best: PathResult
 
-    def __init__(self, view: View, data: TrainingData, record: Recorder | None):
+    def __init__(self, view: View, data: TrainingData, record: Callback | None):
         self.view, self.data, self.record = view, data, record
         self.estimators = [clone(view.estimator) for _ in range(data.n_folds)]
         self.losses: dict[int, float] = {}

@@ -13,8 +13,8 @@ from spmld.core.losses import logistic
 from spmld.estimators.ensemble.completion_trees import CompletionTrees
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.training_data import Scores
-from spmld.estimators.ensemble.training_entries import SIGNS
 from spmld.labels import Labels, read_labels
+from spmld.labels.encoding import SIGNS
 from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, MIN_F1_SAMPLES, DecisionOption, DecisionRule
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import trusted_weight

@@ -16,12 +16,13 @@ from spmld._arrays import arrays_to_numpy, features_to_numpy, on_accelerator
 from spmld.core.lazy_matrix import loaded
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators.ensemble.training_entries import SIGNS, TrainingEntries, spacing
+from spmld.estimators.ensemble.training_entries import TrainingEntries, spacing
 from spmld.labels import Labels, read_labels
+from spmld.labels.encoding import SIGNS
 from spmld.labels.single_class import ignore_label_warnings
-from spmld.metrics import get_metric
+from spmld.metrics.registry import get_metric
 from spmld.model_selection.cross_fitting import Fold, decision_scores
-from spmld.scale.block_data import BlockData, Rows
+from spmld.scale.block_data import BlockData, BlockValues
 
 Scores = NDArray[np.float64]
 MAX_SCORED = 20_000
@@ -73,7 +74,7 @@ class FoldScores(NamedTuple):
     """Fitted estimators of the folds, and out-of-fold scores in row blocks."""
 
     estimators: list[Any]
-    scores: Rows
+    scores: BlockValues
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class TrainingData:
         fitted = [old if new is None else new for old, new in zip(estimators, models, strict=True)]
         return FoldScores(fitted, self._score(models))
 
-    def nested_scores(self, estimator: Any) -> list[Rows]:
+    def nested_scores(self, estimator: Any) -> list[BlockValues]:
         """Return, for each fold, scores of its training samples by models that saw neither these nor the fold.
 
         The models of two folds are fitted on the samples that are in the training sets of both. Scores of the test
@@ -155,11 +156,11 @@ class TrainingData:
             models[a][b] = models[b][a] = model
         return [self._score(of_fold) for of_fold in models]
 
-    def fit(self, estimator: Any, *, entry_weight: Rows) -> Any:
+    def fit(self, estimator: Any, *, entry_weight: BlockValues) -> Any:
         """Fit an estimator on all samples; its fitted arrays are those of NumPy, so that it depends on no device."""
         return arrays_to_numpy(_fit_part(estimator, self.data.replace_weights(entry_weight)))
 
-    def losses(self, scores: Rows) -> NDArray[np.float64]:
+    def losses(self, scores: BlockValues) -> NDArray[np.float64]:
         """Return the losses of out-of-fold scores, of evenly spaced samples if there are many."""
         step = spacing(self.data.n, MAX_SCORED)
         rows = np.arange(0, self.data.n, step) if step > 1 else None
@@ -169,7 +170,7 @@ class TrainingData:
     def _fit_parts(self, estimators: Sequence[Any], train: Any, counts: Any, weights: Sequence[Any]) -> list[Any]:
         """Fit estimators on parts of the samples; None for a part whose weights are 0."""
 
-        def part(chosen: Rows, counts: tuple[int, ...], weights: Rows | None) -> BlockData:
+        def part(chosen: BlockValues, counts: tuple[int, ...], weights: BlockValues | None) -> BlockData:
             data = self.data if weights is None else self.data.replace_weights(weights)
             return data.select(chosen, counts)
 
@@ -177,7 +178,7 @@ class TrainingData:
         tasks = zip(estimators, map(part, train, counts, weights), strict=True)
         return list(Parallel(n_jobs=n_jobs)(delayed(_fit_part)(estimator, data) for estimator, data in tasks))
 
-    def _score(self, models: Sequence[Any]) -> Rows:
+    def _score(self, models: Sequence[Any]) -> BlockValues:
         function = partial(_score_folds, models, self.entries.n_labels)
         return self.data.engine.map(function, self.data.X, *self.entries.test)
 
@@ -191,9 +192,7 @@ def _fit_part(estimator: Any, data: BlockData) -> Any:
             estimator._validate_params()
             estimator._check_parameters()
             return estimator._fit_data(data)
-        if not data.engine.in_memory(data.X):
-            raise TypeError(f"{type(estimator).__name__} requires X in memory; use an estimator of spmld")
-        (X,), (weights,), labels = data.engine.in_memory(data.X), data.engine.in_memory(data.weights), data.labels
+        X, labels, weights = data.arrays(estimator, "an estimator of spmld")
         options = {"trusted": labels.trusted} if has_fit_parameter(estimator, "trusted") else {}
         return estimator.fit(X, labels.write_with_missing(None), entry_weight=weights, **options)
 

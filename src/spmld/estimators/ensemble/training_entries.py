@@ -7,20 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, pairwise
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from spmld._arrays import features_to_numpy
+from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Engine
 from spmld.labels import Labels
+from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import Fold, make_folds
+from spmld.model_selection.identical_samples import group_identical, hash_samples
 from spmld.pacing.trimming import trim_blocks
-from spmld.scale.block_data import BlockData, Rows, split, take_rows
+from spmld.scale.block_data import BlockData, BlockValues, store, take_rows
 
-SIGNS = np.array([-1, 1])
-"""Encoding of the labels."""
 MAX_STRATIFIED = 200_000
 """Maximum number of samples that are stratified together."""
 MAX_CALIBRATED = 10_000
@@ -37,19 +40,6 @@ def spacing(n: int, max_samples: int | None = None) -> int:
     3
     """
     return -(-n // (max_samples or MAX_CALIBRATED))
-
-
-def evenly_spaced(*arrays: Any, max_samples: int | None = None) -> tuple[Any, ...]:
-    """Return every n-th row of each array, so that there are at most `max_samples` rows, by default `MAX_CALIBRATED`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.estimators.ensemble.training_entries import evenly_spaced
-    >>> len(evenly_spaced(np.zeros((25_000, 3)))[0])
-    8334
-    """
-    return tuple(array[:: spacing(array.shape[0], max_samples)] for array in arrays)
 
 
 @dataclass(frozen=True)
@@ -94,12 +84,12 @@ class TrainingEntries:
     engine: Engine
     counts: tuple[int, ...]
     n_labels: int
-    signs: Rows
-    weights: Rows
-    trusted: Rows | None = None
-    fold: Rows = ()
-    train: tuple[Rows, ...] = ()
-    test: tuple[Rows, ...] = ()
+    signs: BlockValues
+    weights: BlockValues
+    trusted: BlockValues | None = None
+    fold: BlockValues = ()
+    train: tuple[BlockValues, ...] = ()
+    test: tuple[BlockValues, ...] = ()
     train_counts: tuple[tuple[int, ...], ...] = ()
     names: list[Any] | None = None
 
@@ -109,6 +99,29 @@ class TrainingEntries:
         labels = data.labels
         trusted = None if labels.trusted is None else (labels.trusted,)
         return cls(data.engine, data.counts, labels.shape[1], data.signs, data.weights, trusted, names=labels.names)
+
+    def add_folds(self, cv: Any, X: Any, hashed: BlockValues, seed: int) -> tuple["TrainingEntries", int]:
+        """Return the entries with folds, and the number of samples that are identical to an earlier one.
+
+        Parameters
+        ----------
+        cv
+            As in `SelfPacedEnsemble`.
+        X : array-like of shape (n_samples, n_features)
+            Samples to split, if `cv` is not a number.
+        hashed : tuple
+            Features by which identical samples are found, in row blocks; they are in the same fold.
+        seed : int
+            Seed for the folds.
+        """
+        (hashes,) = self.rows(self.engine.map(lambda block: hash_samples(features_to_numpy(loaded(block))), hashed))
+        groups, n_repeated = group_identical(hashes)
+        if isinstance(cv, Integral):
+            grouped = 0 < n_repeated <= len(groups) - int(cv)
+            return self.stratify(int(cv), seed, groups if grouped else None), n_repeated
+        (signs,) = self.rows(self.signs)
+        folds = make_folds(cv, X, Labels(signs, SIGNS).write_with_missing(None), random_state=seed)
+        return self.with_folds(folds), n_repeated
 
     def with_folds(self, folds: Sequence[Fold]) -> "TrainingEntries":
         """Return the entries with folds, given by the indices of training and test samples."""
@@ -137,20 +150,20 @@ class TrainingEntries:
         test = [fold == i for i in range(n_folds)]
         return self._set_folds(fold, [~tested for tested in test], test)
 
-    def sample(self, *values: Rows, max_samples: int | None = None) -> tuple[Any, ...]:
+    def sample(self, *values: BlockValues) -> tuple[Any, ...]:
         """Return evenly spaced rows of values in memory; all of them if some entries are verified, which may be few."""
-        chosen = self.sampled(max_samples)
+        chosen = self.sampled()
         return self.rows(*values, rows=np.arange(sum(self.counts))[chosen] if chosen.step > 1 else None)
 
-    def sampled(self, max_samples: int | None = None) -> slice:
+    def sampled(self) -> slice:
         """Return the rows of `sample`."""
-        return slice(None, None, 1 if self.trusted is not None else spacing(sum(self.counts), max_samples))
+        return slice(None, None, 1 if self.trusted is not None else spacing(sum(self.counts)))
 
-    def rows(self, *values: Rows, rows: NDArray[np.intp] | None = None) -> tuple[Any, ...]:
+    def rows(self, *values: BlockValues, rows: NDArray[np.intp] | None = None) -> tuple[Any, ...]:
         """Return some rows of values in memory, by default all."""
         return tuple(take_rows(self.engine, value, self.counts, rows) for value in values)
 
-    def trim(self, scores: Rows, keep_fraction: float, fold: int | None = None) -> Rows:
+    def trim(self, scores: BlockValues, keep_fraction: float, fold: int | None = None) -> BlockValues:
         """Return the weights of `spmld.pacing.trimming.trim`; those of verified entries are 1.
 
         With a fold, the entries of its training samples are trimmed, and the others have weight 0.
@@ -159,12 +172,12 @@ class TrainingEntries:
         weights = trim_blocks(self.engine, scores, signs, self.n_labels, keep_fraction)
         return weights if self.trusted is None else self.engine.map(np.maximum, weights, self.trusted)
 
-    def common_training(self, a: int, b: int) -> tuple[Rows, tuple[int, ...]]:
+    def common_training(self, a: int, b: int) -> tuple[BlockValues, tuple[int, ...]]:
         """Return which samples are in the training sets of both of two folds, and their number in each block."""
         both = self.engine.map(np.logical_and, self.train[a], self.train[b])
         return both, tuple(int(count) for count in self.engine.gather(self.engine.map(np.count_nonzero, both)))
 
-    def learned(self) -> Rows:
+    def learned(self) -> BlockValues:
         """Return which entries can be learned: the training samples of their fold contain both classes of the label."""
 
         def count(signs: Any, *train: Any) -> Any:
@@ -177,15 +190,11 @@ class TrainingEntries:
         starts = [0, *accumulate(self.counts)][:-1]
         counts = tuple(tuple(np.add.reduceat(chosen, starts, dtype=int).tolist()) for chosen in train)
 
-        def store(values: Any) -> Rows:
-            return self.engine.map(_same, split(values, self.counts, "folds"))
+        def stored(values: Any) -> BlockValues:
+            return store(self.engine, values, self.counts, "folds")
 
-        masks = tuple(map(store, train)), tuple(map(store, test))
-        return replace(self, fold=store(fold), train=masks[0], test=masks[1], train_counts=counts)
-
-
-def _same(value: Any) -> Any:
-    return value
+        masks = tuple(map(stored, train)), tuple(map(stored, test))
+        return replace(self, fold=stored(fold), train=masks[0], test=masks[1], train_counts=counts)
 
 
 def _select_rows(values: Any, chosen: Any) -> Any:

@@ -5,7 +5,7 @@ passed to ``SelfPacedEnsemble(views=...)``.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ TOL = 3e-3
 """Tolerance of the logistic views; a smaller one changes scores by less than their sampling error."""
 MAX_PRODUCT = 10**9
 """Maximum number of multiplications of a product with the label graph."""
-MAX_VALUES = 10**7
+MAX_TREE_VALUES = 10**7
 """Maximum number of values that are compared for the splits of one level of a tree."""
 MAX_TREE_SAMPLES = 20_000
 """Maximum number of samples of the views "boosting" and "forest"."""
@@ -74,6 +74,10 @@ class View:
     path: Sequence[Params] = ({},)
     start: int = 0
     costly: bool = False
+
+    def with_params(self, **params: Any) -> "View":
+        """Return the view with those of the parameters that its estimator has."""
+        return replace(self, estimator=with_params(self.estimator, **params))
 
 
 def ridge_view(alphas: Sequence[float] = ALPHAS) -> View:
@@ -270,7 +274,7 @@ def default_views(n_samples: int, n_features: int, n_labels: int) -> tuple[str, 
     """
     n_targets = min(n_labels, MaskedBoosting.n_projections)
     n_values = min(n_samples, MAX_TREE_SAMPLES) * np.sqrt(n_features) * n_targets
-    return VIEWS[:4] if n_values <= MAX_VALUES else VIEWS[:3]
+    return VIEWS[:4] if n_values <= MAX_TREE_VALUES else VIEWS[:3]
 
 
 def with_params(estimator: Any, **params: Any) -> Any:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from spmld.estimators.ensemble.training_data import Scores
-from spmld.estimators.ensemble.training_entries import evenly_spaced
+from spmld.estimators.ensemble.training_entries import TrainingEntries, spacing
 from spmld.noise.calibration import PooledCalibration
+from spmld.scale.block_data import BlockValues
 
 POWER = 8
 """Power of the inverse losses."""
@@ -89,10 +90,12 @@ class ViewMixture(BaseEstimator):
         -------
         self
         """
-        self.calibrations_ = {}
-        for name, values in scores.items():
-            columns = (A.reshape(-1, 1) for A in evenly_spaced(values, signs, entry_weight))
-            self.calibrations_[name] = PooledCalibration().fit(*columns)
+        step = spacing(len(signs))
+        labels, weights = signs[::step].reshape(-1, 1), entry_weight[::step].reshape(-1, 1)
+        self.calibrations_ = {
+            name: PooledCalibration().fit(values[::step].reshape(-1, 1), labels, weights)
+            for name, values in scores.items()
+        }
         return self
 
     def combine(self, scores: Mapping[str, Scores]) -> Scores:
@@ -108,3 +111,13 @@ class ViewMixture(BaseEstimator):
     def offset_(self) -> float:
         """Weighted sum of the shifts of the calibrations."""
         return sum(weight * float(self.calibrations_[name].intercepts_[0]) for name, weight in self.weights.items())
+
+
+def fit_mixture(
+    weights: Mapping[str, float], scores: Mapping[str, BlockValues], entries: TrainingEntries
+) -> tuple[ViewMixture, BlockValues]:
+    """Return the mixture of views, fitted to their out-of-fold scores in row blocks, and the mixture of these."""
+    names, blocks = list(scores), list(scores.values())
+    signs, entry_weight, *samples = entries.sample(entries.signs, entries.weights, *blocks)
+    mixture = ViewMixture(weights=weights).fit(dict(zip(names, samples, strict=True)), signs, entry_weight)
+    return mixture, entries.engine.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *blocks)

@@ -251,10 +251,35 @@ def locate(counts: Sequence[int], rows: Any) -> list[np.ndarray]:
 
     Examples
     --------
-    >>> from spmld.datasets.row_blocks import locate
+    >>> from spmld.scale.row_blocks import locate
     >>> [part.tolist() for part in locate([2, 3], [1, 2, 4])]
     [[1], [0, 2]]
     """
     starts = [0, *accumulate(counts)]
     parts = np.split(np.asarray(rows, dtype=np.int64), np.searchsorted(rows, starts[1:-1]))
     return [part - start for part, start in zip(parts, starts[:-1], strict=True)]
+
+
+def join_rows(parts: Sequence[Any]) -> Any:
+    """Return the rows of arrays, sparse matrices or data frames as one.
+
+    Data frames whose rows are numbered from 0 are numbered again; others keep their index.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from spmld.scale.row_blocks import join_rows
+    >>> join_rows([pd.Series([5, 6]), pd.Series([7])]).index.tolist()
+    [0, 1, 2]
+    """
+    if len(parts) == 1 and hasattr(parts[0], "shape"):
+        return parts[0]
+    if sp.issparse(parts[0]):
+        return sp.vstack(parts, format="csr")
+    if not is_frame(parts[0]):
+        return np.concatenate([np.asarray(part) for part in parts])
+    if not hasattr(parts[0], "iloc"):
+        return need("narwhals").get_native_namespace(parts[0]).concat(parts)
+    pandas = need("pandas")
+    numbered = all(part.index.equals(pandas.RangeIndex(len(part))) for part in parts)
+    return pandas.concat(parts, ignore_index=numbered)

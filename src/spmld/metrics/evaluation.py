@@ -15,7 +15,7 @@ from spmld._table import TextTable
 from spmld.labels import Labels, read_labels
 from spmld.metrics._averaging import average_defined, ratio
 from spmld.metrics._inputs import Signs, read_predictions, read_probabilities, read_scores, weigh
-from spmld.metrics._registry import METRICS, Metric
+from spmld.metrics.registry import METRICS, Metric
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class MetricSums:
     --------
     >>> import numpy as np
     >>> from spmld.labels import read_labels
-    >>> from spmld.metrics import MetricSums
+    >>> from spmld.metrics.evaluation import MetricSums
     >>> Y, scores = np.array([[1, 0], [0, 1], [1, 1]]), np.array([[2.0, 1.0], [0.0, 3.0], [1.0, 1.0]])
     >>> blocks = [MetricSums.of(read_labels(Y[s]), scores=scores[s]) for s in (slice(0, 1), slice(1, 3))]
     >>> (blocks[0] + blocks[1]).evaluation()["ranking_loss"]

@@ -21,13 +21,6 @@ from spmld.metrics._predictions import (
     sample_f1,
     subset_accuracy,
 )
-from spmld.metrics._probabilities import (
-    brier_score,
-    calibration_error,
-    count_bins,
-    expected_calibration_error,
-    log_loss,
-)
 from spmld.metrics._ranking import (
     coverage,
     label_ranking_average_precision,
@@ -37,6 +30,13 @@ from spmld.metrics._ranking import (
     micro_average_precision,
     ranking_loss,
     sample_auc,
+)
+from spmld.metrics.probabilities import (
+    brier_score,
+    calibration_error,
+    count_bins,
+    expected_calibration_error,
+    log_loss,
 )
 
 Needs = Literal["scores", "predictions", "probabilities"]
@@ -65,7 +65,7 @@ class Metric:
 
     Examples
     --------
-    >>> from spmld.metrics import METRICS
+    >>> from spmld.metrics.registry import METRICS
     >>> metric = METRICS["ranking_loss"]
     >>> metric.needs, metric.over, metric.better
     ('scores', 'samples', 'lower')
@@ -145,7 +145,7 @@ def get_metric(name: str) -> tuple[Metric, dict[str, Any]]:
 
     Examples
     --------
-    >>> from spmld.metrics import get_metric
+    >>> from spmld.metrics.registry import get_metric
     >>> metric, options = get_metric("ndcg_at_3")
     >>> metric.name, options
     ('ndcg_at_k', {'k': 3})

@@ -136,7 +136,7 @@ def reliability_curve(
 
     Examples
     --------
-    >>> from spmld.metrics import reliability_curve
+    >>> from spmld.metrics.probabilities import reliability_curve
     >>> reliability_curve([[1, 0], [None, 1]], [[0.9, 0.1], [0.5, 0.8]], n_bins=2)
     (array([0.1 , 0.85]), array([0., 1.]), array([1, 2]))
     """
