@@ -12,7 +12,7 @@ from studies import data as study_data
 from studies.data import read_mat
 
 # No test depends on timing.
-settings.register_profile("spmld", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("spmld", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("spmld")
 
 # Commands that tests interrupt would inherit an ignored SIGINT, as shells set it for jobs in the background.

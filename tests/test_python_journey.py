@@ -32,11 +32,12 @@ columns = ColumnTransformer(
     ],
     verbose_feature_names_out=False,
 )
-model = spmld.SelfPacedEnsemble(n_landmarks=40, random_state=0).set_output(predict="pandas")
+model = spmld.SelfPacedEnsemble(n_landmarks=40, n_trees=(20,), Cs=(3.0,), alphas=(1.0,), random_state=0)
+model.set_output(predict="pandas")
 pipeline = make_pipeline(columns, model)
-folds = MultilabelStratifiedKFold(3, random_state=0)
+folds = MultilabelStratifiedKFold(2, random_state=0)
 auc = cross_val_score(pipeline, songs, tags, cv=folds, scoring=scorer("macro_auc"))
-P = cross_val_predict(pipeline, songs, tags, cv=3, method="predict_proba")
+P = cross_val_predict(pipeline, songs, tags, cv=2, method="predict_proba")
 grid = {"selfpacedensemble__decision": ["micro_f1", "f1"]}
 search = GridSearchCV(pipeline, grid, cv=folds, scoring=scorer("micro_f1"))
 search.fit(songs, tags)

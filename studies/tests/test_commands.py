@@ -106,11 +106,6 @@ def test_interruption_prints_how_to_resume(cli, monkeypatch):
     assert "run the same command to resume" in result.stderr
 
 
-def test_list_names_the_studies(cli):
-    names = [line.split()[0] for line in cli("list").stdout.splitlines()]
-    assert {"tables", "released", "radar", "surface", "smoke"} <= set(names)
-
-
 def test_one_table_its_cost_and_its_figure(cli, tmp_path):
     cli("run", "smoke", "--out", "r.jsonl")
     result = cli("table", "r.jsonl", "--figure", "wins.png")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from studies.comparison import CARDINALITY, compare_costs, compare_methods, summarize_methods
-from studies.config import Corruption, StudyError
+from studies.config import StudyError
 from studies.records import Records
 from studies.runner import final_trials, search_trials
 from studies.tests.cases import linear, make
@@ -98,13 +98,6 @@ def test_the_table_marks_the_best_and_counts_verdicts():
     )
 
 
-def test_the_table_shows_the_corruption():
-    wrong = study(corruption=[{"kind": "flip", "rate": 0.03}], observed=[0.3])
-    text = compare_methods(wrong, results(wrong, ALL)).markdown()
-    assert "| planted | flip 3% | 30% |" in text
-    assert Corruption("flip", 0.03) == compare_methods(wrong, results(wrong, ALL)).rows[0].condition.corruption
-
-
 def test_missing_records_are_left_out():
     assert compare_methods(study(), results(study(), ALL, leave_out=["ours"])).rows == ()
     some = compare_methods(study(), results(study(), ALL, leave_out=["good"]))
@@ -120,26 +113,6 @@ def test_unknown_names_raise():
     ):
         with pytest.raises(StudyError, match=says):
             compare_methods(study(), Records(), **options)
-
-
-def test_the_figure_has_a_point_for_each_method_and_condition():
-    pytest.importorskip("matplotlib")
-    near = {cell: {**values, "good": 0.1101} for cell, values in ALL.items()}
-    figure = compare_methods(study(), results(study(), near)).figure()
-    (axis,) = figure.axes
-    points = [
-        (x, y, len(markers.get_facecolor()) and markers.get_facecolor()[0][:3].tolist() == [1.0, 1.0, 1.0])
-        for markers in axis.collections
-        for x, y in np.ma.filled(markers.get_offsets(), np.nan)
-    ]
-    expected = [
-        (value / 0.11 - 1, row, name == "good")
-        for row, values in enumerate(near.values())
-        for name, value in values.items()
-        if name != "ours"
-    ]
-    np.testing.assert_allclose(sorted(p[:2] for p in points), sorted(e[:2] for e in expected), atol=2e-2)
-    assert sum(hollow for *_, hollow in points) == sum(hollow for *_, hollow in expected) == 2
 
 
 def test_worse_methods_are_on_the_right_for_every_metric():
@@ -175,17 +148,6 @@ def test_the_cost_is_that_of_the_search_and_one_fit():
     assert seconds == {"fixed": 21.0, "searched": 3.0 + 4.0 + 3.0}
     assert result.ratios("searched") == [pytest.approx(2.1)]
     assert "fixed needs 2.1 times the CPU time of searched (median; range 2.1 to 2.1)" in result.markdown()
-
-
-def test_costs_of_selected_data_sets():
-    assert compare_costs(cost_study(), cost_records(), "fixed", data=["other"]).seconds == {}
-    assert len(compare_costs(cost_study(), cost_records(), "fixed", data=["planted"]).seconds) == 1
-
-
-def test_methods_without_a_final_fit_are_left_out():
-    result = compare_costs(cost_study(), cost_records(status="failed"), "fixed")
-    assert "searched" not in result.markdown()
-    assert result.ratios("searched") == []
 
 
 METHODS = [linear("a"), linear("b"), linear("oracle", oracle=True)]

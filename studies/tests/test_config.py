@@ -81,15 +81,6 @@ def test_every_setting_of_the_shipped_studies_is_accepted(study, method):
         assert {name: model.get_params()[name] for name in params} == params
 
 
-def test_the_tables_study_is_the_papers():
-    tables = SHIPPED["tables"]
-    assert (len(tables.data), tables.observed, len(tables.seeds)) == (6, (0.3, 0.7), 10)
-    assert SHIPPED["released"].seeds == tables.seeds
-    assert len(SHIPPED["radar"].metrics) == 7
-    sweeps = [[len(values) for values in SHIPPED[name].methods[0].sweep.values()] for name in SHIPPED if "surf" in name]
-    assert sweeps == [[5, 10], [5, 10]]
-
-
 DOCS = (Path(__file__).parents[1] / "docs" / "reproduce.md").read_text(encoding="utf-8")
 
 

@@ -86,13 +86,6 @@ def test_chosen_lists_all_settings_and_marks_the_best(written):
     assert [row["chosen"] for row in rows] == [str(int(row is best)) for row in rows]
 
 
-def test_the_surface_has_every_point(written):
-    rows = [row for row in read_csv(written / "out" / "surface.csv") if row["metric"] == "coverage"]
-    assert [(float(row["row"]), float(row["column"])) for row in rows] == [
-        (ridge, noise) for ridge in (0.1, 1.0) for noise in (0.0, 0.1, 0.3)
-    ]
-
-
 def test_the_surface_is_the_mean_over_masks(written):
     records = read_records(written / "results.jsonl")
     values = [

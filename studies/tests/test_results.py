@@ -4,9 +4,9 @@ from scipy import stats
 
 from studies.config import parse_study
 from studies.records import Records
-from studies.results import agreement, collect_results, contradictions, published, published_data
+from studies.results import agreement, collect_results, contradictions, published
 from studies.runner import final_trials
-from studies.tables import long_table, result_table
+from studies.tables import result_table
 from studies.tests.cases import linear, make
 
 SEEDS = list(range(4))
@@ -142,27 +142,6 @@ def test_corrupted_labels_have_no_published_value():
     assert [result.published for result in found] == [None] * 3
     assert agreement(found) == []
     assert result_table(found).columns == ["Method", "observed", "Rkl ↓"]
-
-
-def test_the_long_table_has_a_value_for_each_column():
-    tiny = study()
-    table = long_table(
-        collect_results([tiny], results(tiny, dict.fromkeys(("competitor", "SPMLD", "SPMLD()"), 0.05 + JITTER)))
-    )
-    assert {len(row) for row in table.rows} == {len(table.columns)}
-    assert dict(zip(table.columns, table.rows[0], strict=True))["paper_mean"] == 0.054
-
-
-def test_published_values():
-    """Spot checks of every table."""
-    assert published("computers", 0.7, "ML-LRC", "coverage").mark == "italic"
-    assert published("education", 0.3, "LEML", "sample_auc").mean == 0.817
-    assert published("health", 0.3, "GLOCAL", "ranking_loss").mean == 0.0828
-    assert published("science", 0.3, "LEML", "coverage").mean == 10.587
-    assert published("social", 0.7, "SPMLD", "coverage").std == 0.2505
-    assert published("business", 0.5, "SPMLD", "coverage") is None
-    assert published("business", 0.3, None, "coverage") is None
-    assert published_data()["corel5k"] == {"samples": 5000, "features": 499, "labels": 374, "cardinality": 3.52}
 
 
 def test_contradictions_are_sums_that_differ_from_one():

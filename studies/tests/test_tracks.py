@@ -56,8 +56,3 @@ def test_the_figure_of_the_readme_exists():
     pictures = re.findall(r"!\[[^\]]{20,}\]\(([^)]+)\)", README)
     assert pictures == ["studies/docs/results/critical_difference.png"]
     assert (ROOT / pictures[0]).read_bytes().startswith(b"\x89PNG")
-
-
-def test_the_docs_have_commands():
-    assert TABLES
-    assert ROWS

@@ -1,5 +1,4 @@
 import json
-import warnings
 
 import numpy as np
 import pytest
@@ -111,15 +110,6 @@ def test_an_oracle_is_fitted_without_corrupted_entries(loads, planted, monkeypat
         run(tiny(**wrong))
 
 
-def test_cardinalities_are_recorded(loads, planted):
-    loads(Bunch(**planted))
-    trial = tiny(observed=1.0)
-    predicted = build(trial).fit(planted["X_train"], planted["Y_train"]).predict(planted["X_test"])
-    metrics = run(trial)
-    assert metrics["predicted_cardinality"] == pytest.approx(predicted.sum(axis=1).mean())
-    assert metrics["true_cardinality"] == pytest.approx(planted["Y_test"].sum(axis=1).mean())
-
-
 def test_completion_is_evaluated_on_missing_entries(loads, planted):
     loads(Poisoned(X_train=planted["X_train"], Y_train=planted["Y_train"]))
     trial = tiny("missing", estimator="spmld.MaskedLogistic")
@@ -189,18 +179,6 @@ def test_undefined_metrics_are_null(loads, planted):
     record = attempt(tiny())
     assert record["metrics"]["ranking_loss"] is None
     json.dumps(record, allow_nan=False)
-
-
-class WarningClassifier(Memory):
-    def fit(self, X, Y):
-        warnings.warn("slow", stacklevel=1)
-        warnings.warn("slow", stacklevel=1)
-        return super().fit(X, Y)
-
-
-def test_warnings_are_recorded_once(loads, planted):
-    loads(Bunch(**planted))
-    assert attempt(tiny(estimator=f"{__name__}.WarningClassifier"))["warnings"] == ["UserWarning: slow"]
 
 
 def test_parameters_can_be_nested():

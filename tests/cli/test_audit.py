@@ -17,7 +17,7 @@ NAMES = ["sad", "calm", "loud", "quiet"]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("audit")
-    data = make_planted(200, 10, 4, noise=0.1, random_state=0)
+    data = make_planted(120, 10, 4, noise=0.1, random_state=0)
     Y = corrupt_labels(data.Y, "flip", 0.05, random_state=0)
     Y[:20, 0] = np.nan
     write_dataset(Dataset(data.X, Y, label_names=NAMES, name="songs"), path / "songs.csv")
@@ -36,11 +36,11 @@ def test_tab_separated_tables_and_csv_file(folder):
     assert all(line[1] in NAMES and line[5] in ("false positive", "false negative") for line in lines[1:4])
     assert lines[4] == [""]
     assert lines[5][:2] == ["label", "observed"]
-    assert {line[0]: line[1] for line in lines[6:]} == {"sad": "180", "calm": "200", "loud": "200", "quiet": "200"}
-    assert re.search(r"^200 samples and 4 labels: of 780 observed entries, \d+ to \d+ are wrong", err, re.MULTILINE)
+    assert {line[0]: line[1] for line in lines[6:]} == {"sad": "100", "calm": "120", "loud": "120", "quiet": "120"}
+    assert re.search(r"^120 samples and 4 labels: of 460 observed entries, \d+ to \d+ are wrong", err, re.MULTILINE)
     with (folder / "issues.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 780
+    assert len(rows) == 460
     assert [rows[0]["sample"], rows[0]["label"]] == lines[1][:2]
     status, _, err = run_audit(folder, "songs.csv", "--out", "issues.csv")
     assert (status, err) == (2, "spmld: issues.csv already exists; use --force to overwrite it\n")
@@ -51,7 +51,7 @@ def test_trusted_labels_are_not_listed_as_errors(folder):
         rows = list(csv.reader(file))
     with (folder / "verified.csv").open("w", newline="") as file:
         csv.writer(file).writerows([[*rows[0], "verified"], *([*row, i < 50] for i, row in enumerate(rows[1:]))])
-    status, out, err = run_audit(folder, "verified.csv", "--trusted", "verified", "--json", "--top", "780")
+    status, out, err = run_audit(folder, "verified.csv", "--trusted", "verified", "--json", "--top", "460")
     assert status == 0, err
     issues = json.loads(out)["issues"]
     assert {entry["error_probability"] for entry in issues if entry["sample"] < 50} == {0}

@@ -140,7 +140,7 @@ def test_help_imports_no_numerical_library():
 
 def test_ctrl_c_exits_with_130_and_leaves_no_partial_file(tmp_path):
     rng = np.random.default_rng(0)
-    write_dataset(Dataset(rng.normal(size=(4000, 200)), rng.integers(2, size=(4000, 3))), tmp_path / "big.npz")
+    write_dataset(Dataset(rng.normal(size=(2000, 200)), rng.integers(2, size=(2000, 3))), tmp_path / "big.npz")
     command = [sys.executable, "-m", "spmld.cli", "data", "convert", "big.npz", "big.txt"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60

@@ -170,14 +170,6 @@ def test_errors_of_a_separate_process_have_no_traceback(tmp_path):
     assert run(tmp_path, "fit", "train.csv")[0] == 2  # -o is missing
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "complete", "compare", "tune", "demo", "info"])
-def test_every_help_has_an_example(command, cli):
-    status, out, _ = cli(command, "--help")
-    assert status == 0
-    assert "  Example" in out
-    assert f"\n    spmld {command}" in out  # on a separate line
-
-
 FITTING = [["fit", "-o", "m.skops"], ["complete"], ["compare"], ["tune"], ["audit"]]
 
 

@@ -47,7 +47,7 @@ def test_ctrl_c_with_a_checkpoint_says_what_is_stored_and_then_what_is_resumed(c
             raise KeyboardInterrupt
         fit(self, *inputs)
 
-    arguments = ["fit", "train.csv", "-o", "m.skops", "--checkpoint", "finished"]
+    arguments = ["fit", "train.csv", "-o", "m.skops", "--checkpoint", "finished", "--param", "n_trees=[20]"]
     monkeypatch.setattr(MaskedLogistic, "_fit_blocks", interrupt)
     status, _, err = cli(*arguments)
     n_stored = len(os.listdir("finished"))
@@ -81,7 +81,7 @@ def test_a_fit_advances_the_progress_bar_and_resets_the_callback(method, monkeyp
         yield advance
 
     monkeypatch.setattr("spmld.cli.fitting.progress_bar", progress_bar)
-    model = build(method, {}, 0)
+    model = build(method, {"n_trees": [20]} if method == "SelfPacedEnsemble" else {}, 0)
     fit_model(model, songs(TEST, observed=0.6), method)
     if method == "MaskedLogistic":  # it has no callback
         assert bars == [[None, "fitting MaskedLogistic", 0]]

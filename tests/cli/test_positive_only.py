@@ -19,7 +19,7 @@ def folder(tmp_path_factory):
     tags = Dataset(PLANTED.X[TRAIN], np.where(observed, 1, np.nan), FEATURES, LABELS, "tags")
     write_dataset(tags, folder / "tags.csv")
     write_dataset(songs(TEST), folder / "test.csv")
-    status, out, err = run(folder, "fit", "tags.csv", "-o", "tags.skops", "--json")
+    status, out, err = run(folder, "fit", "tags.csv", "-o", "tags.skops", "--param", "n_trees=[20]", "--json")
     assert status == 0, err
     return folder, json.loads(out), err
 

@@ -60,7 +60,7 @@ def test_evaluate(emotions):
 
 
 def test_complete(emotions):
-    succeed(emotions, "complete", "missing.csv", "--top", "30", "--list", "added.csv")
+    succeed(emotions, "complete", "missing.csv", "--param", "n_trees=[20]", "--top", "30", "--list", "added.csv")
     masked = pd.read_csv(emotions / "missing.csv")
     truth = pd.read_csv(emotions / "songs.csv")
     added = pd.read_csv(emotions / "added.csv")

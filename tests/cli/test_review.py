@@ -2,11 +2,7 @@
 
 import csv
 import json
-import random
 import re
-import threading
-import time
-from http.client import HTTPException
 
 import numpy as np
 import pytest
@@ -106,40 +102,6 @@ def test_from_a_file_to_reviewed_labels_and_a_new_model(songs):
     assert not any(trusted[record["sample"]][record["label"]] == "1" for record in again)
     status, out, err = run(songs, "evaluate", "reviewed.skops", "reviewed.csv", "--metric", "ranking_loss", "--json")
     assert status == 0, err
-
-
-def test_a_killed_review_loses_no_annotation(songs):
-    rng, acknowledged, total = random.Random(0), [], 0
-    for _ in range(3):
-        review = Review(songs, "--reviewer", "ann", "--db", "killed.sqlite")
-        stop = threading.Event()
-
-        def work(review=review, stop=stop):
-            try:
-                state = review.ask()
-                while state["entries"] and not stop.is_set():
-                    entry = state["entries"][0]
-                    state = review.decide(entry, rng.choice(["present", "absent", "unsure"]))
-                    acknowledged.append((entry["sample"], entry["name"]))
-            except (OSError, HTTPException, AssertionError, ValueError):
-                return
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        while len(acknowledged) == total and thread.is_alive():
-            time.sleep(0.01)
-        time.sleep(rng.random() * 0.4)
-        review.kill()
-        stop.set()
-        thread.join(60)
-        with AnnotationStore(songs / "killed.sqlite") as store:
-            stored = [(annotation.sample, annotation.label) for annotation in store.annotations()]
-        assert set(acknowledged) <= set(stored)
-        assert len(stored) - len(acknowledged) <= 1  # stored, but killed before the reply
-        assert len(set(stored)) == len(stored)  # no entry is shown again
-        acknowledged[:] = stored
-        total = len(stored)
-    assert total > 3
 
 
 def test_two_reviewers_at_the_same_time(songs):

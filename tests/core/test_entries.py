@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from spmld.core.descent import DESCENT
 from spmld.core.designs import Features, Penalty
-from spmld.core.entries import ALL_ENTRIES, ObservedEntries, few_for_factors, few_for_single_labels
+from spmld.core.entries import ALL_ENTRIES, ObservedEntries
 from spmld.core.initialization import label_means, spectral_init
 from spmld.core.latent_solver import EXACT, solve_spmld
 from spmld.core.leml import Factors, solve_leml
@@ -134,15 +134,3 @@ def test_leml_is_the_same(loss):
     )
     np.testing.assert_allclose(result.state.W, expected.state.W, atol=1e-4)
     assert result.history[-1]["objective"] == pytest.approx(expected.history[-1]["objective"], rel=1e-6)
-
-
-def test_observed_entries_are_used_if_their_cost_is_lower():
-    """With n = 10,000 and 1,000,000 values, 3.6e6 f + 500 + 300,000 < 902,000 holds up to f = 0.16708.
-
-    With sparse features, 30,000 takes the place of 300,000, and f = 0.24208.
-    """
-    for n_observed, by_label, by_factor in ((999, True, True), (1000, True, False), (1670, True, False), (1671,) * 3):
-        assert few_for_single_labels(10_000, 100, 10**6, n_observed / 10_000, sparse=False) == (by_label is True)
-        assert few_for_factors(n_observed, 10_000) == (by_factor is True)
-    for n_observed in (2420, 2421):
-        assert few_for_single_labels(10_000, 100, 10**6, n_observed / 10_000, sparse=True) == (n_observed == 2420)

@@ -41,12 +41,6 @@ def test_callback_stops_after_the_iteration_and_takes_precedence():
     assert all(a is b for a, b in zip(records, result.history, strict=True))
 
 
-def test_messages_name_the_limit():
-    message = Status.MAX_ITER.message(20)
-    assert message.startswith("The maximum number of iterations (max_iter=20) was reached before convergence")
-    assert message.endswith("increase max_iter or tol")
-
-
 def test_a_stored_iteration_is_resumed_with_its_history():
     whole, store = iterate(halve, 1.0, max_iter=10, stage="main"), Memory()
     with recording(store):

@@ -111,8 +111,8 @@ def test_curvature_bounds_the_smooth_part_tightly():
     assert np.linalg.eigvalsh(np.array(columns)).max() <= fit.curvature()
 
 
-@pytest.mark.parametrize("c", [0.0, 0.5, 5.0, 500.0])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("c", [0.0, 5.0, 500.0])
+@pytest.mark.parametrize("seed", range(2))
 def test_no_step_raises_the_objective(seed, c):
     problem, _, _ = make_case(seed=seed, weighted=True)
     B, fit = pose(problem)
@@ -124,7 +124,7 @@ def test_no_step_raises_the_objective(seed, c):
     assert history[-1]["objective"] == pytest.approx(objective(problem, B @ S, S, c))
 
 
-@pytest.mark.parametrize("c", [0.5, 3.0, 10.0])
+@pytest.mark.parametrize("c", [0.5, 10.0])
 def test_fit_ends_at_a_fixed_point_and_nothing_near_is_lower(c):
     problem, _, _ = make_case(weighted=True)
     B, fit = pose(problem)

@@ -8,8 +8,6 @@ import pytest
 
 from spmld.core.correlation import UpdateZ
 from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ, descend
-from spmld.core.latent_solver import EXACT as LATENT_STEPS
-from spmld.core.latent_solver import exact_steps
 from spmld.core.losses import LOSSES
 from spmld.core.problem import set_rows, set_W
 from spmld.core.steps import UpdateU, UpdateV, UpdateW
@@ -27,7 +25,7 @@ RELEASED = {
 }
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("variant", ["paper", "released"])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", "VUWZ")
@@ -151,18 +149,6 @@ def test_slices_of_rows_do_not_change_the_steps(monkeypatch):
 def test_weights_of_features_are_finite_without_any_term():
     problem, objective, state = make_case(correlation=Correlation(), coupling=Coupling(0.0), ridge=Ridge())
     np.testing.assert_array_equal(UpdateW()(problem, objective, state).W, state.W)
-
-
-def test_updates_as_accurate_as_a_fit_requires():
-    assert exact_steps(None) == LATENT_STEPS
-    for tol, residual in ((1e-4, 3e-4), (0.0, 1e-12)):
-        for reproducible, tol_W, max_iter in ((False, residual, 100), (True, min(residual, 1e-10), 500)):
-            Z, V, U, W = exact_steps(tol, reproducible=reproducible)
-            assert (Z.sweeps, Z.rounding, U.tol, U.max_iter) == (5, 1e-10, 1e-6, 100)
-            assert (V.tol, W.tol) == pytest.approx((residual / 10, tol_W))
-            assert (V.max_iter, V.n_kept, W.max_iter) == (100, 4, max_iter)
-    _, V, _, W = LATENT_STEPS
-    assert (V.tol, W.tol) == (1e-4, 1e-3)
 
 
 def test_descent_in_the_weights_of_features_is_that_of_the_objective(monkeypatch):

@@ -99,10 +99,6 @@ def test_gradients_of_the_correlation(correlation):
     np.testing.assert_allclose(gradient, difference(of_first_rows, rows.T), atol=1e-6)
 
 
-def test_the_correlation_is_active_if_one_of_its_weights_is_positive():
-    assert [Correlation(*weights).active for weights in ((0.3, 0.0), (0.0, 0.2), (0.0, 0.0))] == [True, True, False]
-
-
 @pytest.mark.parametrize("ridge", [Ridge(tW=0.5), RowNormRidge(tW=0.5)])
 def test_slope_and_majorizer_of_the_penalty_on_features(ridge):
     rng = np.random.default_rng(0)

@@ -4,7 +4,7 @@ import arff
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spmld.datasets.arff import parse_arff, quote, read_arff
@@ -151,7 +151,6 @@ def sparse_or_dense(draw):
     return "\n".join(["@relation 'a b'", *head, "@data", *rows]), sparse
 
 
-@settings(max_examples=60)
 @given(sparse_or_dense())
 def test_values_agree_with_another_parser(case):
     text, sparse = case
@@ -169,7 +168,6 @@ def test_values_agree_with_another_parser(case):
         assert [[converted(i, value) for i, value in enumerate(row)] for row in content.rows] == expected["data"]
 
 
-@settings(max_examples=40)
 @given(WORD)
 def test_quoted_names_are_read_back(name):
     text = f"@relation {quote(name)}\n@attribute\t{quote(name)}\t{{{quote(name)},b c}}\n@data\n{{0 {quote(name)}}}"

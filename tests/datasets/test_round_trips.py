@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -37,7 +37,6 @@ def assert_same(read, data, names=True):
 
 
 @pytest.mark.parametrize("extension", ["csv", "tsv", "parquet", "arff", "npz"])
-@settings(max_examples=20)
 @given(data=datasets())
 def test_tables_arff_and_npz_store_everything(extension, data, tmp_path_factory):
     file = tmp_path_factory.mktemp("round") / f"file.{extension}"
@@ -48,7 +47,6 @@ def test_tables_arff_and_npz_store_everything(extension, data, tmp_path_factory)
         assert sp.issparse(read.X) == sp.issparse(data.X)
 
 
-@settings(max_examples=20)
 @given(data=datasets(missing=False))
 def test_xc_stores_all_but_names(data, tmp_path_factory):
     file = tmp_path_factory.mktemp("round") / "file.txt"

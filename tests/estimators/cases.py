@@ -34,7 +34,8 @@ ESTIMATORS = [*LEARNERS, LabelPrior]
 
 
 def make(cls, **options):
-    """Return a deterministic estimator, with a seed if it draws random numbers, and with few trees."""
+    """Return a deterministic estimator, with a seed if it draws random numbers, few trees and a short path."""
     parameters = cls().get_params()
-    fixed = {"random_state": 0, "n_trees": (20, 40), **({"n_estimators": 20} if cls is MaskedForest else {})}
+    fixed = {"random_state": 0, **({"n_estimators": 20} if cls is MaskedForest else {})}
+    fixed |= {"n_trees": (20,), "Cs": (3.0, 30.0), "alphas": (0.3, 3.0), "n_landmarks": 40}  # of the ensemble
     return cls(**{**{name: value for name, value in fixed.items() if name in parameters}, **options})

@@ -15,7 +15,7 @@ from spmld.estimators.ensemble import training_data
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import hide_labels, read_labels
 
-DATA = make_planted(n_samples=300, random_state=0)
+DATA = make_planted(n_samples=150, random_state=0)
 Y = hide_labels(DATA.Y, 0.5, random_state=0)
 TENSORS = torch.from_numpy(DATA.X), torch.from_numpy(Y)
 
@@ -46,7 +46,7 @@ def test_fits_are_those_of_numpy(estimator, accelerator):
 
 
 def test_the_ensemble_is_that_of_numpy(accelerator):
-    model = SelfPacedEnsemble(random_state=0)
+    model = SelfPacedEnsemble(Cs=(3.0, 30.0), alphas=(0.3, 3.0), n_trees=(20,), n_landmarks=40, random_state=0)
     expected = model.fit(DATA.X, Y).decision_function(DATA.X)
     fitted = model.fit(*TENSORS)
     scores = fitted.decision_function(TENSORS[0])

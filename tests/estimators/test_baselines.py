@@ -4,14 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
 from spmld import LabelPrior, MLkNN, PerLabelClassifier
 from spmld.datasets import make_planted
 from spmld.labels import LabelWarning, hide_labels
-from spmld.metrics import ranking_loss
 
 BASELINES = [LabelPrior, MLkNN, PerLabelClassifier]
 NAN = np.nan
@@ -52,70 +49,6 @@ def test_weights_equal_repeated_samples():
     assert_allclose(LabelPrior().fit(X, Y, entry_weight=weights).prior_[3], 1.5 / 4.5)
 
 
-def test_neighbors_rank_far_better_than_the_prior(data):
-    losses = [
-        ranking_loss(data.Y, cls().fit(data.X, data.hidden).decision_function(data.X)) for cls in (LabelPrior, MLkNN)
-    ]
-    assert losses[1] < 0.6 * losses[0]
-
-
-@pytest.mark.parametrize("cls", BASELINES)
-def test_tensors_give_the_same_results_as_arrays(cls, data):
-    expected = cls().fit(data.X, data.hidden)
-    features, labels = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
-    model = cls().fit(features, labels)
-    for method in ("decision_function", "predict_proba", "predict"):
-        result = getattr(model, method)(features)
-        assert isinstance(result, torch.Tensor)
-        assert_allclose(result.numpy(), getattr(expected, method)(data.X), atol=1e-12)
-        assert_allclose(getattr(model, method)(data.X), getattr(expected, method)(data.X), atol=1e-12)
-    assert_array_equal(model.complete(features, labels).labels, expected.complete(data.X, data.hidden).labels)
-    assert model.score(features, labels) == expected.score(data.X, data.hidden)
-
-
-@pytest.mark.parametrize("cls", BASELINES)
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_matrix, sp.coo_array])
-def test_sparse_features_give_the_same_results_as_dense_ones(cls, container, data):
-    features = data.X * (np.random.default_rng(0).random(data.X.shape) < 0.8)
-    sparse = container(features)
-    dense = cls().fit(features, data.hidden)
-    expected = dense.decision_function(features)
-    assert_allclose(cls().fit(sparse, data.hidden).decision_function(sparse), expected, atol=1e-10)
-    assert_allclose(cls().fit(sparse, data.hidden).decision_function(features), expected, atol=1e-10)
-    assert_allclose(dense.decision_function(sparse), expected, atol=1e-10)
-
-
-@pytest.mark.parametrize("cls", BASELINES)
-def test_missing_entries_are_never_read(cls, data):
-    observed = ~np.isnan(data.hidden)
-    expected = cls().fit(data.X, data.hidden)
-    for poison in (0.0, 1.0, np.inf, 99.0):
-        model = cls().fit(data.X, np.where(observed, data.Y, poison), mask=observed)
-        assert_array_equal(model.decision_function(data.X), expected.decision_function(data.X))
-    # Labels of weight 0 are missing, and the weights of missing labels are ignored.
-    weighted = cls().fit(data.X, data.Y, entry_weight=observed.astype(float))
-    assert_allclose(weighted.decision_function(data.X), expected.decision_function(data.X), atol=1e-10)
-    weights = np.where(observed, 1.0, -7.0)
-    weighted = cls().fit(data.X, data.hidden, entry_weight=weights)
-    assert_allclose(weighted.decision_function(data.X), expected.decision_function(data.X), atol=1e-10)
-
-
-@pytest.mark.parametrize("cls", BASELINES)
-def test_permuting_samples_or_labels_permutes_the_scores(cls, data):
-    expected = cls().fit(data.X, data.hidden).decision_function(data.X)
-    order, labels = np.random.default_rng(0).permutation(120), [2, 0, 3, 1]
-    moved = cls().fit(data.X[order], data.hidden[order][:, labels])
-    assert_allclose(moved.decision_function(data.X), expected[:, labels], atol=1e-3 if cls is PerLabelClassifier else 0)
-
-
-@pytest.mark.parametrize("cls", BASELINES)
-def test_float32_follows_float64(cls, data):
-    features = data.X.astype(np.float32)
-    single = cls().fit(features, data.hidden).predict_proba(features)
-    double = cls().fit(features.astype(float), data.hidden).predict_proba(features.astype(float))
-    assert_allclose(single, double, atol=1e-3)
-
-
 @pytest.mark.parametrize("cls", BASELINES)
 def test_degenerate_data(cls, data):
     labels = data.hidden.copy()
@@ -132,11 +65,3 @@ def test_degenerate_data(cls, data):
     assert_array_equal(np.argsort(same[0]), np.argsort(np.nanmean(data.hidden, axis=0)))
     assert_array_equal(one.predict(data.X), np.tile(data.Y[0], (120, 1)))
     assert (np.ptp(thin, axis=0) > 0).all() == (cls is not LabelPrior)
-
-
-def test_smoothing_must_be_positive():
-    for value in (0, -1, np.nan, "some"):
-        with pytest.raises(
-            ValueError, match=r"The 'smoothing' parameter of LabelPrior must be a float in the range \(0"
-        ):
-            LabelPrior(smoothing=value).fit(X, Y)

@@ -19,6 +19,10 @@ def exclusive(n=900, seed=0):
     return rng.standard_normal((n, 3)), np.column_stack([first, first[:, 0] != first[:, 1]]).astype(float)
 
 
+def ensemble(completion, **options):
+    return SelfPacedEnsemble(completion=completion, views=("linear",), random_state=0, **options)
+
+
 def plain(scores, known):
     return scores
 
@@ -26,10 +30,7 @@ def plain(scores, known):
 def test_the_exclusive_or_of_labels_is_found():
     X, truth = exclusive()
     Y = hide_labels(truth, observed_fraction=0.8, random_state=0)
-    linear, trees = (
-        SelfPacedEnsemble(completion=completion, random_state=0).fit(X, Y).complete(X, Y)
-        for completion in ("linear", "boosting")
-    )
+    linear, trees = (ensemble(completion).fit(X, Y).complete(X, Y) for completion in ("linear", "boosting"))
     missing = np.isnan(Y)
     auc = [
         macro_auc(truth, np.where(c.labels == 1, c.confidences, 1 - c.confidences), mask=missing)
@@ -73,7 +74,7 @@ def test_held_out_losses_are_those_of_new_samples():
 def test_missing_entries_get_the_rule_for_decisions(completion):
     X, truth = exclusive()
     Y = hide_labels(truth, observed_fraction=0.7, random_state=0)
-    model = SelfPacedEnsemble(completion=completion, decision=0.2, random_state=0).fit(X, Y)
+    model = ensemble(completion, decision=0.2).fit(X, Y)
     labels, confidences = model.complete(X, Y)
     missing = np.isnan(Y)
     p = np.where(labels == 1, confidences, 1 - confidences)
@@ -87,10 +88,7 @@ def test_positive_only_labels_are_not_completed_as_positive():
     shown = (data.Y == 1) & (np.random.default_rng(0).random(data.Y.shape) < 0.7)
     Y = np.where(shown, 1.0, np.nan)
     with pytest.warns(LabelWarning, match="no observed negative"):
-        linear, trees = (
-            SelfPacedEnsemble(completion=completion, random_state=0).fit(data.X, Y)
-            for completion in ("linear", "boosting")
-        )
+        linear, trees = (ensemble(completion).fit(data.X, Y) for completion in ("linear", "boosting"))
     missing, auc = np.isnan(Y), []
     for model in (linear, trees):
         labels, confidences = model.complete(data.X, Y)

@@ -179,13 +179,6 @@ def test_weight_0_gives_the_scores_of_the_views():
     assert np.abs(s2 - s0).max() > 0.1
 
 
-@pytest.mark.parametrize(("name", "value"), [("C", 0), ("tol", -1), ("max_samples", True)])
-def test_invalid_parameters_are_named(name, value):
-    scores, signs = ising(20)
-    with pytest.raises(ValueError, match=f"The '{name}' parameter of DependencyCorrection must be"):
-        DependencyCorrection(**{name: value}).fit(scores, signs)
-
-
 def test_a_fit_on_a_device_of_torch_is_that_of_numpy():
     pytest.importorskip("torch")
     scores, signs = ising(200)

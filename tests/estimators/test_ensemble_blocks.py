@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from spmld import GLOCAL, MLkNN, RowBlocks, SelfPacedEnsemble, load, save
+from spmld import GLOCAL, MLkNN, RowBlocks, SelfPacedEnsemble
 from spmld.core.lazy_matrix import SelectedRows
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, View, scaling
@@ -21,7 +21,7 @@ DATA = make_planted(n_samples=300, n_features=15, n_labels=6, observed_fraction=
 X, Y = DATA.X, DATA.Y
 
 
-SMALL = {"random_state": 0, "n_landmarks": 40, "Cs": (1.0, 10.0), "alphas": (0.1, 1.0), "n_trees": (20, 40)}
+SMALL = {"random_state": 0, "n_landmarks": 40, "Cs": (1.0, 10.0), "alphas": (0.1, 1.0), "n_trees": (20,)}
 
 
 def model(**params):
@@ -43,7 +43,7 @@ def assert_same_in_blocks(model, X=X, Y=Y, block_rows=97, memory=None, **options
     return a, b
 
 
-@pytest.mark.parametrize(("block_rows", "memory"), [(300, None), (97, None), (41, 0)])
+@pytest.mark.parametrize(("block_rows", "memory"), [(300, None), (41, 0)])
 def test_the_default_views(block_rows, memory):
     in_memory, in_blocks = assert_same_in_blocks(model(), block_rows=block_rows, memory=memory)
     assert not hasattr(in_blocks, "out_of_fold_scores_")
@@ -61,16 +61,16 @@ def test_views_with_latent_labels_are_fitted_to_the_rows_of_their_fold():
 def test_wrong_labels_entry_weights_and_other_decisions():
     wrong = np.where(np.random.default_rng(0).random(Y.shape) < 0.2, 1 - Y, Y)
     weights = np.random.default_rng(1).random(Y.shape)
-    for options in ({"decision": "micro_f1", "scoring": "macro_auc"}, {"keep_fraction": 1.0, "decision": 2}):
-        assert_same_in_blocks(model(**options), Y=wrong, entry_weight=weights)
+    options = {"decision": "micro_f1", "scoring": "macro_auc", "views": ("linear", "ridge")}
+    assert_same_in_blocks(model(**options), Y=wrong, entry_weight=weights)
 
 
 def test_sparse_features_and_dense_ones_that_are_mostly_zero():
     """The landmarks of dense features subtract the means, also if the blocks are stored as sparse matrices."""
-    S = sp.random_array((500, 250), density=0.05, random_state=0, format="csr")
+    S = sp.random_array((300, 250), density=0.05, random_state=0, format="csr")
     labels = np.where(S[:, :40] @ np.random.default_rng(0).normal(size=(40, 4)) > 0.05, 1, 0)
     for features in (S, S.toarray()):
-        assert_same_in_blocks(model(cv=2), features, labels, block_rows=180)
+        assert_same_in_blocks(model(cv=2), features, labels, block_rows=110)
 
 
 def test_samples_beyond_the_limits_are_the_same_in_memory_and_in_blocks(monkeypatch):
@@ -108,12 +108,6 @@ def test_labels_with_one_class_in_a_fold():
     rare = Y.copy()
     rare[:, 0], rare[5, 0] = 0, 1
     assert_same_in_blocks(model(views=("ridge", "linear")), Y=rare)
-
-
-def test_a_model_of_blocks_is_saved_like_others(tmp_path):
-    fitted = model(views=("kernel",)).fit(RowBlocks(X, Y, block_rows=100))
-    save(fitted, tmp_path / "model.skops")
-    np.testing.assert_array_equal(load(tmp_path / "model.skops").predict_proba(X), fitted.predict_proba(X))
 
 
 def test_views_and_options_that_need_features_in_memory_are_named():

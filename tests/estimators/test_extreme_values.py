@@ -51,7 +51,7 @@ def test_tiny_columns_count_as_much_as_others(dtype):
 
 
 @pytest.mark.parametrize("scale", [TINY, HUGE])
-@pytest.mark.parametrize("model", [GLOCAL(random_state=0), SPMLD(random_state=0), SelfPacedEnsemble(random_state=0)])
+@pytest.mark.parametrize("model", [GLOCAL(random_state=0), SPMLD(random_state=0), make(SelfPacedEnsemble)])
 def test_models_that_standardize_do_not_depend_on_the_scale(model, scale):
     expected = model.fit(X, Y).decision_function(X)
     np.testing.assert_allclose(model.fit(scale * X, Y).decision_function(scale * X), expected, rtol=1e-5, atol=1e-6)
@@ -60,7 +60,7 @@ def test_models_that_standardize_do_not_depend_on_the_scale(model, scale):
 @pytest.mark.parametrize("loss", ["squared", "logistic", "squared_hinge"])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_leml_learns_from_huge_features(loss, fit_intercept):
-    for scale in (1e8, 1e50, 1e100, 1e148):
+    for scale in (1e8, 1e148):
         model = LEML(loss=loss, fit_intercept=fit_intercept, random_state=0).fit(scale * X, Y)
         assert macro_auc(Y, model.decision_function(scale * X)) > 0.95
 
@@ -78,7 +78,7 @@ def test_only_ratios_of_entry_weights_matter_to_latent_models(cls, dtype):
     weights = RNG.uniform(0.5, 1.5, size=Y.shape)
     weights /= weights.mean()
     expected = cls(random_state=0).fit(X.astype(dtype), Y, entry_weight=weights).decision_function(X.astype(dtype))
-    for scale in (1e-100, 1e-6, 1e6, 1e14):
+    for scale in (1e-100, 1e14):
         model = cls(random_state=0).fit(X.astype(dtype), Y, entry_weight=scale * weights)
         np.testing.assert_allclose(model.decision_function(X.astype(dtype)), expected, rtol=1e-3, atol=1e-3)
 

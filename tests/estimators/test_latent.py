@@ -50,29 +50,7 @@ def test_one_latent_label_per_label_approaches_least_squares(data):
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
-@pytest.mark.parametrize("loss", LOSSES)
-def test_missing_entries_are_ignored(cls, loss, data):
-    observed = ~np.isnan(data.hidden)
-    clean = cls(loss=loss, random_state=0).fit(data.X, data.hidden)
-    for poison in (0.0, 1.0, np.inf, 99.0):
-        poisoned = cls(loss=loss, random_state=0).fit(data.X, np.where(observed, data.Y, poison), mask=observed)
-        np.testing.assert_array_equal(poisoned.coef_, clean.coef_)
-        np.testing.assert_array_equal(poisoned.intercept_, clean.intercept_)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("cls", ESTIMATORS)
-def test_permuting_samples_or_labels_permutes_the_scores(cls, loss, data):
-    options = {"loss": loss, "n_groups": 1, "global_correlation": 0, "max_iter": 8, "tol": None, "random_state": 0}
-    expected = cls(**options).fit(data.X, data.hidden).decision_function(data.X)
-    rows = np.random.default_rng(0).permutation(len(data.X))
-    labels = np.random.default_rng(1).permutation(6)
-    moved = cls(**options).fit(data.X[rows], data.hidden[rows][:, labels])
-    np.testing.assert_allclose(moved.decision_function(data.X), expected[:, labels], atol=1e-5)
-
-
-@pytest.mark.parametrize("cls", ESTIMATORS)
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array])
+@pytest.mark.parametrize("container", [sp.csr_array, sp.coo_array])
 def test_sparse_features_give_the_fit_of_dense_ones(cls, container, data):
     X = data.X * (np.random.default_rng(0).random(data.X.shape) < 0.5)
     dense = cls(random_state=0).fit(X, data.hidden)
@@ -88,24 +66,6 @@ def test_mostly_zero_dense_matrix_is_converted_to_sparse():
     X = data.X * (np.random.default_rng(0).random(data.X.shape) < 0.05)
     dense, sparse = (GLOCAL(random_state=0).fit(x, data.Y) for x in (X, sp.csr_array(X)))
     np.testing.assert_array_equal(dense.coef_, sparse.coef_)
-
-
-@pytest.mark.parametrize("cls", ESTIMATORS)
-def test_torch_gives_the_fit_of_numpy(cls, data):
-    options = {"max_iter": 8, "tol": None, "random_state": 0}
-    expected = cls(**options).fit(data.X, data.hidden)
-    X, Y = torch.from_numpy(data.X), torch.from_numpy(data.hidden)
-    model = cls(**options).fit(X, Y)
-    assert isinstance(model.label_factors_, torch.Tensor)
-    assert isinstance(model.decision_function(X), torch.Tensor)
-    assert isinstance(model.predict(X), torch.Tensor)
-    np.testing.assert_allclose(model.decision_function(X).numpy(), expected.decision_function(data.X), atol=1e-6)
-    np.testing.assert_allclose(model.self_paced_weights_.numpy(), expected.self_paced_weights_, atol=1e-6)
-    np.testing.assert_allclose(model.complete(X, Y).confidences, expected.complete(data.X, data.hidden)[1], atol=1e-6)
-    # A model fitted in one library predicts in the other.
-    np.testing.assert_allclose(model.decision_function(data.X), expected.decision_function(data.X), atol=1e-6)
-    np.testing.assert_allclose(expected.decision_function(X).numpy(), expected.decision_function(data.X), atol=1e-12)
-    assert model.score(X, Y) == expected.score(data.X, data.hidden)
 
 
 def test_half_precision_and_tracked_tensors_are_accepted(data):
@@ -134,9 +94,8 @@ def test_invalid_tensors_raise(data):
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
-@pytest.mark.parametrize("loss", LOSSES)
-def test_float32_follows_float64(cls, loss, data):
-    options = {"loss": loss, "n_groups": 1, "random_state": 0}
+def test_float32_follows_float64(cls, data):
+    options = {"loss": "logistic", "n_groups": 1, "random_state": 0}
     double = cls(**options).fit(data.X, data.hidden)
     single = cls(**options).fit(data.X.astype(np.float32), data.hidden)
     for array in (single.label_factors_, single.latent_labels_, single.feature_weights_, single.intercept_):
@@ -144,19 +103,6 @@ def test_float32_follows_float64(cls, loss, data):
     assert single.correlation_factors_.dtype == single.self_paced_weights_.dtype == np.float32
     difference = np.abs(single.predict_proba(data.X.astype(np.float32)) - double.predict_proba(data.X))
     assert difference.max() < 0.02
-
-
-@pytest.mark.parametrize("cls", ESTIMATORS)
-@pytest.mark.parametrize("loss", LOSSES)
-def test_solvers_agree_after_many_iterations(cls, loss, data):
-    X, Y = data.X[:60], data.hidden[:60]
-    options = {"loss": loss, "global_correlation": 0, "local_correlation": 0, "random_state": 0, "n_components": 3}
-    exact = cls(tol=1e-7, max_iter=2000, **options).fit(X, Y)
-    slow = cls(tol=1e-6, max_iter=400, solver="descent", **options).fit(X, Y)
-    assert slow.history_[-1]["fit"] + slow.history_[-1]["ridge"] == pytest.approx(
-        exact.history_[-1]["fit"] + exact.history_[-1]["ridge"], rel=0.02
-    )
-    np.testing.assert_allclose(slow.predict_proba(X), exact.predict_proba(X), atol=0.05)
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
@@ -268,14 +214,6 @@ def test_paper_converges_when_all_weights_are_one(data):
     assert model.converged_
     assert model.history_[-1]["mean_weight"] == 1
     assert any(record["mean_weight"] < 0.9 for record in model.history_)
-
-
-def test_the_preset_of_the_paper_learns(data):
-    model = SPMLD.paper(random_state=0, n_warmup_iter=5, tol=None).fit(data.X, data.Y)
-    scores = model.decision_function(data.X)
-    correlation = [np.corrcoef(a, b)[0, 1] for a, b in zip(scores.T, data.Y.T, strict=True)]
-    assert np.mean(correlation) > 0.1
-    assert (model.intercept_ == 0).all()
 
 
 def test_extrapolation_speeds_up_convergence(monkeypatch):

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 
 from spmld import LEML, MaskedBoosting, MaskedForest, SelfPacedEnsemble, estimators
 from spmld.datasets import make_planted
@@ -54,10 +55,13 @@ def test_values_of_missing_entries_change_no_bit(cls):
 
 
 @every_estimator
-def test_weight_zero_is_missing(cls):
+def test_weight_zero_is_missing_and_weight_one_changes_nothing(cls):
     weights = np.where(OBSERVED, np.random.default_rng(0).uniform(0.5, 2, Y.shape), 0)
     expected = probabilities(cls, entry_weight=weights)
     np.testing.assert_array_equal(probabilities(cls, Y=np.where(OBSERVED, Y, 1), entry_weight=weights), expected)
+    if cls is not MaskedForest:  # which draws samples by their weights
+        equal = probabilities(cls, Y=DATA.Y, entry_weight=OBSERVED.astype(float))
+        np.testing.assert_allclose(equal, probabilities(cls), atol=1e-8)  # weight one changes nothing
 
 
 @every_estimator
@@ -85,6 +89,31 @@ def test_dense_equals_sparse(cls):
     X[:, 0] = DATA.X[:, 0]  # no two samples at the same distance
     dense, sparse = (probabilities(cls, X=features, order=SAME) for features in (X, sp.csr_array(X)))
     np.testing.assert_allclose(sparse, dense, atol=1e-6)
+
+
+@every_estimator
+def test_torch_gives_the_fit_of_numpy(cls):
+    """A model that was fitted in one library predicts in the other."""
+    X, labels = torch.from_numpy(DATA.X), torch.from_numpy(Y)
+    expected, model = make(cls).fit(DATA.X, Y), make(cls).fit(X, labels)
+    for method in ("decision_function", "predict_proba", "predict"):
+        values = getattr(model, method)(X)
+        assert isinstance(values, torch.Tensor)
+        np.testing.assert_allclose(values.numpy(), getattr(expected, method)(DATA.X), atol=1e-5)
+        np.testing.assert_allclose(getattr(expected, method)(X).numpy(), values.numpy(), atol=1e-5)
+        np.testing.assert_allclose(getattr(model, method)(DATA.X), values.numpy(), atol=1e-5)
+    np.testing.assert_allclose(model.complete(X, labels).confidences, expected.complete(DATA.X, Y)[1], atol=1e-5)
+    assert model.score(X, labels) == expected.score(DATA.X, Y)
+
+
+@pytest.mark.parametrize("cls", FITTED, ids=lambda cls: cls.__name__)
+def test_invalid_parameters_are_named(cls):
+    if inspect.isabstract(cls):
+        pytest.skip("it has no parameters of its own")
+    for name, accepted in cls._parameter_constraints.items():
+        if accepted != "no_validation" and name in cls().get_params(deep=False):
+            with pytest.raises(ValueError, match=f"The '{name}' parameter of {cls.__name__} must be .* Got <object"):
+                cls(**{name: object()}).fit(DATA.X, Y)
 
 
 @every_estimator

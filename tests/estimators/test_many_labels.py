@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from spmld import SPMLD, LabelPrior, MaskedLogistic, load, save
-from spmld.core.initialization import subspace_iteration
 from spmld.labels import LabelWarning
 
 
@@ -105,15 +104,6 @@ def test_sparsified_coefficients(tmp_path):
     np.testing.assert_allclose(model.decision_function(X.toarray()), kept)
     save(model, tmp_path / "model.skops")
     np.testing.assert_array_equal(load(tmp_path / "model.skops").decision_function(X), kept)
-
-
-def test_subspace_iteration_finds_the_largest_eigenvalues():
-    rng = np.random.default_rng(0)
-    vectors = np.linalg.qr(rng.normal(size=(50, 50)))[0]
-    values = 0.5 ** np.arange(50)
-    found, Q = subspace_iteration(lambda Q: vectors * values @ (vectors.T @ Q), rng.random((50, 8)) - 0.5, 4)
-    np.testing.assert_allclose(found, values[:4], rtol=1e-8)
-    np.testing.assert_allclose(np.abs(Q.T @ vectors[:, :4]), np.eye(4), atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -145,15 +145,6 @@ def test_boosting_is_left_out_of_large_data():
     assert default_views(10**6, 1000, 50) == default_views(20_000, 1000, 50)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("n_estimators", 0), ("subsample", 0.0), ("max_features", "half"), ("max_features", 0), ("learning_rate", -1.0)],
-)
-def test_invalid_parameters_are_named(name, value):
-    with pytest.raises(ValueError, match=f"'{name}' parameter of MaskedBoosting must be"):
-        MaskedBoosting(**{name: value}).fit(DATA.X, Y)
-
-
 def test_rates_of_one_and_more_are_refused():
     with pytest.raises(ValueError, match=r"must have a sum below 1 for each label, got 0\.5 and 0\.6"):
         MaskedBoosting(false_positive_rate=0.5, false_negative_rate=0.6).fit(DATA.X, Y)

@@ -15,7 +15,7 @@ from spmld.metrics import macro_auc
 DATA = make_planted(300, 10, 4, random_state=0)
 Y = hide_labels(DATA.Y, observed_fraction=0.6, random_state=0)
 FOREST = MaskedForest(n_estimators=20, random_state=0).fit(DATA.X, Y)
-ENSEMBLE = SelfPacedEnsemble(views=("linear", "forest"), random_state=0).fit(DATA.X, Y)
+ENSEMBLE = SelfPacedEnsemble(views=("linear", "forest"), Cs=(3.0,), cv=2, random_state=0).fit(DATA.X, Y)
 
 
 def test_probabilities_are_those_of_scikit_learn_and_the_frequency_as_another_tree():
@@ -52,7 +52,7 @@ def test_the_view_ranks_better_than_a_linear_model_where_features_interact():
     shown = hide_labels(truth[:1000], observed_fraction=0.5, random_state=0)
     auc = {}
     for views in (("linear",), ("linear", "forest")):
-        model = SelfPacedEnsemble(views=views, random_state=0).fit(X[:1000], shown)
+        model = SelfPacedEnsemble(views=views, Cs=(3.0,), cv=2, random_state=0).fit(X[:1000], shown)
         auc[views] = macro_auc(truth[1000:], model.decision_function(X[1000:]))
     assert auc["linear",] < 0.6 < 0.75 < auc["linear", "forest"]
 

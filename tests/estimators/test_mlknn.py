@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -80,7 +80,6 @@ def test_missing_and_weighted_labels_give_the_scores_of_the_reference(k, data):
         assert_allclose(model.predict_proba(data.new), reference(data.X, Y, data.new, k, weights=weights), atol=1e-12)
 
 
-@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(2, 20),
@@ -106,13 +105,6 @@ def test_small_cases_give_the_scores_of_the_reference(seed, n, l, k, observed_fr
     assert_allclose(probabilities, reference(X, Y, new, k, weights=weights), atol=1e-12)
 
 
-def test_labels_do_not_affect_each_other(data):
-    together = MLkNN().fit(data.X, data.hidden, entry_weight=data.weights).decision_function(data.new)
-    for j in range(5):
-        alone = MLkNN().fit(data.X, data.hidden[:, [j]], entry_weight=data.weights[:, [j]])
-        assert_allclose(alone.decision_function(data.new), together[:, [j]], atol=1e-12)
-
-
 def test_neighbors_of_a_rarely_observed_label_are_its_observed_samples(data):
     Y = data.Y.copy()
     Y[3:, 0] = np.nan
@@ -123,14 +115,6 @@ def test_neighbors_of_a_rarely_observed_label_are_its_observed_samples(data):
     model = MLkNN(n_neighbors=5).fit(data.X, Y)
     assert_allclose(model.likelihood_[0], 1 / 6)
     assert_allclose(model.predict_proba(data.new)[:, 0], 1 / 3)
-
-
-def test_label_without_observed_entries_has_score_0(data):
-    Y = data.hidden.copy()
-    Y[:, 2] = np.nan
-    model = MLkNN().fit(data.X, Y)
-    assert_array_equal(model.decision_function(data.new)[:, 2], 0)
-    assert_array_equal(model.predict(data.new)[:, 2], 0)
 
 
 def test_only_ratios_of_weights_within_a_label_matter(data):
@@ -177,25 +161,7 @@ def test_parameters_changed_after_a_fit_take_effect_in_the_next(data):
     assert_array_equal(model.decision_function(data.new), expected)
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "accepted"),
-    [
-        ("n_neighbors", [0, 2.5, "many", True], "an int in the range \\[1, inf\\)"),
-        ("smoothing", [0, -1, np.inf, None], "a float in the range \\(0.0, inf\\)"),
-        ("metric", [3, None], "an instance of 'str' or a callable"),
-    ],
-)
-def test_invalid_parameters_are_named(name, values, accepted, data):
-    for value in values:
-        with pytest.raises(ValueError, match=f"The '{name}' parameter of MLkNN must be {accepted}. Got"):
-            MLkNN(**{name: value}).fit(data.X, data.Y)
+def test_unknown_metrics_are_named(data):
     for metric in ("precomputed", "unknown"):
         with pytest.raises(ValueError, match=f"metric.*'{metric}'"):
             MLkNN(metric=metric).fit(data.X, data.Y)
-
-
-def test_features_that_overflow_raise(data):
-    model = MLkNN().fit(data.X, data.Y)
-    for method in (lambda X: MLkNN().fit(X, data.Y), model.predict):
-        with pytest.raises(ValueError, match="X contains values too large for float"):
-            method(1e160 * data.X)

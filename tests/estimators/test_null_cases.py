@@ -18,17 +18,16 @@ def draw(strength, n=400, l=8, frequency=0.3, seed=0):
     return X[:n], Y[:n], X[n:], Y[n:]
 
 
-@pytest.mark.parametrize("options", [{}, {"false_positive_rate": 0.0}, {"keep_fraction": 0.9}, {"keep_fraction": 1.0}])
+@pytest.mark.parametrize("options", [{}, {"keep_fraction": 0.9}])
 def test_out_of_fold_scores_of_pure_noise_predict_nothing(options):
     values = []
-    for seed in range(10):
-        X, Y, _, _ = draw(0.0, n=300, seed=seed)
+    for seed in range(5):
+        X, Y, _, _ = draw(0.0, n=250, l=12, seed=seed)
         values.append(macro_auc(Y, SelfPacedEnsemble(random_state=seed, **options).fit(X, Y).out_of_fold_scores_))
-    assert np.mean(values) == pytest.approx(0.5, abs=0.01)
+    assert np.mean(values) == pytest.approx(0.5, abs=0.015)
 
 
-@pytest.mark.parametrize("frequency", [0.05, 0.3])
-@pytest.mark.parametrize("strength", [0.0, 0.3, 0.6, 1.0])
+@pytest.mark.parametrize(("strength", "frequency"), [(0.0, 0.05), (0.0, 0.3), (0.3, 0.3), (1.0, 0.05)])
 def test_probabilities_of_weakly_predictable_labels_are_not_worse_than_the_label_frequencies(strength, frequency):
     X, Y, new, truth = draw(strength, n=500, frequency=frequency)
     model = SelfPacedEnsemble(random_state=0).fit(X, Y)
@@ -45,7 +44,7 @@ def test_out_of_fold_quality_is_at_most_that_of_new_samples():
     Models of the folds have two thirds of the samples, and are slightly worse than the final one.
     """
     differences = []
-    for seed in range(6):
+    for seed in range(3):
         X, Y, new, truth = draw(1.0, seed=seed)
         wrong = corrupt_labels(np.concatenate([Y, truth]), "permute", 0.3, random_state=seed)
         model = SelfPacedEnsemble(random_state=0).fit(X, wrong[:400])
@@ -54,20 +53,19 @@ def test_out_of_fold_quality_is_at_most_that_of_new_samples():
     assert -0.05 < np.mean(differences) < 0.01
 
 
-@pytest.mark.parametrize("copies", [2, 3])
-def test_copies_of_samples_change_nothing(copies):
-    X, Y, new, truth = draw(1.0, n=300)
+def test_copies_of_samples_change_nothing():
+    copies, (X, Y, new, truth) = 3, draw(1.0, n=200)
     once = SelfPacedEnsemble(random_state=0).fit(X, Y)
     repeated = SelfPacedEnsemble(random_state=0).fit(np.tile(X, (copies, 1)), np.tile(Y, (copies, 1)))
     assert once.n_repeated_samples_ == 0
-    assert repeated.n_repeated_samples_ == 300 * (copies - 1)
+    assert repeated.n_repeated_samples_ == 200 * (copies - 1)
     assert log_loss(truth, repeated.predict_proba(new)) < log_loss(truth, once.predict_proba(new)) + 0.01
     held_out = macro_auc(np.tile(Y, (copies, 1)), repeated.out_of_fold_scores_)
     assert held_out == pytest.approx(macro_auc(Y, once.out_of_fold_scores_), abs=0.05)
 
 
 def test_probabilities_are_the_logistic_function_of_the_scores_and_keep_their_order():
-    X, Y, new, _ = draw(1.0)
+    X, Y, new, _ = draw(1.0, n=100)
     model = SelfPacedEnsemble(random_state=0).fit(X, Y)
     p = model.predict_proba(new)
     np.testing.assert_allclose(p, expit(model.decision_function(new)))

@@ -155,12 +155,6 @@ def test_clones_have_the_same_random_state_and_do_not_change_the_base_estimator(
     assert_array_equal(PerLabelClassifier(estimator).fit(data.X, Y).decision_function(data.X), scores)
 
 
-def test_parameters_of_the_base_estimator_can_be_set(data):
-    model = PerLabelClassifier(LogisticRegression()).set_params(estimator__C=1e-6)
-    scores = model.fit(data.X, data.hidden).decision_function(data.X)
-    assert np.ptp(scores, axis=0).max() < 0.01
-
-
 def test_sparse_features_are_made_dense_if_they_are_few(data, monkeypatch):
     expected = PerLabelClassifier(GaussianNB()).fit(data.X, data.hidden)
     model = PerLabelClassifier(GaussianNB()).fit(sp.csr_array(data.X), data.hidden)

@@ -43,7 +43,7 @@ def data():
     return make_planted(2400, 10, 6, local=0, noise=0.1, frequencies=np.linspace(0.4, 0.1, 6), random_state=0)
 
 
-@pytest.mark.parametrize("frequency", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("frequency", [0.2, 0.8])
 def test_class_prior_and_label_frequency_are_recovered(frequency, data):
     result = positive_unlabeled(data.X, keep_positives(data.Y, frequency))
     assert_allclose(result.label_frequency, frequency, rtol=0.5)
@@ -172,7 +172,7 @@ def test_classifier_without_sample_weight_ignores_missing_entries(data):
     assert model.predict(data.X).all()
 
 
-@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("n", [2, 5])
 def test_few_samples_give_finite_results(n, data):
     Y = np.full((n, 2), np.nan)
     Y[0] = 1
@@ -249,14 +249,14 @@ class TestWarnings:
 
     def test_folds_do_not_repeat_the_warning(self, data):
         X, Y = data.X[:300], keep_positives(data.Y[:300], 0.6)
-        for model in (SelfPacedEnsemble(random_state=0, n_jobs=2), ThresholdClassifier(MaskedLogistic(), cv=3)):
+        for model in (make(SelfPacedEnsemble, n_jobs=2), ThresholdClassifier(MaskedLogistic(), cv=3)):
             assert len(self.messages(model, X, Y)) == 1
 
     def test_labels_with_both_classes_give_no_warning_even_if_a_fold_has_one_class(self, data):
         Y = data.Y[:300].astype(float)
         Y[:, 0] = np.nan
         Y[:3, 0] = 1, 1, 0
-        for model in (SelfPacedEnsemble(random_state=0), ThresholdClassifier(MaskedLogistic(), cv=3)):
+        for model in (make(SelfPacedEnsemble), ThresholdClassifier(MaskedLogistic(), cv=3)):
             assert self.messages(model, data.X[:300], Y) == []
 
     def test_many_labels_are_abbreviated(self, data):
@@ -268,7 +268,7 @@ class TestWarnings:
 def test_completion_ranks_missing_entries_almost_as_well_as_the_prediction():
     data = make_planted(1000, random_state=0)
     Y = keep_one_positive(data.Y)
-    model, missing = SelfPacedEnsemble(random_state=0).fit(data.X, Y), np.isnan(Y)
+    model, missing = make(SelfPacedEnsemble).fit(data.X, Y), np.isnan(Y)
     labels, confidences = model.complete(data.X, Y)
     completed = np.where(labels == 1, confidences, 1 - confidences)[missing]
     predicted = model.predict_proba(data.X)[missing]
@@ -280,7 +280,7 @@ def test_completion_suggests_hidden_positives(data):
     X, truth = data.X[:800], data.Y[:800]
     for hide in (lambda Y: keep_positives(Y, 0.3), keep_one_positive):
         Y = hide(truth)
-        completion = SelfPacedEnsemble(random_state=0).fit(X, Y).complete(X, Y)
+        completion = make(SelfPacedEnsemble).fit(X, Y).complete(X, Y)
         missing = np.isnan(Y)
         suggested = (completion.labels == 1) & missing
         assert truth[suggested].mean() > 0.7

@@ -9,7 +9,6 @@ from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import hide_labels
-from studies.released import ReleasedGLOCAL, ReleasedSPMLD
 
 torch = pytest.importorskip("torch", reason="needs the extra torch")
 
@@ -92,14 +91,6 @@ def test_coefficients_and_latent_labels_refer_to_the_original_features(options):
         np.testing.assert_array_equal(model.intercept_, 0)
 
 
-def test_the_preset_of_the_paper_does_not_standardize():
-    assert not SPMLD.paper().standardize
-    assert not ReleasedSPMLD().standardize
-    assert not ReleasedGLOCAL().standardize
-    scores = [SPMLD.paper(random_state=0).fit(size * DATA.X, Y).decision_function(size * DATA.X) for size in (1, 0.1)]
-    assert np.abs(scores[0] - scores[1]).max() > 0.01
-
-
 def test_frames_and_lists_are_accepted_and_the_number_of_features_is_checked():
     pd = pytest.importorskip("pandas")
     scaler = FeatureScaler().fit(pd.DataFrame(DENSE, columns=list("abcdefg")))
@@ -107,12 +98,6 @@ def test_frames_and_lists_are_accepted_and_the_number_of_features_is_checked():
     np.testing.assert_allclose(FeatureScaler().fit_transform(DENSE.tolist()), FeatureScaler().fit_transform(DENSE))
     with pytest.raises(ValueError, match="features"):
         FeatureScaler().fit(DENSE).transform(DENSE[:, :3])
-
-
-@pytest.mark.parametrize("n_landmarks", [0, 2.5, True])
-def test_invalid_parameters_are_named(n_landmarks):
-    with pytest.raises(ValueError, match="The 'n_landmarks' parameter of LandmarkFeatures must be an int in the range"):
-        LandmarkFeatures(n_landmarks).fit(DENSE)
 
 
 @pytest.mark.parametrize("X", [DENSE, SPARSE])

@@ -56,18 +56,6 @@ def test_the_scale_of_the_scores_of_a_view_does_not_change_the_mixture():
     np.testing.assert_allclose(alone.combine(plain), scores, atol=0.5)  # they are log-odds already
 
 
-def test_missing_entries_of_a_mixture_are_never_read():
-    scores, signs = scores_and_signs()
-    weight = (np.random.default_rng(0).random(signs.shape) < 0.5).astype(float)
-    first, second = (
-        ViewMixture(weights={"a": 1.0}).fit(
-            {"a": np.where(weight, scores, wrong)}, np.where(weight, signs, sign), weight
-        )
-        for wrong, sign in ((1e3, 0), (-1e3, 1))
-    )
-    np.testing.assert_array_equal(first.combine({"a": scores}), second.combine({"a": scores}))
-
-
 def test_probabilities_sum_to_the_number_of_positives(data, fitted):
     X, Y = data
     p = fitted.predict_proba(X[800:])
@@ -79,12 +67,6 @@ def test_probabilities_sum_to_the_number_of_positives(data, fitted):
     for low, high in ((0.0, 0.1), (0.1, 0.3), (0.3, 0.6), (0.6, 0.9), (0.9, 1.0)):
         chosen = (p >= low) & (p < high)
         assert Y[800:][chosen].mean() == pytest.approx(p[chosen].mean(), abs=0.08)
-
-
-def test_probabilities_increase_with_the_scores_of_a_label(data, fitted):
-    scores, p = fitted.decision_function(data[0]), fitted.predict_proba(data[0])
-    for score, probability in zip(scores.T, p.T, strict=True):
-        assert (np.diff(probability[np.argsort(score)]) >= 0).all()
 
 
 def test_a_number_as_decision_is_a_threshold_of_the_probabilities(data, fitted):

@@ -208,24 +208,6 @@ def test_a_schedule_that_does_not_end_warns(data):
         model.set_params(max_iter=2).fit(data.X, data.hidden)
 
 
-def test_missing_entries_are_ignored(data):
-    clean = SelfPacedClassifier(cv=3, random_state=0).fit(data.X, data.hidden)
-    for poison in (0.0, 1.0, np.inf):
-        poisoned = SelfPacedClassifier(cv=3, random_state=0)
-        poisoned.fit(data.X, np.where(data.observed, data.wrong, poison), mask=data.observed)
-        np.testing.assert_array_equal(poisoned.self_paced_weights_, clean.self_paced_weights_)
-        np.testing.assert_array_equal(poisoned.decision_function(data.X), clean.decision_function(data.X))
-
-
-def test_permuting_samples_or_labels_permutes_weights_and_scores(data):
-    rows, labels = np.random.default_rng(0).permutation(240), np.random.default_rng(1).permutation(5)
-    model = SelfPacedClassifier(MaskedLogistic(tol=1e-9)).fit(data.X, data.hidden)
-    moved = SelfPacedClassifier(MaskedLogistic(tol=1e-9)).fit(data.X[rows], data.hidden[rows][:, labels])
-    np.testing.assert_array_equal(moved.self_paced_weights_, model.self_paced_weights_[rows][:, labels])
-    expected = model.decision_function(data.X)[:, labels]
-    np.testing.assert_allclose(moved.decision_function(data.X), expected, atol=1e-5)
-
-
 def test_clusters_of_sparse_features_with_long_indices(data):
     X = sp.csr_array(data.X)
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
@@ -274,10 +256,6 @@ def test_entry_weights_multiply_the_self_paced_weights(data):
     np.testing.assert_allclose(model.decision_function(data.X), base.decision_function(data.X), atol=1e-6)
 
 
-def hard(**params):
-    return HardPacing(schedule=QuantileSchedule(**params))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -287,15 +265,7 @@ def hard(**params):
         ({"groups": "labels"}, "'groups' parameter of SelfPacedClassifier must be a str among .*'label_polarity'"),
         ({"groups": np.zeros(7)}, r"groups must have shape \(240,\) or \(240, 5\), got \(7,\)"),
         ({"groups": np.array(["a", None] * 120)}, "groups must contain values of one type"),
-        ({"response_method": "proba"}, "'response_method' parameter of SelfPacedClassifier must be a str among"),
-        ({"pacing": HardPacing}, "'pacing' parameter of SelfPacedClassifier must be an instance of"),
-        ({"pacing": hard(stop=())}, r"'stop' parameter of QuantileSchedule must be .*\(0, 1\]. Got \(\)"),
-        ({"pacing": hard(stop=1.5)}, r"'stop' parameter of QuantileSchedule must be .*\(0.0, 1.0\] .* Got 1.5"),
-        ({"pacing": hard(stop=(0.5, 0.0))}, r"'stop' parameter of QuantileSchedule must be .*\(0, 1\]. Got \(0.5"),
-        ({"pacing": LogarithmicPacing(softness=1.0)}, "'softness' parameter of LogarithmicPacing must be a float"),
         ({"cv": ShuffleSplit(2)}, "cv must test each sample, but leaves out"),
-        ({"max_iter": 0}, "'max_iter' parameter of SelfPacedClassifier must be an int"),
-        ({"tol": -1.0}, "'tol' parameter of SelfPacedClassifier must be a float"),
     ],
 )
 def test_invalid_parameters_raise(options, message, data):
@@ -339,11 +309,6 @@ def test_iteration_stops_when_the_schedule_has_ended_and_the_weights_are_constan
     assert full.n_iter_ == 1  # all weights are 1, and a later threshold cannot change that
     steady = SelfPacedClassifier(pacing=HardPacing(schedule=FixedSchedule(threshold=1e6))).fit(data.X, data.hidden)
     assert steady.n_iter_ == 1
-
-
-def test_default_pacing_without_polarity_excludes_a_fifth(data):
-    model = SelfPacedClassifier(groups="label").fit(data.X, data.hidden)
-    assert [record["mean_weight"] for record in model.history_][:4] == pytest.approx([0.5, 0.6, 0.7, 0.8], abs=0.02)
 
 
 def test_clusters_are_groups_of_samples(data):

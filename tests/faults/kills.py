@@ -44,7 +44,7 @@ class _Command:
         """Run the command in the working directory; fits of single models are counted when they start."""
         Checkpoint.__init__.__kwdefaults__["min_seconds"] = 0.0
         for cls in LEAVES:
-            cls._fit = _counting(cls._fit)
+            cls._fit_blocks = _counting(cls._fit_blocks)
         main([*self.arguments, "-o", "model.skops", "--checkpoint", "finished", "--force"])
 
     def result(self, folder):
@@ -65,11 +65,11 @@ def _counting(fit):
 
 
 class Fit(_Command):
-    arguments = ("fit", DATA)
+    arguments = ("fit", DATA, "--param", "n_trees=[20]", "--no-held-out")
 
 
 class Tune(_Command):
-    arguments = ("tune", DATA, "--method", "MaskedLogistic", "--trials", "12", "--metric", "ranking_loss")
+    arguments = ("tune", DATA, "--method", "MaskedLogistic", "--trials", "8", "--metric", "ranking_loss")
 
 
 RESUMED = {"fit": Fit, "tune": Tune}
@@ -89,6 +89,7 @@ def kill_resumed(name, n_kills, seed):
         begun = time.monotonic()
         assert wait(start(task.run, whole), 600) == 0, (whole / "output.txt").read_text()
         duration, expected, work = time.monotonic() - begun, task.result(whole), counted(whole, "work")
+        assert work > 1
         kills = finished = repeated = 0
         while kills < n_kills:
             folder = Path(base, f"run{finished}")

@@ -1,6 +1,5 @@
 """Full and read-only disks, and damaged files: a clear error, and the previous content is still there."""
 
-import os
 import subprocess
 import sys
 import threading
@@ -57,13 +56,6 @@ def test_a_damaged_checkpoint_raises_an_error_that_names_the_file(tmp_path, dama
     np.testing.assert_array_equal(fit(), expected)
 
 
-def test_a_file_in_place_of_a_checkpoint_raises(tmp_path):
-    file = tmp_path / "model.skops"
-    file.write_bytes(b"good")
-    with pytest.raises(ValueError, match=r"model.skops is a file; pass the name of a folder"):
-        Checkpoint(file)
-
-
 def damage(file):
     """Overwrite a SQLite file except for its header."""
     content = file.read_bytes()
@@ -111,27 +103,6 @@ def test_a_command_with_a_checkpoint_gives_the_same_model_and_deletes_it(tmp_pat
         scores.append(spmld.load(tmp_path / f"{name}.skops").predict_proba(DATA.X))
     np.testing.assert_array_equal(*scores)
     assert not (tmp_path / "checkpoint").exists()
-
-
-def test_only_fits_with_the_same_parameters_and_data_are_loaded(tmp_path):
-    Y = np.where(np.arange(len(DATA.Y))[:, None] == 0, 1 - DATA.Y, DATA.Y)
-    weights = np.where(np.arange(len(DATA.Y))[:, None] == 1, 2.0, np.ones_like(DATA.Y))
-    cases = [(1.0, DATA.X, DATA.Y, None), (2.0, DATA.X, DATA.Y, None), (1.0, DATA.X + 1, DATA.Y, None)]
-    cases += [(1.0, DATA.X, Y, None), (1.0, DATA.X, DATA.Y, weights)]
-    for n_loaded in (0, len(cases)):
-        with Checkpoint(tmp_path, min_seconds=0) as checkpoint:
-            for alpha, X, labels, entry_weight in cases:
-                model = spmld.MaskedRidge(alpha=alpha).fit(X, labels, entry_weight=entry_weight)
-                expected = model.coef_ if n_loaded else None
-        assert checkpoint.n_loaded == n_loaded
-    np.testing.assert_array_equal(spmld.MaskedRidge().fit(DATA.X, DATA.Y, entry_weight=weights).coef_, expected)
-
-
-@pytest.mark.parametrize("seed", [None, np.random.RandomState(0)])
-def test_random_fits_are_not_stored(tmp_path, seed):
-    with Checkpoint(tmp_path, min_seconds=0) as checkpoint:
-        spmld.LEML(random_state=seed).fit(DATA.X, DATA.Y)
-    assert (checkpoint.n_stored, os.listdir(tmp_path)) == (0, [])
 
 
 def test_fits_in_other_threads_are_not_stored(tmp_path):

@@ -22,7 +22,7 @@ KB = 20
 """Size of files that a full disk still accepts."""
 
 
-def _data(seed, n=1500):
+def _data(seed, n=800):
     planted = make_planted(n_samples=n, n_features=8, n_labels=4, random_state=seed)
     return Dataset(planted.X, planted.Y)
 

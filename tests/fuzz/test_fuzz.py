@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the limits of t
 
 
 def test_mutated_files_raise_documented_errors(tmp_path):
-    assert fuzz_readers(tmp_path, 0, 0, 200) == (200, [])
+    assert fuzz_readers(tmp_path, 0, 0, 100) == (100, [])
 
 
 def test_files_that_once_failed_raise_documented_errors(tmp_path):
@@ -21,7 +21,7 @@ def test_files_that_once_failed_raise_documented_errors(tmp_path):
 
 
 def test_fits_to_random_input_have_finite_scores():
-    assert [problem for index in range(200) if (problem := fit_problem(0, index))] == []
+    assert [problem for index in range(100) if (problem := fit_problem(0, index))] == []
 
 
 def test_attributes_that_are_not_finite_are_detected():

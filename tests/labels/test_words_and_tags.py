@@ -59,12 +59,6 @@ def test_tags_in_all_forms_are_the_same():
     np.testing.assert_array_equal(read_tags([" ".join(items) for items in lists], sep=" ", empty_is="negative").Y, Y)
 
 
-def test_permuting_samples_permutes_the_labels():
-    tags = np.array(["a;b", "b", "c;a", "", "d"], dtype=object)
-    order = np.array([3, 1, 4, 0, 2])
-    np.testing.assert_array_equal(read_tags(tags[order]).Y, read_tags(tags).Y[order])
-
-
 def test_unlisted_and_empty_fields():
     values = ["a;b", None, "a"]
     nan = np.nan

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -195,21 +195,18 @@ def check(metric, options, reference, over, Y, values):
 
 
 @parametrize(SCORE_METRICS)
-@settings(max_examples=25)
 @given(case=score_cases)
 def test_score_metrics(metric, options, reference, over, case):
     check(metric, options, reference, over, *case)
 
 
 @parametrize(PREDICTION_METRICS)
-@settings(max_examples=25)
 @given(case=prediction_cases)
 def test_prediction_metrics(metric, options, reference, over, case):
     check(metric, options, reference, over, *case)
 
 
 @parametrize(PROBABILITY_METRICS)
-@settings(max_examples=25)
 @given(case=probability_cases)
 def test_probability_metrics(metric, options, reference, over, case):
     check(metric, options, reference, over, *case)
@@ -223,7 +220,6 @@ def test_probability_metrics(metric, options, reference, over, case):
         (metrics.brier_score, lambda y, p: (y - p) ** 2),
     ],
 )
-@settings(max_examples=25)
 @given(case=prediction_cases)
 def test_losses_of_single_entries(metric, loss, case):
     Y, P = case

@@ -5,9 +5,8 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
-from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, cross_validate, learning_curve
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 
 from spmld import metrics
 from spmld.metrics import scorer
@@ -78,32 +77,6 @@ def test_grid_search_minimizes_losses(name, data):
     search = GridSearchCV(Ridge(), grid, cv=CV, scoring=scorer(name), error_score="raise").fit(X, Y)
     assert search.best_params_ == {"alpha": 1.0}
     assert search.score(X, Y) == scorer(name)(search.best_estimator_, X, Y)
-
-
-def test_several_scorers_at_once(data):
-    X, Y = data
-    names = ("ranking_loss", "sample_f1", "precision_at_3")
-    scoring = {name: scorer(name) for name in names}
-    together = cross_validate(Ridge(), X, Y, cv=CV, scoring=scoring, error_score="raise")
-    for name in names:
-        alone = cross_validate(Ridge(), X, Y, cv=CV, scoring=scorer(name), error_score="raise")
-        np.testing.assert_array_equal(together[f"test_{name}"], alone["test_score"])
-
-
-def test_learning_curve(data):
-    X, Y = data
-    sizes, _, test = learning_curve(
-        Ridge(), X, Y, cv=CV, train_sizes=[6, 60], scoring=scorer("macro_auc"), error_score="raise"
-    )
-    assert sizes.tolist() == [6, 60]
-    assert test[1].mean() > test[0].mean()
-
-
-def test_permutation_importance_of_an_irrelevant_feature(data):
-    X, Y = data
-    model = Ridge().fit(X, Y)
-    importance = permutation_importance(model, X, Y, scoring=scorer("ranking_loss"), n_repeats=5, random_state=0)
-    assert abs(importance.importances_mean[4]) < 0.01 < importance.importances_mean[:4].min()
 
 
 def test_a_number_in_the_name_is_k(data):

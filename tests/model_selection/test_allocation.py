@@ -130,12 +130,6 @@ def test_each_exchange_is_the_best_of_all_pairs(monkeypatch, grouped, missing):
     assert n_done >= 2
 
 
-def test_at_most_100_units_of_a_subset_are_candidates():
-    parts = allocation._Parts(np.ones((600, 2)), np.array([300, 300]), 1, np.random.RandomState(0))
-    parts.part[:] = np.arange(600) % 2
-    assert len(set(parts._candidates(0, 0, 1).tolist())) == 100
-
-
 def test_candidates_have_the_largest_or_smallest_amounts(monkeypatch):
     monkeypatch.setattr(allocation, "_CANDIDATES", 5)
     amounts = np.column_stack([np.arange(40) % 4, np.ones(40)])

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -49,7 +49,6 @@ def test_proportional_sizes_sum_up_and_differ_by_less_than_one(total, proportion
 
 
 @given(labels_and_folds(), st.floats(0.05, 0.95))
-@settings(max_examples=25)
 def test_hold_out_has_the_same_fraction_of_each_label_and_sign(case, fraction):
     Y, _, seed = case
     Y_train, held_out = hold_out_entries(Y, fraction, random_state=seed)

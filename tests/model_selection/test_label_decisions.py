@@ -125,7 +125,7 @@ DECISION = {"sad": "precision>=0.9", "rock": 0.7}
 
 @pytest.fixture(scope="module")
 def ensemble():
-    return SelfPacedEnsemble(decision=DECISION, random_state=0).fit(DATA.X, Y)
+    return SelfPacedEnsemble(decision=DECISION, views=("linear",), random_state=0).fit(DATA.X, Y)
 
 
 def test_the_ensemble_reaches_the_precision_on_out_of_fold_probabilities(ensemble):
@@ -133,7 +133,7 @@ def test_the_ensemble_reaches_the_precision_on_out_of_fold_probabilities(ensembl
     for j, name in enumerate(DECISION):
         assert rule.label_precisions_[name].precision == precision(P[:, j], DATA.Y[:, j], rule.label_thresholds_[j])
     assert rule.label_precisions_["sad"].precision >= 0.9
-    default = SelfPacedEnsemble(random_state=0).fit(DATA.X, Y)
+    default = SelfPacedEnsemble(**{**ensemble.get_params(deep=False), "decision": "f1"}).fit(DATA.X, Y)
     assert_array_equal(ensemble.predict(DATA.X)[:, 2], default.predict(DATA.X)[:, 2])
     P = ensemble.predict_proba(DATA.X)
     assert_array_equal(ensemble.predict(DATA.X)[:, 1] == 1, P[:, 1] > 0.7)

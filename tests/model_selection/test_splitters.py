@@ -1,12 +1,10 @@
 """Splitters of samples: partitions of the requested sizes, and their use in scikit-learn."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn import config_context
@@ -23,7 +21,6 @@ from .splits_cases import counts, labels_and_folds, make_labels, worst
 
 
 @given(labels_and_folds(), st.booleans())
-@settings(max_examples=25)
 def test_each_sample_is_tested_once_and_sizes_differ_by_at_most_one(case, shuffle):
     Y, k, seed = case
     splits = list(MultilabelStratifiedKFold(k, shuffle=shuffle, random_state=seed if shuffle else None).split(Y, Y))
@@ -35,7 +32,6 @@ def test_each_sample_is_tested_once_and_sizes_differ_by_at_most_one(case, shuffl
 
 
 @given(labels_and_folds(), st.integers(0, 1000))
-@settings(max_examples=25)
 def test_groups_stay_together_and_no_fold_is_empty(case, seed):
     Y, k, _ = case
     groups = np.random.default_rng(seed).integers(k + 2, size=len(Y))
@@ -147,11 +143,3 @@ def test_groups_are_routed_by_scikit_learn():
         )["indices"]
     for train, test in zip(indices["train"], indices["test"], strict=True):
         assert not set(groups[train]) & set(groups[test])
-
-
-def test_splitters_have_a_repr_and_can_be_pickled():
-    splitter = MultilabelStratifiedKFold(3, random_state=7)
-    assert repr(splitter) == "MultilabelStratifiedKFold(n_splits=3, random_state=7, shuffle=True)"
-    Y = make_labels(30, 2, low=0.2)
-    for a, b in zip(splitter.split(Y, Y), pickle.loads(pickle.dumps(splitter)).split(Y, Y), strict=True):
-        assert_array_equal(a[1], b[1])

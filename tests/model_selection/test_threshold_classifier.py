@@ -144,7 +144,7 @@ def test_folds_that_cannot_learn_a_label_are_not_fitted():
     assert_array_equal(model.predict(X), LogisticRegression().fit(X, y).predict(X))
 
 
-@pytest.mark.parametrize("form", ["tensor", "sparse", "frame", "masked", "nullable"])
+@pytest.mark.parametrize("form", ["tensor", "sparse", "frame"])
 def test_every_form_of_samples_and_labels_gives_the_same_predictions(form):
     X, Y = make_data(80, 3)
     observed = ~np.isnan(Y)
@@ -156,22 +156,10 @@ def test_every_form_of_samples_and_labels_gives_the_same_predictions(form):
         X_, Y_, options = sp.csr_array(X), sp.csr_array(np.nan_to_num(Y)), {"mask": sp.csr_array(observed)}
     elif form == "frame":
         X_, Y_ = pd.DataFrame(X).add_prefix("x"), pd.DataFrame(Y, index=np.arange(80) + 5)
-    elif form == "masked":
-        Y_ = np.ma.MaskedArray(np.nan_to_num(Y, nan=7), mask=~observed)
-    elif form == "nullable":
-        Y_ = pd.DataFrame(Y).astype("boolean")
     model = ThresholdClassifier(GLOCAL(random_state=0), random_state=0).fit(X_, Y_, **options)
     predicted = model.predict(X_)
     assert isinstance(predicted, np.ndarray)
     assert (predicted == expected).mean() > 0.99
-
-
-def test_a_single_column_returns_a_single_column():
-    X, Y = make_data(80, 1)
-    model = ThresholdClassifier(GLOCAL(random_state=0), random_state=0).fit(X, Y)
-    vector = ThresholdClassifier(GLOCAL(random_state=0), random_state=0).fit(X, Y[:, 0])
-    assert_array_equal(model.predict(X)[:, 0], vector.predict(X))
-    assert_array_equal(model.predict_proba(X), vector.predict_proba(X)[:, 1:])
 
 
 @pytest.mark.parametrize(
@@ -259,7 +247,6 @@ def test_the_default_has_a_higher_f1_than_one_half_on_new_samples_and_does_not_p
     [
         ThresholdClassifier(LogisticRegression(), cv=3, random_state=0),
         ThresholdClassifier(RidgeClassifier(), decision=0.5, cv=3, random_state=0),
-        ThresholdClassifier(GLOCAL(), cv=3, random_state=0),
     ]
 )
 # Labels that cannot be calibrated are named in a warning, and the checks have some.

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
@@ -35,7 +35,6 @@ def best_expected_f1(p):
 
 
 @given(probabilities())
-@settings(max_examples=25)
 def test_f1_decisions_have_the_largest_expected_f1_of_all_sets(P):
     thresholds = f1_thresholds(P, axis=0)
     for p, threshold in zip(P.T, thresholds, strict=True):
@@ -135,7 +134,6 @@ def test_a_threshold_from_costs_has_the_lowest_expected_cost():
 
 
 @given(probabilities(), st.sampled_from(DECISIONS))
-@settings(max_examples=25)
 def test_margins_are_positive_where_labels_are_predicted_and_samples_do_not_affect_each_other(P, decision):
     rule = DecisionRule(decision=min(decision, P.shape[1]) if decision == 2 else decision).fit(P)
     assert_array_equal(rule.margins(P) > 0, rule.positive(P))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.special import expit
@@ -43,7 +43,6 @@ def test_pooled_calibration_is_the_direct_minimum(penalty):
 
 
 @given(scores_and_signs(labels=2))
-@settings(max_examples=25)
 def test_no_other_slope_or_shift_has_a_lower_loss(case):
     scores, signs = case
     scores = np.clip(scores, -1e3, 1e3)

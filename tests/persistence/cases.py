@@ -42,6 +42,7 @@ MODELS = {**PLAIN, **OTHERS}
 NOT_LINEAR = [
     "MLkNN",
     "MaskedBoosting",
+    "MaskedForest",
     "SelfPacedEnsemble",
     "decision_f1",
     "decision_2",

@@ -8,7 +8,6 @@ from spmld import GLOCAL, MaskedLogistic, MaskedRidge, SelfPacedClassifier
 from spmld.datasets import make_planted
 from spmld.labels import read_labels
 from spmld.persistence import Checkpoint
-from spmld.persistence.model_file import ModelFileError
 
 DATA = make_planted(n_samples=60, random_state=0)
 
@@ -78,16 +77,6 @@ def test_an_estimator_that_cannot_be_written_is_fitted_without_a_file(folder):
 
     assert run(folder, Unknown()) == (0, 0)
     assert not list(folder.iterdir())
-
-
-def test_a_damaged_file_is_named(folder):
-    run(folder, MaskedRidge())
-    (file,) = folder.iterdir()
-    content = file.read_bytes()
-    for damaged in (content[:100], content[:200] + b"\x00" + content[201:], content[:-1] + b"\xff"):
-        file.write_bytes(damaged)
-        with pytest.raises(ModelFileError, match=r"fit-\w+\.skops.*delete this file of the checkpoint"):
-            run(folder, MaskedRidge())
 
 
 def test_clearing_deletes_the_files_of_the_checkpoint_only(folder):

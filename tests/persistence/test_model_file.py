@@ -15,7 +15,6 @@ import scipy.sparse as sp
 import skops.io
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -64,11 +63,6 @@ def test_a_loaded_model_predicts_as_the_saved_one(name, tmp_path):
         np.testing.assert_array_equal(loaded.complete(X, Y).confidences, fitted(name).complete(X, Y).confidences)
     assert {k: repr(v) for k, v in loaded.get_params().items()}.keys() == fitted(name).get_params().keys()
     assert os.listdir(tmp_path) == ["model.skops"]
-
-
-def test_a_loaded_model_can_be_fitted_again(saved):
-    loaded = spmld.load(saved[0])
-    np.testing.assert_array_equal(loaded.fit(X, Y).coef_, fitted("MaskedLogistic").coef_)
 
 
 def test_sparse_samples_and_a_pipeline(tmp_path):
@@ -123,7 +117,7 @@ def test_skops_can_read_the_file(saved):
     np.testing.assert_array_equal(loaded.coef_, fitted("MaskedLogistic").coef_)
 
 
-@pytest.mark.parametrize("fraction", [0.001, 0.01, 0.3, 0.9, 0.99, 0.9999])
+@pytest.mark.parametrize("fraction", [0.001, 0.3, 0.9999])
 def test_a_truncated_file_raises(fraction, saved):
     path, content = saved
     path.write_bytes(content[: max(1, int(len(content) * fraction))])
@@ -138,8 +132,8 @@ def test_every_changed_byte_is_detected(saved):
         0,
         3,
         20,
-        *np.random.default_rng(0).integers(len(content), size=60),
-        *range(len(content) - 100, len(content)),
+        *np.random.default_rng(0).integers(len(content), size=30),
+        *range(len(content) - 40, len(content)),
     ]
     for position in positions:
         changed = bytearray(content)
@@ -236,16 +230,6 @@ def test_an_untrusted_type_raises_unless_it_is_passed(tmp_path):
         spmld.load(path, trusted=name)
 
 
-def test_trees_are_loaded_if_they_are_trusted(tmp_path):
-    model = spmld.SelfPacedClassifier(RandomForestClassifier(3, random_state=0), max_iter=6).fit(X, Y)
-    with pytest.warns(UserWarning, match=r"sklearn\.tree\._tree\.Tree"):
-        spmld.save(model, tmp_path / "model.skops")
-    with pytest.raises(ModelFileError, match=r"sklearn\.tree\._tree\.Tree"):
-        spmld.load(tmp_path / "model.skops")
-    loaded = spmld.load(tmp_path / "model.skops", trusted=["sklearn.tree._tree.Tree"])
-    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-
-
 def test_no_object_of_an_untrusted_file_is_created(tmp_path, monkeypatch):
     path = tmp_path / "model.skops"
     with pytest.warns(UserWarning, match="has untrusted types"):
@@ -335,23 +319,6 @@ def test_all_estimators_and_their_parts_are_trusted():
 )
 def test_functions_imported_names_and_other_modules_are_not_trusted(name):
     assert not is_trusted(name)
-
-
-def test_the_description_is_json(saved):
-    with zipfile.ZipFile(saved[0]) as archive:
-        description = json.loads(archive.read("spmld.json"))
-    assert description["estimator"] == "MaskedLogistic"
-    assert description["params"]["C"] == 1.0
-    assert set(description["libraries"]) == {"python", "numpy", "scipy", "scikit-learn", "skops"}
-
-
-def test_a_callback_is_not_written_and_named(tmp_path):
-    model = spmld.SPMLD(random_state=0, callback=lambda record: False).fit(X, Y)
-    with pytest.warns(UserWarning, match="The callback of SPMLD is not written to .*model.skops") as caught:
-        spmld.save(model, tmp_path / "model.skops")
-    assert caught[0].filename == __file__
-    assert spmld.load(tmp_path / "model.skops").callback is None
-    assert model.callback is not None
 
 
 def test_a_model_that_skops_cannot_write_is_named(tmp_path):

@@ -144,10 +144,8 @@ def test_features_far_from_zero_keep_their_precision(model, tmp_path):
 
 
 @pytest.mark.parametrize("decision", DECISIONS, ids=str)
-@pytest.mark.parametrize("kind", ["ensemble", "threshold"])
-def test_all_decisions(decision, kind, tmp_path):
-    wrapper = ThresholdClassifier(MaskedLogistic(), decision=decision, cv=2, random_state=0)
-    model = (ensemble(decision=decision, views=["linear"]) if kind == "ensemble" else wrapper).fit(X, Y)
+def test_all_decisions(decision, tmp_path):
+    model = ThresholdClassifier(MaskedLogistic(), decision=decision, cv=2, random_state=0).fit(X, Y)
     assert_same(run(model, tmp_path / "model.onnx", X), model, X)
 
 

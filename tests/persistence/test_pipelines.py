@@ -11,12 +11,10 @@ import sklearn
 from scipy.interpolate import BSpline
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_selector
-from sklearn.decomposition import NMF, PCA, LatentDirichletAllocation, TruncatedSVD
 from sklearn.ensemble import VotingClassifier
-from sklearn.feature_extraction import DictVectorizer, FeatureHasher
-from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer, TfidfVectorizer
-from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold, chi2, mutual_info_classif
-from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_selection import SelectFromModel, SelectKBest, chi2, mutual_info_classif
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
@@ -24,8 +22,6 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
-    KBinsDiscretizer,
-    Normalizer,
     OneHotEncoder,
     OrdinalEncoder,
     SplineTransformer,
@@ -80,18 +76,7 @@ PIPELINES = {
         make_pipeline(ColumnTransformer([("c", OrdinalEncoder(), ["decade"])], remainder=SimpleImputer()), LINEAR),
         FRAME[["tempo", "decade"]],
     ),
-    "slice": (make_pipeline(ColumnTransformer([("a", "passthrough", slice(0, 2)), ("b", "drop", [2])]), LINEAR), X),
     "union": (make_pipeline(FeatureUnion([("a", SimpleImputer()), ("b", MissingIndicator())]), LINEAR), FRAME[NUMBERS]),
-    "neighbors": (make_pipeline(KNNImputer(), LINEAR), FRAME[NUMBERS]),
-    "counts": (make_pipeline(CountVectorizer(binary=True), TfidfTransformer(), LINEAR), TEXTS),
-    "hashing": (make_pipeline(HashingVectorizer(n_features=64), TruncatedSVD(2), Normalizer(), LINEAR), TEXTS),
-    "topics": (make_pipeline(CountVectorizer(), LatentDirichletAllocation(2, random_state=0), LINEAR), TEXTS),
-    "dicts": (make_pipeline(DictVectorizer(), LINEAR), DICTS),
-    "hashed dicts": (make_pipeline(FeatureHasher(8, input_type="dict"), LINEAR), [{"tempo": x} for x in X[:, 0]]),
-    "splines": (make_pipeline(SplineTransformer(), LINEAR), X),
-    "bins": (make_pipeline(KBinsDiscretizer(3, strategy="uniform"), LINEAR), X),
-    "pca": (make_pipeline(VarianceThreshold(), PCA(2), LINEAR), X),
-    "nmf": (make_pipeline(NMF(2, max_iter=1000), LINEAR), X),
     "selection": (make_pipeline(SelectFromModel(Ridge()), LINEAR), X, COMPLETE),
     "functions of numpy": (make_pipeline(FunctionTransformer(np.log1p), LINEAR), X),
     "names": (

@@ -109,13 +109,6 @@ def test_reliability_of_an_estimator_is_that_of_its_probabilities():
     assert alone.counts.sum() == 200
 
 
-def test_axes_can_be_given(spmld):
-    figure, ax = plt.subplots()
-    display = ObjectiveDisplay.from_estimator(spmld, ax=ax)
-    assert display.ax_ is ax
-    assert display.figure_ is figure
-
-
 @pytest.mark.parametrize(
     ("display", "message"),
     [

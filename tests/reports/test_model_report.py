@@ -198,11 +198,6 @@ def test_the_report_is_deterministic(html, spmld):
     assert repeated == html
 
 
-def test_figures_have_the_color_of_the_text(html):
-    assert "currentColor" in html
-    assert "#000000" not in html
-
-
 @pytest.mark.parametrize(
     ("model", "sections"),
     [
@@ -292,12 +287,6 @@ def test_names_that_look_like_colors_are_not_changed():
 def test_names_in_any_script_are_drawn_without_a_warning(recwarn):
     assert "日本" in picture(lambda ax: ax.set_title("日本"), "a title").svg
     assert not recwarn.list
-
-
-def test_names_may_be_an_index(html):
-    model = LabelPrior().fit(X_TRAIN, DATA.Y[::2])
-    page = Page(model_report(model, X, Y, audit=False, label_names=pd.Index(NAMES)))
-    assert [row["label"] for row in page.tables["All labels"]] == NAMES
 
 
 @pytest.mark.parametrize("model", [KNeighborsClassifier(), MultiOutputClassifier(LogisticRegression())], ids=repr)

@@ -5,7 +5,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spmld.review import Annotation, CsvTable, TableSamples, apply_annotations, label_columns, open_table
@@ -21,7 +21,6 @@ def to_csv(rows, separator, end, quoting):
     return buffer.getvalue()
 
 
-@settings(max_examples=200)
 @given(
     rows=ROWS,
     separator=st.sampled_from(",;\t"),
@@ -113,22 +112,6 @@ def test_conflicts_unsure_and_unknown_entries_change_nothing():
     assert applied.content == table.text.encode()
     assert not applied.trusted.any()
     assert (applied.conflicts, applied.unsure, applied.unmatched) == (1, 1, 1)
-
-
-@pytest.mark.parametrize("dtype", ["Int8", "float", "boolean", "int64"])
-def test_parquet_files_keep_their_types(tmp_path, dtype):
-    pd = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    values = [1, 0, 1] if dtype == "int64" else [1, 0, None]
-    frame = pd.DataFrame({"x": [0.5, 1.5, 2.5], "label_sad": pd.Series(values, dtype=dtype)})
-    frame.to_parquet(tmp_path / "t.parquet")
-    table = open_table(tmp_path / "t.parquet")
-    annotations = [Annotation("", "sad", "absent", sample=0), Annotation("", "sad", "present", sample=1)]
-    applied = apply_annotations(table, annotations, {"sad": "label_sad"})
-    read = pd.read_parquet(io.BytesIO(applied.content))
-    assert read.dtypes.tolist() == frame.dtypes.tolist()
-    assert read["x"].tolist() == [0.5, 1.5, 2.5]
-    assert read["label_sad"][:2].astype(float).tolist() == [0, 1]
 
 
 def test_label_columns_that_do_not_exist():

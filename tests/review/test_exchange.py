@@ -130,13 +130,6 @@ def test_errors_name_the_file_and_the_reason(tmp_path, name, content, message):
     assert name in str(error.value)
 
 
-def test_decisions_of_a_store_are_read(tmp_path):
-    with AnnotationStore(tmp_path / "store.sqlite") as store:
-        store.add(Annotation("a1", "sad", "present", "ann"), Annotation("b2", "sad", "absent", "bob"))
-        store.undo("bob")
-    assert [annotation.place for annotation in read_annotations(tmp_path / "store.sqlite")] == [("a1", "sad")]
-
-
 def test_an_import_that_is_repeated_does_not_override_newer_decisions(tmp_path):
     places = [("a1", "sad"), ("b2", "sad"), ("c3", "sad"), ("d4", "sad")]
     records = [{"key": key, "label": label, "answer": "present", "reviewer": "ann"} for key, label in places]

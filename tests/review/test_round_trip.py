@@ -8,7 +8,6 @@ import re
 import zipfile
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from spmld.cli import main
@@ -68,8 +67,16 @@ def check_rows(before, after, label="sad"):
         assert old == new
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"])
-@pytest.mark.parametrize(("sep", "end"), [(",", "\n"), (";", "\r\n"), ("\t", "\n")])
+@pytest.mark.parametrize(
+    ("encoding", "sep", "end"),
+    [
+        ("utf-8", ",", "\n"),
+        ("utf-8-sig", ";", "\r\n"),
+        ("utf-16", "\t", "\n"),
+        ("utf-16-be", ",", "\r\n"),
+        ("cp1252", ";", "\n"),
+    ],
+)
 def test_csv_files_keep_all_bytes_of_other_rows(tmp_path, monkeypatch, capsys, encoding, sep, end):
     text = csv_text(sep, end)
     mark = "\ufeff" if encoding == "utf-16-be" else ""
@@ -218,12 +225,6 @@ def test_characters_that_the_encoding_lacks_are_named(tmp_path):
     table = open_table(tmp_path / "t.csv", encoding="cp1252")
     with pytest.raises(ValueError, match="'ł' does not exist in the encoding cp1252 of the file; save a copy as UTF-8"):
         table.replace({(0, "tags"): "łza"})
-
-
-def test_labels_of_a_frame_are_read_from_a_json_list(tmp_path):
-    pd.DataFrame({"x": [1.5, 2.5], "sad": ["ja", None]}).to_json(tmp_path / "t.json", orient="records", indent=1)
-    table = open_table(tmp_path / "t.json")
-    assert (len(table), table.columns, table.column("sad")) == (2, ["x", "sad"], ["ja", None])
 
 
 @pytest.mark.parametrize("form", ["prefix", "no references", "shared strings", "missing row", "single quotes"])

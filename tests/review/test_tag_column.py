@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spmld.labels import read_tags
@@ -27,7 +27,6 @@ def annotations(answers, n):
     return [Annotation("", label, answer, sample=i) for (i, label), answer in answers.items() if i < n]
 
 
-@settings(max_examples=150)
 @given(lists=LISTS, answers=ANSWERS, glue=st.sampled_from([";", "; ", "|", " | ", ", "]), quoted=st.booleans())
 def test_decided_tags_change_and_others_keep_their_order(lists, answers, glue, quoted):
     lists = [["rock", "sad"], *lists]

@@ -21,16 +21,6 @@ from spmld.scale import evaluate, evaluation, use_cluster  # noqa: E402
 
 DATA = make_planted(n_samples=240, n_features=12, n_labels=5, observed_fraction=0.6, random_state=0)
 X, Y = DATA.X, DATA.Y
-QUIET = {"dashboard_address": None, "silence_logs": 50}
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **QUIET) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
 
 
 def collections(X=X, Y=Y, chunks=50):
@@ -78,11 +68,6 @@ def test_uneven_empty_and_single_row_chunks_and_other_chunks_of_labels(client):
     assert_same_fit(MaskedLogistic(tol=0.2).fit(X, Y), model)
     other = clone(model).fit(*collections(chunks=240))
     np.testing.assert_allclose(other.coef_, model.coef_, atol=1e-12)
-
-
-def test_the_same_seed_gives_the_same_result(client):
-    first, second = (SPMLD(init="random", **OPTIONS).fit(*collections()) for _ in range(2))
-    np.testing.assert_array_equal(first.coef_, second.coef_)
 
 
 def test_predictions_are_lazy_and_blockwise(client):

@@ -19,12 +19,13 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
+from tests.scale.conftest import WORKERS  # noqa: E402
+
 PLANTED = {"n_samples": 240, "n_features": 12, "n_labels": 5, "observed_fraction": 0.6, "random_state": 0}
 DATA = make_planted(**PLANTED)
 X, Y = DATA.X, DATA.Y
 OPTIONS = {"random_state": 0, "max_iter": 2, "tol": None, "n_warmup_iter": 1}
 ENSEMBLE = {"random_state": 0, "views": ("ridge",), "alphas": (0.1, 1.0), "cv": 2, "keep_fraction": 0.9}
-WORKERS = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
 
 
 def collections():
@@ -34,12 +35,6 @@ def collections():
 def assert_same_scores(local, remote):
     scores = local.fit(X, Y).decision_function(X)
     np.testing.assert_allclose(remote.decision_function(X), scores, rtol=0, atol=1e-6 * abs(scores).max())
-
-
-@pytest.fixture(scope="module")
-def client():
-    with distributed.LocalCluster(**WORKERS) as cluster, distributed.Client(cluster) as client:
-        yield client
 
 
 def test_a_killed_worker_does_not_change_the_result():
@@ -103,26 +98,12 @@ def fit_stored(folder, model, X=X, Y=Y):
 
 def test_a_fit_whose_client_was_killed_continues_from_its_checkpoint(client, tmp_path):
     run_until_killed(client, tmp_path, "SPMLD", "record['stage'] == 'main'", OPTIONS)
-    seen, checkpoint = [], tmp_path / "checkpoint"
-    model = SPMLD(callback=lambda record: seen.append((record["stage"], record["iteration"])), **OPTIONS)
-    assert fit_stored(checkpoint, model) == (1, 0)
-    assert_same_scores(SPMLD(**OPTIONS), model)
-    assert seen == [("main", 2)]
-    assert len(model.history_) == model.n_iter_ == 3
-    assert [path.suffix for path in checkpoint.iterdir()] == [".skops"]  # the iterations of a finished fit are deleted
-    again = SPMLD(**OPTIONS)
-    assert fit_stored(checkpoint, again) == (0, 1)
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-
-
-def test_an_interrupted_fit_to_other_data_or_with_other_parameters_is_another_fit(client, tmp_path):
-    """The rows and columns are the same, so that only their values can tell."""
-    run_until_killed(client, tmp_path, "SPMLD", "record['stage'] == 'main'", OPTIONS)
     checkpoint = tmp_path / "checkpoint"
     (folder,) = checkpoint.iterdir()
-    reversed_labels = 1 - Y
+    # Fits to other data or with other parameters do not use it. The rows and columns are the same, so that only their
+    # values can tell.
     for options, changed in (
-        (OPTIONS, {"Y": reversed_labels}),
+        (OPTIONS, {"Y": 1 - Y}),
         (OPTIONS, {"X": X[:, ::-1]}),
         ({**OPTIONS, "coupling": 1.0}, {}),
     ):
@@ -132,12 +113,22 @@ def test_an_interrupted_fit_to_other_data_or_with_other_parameters_is_another_fi
         scores = model.decision_function(data["X"])
         np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-6 * abs(expected).max())
     assert folder.exists()
+    seen = []
+    model = SPMLD(callback=lambda record: seen.append((record["stage"], record["iteration"])), **OPTIONS)
+    assert fit_stored(checkpoint, model) == (1, 0)
+    assert_same_scores(SPMLD(**OPTIONS), model)
+    assert seen == [("main", 2)]
+    assert len(model.history_) == model.n_iter_ == 3
+    assert {path.suffix for path in checkpoint.iterdir()} == {".skops"}  # the iterations of a finished fit are deleted
+    again = SPMLD(**OPTIONS)
+    assert fit_stored(checkpoint, again) == (0, 1)
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
     Checkpoint(checkpoint).clear()
     assert not checkpoint.exists()
 
 
-@pytest.mark.parametrize("model", [MaskedLogistic(), MaskedRidge()], ids=lambda model: type(model).__name__)
-def test_a_finished_fit_to_reversed_labels_is_not_loaded(client, tmp_path, model):
+def test_a_finished_fit_to_reversed_labels_is_not_loaded(client, tmp_path):
+    model = MaskedLogistic()
     first, second, again = clone(model), clone(model), clone(model)
     assert fit_stored(tmp_path, first) == (1, 0)
     assert fit_stored(tmp_path, second, Y=1 - Y) == (1, 0)

@@ -75,7 +75,7 @@ def test_decisions_for_single_labels_on_the_cluster(client, tmp_path):
     labels = {f"label_{name}": (X[:, j] > 0).astype(int) for j, name in enumerate(("sad", "calm"))}
     folder = write_parts(pd.DataFrame({**{f"x{j}": X[:, j] for j in range(3)}, **labels}), tmp_path / "songs", 70)
     options = ["--scheduler", client.scheduler.address, "--threshold", "calm=0.7", "--precision", "sad=0.9"]
-    options += ["--param", "n_trees=[20]"]
+    options += ["--param", 'views=["linear"]', "--param", "Cs=[3.0]", "--param", "cv=2"]
     result = CliRunner().invoke(spmld, ["fit", str(folder), *options, "-o", str(tmp_path / "m.skops")])
     assert result.exit_code == 0, result.output
     assert load(tmp_path / "m.skops").decision_rule_.label_precisions_[1].threshold == 0.7
@@ -93,7 +93,16 @@ def test_the_checkpoint_of_a_command_on_a_cluster_is_deleted(client, tmp_path):
         frame = pd.DataFrame({**{f"x{j}": X[:, j] for j in range(4)}, **labels})
         write_parts(frame, tmp_path / folder, 50, 50)
     checkpoint, scores = tmp_path / "checkpoint", {}
-    command = ["--method", "SPMLD", "--param", "n_components=2", "--scheduler", client.scheduler.address]
+    command = [
+        "--method",
+        "SPMLD",
+        "--param",
+        "n_components=2",
+        "--param",
+        "max_iter=8",
+        "--scheduler",
+        client.scheduler.address,
+    ]
     for folder in ("songs", "reversed"):
         out = tmp_path / f"{folder}.skops"
         options = ["-o", str(out), "--checkpoint", str(checkpoint)]
