@@ -108,9 +108,8 @@ def test_predictions_have_the_encoding_of_the_labels(cls, data):
     assert bools.dtype == bool
     np.testing.assert_array_equal(signs > 0, bools)
     words = np.where(data.Y[:, 0] > 0, "yes", "no")
-    model = make(cls).fit(data.X, words)
-    assert model.predict(data.X).shape == words.shape
-    assert (model.predict(data.X) == words).mean() > 0.8
+    numbers = make(cls).fit(data.X, data.Y[:, 0]).predict(data.X)
+    np.testing.assert_array_equal(make(cls).fit(data.X, words).predict(data.X), np.where(numbers > 0, "yes", "no"))
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
