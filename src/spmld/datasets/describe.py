@@ -149,10 +149,11 @@ class Description:
             parse_math=False,  # a name may contain dollar signs
         )
         rows, axes = self.per_label(), figure.subplots(2, 2).ravel()
-        for ax, name, color in zip(axes, ("frequency", "imbalance", "missing"), ("C0", "C3", "C1"), strict=False):
+        titles = {"frequency": "frequency", "imbalance": "imbalance", "missing": "missing fraction"}
+        for ax, (name, title), color in zip(axes, titles.items(), ("C0", "C3", "C1"), strict=False):
             values = np.array([row[name] for row in rows])
             ax.bar(range(len(rows)), np.where(np.isfinite(values), values, np.nan), width=0.9, color=color)
-            ax.set(title=f"{name} of the labels", xlabel="labels, the most frequent first")
+            ax.set(title=f"{title} of the labels", xlabel="labels, the most frequent first")
             if len(rows) <= 40:
                 names = [row["label"] for row in rows]
                 ax.set_xticks(range(len(rows)), names, rotation=90, fontsize=7, parse_math=False)
