@@ -6,8 +6,7 @@ import warnings
 import pytest
 from hypothesis import HealthCheck, settings
 
-from spmld.datasets import find_file
-from spmld.datasets.registry import dataset_info
+from spmld.datasets.registry import dataset_info, find_file
 from studies import data as study_data
 from studies.data import read_mat
 

@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import ParameterGrid
 
 from spmld import GLOCAL
-from spmld.datasets import find_file
+from spmld.datasets.registry import find_file
 from spmld.labels import hide_labels
 from spmld.metrics import ranking_loss
 from studies.data import read_mat

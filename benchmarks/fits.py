@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from spmld import GLOCAL, SPMLD
-from spmld.datasets import find_file
+from spmld.datasets.registry import find_file
 from spmld.labels import hide_labels
 from spmld.metrics import ranking_loss
 from studies.data import read_mat

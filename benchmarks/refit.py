@@ -25,7 +25,7 @@ from spmld._table import TextTable
 from spmld.audit import find_label_issues
 from spmld.labels import corrupt_labels
 from spmld.metrics import micro_f1, ranking_loss
-from spmld.review import update_issues
+from spmld.review.queue import update_issues
 from studies.data import load
 
 NAMES = ("emotions", "medical", "business")

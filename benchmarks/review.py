@@ -34,7 +34,8 @@ from spmld.audit import find_label_issues
 from spmld.estimators import FeatureScaler
 from spmld.labels import corrupt_labels
 from spmld.metrics import micro_f1, ranking_loss
-from spmld.review import make_queue, update_issues
+from spmld.review import make_queue
+from spmld.review.queue import update_issues
 from studies.data import load
 
 NAMES = ("business", "education", "emotions", "enron", "medical")

@@ -18,16 +18,11 @@ from spmld._table import TextTable
 from spmld.audit import find_label_issues
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels
-from spmld.review import (
-    AnnotationStore,
-    CsvTable,
-    Evidence,
-    ReviewServer,
-    ReviewSession,
-    TableSamples,
-    make_queue,
-    update_issues,
-)
+from spmld.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
+from spmld.review.evidence import Evidence
+from spmld.review.queue import update_issues
+from spmld.review.samples import TableSamples
+from spmld.review.text_tables import CsvTable
 from tests.reports.browser import CHROMIUM, Browser
 
 N_SAMPLES, N_FEATURES, N_LABELS, N_ENTRIES, N_KEYS = 2500, 200, 8, 10_000, 500

@@ -15,7 +15,8 @@ from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef
 
 from spmld import MaskedBoosting, SelfPacedEnsemble
 from spmld._table import TextTable
-from spmld.datasets import find_file, read_dataset
+from spmld.datasets import read_dataset
+from spmld.datasets.registry import find_file
 from spmld.estimators.ensemble.views import default_views
 from spmld.metrics import expected_calibration_error, log_loss
 

@@ -43,8 +43,8 @@ PUBLIC = {
     "spmld.datasets": (
         "Data sets",
         "make_songs make_planted Dataset read_dataset write_dataset load_dataset read_table from_frame "
-        "TableRoles TableError TableWarning describe Description "
-        "list_datasets DatasetInfo fetch_dataset find_file",
+        "TableRoles TableError TableWarning describe "
+        "list_datasets fetch_dataset",
     ),
     "spmld.preprocessing": ("Encoding of tables", "TableEncoder"),
     "spmld.persistence": ("Model files and linear predictors", "Checkpoint ModelFileError linear_predictor Linear"),
@@ -56,9 +56,8 @@ PUBLIC = {
     "spmld.reports": ("HTML reports", "model_report comparison_report"),
     "spmld.review": (
         "Review of labels by people",
-        "make_queue sample_queue ReviewQueue ReviewEntry update_issues Annotation AnnotationStore resolve "
-        "read_annotations apply_annotations Applied label_columns LabelFields TagColumn open_table CsvTable "
-        "ReviewServer ReviewSession Evidence TableSamples ArraySamples export_entries",
+        "make_queue sample_queue Annotation AnnotationStore read_annotations apply_annotations export_entries "
+        "open_table TagColumn ReviewServer ReviewSession",
     ),
 }
 """Title and names of each module, in the order of the page."""

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from sklearn.model_selection import KFold
 
 from spmld._io import StrPath, reading
-from spmld.datasets import Dataset, describe, fetch_dataset, find_file, make_planted
+from spmld.datasets import Dataset, describe, fetch_dataset, make_planted
 from spmld.datasets.dataset import join_split
-from spmld.datasets.registry import local_files, parse_registry
+from spmld.datasets.registry import find_file, local_files, parse_registry
 
 PAPER_DATA = parse_registry(Path(__file__).with_name("paper_data.toml").read_text(encoding="utf-8"))
 """Data sets of the paper, with the splits of its authors."""

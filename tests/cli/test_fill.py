@@ -10,7 +10,7 @@ import pytest
 
 from spmld.cli import main
 from spmld.datasets import make_planted
-from spmld.review import CsvTable
+from spmld.review.text_tables import CsvTable
 
 NAMES = ["sad", "calm", "loud"]
 PLANTED = make_planted(160, 6, 3, n_groups=1, noise=0.05, random_state=0)

@@ -23,7 +23,8 @@ from spmld.cli.review_data import (
     open_samples,
 )
 from spmld.datasets import Dataset, make_planted, write_dataset
-from spmld.review import ArraySamples, TableSamples, TagColumn
+from spmld.review.label_forms import TagColumn
+from spmld.review.samples import ArraySamples, TableSamples
 
 PLANTED = make_planted(n_samples=120, n_labels=3, random_state=0)
 NAMES = ["sad", "calm", "loud"]

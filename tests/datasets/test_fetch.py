@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from spmld.datasets import Dataset, fetch_dataset, find_file, list_datasets, load_dataset, write_dataset
-from spmld.datasets.registry import _REGISTRY, DatasetInfo, RemoteFile, checksum
+from spmld.datasets import Dataset, fetch_dataset, list_datasets, load_dataset, write_dataset
+from spmld.datasets.registry import _REGISTRY, DatasetInfo, RemoteFile, checksum, find_file
 
 HEAD = "@relation songs\n@attribute pitch numeric\n@attribute sad {0,1}\n@attribute calm {0,1}\n@data\n"
 FILES = {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from spmld.datasets import describe, find_file, list_datasets, read_dataset
-from spmld.datasets.registry import checksum
+from spmld.datasets import describe, list_datasets, read_dataset
+from spmld.datasets.registry import checksum, find_file
 
 # Cardinality, density and number of label sets in the table of MULAN's data sets.
 PUBLISHED = {

@@ -9,7 +9,10 @@ import numpy as np
 
 from spmld.audit import LabelIssues
 from spmld.audit.error_scores import ErrorScores
-from spmld.review import AnnotationStore, CsvTable, Evidence, ReviewServer, ReviewSession, TableSamples, make_queue
+from spmld.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
+from spmld.review.evidence import Evidence
+from spmld.review.samples import TableSamples
+from spmld.review.text_tables import CsvTable
 
 EVIL = "<script>document.title = 'taken'</script><img src=https://example.org/x onerror=\"document.title='taken'\">"
 

@@ -6,7 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from spmld.review import Annotation, AnnotationStore, resolve
+from spmld.review import Annotation, AnnotationStore
+from spmld.review.annotations import resolve
 
 
 def decide(answer, reviewer="ann", key="a1", label="sad"):

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from spmld.review import Annotation, CsvTable, TableSamples, apply_annotations, label_columns, open_table
-from spmld.review.samples import sample_keys
+from spmld.review import Annotation, apply_annotations, open_table
+from spmld.review.label_forms import label_columns
+from spmld.review.samples import TableSamples, sample_keys
+from spmld.review.text_tables import CsvTable
 
 FIELDS = st.text(alphabet="ab1 \",;\n\té'", max_size=6)
 ROWS = st.integers(2, 4).flatmap(lambda n: st.lists(st.lists(FIELDS, min_size=n, max_size=n), min_size=1, max_size=6))

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from spmld import MaskedLogistic, SelfPacedEnsemble
 from spmld.estimators import FeatureScaler
 from spmld.inspection import explain, top_features
-from spmld.review import Evidence
+from spmld.review.evidence import Evidence
 
 
 @pytest.fixture(params=["dense", "sparse"])

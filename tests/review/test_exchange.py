@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from spmld.review import Annotation, AnnotationStore, export_entries, read_annotations, resolve
+from spmld.review import Annotation, AnnotationStore, export_entries, read_annotations
+from spmld.review.annotations import resolve
 from tests.review.cases import EVIL, make_session
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from spmld.review import AnnotationStore, ReviewServer, resolve
+from spmld.review import AnnotationStore, ReviewServer
+from spmld.review.annotations import resolve
 from tests.review.cases import EVIL, make_session, send, serve
 
 
@@ -190,7 +191,8 @@ def test_a_port_in_use_is_an_error(server, tmp_path):
 
 
 def test_images_outside_of_the_folder_are_not_shown(tmp_path):
-    from spmld.review import CsvTable, TableSamples
+    from spmld.review.samples import TableSamples
+    from spmld.review.text_tables import CsvTable
 
     folder = tmp_path / "data"
     folder.mkdir()

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spmld.labels import read_tags
-from spmld.review import Annotation, CsvTable, TableSamples, TagColumn, apply_annotations, open_table
-from spmld.review.text_tables import JsonTable
+from spmld.review import Annotation, apply_annotations, open_table
+from spmld.review.label_forms import TagColumn
+from spmld.review.samples import TableSamples
+from spmld.review.text_tables import CsvTable, JsonTable
 
 TAGS = ["calm", "folk song", "rock", "sad"]
 LISTS = st.lists(st.lists(st.sampled_from(TAGS), unique=True), min_size=2, max_size=12)
@@ -156,7 +158,7 @@ def test_excel_files_keep_formats_and_other_sheets(tmp_path):
     assert new.worksheets[0]["B2"].font.bold
     assert new["notes"]["A1"].value == "=1+1"
     # Crosses, with empty fields as negatives.
-    from spmld.review import LabelFields
+    from spmld.review.label_forms import LabelFields
 
     answers = [Annotation("", "sad", "absent", sample=0), Annotation("", "sad", "present", sample=1)]
     applied = apply_annotations(table, answers, LabelFields({"sad": "sad"}, "negative"))

@@ -6,7 +6,8 @@ import pytest
 from spmld.audit import find_label_issues
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels
-from spmld.review import make_queue, update_issues
+from spmld.review import make_queue
+from spmld.review.queue import update_issues
 
 
 @pytest.fixture(scope="module")

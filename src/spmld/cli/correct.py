@@ -19,7 +19,9 @@ from spmld.cli.printing import check_output_path, print_json, print_message
 from spmld.cli.review_data import FOLDER_SEPARATOR, label_form, open_editable
 from spmld.datasets import Dataset, TableWarning
 from spmld.labels.single_class import ignore_label_warnings
-from spmld.review import Applied, TagColumn, apply_annotations, read_annotations
+from spmld.review import apply_annotations, read_annotations
+from spmld.review.applying import Applied
+from spmld.review.label_forms import TagColumn
 from spmld.review.tables import check_extension, without_gz
 from spmld.review.text_tables import EditableTable, to_text
 

@@ -18,7 +18,8 @@ from spmld.cli.printing import DIGITS, Output, check_output_path, print_json, pr
 from spmld.cli.review_data import label_form, load_review, open_editable, open_samples
 from spmld.estimators import Completion
 from spmld.persistence import ModelInfo
-from spmld.review import Annotation, TagColumn, apply_annotations
+from spmld.review import Annotation, apply_annotations
+from spmld.review.label_forms import TagColumn
 from spmld.review.queue import rank_samples, true_probability
 from spmld.review.tables import check_extension, without_gz
 

@@ -16,19 +16,16 @@ from spmld.cli.review_data import audit_again, load_review, open_samples
 from spmld.review import (
     Annotation,
     AnnotationStore,
-    ArraySamples,
-    ReviewQueue,
     ReviewServer,
     ReviewSession,
     export_entries,
     make_queue,
     read_annotations,
-    resolve,
     sample_queue,
 )
-from spmld.review.annotations import Place, add_keys, check_store
-from spmld.review.queue import KINDS
-from spmld.review.samples import Samples
+from spmld.review.annotations import Place, add_keys, check_store, resolve
+from spmld.review.queue import KINDS, ReviewQueue
+from spmld.review.samples import ArraySamples, Samples
 from spmld.review.tables import without_gz
 
 NO_TABLE = (

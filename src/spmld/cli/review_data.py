@@ -19,18 +19,12 @@ from spmld.cli.printing import print_message, progress_bar
 from spmld.datasets import Dataset, TableRoles, TableWarning
 from spmld.datasets.roles import PREFIX
 from spmld.labels.tags import label_of_tags
-from spmld.review import (
-    ArraySamples,
-    Evidence,
-    LabelFields,
-    TableSamples,
-    TagColumn,
-    label_columns,
-    open_table,
-    update_issues,
-)
+from spmld.review import open_table
 from spmld.review.annotations import Place
-from spmld.review.samples import Samples
+from spmld.review.evidence import Evidence
+from spmld.review.label_forms import LabelFields, TagColumn, label_columns
+from spmld.review.queue import update_issues
+from spmld.review.samples import ArraySamples, Samples, TableSamples
 from spmld.review.text_tables import EditableTable
 
 if TYPE_CHECKING:

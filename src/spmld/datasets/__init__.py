@@ -1,25 +1,22 @@
 """Data sets: reading and writing files, a registry of public data sets, statistics, and generated data."""
 
 from spmld.datasets.dataset import Dataset
-from spmld.datasets.describe import Description, describe
+from spmld.datasets.describe import describe
 from spmld.datasets.files import load_dataset, read_dataset, write_dataset
 from spmld.datasets.frames import from_frame
 from spmld.datasets.generated import make_planted, make_songs
-from spmld.datasets.registry import DatasetInfo, fetch_dataset, find_file, list_datasets
+from spmld.datasets.registry import fetch_dataset, list_datasets
 from spmld.datasets.roles import TableRoles
 from spmld.datasets.tables import read_table
 from spmld.preprocessing.problems import TableError, TableWarning
 
 __all__ = [
     "Dataset",
-    "DatasetInfo",
-    "Description",
     "TableError",
     "TableRoles",
     "TableWarning",
     "describe",
     "fetch_dataset",
-    "find_file",
     "from_frame",
     "list_datasets",
     "load_dataset",

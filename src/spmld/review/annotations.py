@@ -125,7 +125,8 @@ def resolve(annotations: Iterable[Annotation]) -> dict[Place, str]:
 
     Examples
     --------
-    >>> from spmld.review import Annotation, resolve
+    >>> from spmld.review import Annotation
+    >>> from spmld.review.annotations import resolve
     >>> ann, bob, eve = (Annotation("a1", "sad", answer, name) for answer, name in
     ...                  [("present", "ann"), ("absent", "bob"), ("present", "eve")])
     >>> resolve([ann, bob]), resolve([ann, bob, eve])

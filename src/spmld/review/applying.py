@@ -81,7 +81,9 @@ def apply_annotations(
 
     Examples
     --------
-    >>> from spmld.review import Annotation, CsvTable, TagColumn, apply_annotations
+    >>> from spmld.review import Annotation, apply_annotations
+    >>> from spmld.review.label_forms import TagColumn
+    >>> from spmld.review.text_tables import CsvTable
     >>> table = CsvTable("words,label_sad,label_calm\nThe rain,no,\nThe sun,yes,no\n")
     >>> annotations = [Annotation("", "sad", "present", sample=0), Annotation("", "calm", "absent", sample=0)]
     >>> applied = apply_annotations(table, annotations, {"sad": "label_sad", "calm": "label_calm"})

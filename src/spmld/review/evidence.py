@@ -60,7 +60,7 @@ class Evidence:
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.review import Evidence
+    >>> from spmld.review.evidence import Evidence
     >>> X, signs = np.array([[0.1, 2.0], [0.0, 2.1], [0.2, 0.0], [0.0, 0.1]]), np.array([[1], [1], [-1], [-1]])
     >>> evidence = Evidence(X, signs, ["rain", "sun"])
     >>> evidence.influences(0, 0)[0].feature, evidence.neighbors(0, 0).positives[0][0]

@@ -54,7 +54,10 @@ def export_entries(
     --------
     >>> import json, pathlib, tempfile
     >>> import numpy as np
-    >>> from spmld.review import CsvTable, ReviewQueue, TableSamples, export_entries
+    >>> from spmld.review import export_entries
+    >>> from spmld.review.queue import ReviewQueue
+    >>> from spmld.review.samples import TableSamples
+    >>> from spmld.review.text_tables import CsvTable
     >>> place, p = np.array([0]), np.array([0.9])
     >>> queue = ReviewQueue(place, place, kinds=place, given=p * 0, probability=p, gain=p, label_names=["sad"])
     >>> with tempfile.TemporaryDirectory() as folder:

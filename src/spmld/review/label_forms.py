@@ -36,7 +36,7 @@ def label_columns(columns: Sequence[str], label_names: Iterable[str], prefix: st
 
     Examples
     --------
-    >>> from spmld.review import label_columns
+    >>> from spmld.review.label_forms import label_columns
     >>> label_columns(["pitch", "label_sad", "calm"], ["sad", "calm"])
     {'sad': 'label_sad', 'calm': 'calm'}
     """
@@ -63,7 +63,8 @@ class LabelFields:
 
     Examples
     --------
-    >>> from spmld.review import LabelFields, CsvTable
+    >>> from spmld.review.label_forms import LabelFields
+    >>> from spmld.review.text_tables import CsvTable
     >>> table = CsvTable("words,label_sad\nThe rain,no\nThe sun,yes\n")
     >>> LabelFields({"sad": "label_sad"}).changes(table, {(0, "sad"): 1})
     {(0, 'label_sad'): 'yes'}
@@ -79,7 +80,8 @@ class LabelFields:
 
         Examples
         --------
-        >>> from spmld.review import LabelFields, CsvTable
+        >>> from spmld.review.label_forms import LabelFields
+        >>> from spmld.review.text_tables import CsvTable
         >>> table = CsvTable("x,sad\n1,n/a\n2,yes\n")
         >>> LabelFields.of(table, {"sad": "sad"}, [[float("nan")], [1]]).read(table, {}).tolist()
         [[nan], [1.0]]
@@ -185,7 +187,8 @@ class TagColumn:
 
     Examples
     --------
-    >>> from spmld.review import CsvTable, TagColumn
+    >>> from spmld.review.label_forms import TagColumn
+    >>> from spmld.review.text_tables import CsvTable
     >>> table = CsvTable("words,tags\nThe rain,calm; sad\nThe sun,calm\n")
     >>> tags = TagColumn("tags", ["calm", "sad"])
     >>> tags.changes(table, {(0, "calm"): 0, (1, "sad"): 1, (1, "calm"): 1})

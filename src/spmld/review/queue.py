@@ -321,7 +321,8 @@ def update_issues(
     >>> from spmld.audit import find_label_issues
     >>> from spmld.datasets import make_planted
     >>> from spmld.labels import corrupt_labels
-    >>> from spmld.review import make_queue, update_issues
+    >>> from spmld.review import make_queue
+    >>> from spmld.review.queue import update_issues
     >>> data = make_planted(n_samples=600, noise=0.1, random_state=0)
     >>> Y = corrupt_labels(data.Y, "flip", 0.03, random_state=0)
     >>> issues = find_label_issues(None, data.X, Y, random_state=0)

@@ -130,7 +130,8 @@ class TableSamples(Samples):
 
     Examples
     --------
-    >>> from spmld.review import CsvTable, TableSamples
+    >>> from spmld.review.samples import TableSamples
+    >>> from spmld.review.text_tables import CsvTable
     >>> samples = TableSamples(CsvTable("words,label_sad\nThe rain,1\nThe sun,0\n"), ["label_sad"])
     >>> samples.fields(1), samples.title(1)
     ([('words', 'The sun')], 'The sun')
@@ -194,7 +195,7 @@ class ArraySamples(Samples):
     Examples
     --------
     >>> from spmld.datasets import Dataset
-    >>> from spmld.review import ArraySamples
+    >>> from spmld.review.samples import ArraySamples
     >>> ArraySamples(Dataset([[0.5, 0], [0, 2]], [[1], [0]], feature_names=["pitch", "tempo"])).fields(1)
     [('tempo', '2')]
     """

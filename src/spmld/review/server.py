@@ -69,7 +69,8 @@ class ReviewServer:
     >>> import numpy as np
     >>> from spmld.audit import find_label_issues
     >>> from spmld.datasets import Dataset, make_planted
-    >>> from spmld.review import ArraySamples, AnnotationStore, ReviewServer, ReviewSession, make_queue
+    >>> from spmld.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
+    >>> from spmld.review.samples import ArraySamples
     >>> planted = make_planted(n_samples=300, random_state=0)
     >>> data = Dataset(planted.X, planted.Y)
     >>> queue = make_queue(find_label_issues(None, data.X, data.Y, random_state=0), min_gain=0.0)

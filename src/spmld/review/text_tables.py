@@ -135,7 +135,7 @@ class CsvTable(_TextTable):
 
     Examples
     --------
-    >>> from spmld.review import CsvTable
+    >>> from spmld.review.text_tables import CsvTable
     >>> table = CsvTable('id;"label_sad"\r\n7;ja\r\n8;\r\n', separator=";")
     >>> table.columns, table.row(0)
     (['id', 'label_sad'], ['7', 'ja'])
