@@ -92,3 +92,9 @@ def test_trusted_entries_are_observed_and_follow_the_samples():
     for wrong, message in (([True], "shape"), ([[1, 0]] * 2, "shape"), ([0.5, 1, 0], "array of bool")):
         with pytest.raises(ValueError, match=f"trusted must .*{message}"):
             Dataset(data.X, Y, trusted=wrong)
+
+
+def test_a_column_of_verified_samples_that_does_not_exist_is_named():
+    frame = pd.DataFrame({"pitch": [1.0, 2.0], "label_sad": [1, 0]})
+    with pytest.raises(TableError, match="column 'nope' of trusted does not exist; the columns are pitch, label_sad"):
+        from_frame(frame, trusted="nope")

@@ -182,7 +182,7 @@ def _label_rows(Y: Any, predictions: Predictions, names: list[str]) -> list[dict
     """Return the counts, precision, recall, F1 and AUC of each label, most positives first."""
     observed, positive = ~np.isnan(Y), Y == 1
     predicted = observed & (predictions.positive == 1)
-    hits, n_positive, n_predicted = ((part).sum(axis=0) for part in (predicted & positive, positive, predicted))
+    hits, n_positive, n_predicted = (part.sum(axis=0) for part in (predicted & positive, positive, predicted))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         f1 = macro_f1(Y, predictions.positive, average=None)

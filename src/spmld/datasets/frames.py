@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from spmld._frames import to_pandas
 from spmld._io import need
+from spmld._validation import list_names
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, read_label_columns
 from spmld.labels.words import to_number
@@ -217,10 +218,14 @@ def _id_notes(frame: Any, roles: TableRoles) -> list[TableProblem]:
 
 
 def _read_trusted(frame: Any, column: str, problems: list[TableProblem]) -> NDArray[np.bool_]:
+    if column not in frame.columns:
+        text = f"column {column!r} of trusted does not exist; the columns are {list_names(frame.columns)}"
+        problems.append(TableProblem(text))
+        return np.zeros(len(frame), dtype=bool)
     values = to_numbers(frame[column]).to_numpy()
     invalid = frame[column][(frame[column].notna() & np.isnan(values)) | ~np.isin(values, (0, 1)) & ~np.isnan(values)]
     if len(invalid):
-        text = f"column {column!r} of --trusted must contain 1/0, true/false or yes/no, got {str(invalid.iloc[0])!r}"
+        text = f"column {column!r} of trusted must contain 1/0, true/false or yes/no, got {str(invalid.iloc[0])!r}"
         problems.append(TableProblem(text))
     return values == 1
 

@@ -104,7 +104,8 @@ class MaskedBoosting(MultiLabelEstimator):
 
     See Also
     --------
-    PerLabelClassifier : Any scikit-learn classifier for each label, such as a random forest.
+    MaskedForest : A random forest for each label.
+    PerLabelClassifier : Any scikit-learn classifier for each label.
     MultiLabelEstimator : The attributes that all estimators share.
 
     References

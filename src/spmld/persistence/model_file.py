@@ -39,7 +39,7 @@ KIND = "a model file of spmld"
 MEMBER = "spmld.json"
 _PREFIX = b"spmld sha256 "
 _LENGTH = len(_PREFIX) + 64
-_FORMAT = 2  # 1: before the classes were renamed
+_FORMAT = 2
 
 
 class ModelFileError(ValueError):

@@ -6,7 +6,7 @@ blocks stay on the workers of the active ``distributed.Client``. Dask needs ``pi
 
 from spmld.scale.cluster import use_cluster
 from spmld.scale.evaluation import evaluate
+from spmld.scale.parquet import DaskTable, read_parquet
 from spmld.scale.row_blocks import RowBlocks
-from spmld.scale.tables import DaskTable, read_parquet
 
 __all__ = ["DaskTable", "RowBlocks", "evaluate", "read_parquet", "use_cluster"]

@@ -217,7 +217,7 @@ def _open_array(X: Any) -> Any:
     if path.suffix == ".npy":
         return _NpyFile(path)
     if path.is_dir():
-        return need("zarr").open_array(str(path), mode="r")
+        return need("zarr", "zarr").open_array(str(path), mode="r")
     raise ValueError(f"unknown file extension {path.suffix!r} of {path}; supported: .npy, .parquet and directories")
 
 
