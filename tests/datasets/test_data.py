@@ -1,9 +1,11 @@
 """Dataset validates its arguments and converts them to one form."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from spmld.datasets import TableError, from_frame
 from spmld.datasets.dataset import Dataset, join_split
 
 X = np.arange(6).reshape(3, 2)
