@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spmld._table import TextTable
+from spmld._validation import plural
 from spmld.model_selection.statistics import PairedTest, Verdict
 from spmld.plotting.style import metric_label
 from studies.config import Condition, Method, Study, StudyError, is_metric
@@ -110,7 +111,7 @@ class StudyComparison:
         """Return the counts of verdicts, and the fraction of the gap to each oracle that the reference closes."""
         counts = self.counts
         text = [
-            f"{self.reference} against the best of {', '.join(self.competitors)} in {sum(counts.values())} conditions: "
+            f"{self.reference} against the best of {', '.join(self.competitors)} in {plural(sum(counts.values()), 'condition')}: "
             + ", ".join(f"{verdict} in {count}" for verdict, count in counts.items())
             + "."
         ]
