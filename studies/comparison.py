@@ -110,8 +110,9 @@ class StudyComparison:
     def brief(self) -> str:
         """Return the counts of verdicts, and the fraction of the gap to each oracle that the reference closes."""
         counts = self.counts
+        conditions = plural(sum(counts.values()), "condition")
         text = [
-            f"{self.reference} against the best of {', '.join(self.competitors)} in {plural(sum(counts.values()), 'condition')}: "
+            f"{self.reference} against the best of {', '.join(self.competitors)} in {conditions}: "
             + ", ".join(f"{verdict} in {count}" for verdict, count in counts.items())
             + "."
         ]
