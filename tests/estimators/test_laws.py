@@ -125,3 +125,12 @@ def test_the_same_seed_gives_the_same_fit(cls):
         np.testing.assert_array_equal(make(cls).fit(DATA.X, Y).decision_function(DATA.X), expected)
         model.fit(DATA.X[:60], 1 - Y[:60])  # a fit leaves nothing behind
         np.testing.assert_array_equal(model.fit(DATA.X, Y).decision_function(DATA.X), expected)
+
+
+def test_an_estimator_without_a_fit_is_named():
+    class Empty(MultiLabelEstimator):
+        def _scores(self, X):
+            return X
+
+    with pytest.raises(NotImplementedError, match="Empty must define _fit"):
+        Empty().fit(DATA.X, Y)

@@ -1,4 +1,4 @@
-"""The command ``spmld``, with one module per subcommand."""
+"""The command ``spmld``: its subcommands, and what they share."""
 
 import sys
 import warnings

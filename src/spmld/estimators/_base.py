@@ -74,7 +74,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         """Fit to validated features, labels and entry weights in memory; weights are 0 for missing entries."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _fit, or _fit_blocks for row blocks")
 
     def _fit_blocks(self, data: BlockData) -> None:
         """Fit to validated data.

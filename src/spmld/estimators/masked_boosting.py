@@ -165,8 +165,7 @@ class MaskedBoosting(MultiLabelEstimator):
         X, rates = features_to_numpy(X), check_rates(self, labels.shape[1])
         loss, signs = rates.unless(labels.trusted).loss(), labels.signs.astype(float)
         weights = np.asarray(to_numpy(weights), dtype=float)
-        # A label of the frequency p is truly positive with this frequency.
-        p = (smoothed_frequency(labels.signs, weights) - rates.alpha) / (1 - rates.alpha - rates.beta)
+        p = rates.true_probability(smoothed_frequency(labels.signs, weights))
         edge = 1 / (2 + weights.sum(axis=0))
         self.intercept_ = log_odds(np.clip(p, edge, 1 - edge))
         trees = self._last_trees(X, labels, weights)

@@ -117,13 +117,13 @@ class MaskedForest(MultiLabelEstimator):
 
     def probability_slope(self) -> tuple[_Floats, _Floats]:
         """Return slope and intercept of the probabilities as a function of the mean probabilities of the trees."""
-        prior, T = self.prior_, self.n_trees_
-        alpha, beta = check_rates(self, len(prior))
-        slope = 1 / (1 - alpha - beta)
-        return slope * T / (T + 1), slope * (prior / (T + 1) - alpha)
+        rates = check_rates(self, len(self.prior_))
+        # The probabilities of trees that agree that the label is absent, and that it is present.
+        absent, present = map(rates.true_probability, self.probability_range())
+        return present - absent, absent
 
     def probability_range(self) -> tuple[_Floats, _Floats]:
-        """Return the smallest and the largest probability of each label, those of trees that agree."""
+        """Return the smallest and the largest probability of each label without noise, those of trees that agree."""
         prior, T = self.prior_, self.n_trees_
         return prior / (T + 1), (T + prior) / (T + 1)
 

@@ -41,6 +41,21 @@ class NoiseRates(NamedTuple):
         """Return the negative log-likelihood, which is the logistic loss if there is no noise."""
         return NoisyLogistic(*self) if self.alpha.any() or self.beta.any() else LOSSES["logistic"]
 
+    def true_probability(self, observed: Array) -> Array:
+        r"""Return the probability of a label that is observed as positive with some probability.
+
+        The inverse of :math:`q = \alpha (1 - p) + (1 - \beta) p`. It is outside of [0, 1] if the noise alone explains
+        more, or less, observed positives.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spmld.noise import NoiseRates
+        >>> NoiseRates(np.array([0.1]), np.array([0.4])).true_probability(np.array([0.35]))
+        array([0.5])
+        """
+        return (observed - self.alpha) / (1 - self.alpha - self.beta)
+
     def rows(self, keep: Array) -> "NoiseRates":
         """Return the rates of some samples, if they depend on the sample."""
         return NoiseRates(*(rate[keep, :] if rate.ndim == 2 else rate for rate in self))
