@@ -7,7 +7,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spmld.datasets.arff import parse_arff, quote, read_arff
+from spmld.datasets.arff import parse_arff, read_arff
+from tests.datasets.text_files import quote
 
 DENSE = """% a comment
 @relation 'songs: -C -2'
@@ -157,23 +158,22 @@ def test_values_agree_with_another_parser(case):
     content = parse_arff(text)
     expected = arff.loads(text, return_type=arff.LOD if sparse else arff.DENSE)
     assert content.sparse == sparse
-    assert content.attributes == expected["attributes"]
+    kinds = list(content.attributes.values())
+    assert list(content.attributes.items()) == expected["attributes"]
 
     def converted(i, value):
-        return value if value is None or not isinstance(content.attributes[i][1], str) else float(value)
+        return value if value is None or not isinstance(kinds[i], str) else float(value)
 
-    if sparse:
-        assert [{i: converted(i, value) for i, value in row.items()} for row in content.rows] == expected["data"]
-    else:
-        assert [[converted(i, value) for i, value in enumerate(row)] for row in content.rows] == expected["data"]
+    rows = [{i: converted(i, value) for i, value in row.items()} for row in content.rows.values()]
+    assert rows == [row if sparse else dict(enumerate(row)) for row in expected["data"]]
 
 
 @given(WORD)
 def test_quoted_names_are_read_back(name):
     text = f"@relation {quote(name)}\n@attribute\t{quote(name)}\t{{{quote(name)},b c}}\n@data\n{{0 {quote(name)}}}"
     content = parse_arff(text)
-    assert (content.relation, content.attributes) == (name, [(name, [name, "b c"])])
-    assert content.rows == [{0: name}]
+    assert (content.relation, content.attributes) == (name, {name: [name, "b c"]})
+    assert list(content.rows.values()) == [{0: name}]
 
 
 @pytest.mark.parametrize(
@@ -181,20 +181,19 @@ def test_quoted_names_are_read_back(name):
     [
         ("% another", "% \n" * 100_000, None),  # a regular expression could need exponential time
         ("% another", "%" + " % '\"" * 100_000, None),
-        ("{no,yes}", "{no,yes" + "," * 100_000, "line 4 must have values in braces"),
-        ("{no,yes}", "{no yes" + " ," * 100_000 + "}", "line 4 must have values in braces"),
+        ("{no,yes}", "{no,yes" + "," * 100_000, "line 4: expected values in braces"),
+        ("{no,yes}", "{no yes" + " ," * 100_000 + "}", "line 4: expected values in braces"),
         ("{no,yes}", "{'no'" + ",'" * 99_999 + "}", "line 4"),
         ("{no,yes}", "'" * 100_000, "line 4"),
-        ("?,no,?,1", "'" + "\\" * 100_000 + "x", "line 10 cannot be split at commas"),
+        ("?,no,?,1", "'" + "\\" * 100_000 + "x", "line 10: cannot be split at commas"),
         ("?,no,?,1", "{" + "'," * 100_000, "line 10"),
         ("0.5,yes,1,0", "5%,yes,1,0", "line 9: 'pitch' must be a number, got '5%'"),
         ("0.5,yes,1,0", "5,%d,1,0", "line 9: 'loud' must be one of no, yes, got '%d'"),
-        ("0.5,yes,1,0", "5,yes%,1", "line 9 has 3 values, expected 4, one for each attribute"),
-        ("0.5,yes,1,0", "{0 1,9 1}", "line 9 has the index 9, expected 0 to 3"),
-        ("?,no,?,1", "{0 1}", "line 10 is sparse, unlike the first sample"),
-        ("loud {no,yes}", "loud date", "line 4 has an attribute of type 'date', accepted: numeric"),
-        ("loud {no,yes}", "pitch {no,yes}", "line 4 declares the attribute 'pitch' a second time"),
-        ("@data", "data", "line 7 is neither a declaration nor a comment: 'data'"),
+        ("0.5,yes,1,0", "5,yes%,1", "line 9: expected 4 values, one for each attribute, got 3"),
+        ("0.5,yes,1,0", "{0 1,9 1}", "line 9: expected indices from 0 to 3, got 9"),
+        ("loud {no,yes}", "loud date", "line 4: an attribute has the type 'date', accepted: numeric"),
+        ("loud {no,yes}", "pitch {no,yes}", "line 4: the attribute 'pitch' is declared a second time"),
+        ("@data", "data", "line 7: expected a declaration or a comment, got 'data'"),
     ],
 )
 def test_hostile_files_are_read_in_linear_time(old, new, message, tmp_path):
@@ -211,3 +210,17 @@ def test_tabs_ranges_and_escaped_names_are_accepted(tmp_path):
     text = DENSE.replace("pitch numeric", "pitch\tREAL [0, 1]").replace("'calm or so'", r"'it\'s'")
     write(tmp_path, XML.format(r'<label name="sad"/><label name="it\'s"/>'), "file.xml")
     assert read_arff(write(tmp_path, text)).label_names == ["sad", "it's"]
+
+
+def test_hierarchical_attributes_are_paths_of_labels(tmp_path):
+    file = tmp_path / "songs.arff"
+    file.write_text(
+        "@relation a\n@attribute x numeric\n@attribute class hierarchical r,r/m,r/m/d,j\n@data\n?,r/m@j\n2,?\n"
+    )
+    data = read_arff(file)
+    assert data.label_names == ["r", "r/m", "r/m/d", "j"]
+    assert set(data.hierarchy.edges) == {("r", "r/m"), ("r/m", "r/m/d")}
+    assert np.array_equal(data.Y, [[1, 1, 0, 1], [np.nan] * 4], equal_nan=True)
+    file.write_text(file.read_text().replace("r/m@j", "r/x"))
+    with pytest.raises(ValueError, match="line 5: 'class' must have paths of the attribute, got 'r/x'"):
+        read_arff(file)

@@ -6,24 +6,23 @@ The text is parsed in linear time, also that of hostile files.
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from spmld._io import StrPath, reading, writing
+from spmld._io import StrPath, reading
 from spmld.datasets.dataset import Dataset, check_sizes
+from spmld.labels.hierarchy import Hierarchy, path_nodes
 from spmld.labels.words import to_number
 
-_VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,{}'"]*"""
-_DENSE = re.compile(rf"\s*({_VALUE})\s*")
-_SPARSE = re.compile(rf"\s*(\d+\s+(?:{_VALUE}))\s*")
-_NAME = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{},%'"][^\s{},%]*)(?:\s+|(?=\{))(.+)""")
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_VALUE = re.compile(rf"""\s*((?:\d+\s+)?(?:{_QUOTED}|[^,{{}}'"]*))\s*""")
+_NAME = re.compile(rf"""({_QUOTED}|[^\s{{}},%'"][^\s{{}},%]*)(?:\s+|(?=\{{))(.+)""")
 _TYPES = ("NUMERIC", "REAL", "INTEGER", "STRING")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"', "%": "%"}
-_LETTERS = {character: letter for letter, character in _ESCAPES.items()}
 
 
 def read_arff(
@@ -70,13 +69,40 @@ def read_arff(
         content = parse_arff(text)
         if not content.rows:
             raise ValueError("the file has no samples after @data")
-        names = [name for name, _ in content.attributes]
+        names = list(content.attributes)
+        hierarchical = [i for i, kind in enumerate(content.attributes.values()) if isinstance(kind, tuple)]
+        if hierarchical:
+            return _read_hierarchical(content, hierarchical[0], file.stem)
         label_columns = _find_labels(names, content.relation, labels, xml or _find_xml(file))
         feature_columns = sorted(set(range(len(names))) - set(label_columns))
         check_sizes(len(content.rows), len(names), len(label_columns), len(text))
         X, Y = (_to_array(content, part) for part in (feature_columns, label_columns))
         features, labels = ([names[i] for i in part] for part in (feature_columns, label_columns))
         return Dataset(X, Y.toarray() if sp.issparse(Y) else Y, features, labels, file.stem)
+
+
+def _read_hierarchical(content: "ArffText", column: int, name: str) -> Dataset:
+    """Return the data set of a file with a hierarchical attribute: paths of labels, joined by @."""
+    names = list(content.attributes)
+    paths = content.attributes[names[column]]
+    label_names = list(dict.fromkeys(node for path in paths for node in path_nodes(path)))
+    places = {node: j for j, node in enumerate(label_names)}
+    Y = np.zeros((len(content.rows), len(label_names)))
+    for i, (line, row) in enumerate(content.rows.items()):
+        value = row.get(column)
+        if value is None:
+            Y[i] = np.nan
+            continue
+        nodes = [node for path in value.split("@") for node in path_nodes(path)]
+        unknown = [node for node in nodes if node not in places]
+        if unknown:
+            attribute = names[column]
+            raise ValueError(f"line {line}: {attribute!r} must have paths of the attribute, got {unknown[0][:80]!r}")
+        Y[i, [places[node] for node in nodes]] = 1
+    features = [i for i in range(len(names)) if i != column]
+    hierarchy = Hierarchy.from_paths(paths)
+    X = _to_array(content, features)
+    return Dataset(X, Y, [names[i] for i in features], label_names, name, hierarchy=hierarchy)
 
 
 def _find_xml(file: Path) -> Path | None:
@@ -86,23 +112,31 @@ def _find_xml(file: Path) -> Path | None:
 
 
 def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list[int]:
-    if labels is None and xml is not None:
-        with reading(xml, "MULAN's XML file of labels") as file:
-            content = file.read_bytes()
-            if b"<!ENTITY" in content:  # entities can expand to gigabytes
-                raise ValueError("entities are not accepted")
-            nodes = ET.fromstring(content).iter()  # nosec B314
-            labels = [node.get("name") for node in nodes if node.tag.rpartition("}")[2] == "label"]
-    if labels is not None:
-        known = set(names)
-        # Some XML files have names with the escapes of the ARFF file.
-        chosen = {name if name in known else unquote(f"'{name}'") for name in labels}
-        absent = sorted(chosen - known)
-        if absent or not len(labels):
-            source = f" in {xml}" if xml else ""
-            problem = f"{absent[0]!r} is not among its {len(names)} attributes" if absent else "the list is empty"
-            raise ValueError(f"{len(labels)} labels are named{source}, but {problem}")
-        return [i for i, name in enumerate(names) if name in chosen]
+    """Return the indices of the labels among the names of the attributes."""
+    if labels is None and xml is None:
+        return _labels_of_header(relation, len(names))
+    labels = _read_xml(xml) if labels is None else labels
+    known = set(names)
+    # Some XML files have names with the escapes of the ARFF file.
+    chosen = {name if name in known else unquote(f"'{name}'") for name in labels}
+    absent = sorted(chosen - known)
+    if absent or not chosen:
+        source = f" in {xml}" if xml else ""
+        problem = f"{absent[0]!r} is not among its {len(names)} attributes" if absent else "the list is empty"
+        raise ValueError(f"{len(labels)} labels are named{source}, but {problem}")
+    return [i for i, name in enumerate(names) if name in chosen]
+
+
+def _read_xml(path: StrPath) -> list[str]:
+    with reading(path, "MULAN's XML file of labels") as file:
+        content = file.read_bytes()
+        if b"<!ENTITY" in content:  # entities can expand to gigabytes
+            raise ValueError("entities are not accepted")
+        nodes = ET.fromstring(content).iter()  # nosec B314
+        return [node.get("name", "") for node in nodes if node.tag.rpartition("}")[2] == "label"]
+
+
+def _labels_of_header(relation: str, n_attributes: int) -> list[int]:
     header = re.search(r"-C\s+(-?\d+)", relation)
     if header is None:
         raise ValueError(
@@ -113,86 +147,33 @@ def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list
             f"the relation has -C {header[1]}, but attributes were moved or removed afterwards: pass labels= or xml="
         )
     count = int(header[1])
-    if not 0 < abs(count) < len(names):
-        raise ValueError(f"the relation has -C {count}, which must be between 1 and {len(names) - 1} in absolute value")
-    return list(range(count)) if count > 0 else list(range(len(names) + count, len(names)))
+    if not 0 < abs(count) < n_attributes:
+        raise ValueError(
+            f"the relation has -C {count}, which must be between 1 and {n_attributes - 1} in absolute value"
+        )
+    return list(range(n_attributes))[slice(count) if count > 0 else slice(count, None)]
 
 
-@dataclass(frozen=True)
+@dataclass
 class ArffText:
-    """The content of an ARFF file; values are text, None where missing.
+    """The content of an ARFF file.
 
     Attributes
     ----------
     relation : str
         Name of the relation, with MEKA's options.
-    attributes : list of (str, str or list of str)
-        Names and types; nominal attributes have a list of values.
-    rows : list
-        Lists of values, or dictionaries from the index of the attribute to the value if the file is `sparse`.
-    lines : list of int
-        Numbers of the lines of the rows.
+    attributes : dict
+        Types by name; nominal attributes have a list of values, hierarchical ones a tuple of paths.
+    rows : dict
+        Values of each sample by the index of their attribute, None where missing. The keys are the numbers of lines.
+    sparse : bool
+        Whether rows omit values.
     """
 
-    relation: str
-    attributes: list[tuple[str, Any]]
-    rows: list[Any]
-    lines: list[int]
-    sparse: bool
-
-
-def _to_array(content: ArffText, columns: list[int]) -> Any:
-    """Return columns as numbers: an array, or a sparse matrix if the file is sparse and most values are 0."""
-    place = {column: j for j, column in enumerate(columns)}
-    rows: list[list[int]] = [[] for _ in columns]
-    values: list[list[str | None]] = [[] for _ in columns]
-    for i, row in enumerate(content.rows):
-        for column, value in row.items() if content.sparse else enumerate(row):
-            if column in place:
-                rows[place[column]].append(i)
-                values[place[column]].append(value)
-    codes = [_find_codes(*content.attributes[column]) for column in columns]
-    numbers = [
-        _to_numbers(values[j], codes[j], content.attributes[column][0], [content.lines[i] for i in rows[j]])
-        for column, j in place.items()
-    ]
-    if not content.sparse:
-        return np.array(numbers, dtype=float).reshape(len(columns), len(content.rows)).T
-    # Values that a sparse row omits are 0 for numeric attributes, and the first value for nominal ones.
-    default = np.array([next(iter((code or {"": 0.0}).values())) for code in codes])
-    at_column = np.repeat(np.arange(len(columns)), [len(part) for part in rows])
-    at_row = np.concatenate([np.array(part, dtype=np.intp) for part in rows])
-    stored = np.concatenate([np.array(part, dtype=float) for part in numbers])
-    shape = (len(content.rows), len(columns))
-    array = sp.csr_array((stored - default[at_column], (at_row, at_column)), shape=shape)
-    array.eliminate_zeros()
-    return array.toarray() + default if default.any() else array
-
-
-def _find_codes(name: str, kind: str | list[str]) -> dict[str, float] | None:
-    """Return the number of each value of a nominal attribute; None for numeric attributes."""
-    if kind == "STRING":
-        raise ValueError(f"attribute {name!r} is a string; features and labels must be numbers")
-    try:
-        return None if isinstance(kind, str) else {value: to_number(value) for value in kind}
-    except ValueError:
-        raise ValueError(
-            f"attribute {name!r} has the values {', '.join(kind)[:200]}, which are not numbers: encode it as one "
-            "attribute of 0 and 1 for each value"
-        ) from None
-
-
-def _to_numbers(values: list[str | None], codes: dict[str, float] | None, name: str, lines: list[int]) -> list[float]:
-    convert = float if codes is None else codes.__getitem__
-    numbers: list[float] = []
-    try:
-        for value in values:
-            numbers.append(np.nan if value is None else convert(value))  # noqa: PERF401, to know where it failed
-    except (KeyError, ValueError):
-        kind = "a number" if codes is None else f"one of {', '.join(codes)[:80]}"
-        value = values[len(numbers)] or ""
-        raise ValueError(f"line {lines[len(numbers)]}: {name!r} must be {kind}, got {value[:80]!r}") from None
-    return numbers
+    relation: str = ""
+    attributes: dict[str, Any] = field(default_factory=dict)
+    rows: dict[int, dict[int, str | None]] = field(default_factory=dict)
+    sparse: bool = False
 
 
 def parse_arff(text: str) -> ArffText:
@@ -203,46 +184,93 @@ def parse_arff(text: str) -> ArffText:
     >>> from spmld.datasets.arff import parse_arff
     >>> content = parse_arff("@relation songs\n@attribute pitch real\n@attribute 'is sad' {0,1}\n@data\n0.5,1\n?,0")
     >>> content.attributes, content.rows
-    ([('pitch', 'REAL'), ('is sad', ['0', '1'])], [['0.5', '1'], [None, '0']])
+    ({'pitch': 'REAL', 'is sad': ['0', '1']}, {5: {0: '0.5', 1: '1'}, 6: {0: None, 1: '0'}})
     """
-    relation, attributes = "", {}
-    content = ((number, line.strip()) for number, line in enumerate(text.split("\n"), 1))
-    lines = ((number, line) for number, line in content if line and not line.startswith("%"))
-    for number, line in lines:
-        keyword, _, rest = line.replace("\t", " ", 1).partition(" ")
-        if not keyword.startswith("@"):
-            raise ValueError(f"line {number} is neither a declaration nor a comment: {line[:80]!r}")
-        if keyword.lower() == "@data":
-            break
-        if keyword.lower() == "@relation":
-            relation = unquote(rest.strip())
-        elif keyword.lower() == "@attribute":
-            name, kind = _attribute(rest.strip(), number)
-            if name in attributes:
-                raise ValueError(f"line {number} declares the attribute {name!r} a second time")
-            attributes[name] = kind
-    else:
+    content, in_data = ArffText(), False
+    for number, line in enumerate(map(str.strip, text.split("\n")), 1):
+        if not line or line.startswith("%"):
+            continue
+        try:
+            if in_data:
+                content.rows[number] = _row(line, len(content.attributes))
+                content.sparse |= line.startswith("{")
+            else:
+                in_data = _declare(content, line)
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from None
+    if not in_data:
         raise ValueError("the file has no @data")
-    rows = [(number, _row(line, number, len(attributes))) for number, line in lines]
-    sparse = bool(rows) and isinstance(rows[0][1], dict)
-    for number, row in rows:
-        if isinstance(row, dict) != sparse:
-            raise ValueError(f"line {number} is {'dense' if sparse else 'sparse'}, unlike the first sample")
-    return ArffText(relation, list(attributes.items()), [row for _, row in rows], [n for n, _ in rows], sparse)
+    return content
 
 
-def quote(name: str) -> str:
-    r"""Return a name as it is written in an ARFF file.
+def _declare(content: ArffText, line: str) -> bool:
+    """Add the declaration of a relation or an attribute; return whether the data begin."""
+    keyword, _, rest = line.replace("\t", " ", 1).partition(" ")
+    if not keyword.startswith("@"):
+        raise ValueError(f"expected a declaration or a comment, got {line[:80]!r}")
+    if keyword.lower() == "@relation":
+        content.relation = unquote(rest.strip())
+    elif keyword.lower() == "@attribute":
+        match = _NAME.fullmatch(rest.strip())
+        if match is None:
+            raise ValueError(f"expected @attribute, a name and a type, got {rest[:80]!r}")
+        name = unquote(match[1])
+        if name in content.attributes:
+            raise ValueError(f"the attribute {name!r} is declared a second time")
+        content.attributes[name] = _type(match[2])
+    return keyword.lower() == "@data"
 
-    Examples
-    --------
-    >>> from spmld.datasets.arff import quote
-    >>> print(quote("pitch"), quote("it's"), quote("is sad"))
-    pitch 'it\'s' 'is sad'
-    """
-    if re.fullmatch(r"[^\s,{}%'\"\\@?]+", name):
-        return name
-    return "'" + "".join(f"\\{_LETTERS[character]}" if character in _LETTERS else character for character in name) + "'"
+
+def _type(text: str) -> str | list[str] | tuple[str, ...]:
+    if not text.startswith("{"):
+        kind = text.split()[0].upper()
+        if kind == "HIERARCHICAL":
+            return tuple(path.strip() for path in text.partition(" ")[2].split(",") if path.strip())
+        if kind not in _TYPES:
+            accepted = "numeric, real, integer, string or a list of values in braces"
+            raise ValueError(f"an attribute has the type {text[:80]!r}, accepted: {accepted}")
+        return kind
+    values = _split(text[1:-1]) if text.endswith("}") else [""]
+    if "" in values:
+        raise ValueError(f"expected values in braces, separated by commas, got {text[:80]!r}")
+    return [unquote(value) for value in values]
+
+
+def _row(line: str, n_attributes: int) -> dict[int, str | None]:
+    if not line.startswith("{"):
+        values = _split(line)
+        if len(values) != n_attributes:
+            raise ValueError(f"expected {n_attributes} values, one for each attribute, got {len(values)}")
+        return {i: _value(value) for i, value in enumerate(values)}
+    if not line.endswith("}"):
+        raise ValueError(f"expected a brace at the end, got {line[:80]!r}")
+    inner = line[1:-1].strip()
+    pairs = [pair.split(None, 1) for pair in _split(inner)] if inner else []
+    if any(len(pair) != 2 or not pair[0].isdecimal() for pair in pairs):
+        raise ValueError(f"expected an index and a value between commas, got {line[:80]!r}")
+    row = {int(index): _value(value) for index, value in pairs}
+    if row and max(row) >= n_attributes:
+        raise ValueError(f"expected indices from 0 to {n_attributes - 1}, got {max(row)}")
+    return row
+
+
+def _split(text: str) -> list[str]:
+    """Split a line by the commas outside of quotes."""
+    if "'" not in text and '"' not in text:
+        return [value.strip() for value in text.split(",")]
+    values, position = [], 0
+    while match := _VALUE.match(text, position):
+        values.append(match[1].strip())
+        position = match.end() + 1
+        if match.end() == len(text):
+            return values
+        if text[match.end()] != ",":
+            break
+    raise ValueError(f"cannot be split at commas: {text[max(0, position - 1) :][:80]!r}")
+
+
+def _value(text: str) -> str | None:
+    return None if text in ("?", "") else unquote(text)
 
 
 def unquote(value: str) -> str:
@@ -259,88 +287,41 @@ def unquote(value: str) -> str:
     return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[0]), value[1:-1], flags=re.DOTALL)
 
 
-def _attribute(text: str, number: int) -> tuple[str, Any]:
-    match = _NAME.fullmatch(text)
-    if match is None:
-        raise ValueError(f"line {number} must be @attribute, a name and a type, got {text[:80]!r}")
-    name, kind = unquote(match[1]), match[2]
-    if not kind.startswith("{"):
-        if kind.split()[0].upper() not in _TYPES:
-            accepted = "numeric, real, integer, string or a list of values in braces"
-            raise ValueError(f"line {number} has an attribute of type {kind[:80]!r}, accepted: {accepted}")
-        return name, kind.split()[0].upper()
-    values = _split(kind[1:-1], _DENSE, number) if kind.endswith("}") else [""]
-    if "" in values:
-        raise ValueError(f"line {number} must have values in braces, separated by commas, got {kind[:80]!r}")
-    return name, [unquote(value) for value in values]
+def _to_array(content: ArffText, columns: list[int]) -> Any:
+    """Return columns as numbers: an array, or a sparse matrix if the file is sparse and omitted values are 0."""
+    names, kinds = list(content.attributes), list(content.attributes.values())
+    codes = [_find_codes(names[column], kinds[column]) for column in columns]
+    places = {column: j for j, column in enumerate(columns)}
+    numbers: list[float] = []
+    at_row, at_column = [], []
+    for i, (line, row) in enumerate(content.rows.items()):
+        for column, value in row.items():
+            j = places.get(column)
+            if j is None:
+                continue
+            try:
+                numbers.append(np.nan if value is None else float(value) if codes[j] is None else codes[j][value])
+            except (KeyError, ValueError):
+                kind = "a number" if codes[j] is None else f"one of {', '.join(codes[j])[:80]}"
+                raise ValueError(f"line {line}: {names[column]!r} must be {kind}, got {str(value)[:80]!r}") from None
+            at_row.append(i)
+            at_column.append(j)
+    # Values that a sparse row omits are 0 for numeric attributes, and the first value for nominal ones.
+    default = np.array([next(iter((code or {"": 0.0}).values())) if content.sparse else 0.0 for code in codes])
+    stored = np.array(numbers) - default[at_column]
+    array = sp.csr_array((stored, (at_row, at_column)), shape=(len(content.rows), len(columns)))
+    array.eliminate_zeros()
+    return array if content.sparse and not default.any() else array.toarray() + default
 
 
-def _row(line: str, number: int, n_attributes: int) -> Any:
-    if not line.startswith("{"):
-        values = _convert(_split(line, _DENSE, number))
-        if len(values) != n_attributes:
-            raise ValueError(f"line {number} has {len(values)} values, expected {n_attributes}, one for each attribute")
-        return values
-    if not line.endswith("}"):
-        raise ValueError(f"line {number} starts with a brace but does not end with one: {line[:80]!r}")
-    inner = line[1:-1].strip()
-    pairs = [pair.split(None, 1) for pair in _split(inner, _SPARSE, number)] if inner else []
-    if any(len(pair) != 2 or not pair[0].isdecimal() for pair in pairs):
-        raise ValueError(f"line {number} must have an index and a value between commas, got {line[:80]!r}")
-    values = _convert([pair[1] for pair in pairs])
-    row = {int(pair[0]): value for pair, value in zip(pairs, values, strict=True)}
-    if row and max(row) >= n_attributes:
-        raise ValueError(f"line {number} has the index {max(row)}, expected 0 to {n_attributes - 1}")
-    return row
-
-
-def _convert(values: list[str]) -> list[str | None]:
-    """Return None for missing values, and the others without quotes."""
-    return [None if value in ("?", "") else unquote(value) if value[0] in "'\"" else value for value in values]
-
-
-def _split(text: str, pattern: re.Pattern[str], number: int) -> list[str]:
-    """Split a line by the commas outside of quotes."""
-    if "'" not in text and '"' not in text:
-        return [value.strip() for value in text.split(",")]
-    values, position = [], 0
-    while match := pattern.match(text, position):
-        values.append(match[1].strip())
-        position = match.end() + 1
-        if match.end() == len(text):
-            return values
-        if text[match.end()] != ",":
-            break
-    raise ValueError(f"line {number} cannot be split at commas: {text[max(0, position - 1) :][:80]!r}")
-
-
-def write_arff(data: Dataset, path: StrPath) -> None:
-    """Write an ARFF file with the labels last and MEKA's ``-C``, sparse if the features are; see `write_dataset`.
-
-    Examples
-    --------
-    See `write_dataset`.
-    """
-    d, l = data.X.shape[1], data.Y.shape[1]
-    both = sorted(set(data.feature_names) & set(data.label_names))
-    if both:
-        raise ValueError(f"ARFF needs different names for features and labels, but {both[0]!r} is the name of both")
-    with writing(path) as part, part.open("w", encoding="utf-8", newline="\n") as file:
-        print("@RELATION", quote(f"{data.name or 'data'}: -C {-l}"), file=file)
-        for names, kind in ((data.feature_names, "NUMERIC"), (data.label_names, "{0,1}")):
-            file.writelines(f"@ATTRIBUTE {quote(name)} {kind}\n" for name in names)
-        print("@DATA", file=file)
-        for i, y in enumerate(data.Y):
-            labels = ["?" if np.isnan(value) else f"{value:.0f}" for value in y]
-            if sp.issparse(data.X):
-                row = data.X[[i]]
-                order = np.argsort(row.indices)
-                pairs = [f"{j} {_text(x)}" for j, x in zip(row.indices[order], row.data[order].tolist(), strict=True)]
-                pairs += [f"{d + j} {value}" for j, value in enumerate(labels) if value != "0"]
-                print("{" + ",".join(pairs) + "}", file=file)
-            else:
-                print(*map(_text, data.X[i].tolist()), *labels, sep=",", file=file)
-
-
-def _text(value: float) -> str:
-    return "?" if np.isnan(value) else repr(value)
+def _find_codes(name: str, kind: str | list[str]) -> Any:
+    """Return the number of each value of a nominal attribute; None for numeric attributes."""
+    if kind == "STRING":
+        raise ValueError(f"attribute {name!r} is a string; features and labels must be numbers")
+    try:
+        return None if isinstance(kind, str) else {value: to_number(value) for value in kind}
+    except ValueError:
+        raise ValueError(
+            f"attribute {name!r} has the values {', '.join(kind)[:200]}, which are not numbers: encode it as one "
+            "attribute of 0 and 1 for each value"
+        ) from None

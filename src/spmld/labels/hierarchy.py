@@ -1,0 +1,221 @@
+"""Label hierarchies: which labels imply others."""
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spmld._validation import plural
+from spmld.labels import isotonic
+from spmld.labels.encoding import Labels, read_labels
+from spmld.labels.single_class import LabelWarning
+
+MAX_EXAMPLES = 3
+"""Maximum number of contradictions that a warning lists."""
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Hierarchy of labels: a sample with a label has all its ancestors, too.
+
+    A label may have several parents, and there may be several roots. Labels that are not in the hierarchy have no
+    parents and no children.
+
+    Parameters
+    ----------
+    edges : mapping or iterable of pairs
+        The children of each parent, such as ``{"rock": ["metal", "punk"]}``, or pairs (parent, child). Labels without
+        names are given by their indices.
+
+    Attributes
+    ----------
+    edges : tuple of pairs
+        Pairs (parent, child).
+    names : tuple
+        Labels of the hierarchy, parents before children.
+
+    Examples
+    --------
+    >>> from spmld.labels import Hierarchy
+    >>> hierarchy = Hierarchy({"music": ["rock", "jazz"], "rock": ["metal"]})
+    >>> hierarchy.infer([[None, 1, 0, None], [0, None, None, None]], names=["music", "rock", "metal", "jazz"])
+    array([[ 1.,  1.,  0., nan],
+           [ 0.,  0.,  0.,  0.]])
+    """
+
+    edges: Any
+
+    def __post_init__(self) -> None:
+        pairs: Iterable[Any] = self.edges
+        if isinstance(pairs, Mapping):
+            pairs = [(parent, child) for parent, children in pairs.items() for child in _as_list(children)]
+        object.__setattr__(self, "edges", tuple(dict.fromkeys((parent, child) for parent, child in pairs)))
+        try:
+            self.names  # noqa: B018, a cycle has no order
+        except CycleError as error:
+            cycle = " > ".join(map(str, reversed(error.args[1])))
+            raise ValueError(f"hierarchy must not have a cycle, got {cycle}") from None
+
+    @classmethod
+    def from_paths(cls, paths: Iterable[str], sep: str = "/") -> "Hierarchy":
+        """Return the hierarchy of labels that are paths, such as "genre/rock/metal", below "genre/rock" and "genre".
+
+        Parameters
+        ----------
+        paths : iterable of str
+            Names of labels.
+        sep : str, default="/"
+            Separator of the parts of a path.
+
+        Examples
+        --------
+        >>> from spmld.labels import Hierarchy
+        >>> Hierarchy.from_paths(["genre/rock/metal", "mood"]).edges
+        (('genre', 'genre/rock'), ('genre/rock', 'genre/rock/metal'))
+        """
+        nodes = [path_nodes(path, sep) for path in paths]
+        return cls([pair for path in nodes for pair in pairwise(path)])
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """Labels of the hierarchy, parents before children."""
+        graph = TopologicalSorter[Any]()
+        for parent, child in self.edges:
+            graph.add(child, parent)
+        return tuple(graph.static_order())
+
+    def ancestors(self, names: Sequence[Any]) -> NDArray[np.bool_]:
+        """Return which labels are ancestors of others.
+
+        Parameters
+        ----------
+        names : sequence of length n_labels
+            Names of the labels, or their indices if they have no names.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_labels, n_labels)
+            True in row i and column j if j is an ancestor of i, or i itself.
+        """
+        places = {name: j for j, name in enumerate(names)}
+        unknown = [repr(name) for name in self.names if name not in places]
+        if unknown:
+            raise ValueError(
+                f"hierarchy has {plural(len(unknown), 'unknown label')}: {', '.join(unknown[:10])}; accepted are the "
+                f"{len(places)} labels of Y, such as {', '.join(map(repr, list(places)[:3]))}"
+            )
+        above = np.eye(len(places), dtype=bool)
+        parents: dict[Any, list[int]] = {}
+        for parent, child in self.edges:
+            parents.setdefault(child, []).append(places[parent])
+        for child in self.names:
+            above[places[child]] |= above[parents.get(child, [])].any(axis=0)
+        return above
+
+    def infer(self, Y: Any, names: Sequence[Any] | None = None) -> Any:
+        """Fill in the missing labels that others imply, and resolve contradictions.
+
+        The ancestors of a positive label are positive, and the descendants of a negative label are negative. A negative
+        label with a positive descendant becomes positive, with a `LabelWarning` that lists such entries: that a label
+        was chosen says more than that a more general one was not.
+
+        Parameters
+        ----------
+        Y : labels in any form accepted by `spmld.labels.read_labels`
+            Labels.
+        names : sequence of length n_labels, optional
+            Names of the labels, by default the columns of a DataFrame, or else indices.
+
+        Returns
+        -------
+        ndarray or DataFrame of float
+            Labels in the encoding of `Y`, NaN where missing.
+        """
+        labels = read_labels(Y)
+        named = labels if names is None else replace(labels, names=list(names))
+        return self.infer_labels(named).write_with_missing(Y)
+
+    def infer_labels(self, labels: Labels) -> Labels:
+        """Return the result of `infer` for labels that were read; labels that it changes are not trusted."""
+        names = list(range(labels.shape[1])) if labels.names is None else labels.names
+        ancestors = self.ancestors(names).astype(np.float32)
+        positive = (labels.signs > 0).astype(np.float32) @ ancestors > 0
+        negative = (labels.signs < 0).astype(np.float32) @ ancestors.T > 0
+        contradictions = np.argwhere(positive & (labels.signs < 0))
+        if len(contradictions):
+            _warn_contradictions(labels, names, contradictions, ancestors)
+        signs = np.where(positive, 1, -negative.astype(np.int8)).astype(np.int8)
+        trusted = None if labels.trusted is None else labels.trusted & (signs == labels.signs)
+        return replace(labels, signs=signs, trusted=trusted)
+
+    def project(self, values: Any, names: Sequence[Any] | None = None, weights: Any = None) -> NDArray[np.float64]:
+        """Return the nearest values in which no label has a larger value than its parents.
+
+        This is the isotonic regression with weighted least squares, of each sample. Coherent samples are unchanged.
+
+        Parameters
+        ----------
+        values : array-like of shape (n_samples, n_labels)
+            Probabilities or other values.
+        names : sequence of length n_labels, optional
+            Names of the labels, by default their indices.
+        weights : array-like of shape (n_labels,), optional
+            Positive weights of the labels, by default 1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+
+        Examples
+        --------
+        >>> from spmld.labels import Hierarchy
+        >>> Hierarchy({0: [1, 2]}).project([[0.3, 0.5, 0.1]])
+        array([[0.4, 0.4, 0.1]])
+        """
+        values = np.asarray(values, dtype=float)
+        ancestors = self.ancestors(range(values.shape[1]) if names is None else names)
+        strict = ancestors & ~np.eye(len(ancestors), dtype=bool)
+        # An edge is redundant if there is a longer path.
+        direct = strict & ~(strict.astype(np.float32) @ strict.astype(np.float32) > 0)
+        parents = [np.flatnonzero(row).tolist() for row in direct]
+        order = np.argsort(strict.sum(axis=1), kind="stable").tolist()
+        weights = np.ones(values.shape[1]) if weights is None else np.asarray(weights, dtype=float)
+        return isotonic.project(values, parents, order, weights)
+
+
+def path_nodes(path: str, sep: str = "/") -> list[str]:
+    """Return the label of a path after its ancestors.
+
+    Examples
+    --------
+    >>> from spmld.labels.hierarchy import path_nodes
+    >>> path_nodes("genre / rock/metal")
+    ['genre', 'genre/rock', 'genre/rock/metal']
+    """
+    parts = [part.strip() for part in str(path).split(sep) if part.strip()]
+    return [sep.join(parts[: k + 1]) for k in range(len(parts))]
+
+
+def _as_list(children: Any) -> list[Any]:
+    return [children] if isinstance(children, str | int) else list(children)
+
+
+def _warn_contradictions(
+    labels: Labels, names: Sequence[Any], entries: NDArray[np.intp], ancestors: NDArray[Any]
+) -> None:
+    """Warn about negative entries with a positive descendant."""
+    listed = []
+    for sample, label in entries[:MAX_EXAMPLES]:
+        descendant = np.flatnonzero((labels.signs[sample] > 0) & (ancestors[:, label] > 0))[0]
+        listed.append(f"sample {sample}: {names[descendant]!r} without {names[label]!r}")
+    examples = "; ".join(listed) + ("; ..." if len(entries) > MAX_EXAMPLES else "")
+    warnings.warn(
+        f"{plural(len(entries), 'negative label')} with a positive descendant became positive ({examples})",
+        LabelWarning,
+        stacklevel=4,
+    )

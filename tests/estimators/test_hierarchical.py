@@ -1,0 +1,90 @@
+"""HierarchicalClassifier: coherent predictions, and the base estimator without a hierarchy."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from spmld import HierarchicalClassifier, MaskedLogistic, MaskedRidge, SelfPacedEnsemble, load, save
+from spmld.labels import Hierarchy
+from spmld.metrics import hierarchical_f1, micro_f1
+
+EDGES = [(0, 1), (0, 2), (1, 3), (2, 3), (4, 5)]
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(250, 6))
+    Y = (Hierarchy(EDGES).project(X + rng.normal(size=X.shape)) > 0).astype(float)
+    return X, np.where(rng.random(Y.shape) < 0.6, Y, np.nan), Y
+
+
+def coherent(values):
+    parents, children = np.array(EDGES).T
+    return (values[:, children] <= values[:, parents]).all()
+
+
+def small_ensemble():
+    return SelfPacedEnsemble(views=["linear"], Cs=(3.0,), random_state=0)
+
+
+@pytest.mark.parametrize("base", [MaskedLogistic(), MaskedRidge(), small_ensemble()])
+def test_without_a_hierarchy_predictions_are_those_of_the_base_estimator(base, data):
+    X, Y, _ = data
+    flat, fitted = HierarchicalClassifier(base).fit(X, Y), clone(base).fit(X, Y)
+    assert np.allclose(flat.predict_proba(X), fitted.predict_proba(X), atol=1e-12)
+    assert (flat.predict(X) == fitted.predict(X)).all()
+    assert (flat.complete(X, Y).labels == fitted.complete(X, Y).labels).all()
+
+
+@pytest.mark.parametrize("base", [MaskedLogistic(), MaskedRidge(), small_ensemble()])
+def test_predictions_are_coherent(base, data):
+    X, Y, _ = data
+    model = HierarchicalClassifier(base, EDGES).fit(X, Y)
+    assert not coherent(clone(base).fit(X, Y).predict_proba(X))
+    values = model.predict_proba(X), model.decision_function(X), model.predict(X), model.complete(X, Y).labels
+    assert all(coherent(value) for value in values)
+
+
+def test_the_base_estimator_is_fitted_to_inferred_labels(data):
+    X, Y, _ = data
+    model = HierarchicalClassifier(MaskedLogistic(), EDGES).fit(X, Y)
+    expected = MaskedLogistic().fit(X, Hierarchy(EDGES).infer(Y))
+    assert np.allclose(model.estimator_.predict_proba(X), expected.predict_proba(X))
+
+
+def test_decisions_have_the_largest_sum_of_margins(data):
+    X, Y, _ = data
+    model = HierarchicalClassifier(small_ensemble(), EDGES).fit(X, Y)
+    sets = np.array([s for s in np.ndindex(*[2] * 6) if coherent(np.array([s]))])
+    margins = model.estimator_._margins(model.decision_function(X))
+    assert np.allclose((margins * model.predict(X)).sum(axis=1), (margins @ sets.T).max(axis=1))
+
+
+def test_completion_keeps_implied_labels(data):
+    X, Y, _ = data
+    inferred = Hierarchy(EDGES).infer(Y)
+    completed = HierarchicalClassifier(MaskedLogistic(), EDGES).fit(X, Y).complete(X, Y).labels
+    implied = ~np.isnan(inferred)
+    assert (completed[implied] == inferred[implied]).all()
+
+
+def test_model_files_keep_the_hierarchy(data, tmp_path):
+    X, Y, _ = data
+    model = HierarchicalClassifier(MaskedLogistic(), Hierarchy(EDGES)).fit(X, Y)
+    save(model, tmp_path / "model.skops")
+    assert (load(tmp_path / "model.skops").predict_proba(X) == model.predict_proba(X)).all()
+
+
+def test_hierarchical_f1_counts_ancestors(data):
+    _, _, Y = data
+    rng, above = np.random.default_rng(0), Hierarchy(EDGES).ancestors(range(6))
+    predicted = (rng.random(Y.shape) < 0.3).astype(int)
+    closures = [
+        [{int(a) for label in np.flatnonzero(row) for a in np.flatnonzero(above[label])} for row in rows]
+        for rows in (Y, predicted)
+    ]
+    both = sum(len(true & guess) for true, guess in zip(*closures, strict=True))
+    size = sum(len(true) + len(guess) for true, guess in zip(*closures, strict=True))
+    assert np.isclose(hierarchical_f1(Y, predicted, hierarchy=Hierarchy(EDGES)), 2 * both / size)
+    assert hierarchical_f1(Y, Y, hierarchy=Hierarchy(EDGES)) == micro_f1(Y, Y) == 1
