@@ -1,0 +1,224 @@
+"""Monitoring of a model on samples without labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from spmld._arrays import features_to_numpy
+from spmld._response import predict_all
+from spmld._table import TextTable
+from spmld.core.losses import logistic
+from spmld.model_selection.statistics import holm_correction
+from spmld.monitoring.expected import ExpectedMetric, expected_metrics
+from spmld.monitoring.reference import QUANTILES, Reference, count_below, linear_scores
+from spmld.monitoring.shifts import distribution_test, frequency_test
+
+_Floats = NDArray[np.float64]
+
+N_FAMILIES = 3
+"""Label frequencies, scores and features, between which the false alarm rate is divided."""
+
+
+@dataclass(frozen=True)
+class Shifts:
+    """Tests of one kind, for each label or feature.
+
+    Attributes
+    ----------
+    names : list of str
+        Labels, or features.
+    training, new : ndarray of shape (n_tests,)
+        What is compared: frequencies of labels, mean scores, or fractions of samples above the most different quantile.
+    p_value : ndarray of shape (n_tests,)
+        p-values, corrected for the number of tests by the method of Holm.
+    alarm : ndarray of bool of shape (n_tests,)
+        Whether the p-value is below a third of the false alarm rate.
+
+    Examples
+    --------
+    See `monitor`.
+    """
+
+    names: list[str]
+    training: _Floats
+    new: _Floats
+    p_value: _Floats
+    alarm: NDArray[np.bool_]
+
+    def table(self, title: str = "", top: int | None = None) -> TextTable:
+        """Return a table, smallest p-values first, of at most `top` rows."""
+        order = np.lexsort((-np.abs(self.new - self.training), self.p_value))[:top].tolist()
+        values = [[self.names[j], *(float(v[j]) for v in (self.training, self.new, self.p_value))] for j in order]
+        rows = [[*row, "alarm" if self.alarm[j] else ""] for row, j in zip(values, order, strict=True)]
+        return TextTable(["name", "training", "new", "p-value", "alarm"], rows, title)
+
+
+@dataclass(frozen=True)
+class Monitoring:
+    """Result of `monitor`.
+
+    Attributes
+    ----------
+    n_samples : int
+        Number of new samples.
+    false_alarm_rate : float
+        Probability of an alarm if nothing has changed.
+    expected : list of ExpectedMetric
+        Expected metrics of the predictions.
+    label_frequencies, scores, features : Shifts
+        Tests for shifts.
+
+    Examples
+    --------
+    See `monitor`.
+    """
+
+    n_samples: int
+    false_alarm_rate: float
+    expected: list[ExpectedMetric]
+    label_frequencies: Shifts
+    scores: Shifts
+    features: Shifts
+
+    @property
+    def shifts(self) -> dict[str, Shifts]:
+        """The tests by their titles."""
+        return {"Label frequencies": self.label_frequencies, "Scores": self.scores, "Features": self.features}
+
+    @property
+    def alarm(self) -> bool:
+        """Whether a test found a shift."""
+        return any(bool(shift.alarm.any()) for shift in self.shifts.values())
+
+    def tables(self, top: int | None = None) -> list[TextTable]:
+        """Return the tables of the expected metrics and of the shifts, each with at most `top` rows."""
+        expected = TextTable.from_records([metric._asdict() for metric in self.expected], "Expected metrics")
+        return [expected, *(shift.table(title, top) for title, shift in self.shifts.items() if shift.names)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result in types that JSON supports."""
+        shifts = {
+            title.lower(): [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+            for title, table in ((title, shift.table()) for title, shift in self.shifts.items())
+        }
+        expected = [metric._asdict() for metric in self.expected]
+        return {"n_samples": self.n_samples, "alarm": self.alarm, "expected metrics": expected, **shifts}
+
+
+def monitor(
+    model: Any,
+    X: Any,
+    reference: Reference | None = None,
+    *,
+    false_alarm_rate: float = 0.05,
+    confidence: float = 0.9,
+    feature_names: Sequence[str] | None = None,
+    label_names: Sequence[str] | None = None,
+) -> Monitoring:
+    """Estimate the metrics of a model on samples without labels, and test whether the samples have changed.
+
+    Three kinds of shifts are tested against the training data, each at a third of the false alarm rate, with the
+    correction of Holm for the number of labels or features:
+
+    - the frequency of each label, estimated by the EM algorithm, see `estimate_frequencies`;
+    - the distribution of the scores of each label, by a linear model that was not fitted to the samples with which
+      new samples are compared;
+    - the distribution of each feature; of words and categories, the fraction of samples that contain them.
+
+    The expected metrics assume that the probabilities are calibrated. After an alarm, they are not reliable.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        `SelfPacedEnsemble` or a pipeline that ends with it, or with `reference` another model with `predict_proba`.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        New samples.
+    reference : Reference, optional
+        Summary of the training data, by default the attribute `reference_` of the model. See `make_reference`.
+    false_alarm_rate : float, default=0.05
+        Probability of an alarm if nothing has changed.
+    confidence : float, default=0.9
+        Confidence level of the intervals of the expected metrics.
+    feature_names, label_names : sequence of str, optional
+        Names for the result, by default those of the model.
+
+    Returns
+    -------
+    Monitoring
+
+    Examples
+    --------
+    >>> from spmld import SelfPacedEnsemble
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.monitoring import monitor
+    >>> data = make_planted(n_samples=900, n_labels=4, random_state=0)
+    >>> model = SelfPacedEnsemble(views=("linear",), random_state=0).fit(data.X[::2], data.Y[::2])
+    >>> monitor(model, data.X[1::2]).alarm
+    False
+    >>> changed = data.X[1::2].copy()
+    >>> changed[:, 0] += 1
+    >>> monitor(model, changed).features.table().rows[0][0]
+    'feature 0'
+    """
+    for name, value in (("false_alarm_rate", false_alarm_rate), ("confidence", confidence)):
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must be in (0, 1), got {value!r}")
+    level = false_alarm_rate / N_FAMILIES
+    model, X, names = _open_pipeline(model, X, feature_names)
+    reference = _find_reference(model) if reference is None else reference
+    predictions = predict_all(model, X)
+    P, features = np.asarray(predictions.probabilities), features_to_numpy(X)
+    features = features if sp.issparse(features) else np.asarray(features, dtype=float)
+    if features.shape[1] != reference.edges.shape[1] or not len(P):
+        expected = f"at least one sample with {reference.edges.shape[1]} features"
+        raise ValueError(f"X must have {expected}, as in the reference, got shape {features.shape}")
+    if names is None:
+        names = [f"feature {j}" for j in range(features.shape[1])]
+    default: Any = getattr(model, "label_names_", range(P.shape[1]))
+    labels = [str(name) for name in (default if label_names is None else label_names)]
+    scores, new_scores = reference.scores.astype(float), linear_scores(features, reference.weights) + reference.offsets
+    old, new, p_frequency = frequency_test(logistic(scores), logistic(new_scores))
+    frequencies = _shifts(labels, old, new, p_frequency, level)
+    edges = np.quantile(scores, QUANTILES, axis=0).astype(np.float32)
+    p_scores = distribution_test(count_below(scores, edges), len(scores), count_below(new_scores, edges), len(P))[0]
+    below = reference.below, count_below(features, reference.edges)
+    p_features, most = distribution_test(below[0], reference.n_samples, below[1], len(P), ~np.isnan(reference.edges))
+    counts = [np.take_along_axis(values, most[None], axis=0)[0] for values in below]
+    above = 1 - counts[0] / reference.n_samples, 1 - counts[1] / len(P)
+    return Monitoring(
+        n_samples=len(P),
+        false_alarm_rate=false_alarm_rate,
+        expected=expected_metrics(P, predictions.positive == 1, reference, confidence),
+        label_frequencies=frequencies,
+        scores=_shifts(labels, scores.mean(axis=0), new_scores.mean(axis=0), p_scores, level),
+        features=_shifts([str(name) for name in names], *above, p_features, level),
+    )
+
+
+def _shifts(names: list[str], training: _Floats, new: _Floats, p_values: _Floats, level: float) -> Shifts:
+    corrected = holm_correction(p_values) if len(p_values) else p_values
+    return Shifts(names, training, new, corrected, corrected < level)
+
+
+def _open_pipeline(model: Any, X: Any, names: Sequence[str] | None) -> tuple[Any, Any, Sequence[str] | None]:
+    """Return the last step of a pipeline, the features that it is applied to, and their names."""
+    if not hasattr(model, "steps"):
+        default = getattr(model, "feature_names_in_", None)
+        return model, X, default if names is None else names
+    first = model[:-1]
+    if names is None and hasattr(first, "get_feature_names_out"):
+        names = first.get_feature_names_out()
+    return model.steps[-1][1], first.transform(X), names
+
+
+def _find_reference(model: Any) -> Reference:
+    if not hasattr(model, "reference_"):
+        raise ValueError(
+            f"{type(model).__name__} has no summary of its training data to compare X with. Fit a SelfPacedEnsemble "
+            "with a linear view to samples in memory, or pass reference=spmld.monitoring.make_reference(...)"
+        )
+    return model.reference_

@@ -1,0 +1,65 @@
+"""Report on the monitoring of a model on samples without labels."""
+
+from typing import Any
+
+import numpy as np
+
+from spmld.monitoring import Monitoring, Shifts
+from spmld.reports.page import Figure, Section, Tiles, page, picture
+
+TEXTS = {
+    "Label frequencies": "Frequencies of labels that are estimated from the scores of training and new samples.",
+    "Scores": "Mean scores, in log-odds, of a linear model that was not fitted to the compared training samples.",
+    "Features": "Fractions of samples with a value above the most different quantile; of words, with the word.",
+}
+
+
+def monitoring_report(result: Monitoring, *, title: str = "Monitoring", top: int = 20) -> str:
+    """Return a report on the result of `spmld.monitoring.monitor` as one HTML page.
+
+    Parameters
+    ----------
+    result : Monitoring
+        Result.
+    title : str, default="Monitoring"
+        Title of the page.
+    top : int, default=20
+        Maximum number of rows of each table.
+
+    Examples
+    --------
+    >>> from spmld import SelfPacedEnsemble
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.monitoring import monitor
+    >>> from spmld.reports import monitoring_report
+    >>> data = make_planted(n_samples=400, n_labels=4, random_state=0)
+    >>> model = SelfPacedEnsemble(views=("linear",), random_state=0).fit(data.X[::2], data.Y[::2])
+    >>> "Expected metrics" in monitoring_report(monitor(model, data.X[1::2]))
+    True
+    """
+    tiles = [
+        (m.name, f"{m.value:.3f}", f"{m.low:.3f} to {m.high:.3f}; training {m.training:.3f}") for m in result.expected
+    ]
+    found = ", ".join(name.lower() for name, shift in result.shifts.items() if shift.alarm.any())
+    rate = f"The probability of a false alarm is at most {result.false_alarm_rate:.0%}."
+    text = f"{f'Alarm: {found} have changed' if found else 'No shift was found'} in {result.n_samples} samples. {rate}"
+    sections: list[Section | None] = [Section("expected", "Expected metrics", text, [Tiles(tiles)])]
+    for name, shift in result.shifts.items():
+        parts = [shift.table(name, top)]
+        key = name.lower().replace(" ", "-")
+        figure = [_figure(shift)] if name == "Label frequencies" else []
+        sections.append(Section(key, name, TEXTS[name], [*figure, *parts]) if shift.names else None)
+    return page(title, "Metrics expected without labels, and changes since the training.", sections)
+
+
+def _figure(shift: Shifts) -> Figure:
+    def draw(axis: Any) -> None:
+        colors = np.where(shift.alarm, "#D55E00", "#0072B2")
+        largest = float(np.nanmax([shift.training, shift.new], initial=0.01))
+        axis.plot([0, largest], [0, largest], color="#9A9A9A", ls="--")
+        axis.scatter(shift.training, shift.new, c=colors)
+        axis.set(xlabel="training", ylabel="new samples")
+
+    return picture(
+        draw, "Label frequencies in training and new samples", "Labels with an alarm are orange.", size=(4, 3)
+    )

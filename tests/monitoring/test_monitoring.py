@@ -1,0 +1,173 @@
+"""Monitoring without labels: expected metrics, frequencies of labels, and tests for shifts."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit
+from scipy.stats import ks_2samp
+from sklearn.pipeline import make_pipeline
+
+import spmld
+from spmld import MaskedLogistic, SelfPacedEnsemble
+from spmld.datasets import make_songs
+from spmld.metrics import micro_f1
+from spmld.monitoring import estimate_frequencies, expected_metrics, make_reference, monitor
+from spmld.monitoring.reference import _find_edges, count_below
+from spmld.monitoring.shifts import adjust_probabilities, distribution_test, frequency_test, log_likelihood
+from spmld.preprocessing import TableEncoder
+from spmld.reports import monitoring_report
+
+
+def draw(n, l=4, seed=0):
+    """Return features, true log-odds, and labels that are drawn from them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    logits = X @ np.random.default_rng(1).normal(size=(6, l)) - 1
+    return X, logits, (rng.random((n, l)) < expit(logits)).astype(float)
+
+
+def reference_of(X, logits, Y):
+    coef = np.random.default_rng(1).normal(size=(X.shape[1], Y.shape[1])).T
+    return make_reference(X, Y, logits, logits > -0.5, coef=coef, held_out=np.ones(len(X), dtype=bool))
+
+
+def test_the_expected_f1_is_the_mean_over_labels_drawn_from_the_probabilities():
+    X, logits, Y = draw(2000)
+    reference = replace(reference_of(X, logits, Y), residuals=np.zeros((2, 4)))
+    p, d = expit(logits[:500]), logits[:500] > -0.5
+    rng = np.random.default_rng(2)
+    drawn = [micro_f1((rng.random(p.shape) < p).astype(float), d) for _ in range(400)]
+    expected = expected_metrics(p, d, reference)[0]
+    assert expected.name == "micro F1"
+    assert abs(expected.value - np.mean(drawn)) < 3 * np.std(drawn) / 20 + 1e-3
+
+
+def test_the_interval_contains_the_true_f1_as_often_as_stated():
+    covered = []
+    for seed in range(200):
+        X, logits, Y = draw(600, seed=seed)
+        old, new = slice(0, 300), slice(300, 600)
+        metric = expected_metrics(expit(logits[new]), logits[new] > -0.5, reference_of(X[old], logits[old], Y[old]))[0]
+        covered.append(metric.low <= micro_f1(Y[new], logits[new] > -0.5) <= metric.high)
+    assert 0.84 < np.mean(covered) < 0.98
+
+
+def test_overconfident_probabilities_are_corrected_by_the_training_data():
+    X, logits, Y = draw(4000)
+    old, new = slice(0, 2000), slice(2000, 4000)
+    reference = reference_of(X[old], 2 * logits[old] + 0.5, Y[old])
+    p, d = expit(2 * logits[new] + 0.5), 2 * logits[new] + 0.5 > -0.5
+    truth = micro_f1(Y[new], d)
+    assert abs(2 * p[d].sum() / (d.sum() + p.sum()) - truth) > 0.05
+    assert abs(expected_metrics(p, d, reference)[0].value - truth) < 0.03
+
+
+def test_em_increases_the_likelihood_and_recovers_planted_frequencies():
+    rng = np.random.default_rng(0)
+    prior, planted = np.array([0.3, 0.1]), np.array([0.6, 0.05])
+    Y = rng.random((20000, 2)) < planted
+    s = rng.normal(size=Y.shape) + 2 * Y  # the log-likelihood ratio of a label is 2 s - 2
+    p = expit(2 * s - 2 + np.log(prior / (1 - prior)))
+    frequency, values = prior, []
+    for _ in range(20):
+        values.append(log_likelihood(p, prior, frequency))
+        frequency = adjust_probabilities(p, prior, frequency).mean(axis=0)
+    assert (np.diff(values, axis=0) >= -1e-9).all()
+    assert_allclose(estimate_frequencies(p, prior), planted, atol=0.012)
+    assert_allclose(estimate_frequencies(p[:, ::-1], prior[::-1]), estimate_frequencies(p, prior)[::-1])
+
+
+def test_p_values_are_uniform_enough_without_a_shift():
+    rng = np.random.default_rng(0)
+    frequencies, values = [], []
+    for _ in range(150):
+        p = expit(rng.normal(size=(700, 4)) - 1)
+        frequencies.append(frequency_test(p[:400], p[400:])[2])
+        X = np.column_stack([rng.normal(size=700), rng.random(700) < 0.1, rng.poisson(1, 700)])
+        edges = _find_edges(X[:400])
+        counts = count_below(X[:400], edges), 400, count_below(X[400:], edges), 300
+        values.append(distribution_test(*counts, ~np.isnan(edges))[0])
+    for level in (0.2, 0.05, 0.01):
+        assert abs(np.mean(np.array(frequencies) < level) - level) < 4 * np.sqrt(level / 600) + 0.01
+        assert np.mean(np.array(values) < level) < level + 3 * np.sqrt(level / 450)
+
+
+def test_the_smallest_difference_of_distributions_agrees_with_the_largest_distance():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(500, 1)), rng.normal(size=(500, 1)) + 0.5
+    edges = _find_edges(x)
+    p_value, most = distribution_test(count_below(x, edges), 500, count_below(y, edges), 500)
+    assert p_value[0] < 1e-6
+    assert abs(edges[most[0], 0] - ks_2samp(x[:, 0], y[:, 0]).statistic_location) < 0.5
+
+
+def test_sparse_features_have_the_counts_of_dense_ones():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5)) * (rng.random((300, 5)) < [0.05, 0.2, 0.5, 0.9, 1.0])
+    dense, sparse = _find_edges(X), _find_edges(sp.csc_array(X))
+    assert_array_equal(dense[:, 1:], sparse[:, 1:])
+    assert_array_equal(count_below(X, dense), count_below(sp.csr_array(X), dense))
+
+
+@pytest.fixture(scope="module")
+def songs():
+    return make_songs(2400, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def model(songs):
+    Y = pd.DataFrame(songs.Y, columns=songs.label_names)
+    ensemble = SelfPacedEnsemble(views=("linear",), random_state=0)
+    frame = pd.DataFrame({"review": songs.texts})
+    return make_pipeline(TableEncoder(text=["review"]), ensemble).fit(frame[:1200], Y[:1200])
+
+
+def test_replaced_words_and_a_changed_frequency_are_noticed(songs, model, tmp_path):
+    texts, Y = np.array(songs.texts[1200:], dtype=object), songs.Y_true[1200:]
+    result = monitor(model, pd.DataFrame({"review": texts}))
+    assert not result.alarm
+    encoder, reference = model[0], model[-1].reference_
+    present = 1 - reference.below[0] / reference.n_samples
+    common = np.argsort(-np.where(present < 0.5, present, 0))[:4]
+    words = [str(name).removeprefix("review: ") for name in encoder.get_feature_names_out()[common]]
+    replaced = [" ".join("word" if word.lower().strip(".,") in words else word for word in t.split()) for t in texts]
+    changed = monitor(model, pd.DataFrame({"review": replaced}))
+    alarms = {name for name, alarm in zip(changed.features.names, changed.features.alarm, strict=True) if alarm}
+    assert alarms >= {f"review: {word}" for word in words}
+    label = int(np.argmax(Y.mean(axis=0)))
+    rows = np.concatenate([np.flatnonzero(Y[:, label] == 1), np.flatnonzero(Y[:, label] == 0)[::4]])
+    frequent = monitor(model, pd.DataFrame({"review": texts[rows]})).label_frequencies
+    assert frequent.alarm[label]
+    assert frequent.new[label] > frequent.training[label] + 0.1
+    spmld.save(model, tmp_path / "model.skops")
+    assert monitor(spmld.load(tmp_path / "model.skops"), pd.DataFrame({"review": texts})).to_dict() == result.to_dict()
+    assert "Alarm: features" in monitoring_report(changed)
+    assert "No shift was found" in monitoring_report(result)
+
+
+def test_permuted_labels_have_permuted_results(model, songs):
+    frame = pd.DataFrame({"review": songs.texts[1200:]})
+    order = np.arange(len(songs.label_names))[::-1]
+    ensemble, reference = model[-1], model[-1].reference_
+    X = model[0].transform(frame)
+    permuted = replace(
+        reference,
+        weights=reference.weights[:, order],
+        offsets=reference.offsets[order],
+        scores=reference.scores[:, order],
+    )
+    result, other = monitor(ensemble, X), monitor(ensemble, X, permuted)
+    assert_allclose(result.label_frequencies.p_value[order], other.label_frequencies.p_value)
+    assert_allclose(result.scores.p_value[order], other.scores.p_value)
+
+
+def test_models_without_a_reference_and_other_features_raise_errors(model):
+    X, _, Y = draw(100)
+    with pytest.raises(ValueError, match=r"MaskedLogistic has no summary of its training data.*make_reference"):
+        monitor(MaskedLogistic().fit(X, Y), X)
+    with pytest.raises(ValueError, match=r"false_alarm_rate must be in \(0, 1\), got 2"):
+        monitor(model[-1], X, false_alarm_rate=2)
