@@ -5,6 +5,7 @@ from spmld import (
     LEML,
     MLLRC,
     SPMLD,
+    HierarchicalClassifier,
     LabelPrior,
     MaskedBoosting,
     MaskedForest,
@@ -38,4 +39,6 @@ def make(cls, **options):
     parameters = cls().get_params()
     fixed = {"random_state": 0, **({"n_estimators": 20} if cls is MaskedForest else {})}
     fixed |= {"n_trees": (20,), "Cs": (3.0, 30.0), "alphas": (0.3, 3.0), "n_landmarks": 40}  # of the ensemble
+    if cls is HierarchicalClassifier:
+        fixed["estimator"] = MaskedLogistic()
     return cls(**{**{name: value for name, value in fixed.items() if name in parameters}, **options})

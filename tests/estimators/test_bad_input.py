@@ -31,7 +31,7 @@ def with_value(array, value, where=(0, 0)):
     ("features", "labels", "mask", "message"),
     [
         (X, Y[:10], None, "X and Y must have the same number of samples.*30 and 10"),
-        (X, Y[None], None, r"Y must have shape \(n_samples, n_labels\)"),
+        (X, Y[None, None], None, r"Y must have shape \(n_samples, n_labels\)"),
         (X, 3.0, None, "Y must have shape"),
         (X, [[1, 0], [1]] * 15, None, "Y must be rectangular"),
         (X, with_value(Y, np.inf), None, "Y contains infinity"),

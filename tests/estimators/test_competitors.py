@@ -17,7 +17,6 @@ from spmld.metrics import ranking_loss
 MODELS = [
     LEML(alpha=1.0, n_components=3, random_state=0),
     LEML(alpha=1.0, n_components=3, loss="logistic", fit_intercept=True, random_state=0),
-    LEML(alpha=1.0, n_components=3, loss="squared_hinge", fit_intercept=True, random_state=0),
     MLLRC(nuclear_penalty=20.0, tol=1e-8),
     MLLRC(nuclear_penalty=20.0, fit_intercept=True, tol=1e-8),
 ]
@@ -74,7 +73,7 @@ def test_planted_model_is_recovered(model):
     assert ranking_loss(planted.Y[test], scores) < 0.12  # 0.5 by chance
 
 
-@pytest.mark.parametrize("model", MODELS[:3], ids=str)
+@pytest.mark.parametrize("model", MODELS[:2], ids=str)
 def test_leml_with_weights_and_ridge_scaled_together_is_the_same(model, data):
     expected = model.fit(data.X, data.hidden).decision_function(data.X)
     scaled = LEML(**{**model.get_params(), "alpha": 4 * model.alpha})

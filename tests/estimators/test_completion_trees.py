@@ -5,7 +5,7 @@ import pytest
 
 from spmld import SelfPacedEnsemble
 from spmld.datasets import make_planted
-from spmld.estimators.ensemble import CompletionTrees
+from spmld.estimators.ensemble.completion_trees import CompletionTrees
 from spmld.labels import LabelWarning, hide_labels
 from spmld.metrics import log_loss, macro_auc
 

@@ -1,7 +1,5 @@
 """SelfPacedEnsemble and its parts: selected settings, the data used to select them, and ignored entries."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -11,18 +9,12 @@ from sklearn.linear_model import LogisticRegression
 from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, View
-from spmld.estimators.ensemble import (
-    HeldOutLoss,
-    TrainingData,
-    linear_view,
-    ridge_view,
-    search_path,
-    training_entries,
-    view_weights,
-)
 from spmld.estimators.ensemble import training_data as training_data_module
 from spmld.estimators.ensemble import views as views_module
-from spmld.estimators.ensemble.views import TOL, uses_graph
+from spmld.estimators.ensemble.training_data import HeldOutLoss, TrainingData
+from spmld.estimators.ensemble.view_fitting import search_path
+from spmld.estimators.ensemble.views import TOL, linear_view, ridge_view, uses_graph
+from spmld.estimators.ensemble.weighting import view_weights
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels
 from spmld.metrics import evaluate, ranking_loss
@@ -73,10 +65,10 @@ class Landscape:
 
     def cross_fit(self, estimators):
         self.evaluated.append(int(estimators[0].alpha) - 1)
-        return SimpleNamespace(estimators=estimators, scores=np.array([[self.values[self.evaluated[-1]]]]))
+        return estimators, self.values[self.evaluated[-1]]
 
-    def losses(self, scores):
-        return scores[0]
+    def mean_loss(self, scores):
+        return scores
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 6])
@@ -249,6 +241,8 @@ TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(
             "views must be .* of 'linear', 'ridge', 'kernel', 'boosting', 'forest', 'latent' or View, got .*'far'",
         ),
         ({"views": (View("linear", FeatureScaler(), MLkNN()),)}, "views must have distinct names other than 'linear'"),
+        ({"dependency_weight": 2.0}, "'dependency_weight' parameter of SelfPacedEnsemble must be"),
+        ({"completion_weight": -1}, "'completion_weight' parameter of SelfPacedEnsemble must be"),
         ({"decision": 50}, "decision must be at most the number of labels, .* got 50"),
         ({"scoring": "hamming_loss"}, "scoring must be a metric of scores, got 'hamming_loss'"),
         ({"scoring": "best"}, "scoring must be the name of a metric of scores, got 'best'"),
@@ -264,20 +258,20 @@ def test_invalid_parameters_are_named(changes, message):
 def test_calibrations_use_a_part_of_many_samples(monkeypatch):
     """With every second sample, the parameters are almost those of all samples."""
     expected = model().fit(DATA.X, Y)
-    monkeypatch.setattr(training_entries, "MAX_CALIBRATED", 120)
+    monkeypatch.setattr(training_data_module, "MAX_CALIBRATED", 120)
     fitted = model().fit(DATA.X, Y)
     for name, calibration in expected.mixture_.calibrations_.items():
         assert fitted.mixture_.calibrations_[name].slope_ != calibration.slope_
         assert fitted.mixture_.calibrations_[name].slope_ == pytest.approx(calibration.slope_, rel=0.2)
-    assert training_entries.spacing(len(DATA.X)) == 2
+    assert training_data_module.spacing(len(DATA.X)) == 2
 
 
 def test_losses_of_many_samples_are_those_of_a_part(monkeypatch):
     data = training_data()
     scores = search_path(linear_view([3.0]), data).scores
-    assert np.nanmean(data.losses(scores)) == pytest.approx(ranking_loss(Y, scores[0]))
+    assert data.mean_loss(scores) == pytest.approx(ranking_loss(Y, scores[0]))
     monkeypatch.setattr(training_data_module, "MAX_SCORED", 120)
-    assert np.nanmean(data.losses(scores)) == pytest.approx(ranking_loss(Y[::2], scores[0][::2]))
+    assert data.mean_loss(scores) == pytest.approx(ranking_loss(Y[::2], scores[0][::2]))
 
 
 @pytest.mark.parametrize("estimator", [MaskedRidge(), SelfPacedClassifier(LogisticRegression()), MLkNN()])
@@ -286,8 +280,8 @@ def test_labels_that_were_read_before_give_the_fits_of_labels_with_nan(estimator
     folds = make_folds(2, X, signs, random_state=0)
     read = Labels(read_labels(signs).signs, np.array([-1, 1]))
     weights = ~np.isnan(signs)
-    (expected,) = TrainingData.in_memory(X, signs, weights.astype(float), folds).cross_fit(estimator).scores
-    (scores,) = TrainingData.in_memory(X, read, weights, folds).cross_fit(estimator).scores
+    (expected,) = TrainingData.in_memory(X, signs, weights.astype(float), folds).cross_fit(estimator)[1]
+    (scores,) = TrainingData.in_memory(X, read, weights, folds).cross_fit(estimator)[1]
     np.testing.assert_array_equal(scores, expected)
 
 

@@ -45,10 +45,11 @@ def test_a_fit_to_blocks_equals_a_fit_in_memory(model, block_rows, memory):
 
 
 @pytest.mark.parametrize("model", [MaskedLogistic(), SPMLD(random_state=0)], ids=lambda model: type(model).__name__)
-def test_uneven_empty_and_single_row_blocks_are_accepted(model):
-    edges = [0, 0, 1, 2, 150, 150, 290, 300]
-    parts = [slice(a, b) for a, b in pairwise(edges)]
-    blocks = RowBlocks(lambda: ((X[s], Y[s]) for s in parts))
+def test_uneven_empty_and_single_row_blocks_are_accepted(model, tmp_path):
+    frame = pd.DataFrame(np.hstack([X, Y])).add_prefix("c")
+    for i, (a, b) in enumerate(pairwise([0, 0, 1, 2, 150, 150, 290, 300])):
+        frame[a:b].to_parquet(tmp_path / f"{i}.parquet")
+    blocks = RowBlocks(tmp_path, list(frame.columns[-Y.shape[1] :]))
     assert blocks.counts == (1, 1, 148, 140, 10)
     assert_same_fit(clone(model).fit(X, Y), clone(model).fit(blocks))
 
@@ -119,7 +120,7 @@ def test_the_encoding_of_labels_is_that_of_all_blocks():
     np.testing.assert_array_equal(vector.predict(X), MaskedLogistic().fit(X, words).predict(X))
 
 
-def test_bad_blocks_raise_errors_that_name_the_cause():
+def test_bad_blocks_raise_errors_that_name_the_cause(tmp_path):
     bad = X.copy()
     bad[250, 3] = np.nan
     with pytest.raises(ValueError, match="NaN or infinity"):
@@ -128,15 +129,13 @@ def test_bad_blocks_raise_errors_that_name_the_cause():
         RowBlocks(X, Y[:10])
     with pytest.raises(ValueError, match="y is required"):
         SPMLD().fit(RowBlocks(X))
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": Y[:, 0]})
+    frame.to_parquet(tmp_path / "0.parquet")
+    frame[["a", "y"]].to_parquet(tmp_path / "1.parquet")
     with pytest.raises(ValueError, match="same features"):
-        MaskedLogistic().fit(RowBlocks(lambda: ((A, Y[:100]) for A in (X[:100], X[:100, :5]))))
+        MaskedLogistic().fit(RowBlocks(tmp_path, ["y"]))
     with pytest.raises(TypeError, match="requires X in memory"):
         SelfPacedClassifier().fit(RowBlocks(X, Y))
-    with pytest.raises(ValueError, match='solver must be "exact"'):
-        GLOCAL(solver="descent").fit(RowBlocks(X, Y))
-    once = iter([(X, Y)])
-    with pytest.raises(ValueError, match="new iterator"):
-        MaskedLogistic().fit(RowBlocks(lambda: once))
 
 
 def test_values_above_the_memory_limit_are_stored_and_deleted():

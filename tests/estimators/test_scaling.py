@@ -117,3 +117,10 @@ def test_equal_landmarks_do_not_amplify_rounding_errors():
     np.testing.assert_allclose(first, signs * second, atol=1e-9)
     # All samples are landmarks, so the inner products of the features are the kernel.
     np.testing.assert_allclose(np.sum(first * first, axis=1), 1)
+
+
+def test_a_sorted_copy_does_not_change_the_features_of_the_caller():
+    X = sp.csr_array((np.array([1.0, 2.0, 3.0]), np.array([4, 0, 2]), np.array([0, 2, 3])), shape=(2, 9))
+    before = X.toarray()
+    FeatureScaler().fit_transform(X).sort_indices()
+    np.testing.assert_array_equal(X.toarray(), before)

@@ -8,14 +8,14 @@ import spmld
 from spmld import SelfPacedEnsemble
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
-from spmld.estimators.ensemble import ScoreCorrection, ViewMixture
-from spmld.estimators.ensemble.training_entries import TrainingEntries
+from spmld.estimators.ensemble.score_correction import ScoreCorrection
+from spmld.estimators.ensemble.training_data import TrainingData
+from spmld.estimators.ensemble.weighting import ViewMixture
 from spmld.labels import read_labels
 from spmld.metrics import macro_f1
 from spmld.model_selection import make_folds
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import trusted_weight
-from spmld.scale.block_data import BlockData
 
 
 @pytest.fixture(scope="module")
@@ -161,8 +161,8 @@ def test_labels_that_a_fold_could_not_learn_are_not_used_for_calibration():
     spoiled = scores.copy()
     spoiled[test, -1] = -1e3
     labels = read_labels(signs)
-    entries = TrainingEntries.of(BlockData.in_memory(scores, labels, labels.observed)).with_folds(folds)
-    (fold,), (learned,) = entries.fold, entries.learned()
+    training = TrainingData.in_memory(scores, labels, labels.observed, folds)
+    (fold,), (learned,) = training.folds.number, training.learned()
     first, second = (
         ScoreCorrection(dependency_weight=0.0, completion_weight=0.0).fit(s, labels, np.ones(s.shape), fold, learned)
         for s in (scores, spoiled)
@@ -180,12 +180,3 @@ def test_few_samples_share_one_shift():
     )
     assert np.abs(few.calibration_.label_shifts_).max() < 1e-6
     assert np.abs(many.calibration_.label_shifts_).max() > 0.1
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("dependency_weight", 2.0), ("completion_weight", -1), ("decision", "best")]
-)
-def test_invalid_parameters_are_named(name, value):
-    scores, signs = scores_and_signs(n=30)
-    with pytest.raises(ValueError, match=f"The '{name}' parameter of ScoreCorrection must be"):
-        ScoreCorrection(**{name: value}).fit(scores, read_labels(signs), np.ones(scores.shape), np.arange(30) % 3)

@@ -18,12 +18,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from spmld import GLOCAL, LabelPrior, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier, SelfPacedClassifier
 from spmld.datasets import make_planted
-from spmld.estimators.self_paced import entry_groups
-from spmld.labels import corrupt_labels, hide_labels, read_labels
+from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import ranking_loss
 from spmld.pacing import (
     DiversePacing,
-    FixedSchedule,
     GeometricSchedule,
     GroupSparsePacing,
     HardPacing,
@@ -46,6 +44,11 @@ BASE_ESTIMATORS = [
     GaussianNB(),
     RandomForestClassifier(5, random_state=0),
 ]
+
+
+def fixed(threshold):
+    """A schedule with the same threshold in all iterations."""
+    return GeometricSchedule(threshold=threshold, growth=1.0, diversity=0.0, decay=1.0)
 
 
 def name(thing):
@@ -107,7 +110,7 @@ def test_wrong_labels_have_low_weights_and_the_fit_improves(base, data):
 
 @pytest.mark.parametrize(
     "pacing",
-    [*RULES, HardPacing(schedule=FixedSchedule(threshold=1e-6)), GroupSparsePacing(schedule=GeometricSchedule())],
+    [*RULES, HardPacing(schedule=fixed(1e-6)), GroupSparsePacing(schedule=GeometricSchedule())],
     ids=repr,
 )
 def test_polarity_groups_keep_a_positive_of_every_label_in_every_iteration(pacing, data, monkeypatch):
@@ -136,7 +139,7 @@ def test_one_threshold_for_all_entries_drops_positives_that_polarity_groups_keep
         assert (last["mean_weight_positive"] < 0.9 * last["mean_weight_negative"]) == low
 
 
-def test_groups_by_cluster_and_given_by_the_user(data):
+def test_groups_given_by_the_user(data):
     pacing = HardPacing(schedule=QuantileSchedule(start=0.5, stop=0.5))
     rows = np.arange(len(data.X)) % 3
     by_row = SelfPacedClassifier(groups=rows, pacing=pacing).fit(data.X, data.hidden).self_paced_weights_
@@ -147,12 +150,6 @@ def test_groups_by_cluster_and_given_by_the_user(data):
     by_entry = SelfPacedClassifier(groups=words, pacing=pacing).fit(data.X, data.hidden).self_paced_weights_
     for word in ("positive", "negative"):
         assert by_entry[data.observed & (words == word)].mean() == pytest.approx(0.5, abs=0.03)
-    clusters = SelfPacedClassifier(groups="cluster", n_clusters=2, pacing=pacing, random_state=0).fit(
-        data.X, data.hidden
-    )
-    everything = SelfPacedClassifier(groups="all", pacing=pacing).fit(data.X, data.hidden)
-    assert clusters.history_[0]["mean_weight"] == pytest.approx(0.5, abs=0.01)
-    assert (clusters.self_paced_weights_ != everything.self_paced_weights_).any()
 
 
 def test_losses_with_cv_are_out_of_fold(data):
@@ -175,12 +172,10 @@ def test_losses_with_cv_are_out_of_fold(data):
 
 
 def test_losses_are_computed_from_scores_or_probabilities(data):
-    once = {"pacing": HardPacing(schedule=FixedSchedule(threshold=100.0)), "max_iter": 1}
+    once = {"pacing": HardPacing(schedule=fixed(100.0)), "max_iter": 1}
     scores = SelfPacedClassifier(LogisticRegression(), **once).fit(data.X, data.hidden)
-    probabilities = SelfPacedClassifier(LogisticRegression(), response_method="predict_proba", **once).fit(
-        data.X, data.hidden
-    )
-    np.testing.assert_allclose(scores.losses_, probabilities.losses_, rtol=1e-6)
+    margins = (2 * data.wrong - 1) * scores.decision_function(data.X)
+    np.testing.assert_allclose(scores.losses_[data.observed], np.logaddexp(0, -margins)[data.observed], rtol=1e-6)
     assert np.isnan(scores.losses_[~data.observed]).all()
     squared = SelfPacedClassifier(MaskedRidge(), **once).fit(data.X, data.hidden)
     residual = 2 * data.wrong - 1 - squared.decision_function(data.X)
@@ -206,16 +201,6 @@ def test_a_schedule_that_does_not_end_warns(data):
     np.testing.assert_allclose(means[:5], [0.2, 0.3, 0.4, 0.5, 0.6], atol=0.03)
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
         model.set_params(max_iter=2).fit(data.X, data.hidden)
-
-
-def test_clusters_of_sparse_features_with_long_indices(data):
-    X = sp.csr_array(data.X)
-    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    options = {"groups": "cluster", "n_clusters": 3, "random_state": 0}
-    dense = SelfPacedClassifier(**options).fit(data.X, data.hidden)
-    np.testing.assert_array_equal(
-        SelfPacedClassifier(**options).fit(X, data.hidden).self_paced_weights_, dense.self_paced_weights_
-    )
 
 
 class OnlyProbabilities(BaseEstimator):
@@ -289,7 +274,7 @@ def test_iterations_and_folds_use_the_given_weights(data, monkeypatch):
         return fit(self, X, y, mask, entry_weight)
 
     monkeypatch.setattr(MaskedLogistic, "fit", spy)
-    SelfPacedClassifier(cv=KFold(2), max_iter=1, pacing=HardPacing(schedule=FixedSchedule())).fit(
+    SelfPacedClassifier(cv=KFold(2), max_iter=1, pacing=HardPacing(schedule=fixed(1.0))).fit(
         data.X, data.hidden, entry_weight=entry_weight
     )
     whole = np.where(data.observed, entry_weight, 0)
@@ -307,20 +292,8 @@ def test_iteration_stops_when_the_schedule_has_ended_and_the_weights_are_constan
     assert model.history_[-1]["change"] <= model.tol
     full = SelfPacedClassifier(pacing=HardPacing(schedule=GeometricSchedule(threshold=1e6))).fit(data.X, data.hidden)
     assert full.n_iter_ == 1  # all weights are 1, and a later threshold cannot change that
-    steady = SelfPacedClassifier(pacing=HardPacing(schedule=FixedSchedule(threshold=1e6))).fit(data.X, data.hidden)
+    steady = SelfPacedClassifier(pacing=HardPacing(schedule=fixed(1e6))).fit(data.X, data.hidden)
     assert steady.n_iter_ == 1
-
-
-def test_clusters_are_groups_of_samples(data):
-    labels = read_labels(data.hidden)
-    for count in (2, 5):
-        index, again = (
-            entry_groups("cluster", data.X, labels, count, np.random.RandomState(0)).indices[0] for _ in range(2)
-        )
-        assert len(np.unique(index[data.observed])) == count
-        np.testing.assert_array_equal(index, again)
-        for row in np.where(data.observed, index, -1):
-            assert len(np.unique(row[row >= 0])) <= 1
 
 
 def test_completion_is_that_of_the_base_estimator(data):

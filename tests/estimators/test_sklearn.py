@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spmld import GLOCAL, SPMLD, MLkNN, PerLabelClassifier, SelfPacedClassifier
+from spmld import GLOCAL, SPMLD, HierarchicalClassifier, MaskedLogistic, MLkNN, PerLabelClassifier, SelfPacedClassifier
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import ranking_loss, scorer
@@ -29,7 +29,10 @@ def data():
     return planted
 
 
-@parametrize_with_checks([*(make(cls) for cls in ESTIMATORS), SelfPacedClassifier(LogisticRegression())])
+WRAPPERS = [SelfPacedClassifier(LogisticRegression()), HierarchicalClassifier(MaskedLogistic())]
+
+
+@parametrize_with_checks([*(make(cls) for cls in ESTIMATORS), *WRAPPERS])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -12,6 +12,7 @@ from spmld._frames import frame_like, is_frame
 from spmld._threads import limit_threads
 from spmld.core.iteration import active_recorder
 from spmld.estimators._inputs import check_features, check_labels, check_weights
+from spmld.estimators.annotators import annotated_labels, is_annotated
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels, warn_single_class
 from spmld.estimators.probabilities import score_probabilities
@@ -83,8 +84,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         in memory.
         """
         used = data.sample(self.max_samples) if hasattr(self, "max_samples") else data
-        others = "SelfPacedEnsemble, SPMLD, GLOCAL, LEML, MLLRC or an estimator whose name begins with Masked"
-        arrays = used.arrays(self, others)
+        arrays = used.arrays(self, "an estimator whose fits_blocks() is True, such as SelfPacedEnsemble")
         data.release()
         self._fit(*arrays)
 
@@ -95,6 +95,10 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
 
     def _check_parameters(self) -> None:
         """Raise ValueError for parameters that ``_parameter_constraints`` cannot describe."""
+
+    def _infer_labels(self, labels: Labels) -> Labels:
+        """Return the labels with missing entries that others imply. By default, none are implied."""
+        return labels
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """Return the scores of samples with some observed labels. By default the observed labels are ignored."""
@@ -125,7 +129,9 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             Training samples. `RowBlocks` are read block by block, and the blocks of Dask arrays and data frames stay on
             the workers of the active client, if the estimator supports it.
         y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
-            Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`.
+            Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`. Labels of several
+            annotators, an array of shape (n_samples, n_annotators, n_labels) or `spmld.labels.AnnotatorLabels`, are
+            replaced by their consensus with entry weights, see `spmld.estimators.fit_consensus`.
         mask : array-like of bool of shape (n_samples, n_labels), optional
             True where a label is observed. Other entries of y are ignored.
         entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
@@ -154,9 +160,11 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             return self._fit_data(data)
         mapped = X.nbytes if isinstance(X, np.memmap) else 0
         X = check_features(self, X, reset=True)
+        if is_annotated(y):
+            y, entry_weight = annotated_labels(X, y, mask=mask, entry_weight=entry_weight, trusted=trusted)
         if not on_accelerator(X):
             check_memory(self, X, y, mapped)
-        labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask))
+        labels, weights = check_weights(entry_weight, self._infer_labels(check_labels(self, X, y, mask)))
         labels, weights, class_prior = complete_labels(
             X, mark_trusted(labels, trusted), weights, entry_weight, self._accepts_entry_weight()
         )
@@ -288,7 +296,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             Y = labels_of(X, Y)
         else:
             X = check_features(self, X, reset=False)
-        labels = check_labels(self, X, Y, mask, classes=self.classes_)
+        labels = self._infer_labels(check_labels(self, X, Y, mask, classes=self.classes_))
         if labels.signs.shape[1] != self.n_labels_:
             raise ValueError(f"Y must have {self.n_labels_} labels, as in fit, got {labels.signs.shape[1]}")
         if labels.names is not None and self._labels.names is not None and labels.names != self._labels.names:

@@ -50,7 +50,7 @@ class GLOCAL(LatentLabelModel):
         observed entries, n samples, d features, l labels and g groups: N/(nk) for the coupling and :math:`\tau_V`,
         N/(lk) for :math:`\tau_U`, N/(dk) for :math:`\tau_W`, N/n^2 for :math:`\beta_1`, N/(n/g)^2 for
         :math:`\beta_2`.
-    loss : {"logistic", "squared", "squared_hinge"}, default="logistic"
+    loss : {"logistic", "squared"}, default="logistic"
         Loss of an entry, on labels -1 and +1.
     fit_intercept : bool, default=True
         Whether each label has an intercept, which is not penalized.
@@ -128,7 +128,7 @@ class GLOCAL(LatentLabelModel):
     feature_ridge: float = 0.25
     standardize: bool = True
     rescale: bool = True
-    loss: Literal["logistic", "squared", "squared_hinge"] = "logistic"
+    loss: Literal["logistic", "squared"] = "logistic"
     fit_intercept: bool = True
     solver: Literal["exact", "descent"] = "exact"
     init: Literal["spectral", "random"] = "spectral"

@@ -39,7 +39,7 @@ class LEML(FactoredModel):
         :math:`\lambda`. The released code uses 0.1, the paper selects it by validation. Without intercept, W and H
         are 0 if it is at least the largest singular value of :math:`X^\top (J \circ D)`, with D the slopes of the
         losses at 0.
-    loss : {"squared", "logistic", "squared_hinge"}, default="squared"
+    loss : {"squared", "logistic"}, default="squared"
         Loss of an entry, on labels -1 and +1.
     fit_intercept : bool, default=False
         Whether each label has an intercept, which is not penalized. The published method has none.
@@ -105,7 +105,7 @@ class LEML(FactoredModel):
 
     n_components: float = 10
     alpha: float = 10.0
-    loss: Literal["squared", "logistic", "squared_hinge"] = "squared"
+    loss: Literal["squared", "logistic"] = "squared"
     fit_intercept: bool = False
     max_iter: int = 10
     tol: float | None = None
@@ -119,7 +119,7 @@ class LEML(FactoredModel):
         X, largest, rng = data.example, data.features.largest, check_random_state(self.random_state)
         few = few_for_factors(data.entries.n_observed, data.n * data.shape[1])
         few = few and data.engine.selects_labels and not is_tensor(X)
-        problem = data.problem(bool(self.fit_intercept), observed_only=few, max_rows=None if few else data.n)
+        problem = data.problem(bool(self.fit_intercept), observed_only=few, max_rows=data.n)
         data.release()
         d, l, k = problem.n_features, problem.n_labels, self.n_components
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)

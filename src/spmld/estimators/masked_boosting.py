@@ -141,10 +141,7 @@ class MaskedBoosting(MultiLabelEstimator):
         "min_samples_leaf": [POSITIVE_INT],
         "subsample": [FRACTION],
         "n_projections": [POSITIVE_INT],
-        "max_samples": [POSITIVE_INT, None],
         "l2_regularization": [NON_NEGATIVE],
-        "false_positive_rate": "no_validation",  # by check_rates
-        "false_negative_rate": "no_validation",
     }
 
     n_estimators: int = 200

@@ -79,9 +79,6 @@ class MaskedForest(MultiLabelEstimator):
             StrOptions({"sqrt", "log2"}),
             None,
         ],
-        "max_samples": [POSITIVE_INT, None],
-        "false_positive_rate": "no_validation",  # by check_rates
-        "false_negative_rate": "no_validation",
     }
 
     n_estimators: int = 100

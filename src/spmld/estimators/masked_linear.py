@@ -64,7 +64,7 @@ class _MaskedLinear(LinearModel):
             and few_for_single_labels(data.n, X.shape[1], n_values, observed, data.features.sparse)
         )
         # Labels that are fitted in groups need no blocks of samples to bound the memory.
-        max_rows = data.n if separate and not few else None
+        max_rows = data.n if separate else None
         problem = data.problem(bool(self.fit_intercept), observed_only=few, max_rows=max_rows)
         data.release()
         intercepts = self._intercepts(X, problem)
@@ -187,8 +187,6 @@ class MaskedLogistic(_MaskedLinear):
     loss = "logistic"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "C": [POSITIVE],
-        "false_positive_rate": "no_validation",  # by check_rates
-        "false_negative_rate": "no_validation",
         **_MaskedLinear._parameter_constraints,
     }
 

@@ -211,14 +211,15 @@ def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prio
     start = f"{list_labels(labels, chosen)}: observed positives, missing entries and no observed negative. "
     if np.isnan(class_prior[chosen]).all():
         return start + (
-            "Missing entries are ignored, so that only positives can be learned. If missing means negative, write 0; "
-            "otherwise see spmld.estimators.positive_unlabeled"
+            "Missing entries are ignored, so that only positives can be learned. If missing means negative, write 0 "
+            "(--empty-is negative, or --untagged negative for tags); otherwise see spmld.estimators.positive_unlabeled"
         )
     priors = ", ".join(f"{prior:.2g}" for prior in class_prior[chosen][:MAX_NAMES])
     return start + (
         f"Missing entries are used as negatives of lower weight; the estimated fraction of positives is {priors}"
-        f"{', ...' if chosen.sum() > MAX_NAMES else ''}. If missing means negative, write 0. To ignore missing entries "
-        "instead, pass entry_weight with one column for each label to fit"
+        f"{', ...' if chosen.sum() > MAX_NAMES else ''}. If missing means negative, write 0 "
+        "(--empty-is negative, or --untagged negative for tags). To ignore missing entries instead, pass entry_weight "
+        "with one column for each label to fit"
     )
 
 

@@ -130,7 +130,8 @@ class FeatureScaler(_FeatureTransformer):
         if not self._one_factor:
             return (_dense(X) - _on_device(self.mean_, X)) * _on_device(self.factor_, X)
         if sp.issparse(X):
-            return sp.csr_array((X.data * self.factor_, X.indices, X.indptr), shape=X.shape)
+            # Shared indices would be sorted in place, without the values of X.
+            return sp.csr_array((X.data * self.factor_, X.indices, X.indptr), shape=X.shape, copy=True)
         return X * float(self.factor_)
 
     def unscale(self, W: Any) -> tuple[Any, Any]:

@@ -12,12 +12,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import move, to_numpy
 from spmld._response import label_scores
-from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE_INT, HasMethods, StrOptions
+from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, HasMethods, StrOptions
 from spmld.core.iteration import Status, iterate
 from spmld.core.losses import LOSSES
-from spmld.core.problem import Engine
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import cluster_samples
 from spmld.estimators.masked_linear import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
@@ -29,7 +27,7 @@ from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
 from spmld.pacing.groups import EntryGroups, polarity_groups
 from spmld.pacing.rules import PacingUpdate
 
-GROUPS = ("label_polarity", "label", "cluster", "all")
+GROUPS = ("label_polarity", "label", "all")
 
 
 @dataclass(eq=False, repr=False)
@@ -58,17 +56,11 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         Pacing rule with its schedule, see `spmld.pacing`. The default is
         ``HardPacing(schedule=QuantileSchedule(start=(0.9, 0.5), stop=(0.97, 0.8)))``, which excludes the hardest 20 %
         of the positives and 3 % of the negatives of each label. Groups without polarity use 0.5 and 0.8.
-    groups : {"label_polarity", "label", "cluster", "all"} or array-like, default="label_polarity"
-        Groups of entries: the positives and the negatives of each label; the entries of each label; those of each
-        cluster of samples, by k-means; all entries; or an array with the group of each sample or each entry. Most
-        entries are easy negatives. With one threshold for all of them the positives of rare labels are never easy;
-        with "label_polarity" they have a separate threshold, and the easiest positive of a label always has weight 1.
-    n_clusters : int, default=8
-        Number of clusters of samples for ``groups="cluster"``.
-    response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-        Method from which losses are computed: "auto" is "decision_function" if available. With "predict_proba" the
-        loss is -log p of the observed label. The loss of a score is that of the base estimator if it is one of this
-        library, else the logistic loss.
+    groups : {"label_polarity", "label", "all"} or array-like, default="label_polarity"
+        Groups of entries: the positives and the negatives of each label; the entries of each label; all entries; or an
+        array with the group of each sample, such as its cluster, or of each entry. Most entries are easy negatives.
+        With one threshold for all of them the positives of rare labels are never easy; with "label_polarity" they have
+        a separate threshold, and the easiest positive of a label always has weight 1.
     cv : int, splitter or None, default=None
         Folds for out-of-fold losses: the training loss of a flexible estimator hides wrong labels. None uses training
         losses.
@@ -79,7 +71,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     n_jobs : int or None, default=None
         Number of folds, or labels of a scikit-learn classifier, to fit in parallel.
     random_state : int, RandomState or None, default=None
-        Seed for the folds and clusters. It is not passed to the base estimator.
+        Seed for the folds. It is not passed to the base estimator.
     callback, verbose
         As in `GLOCAL`.
 
@@ -122,8 +114,6 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         "estimator": [HasMethods("fit"), None],
         "pacing": [PacingRule, None],
         "groups": [StrOptions(set(GROUPS)), "array-like"],
-        "n_clusters": [POSITIVE_INT],
-        "response_method": [StrOptions({"auto", "decision_function", "predict_proba"})],
         "cv": ["cv_object"],
         "tol": [NON_NEGATIVE],
     }
@@ -132,8 +122,6 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     _: KW_ONLY
     pacing: Any = None
     groups: Any = "label_polarity"
-    n_clusters: int = 8
-    response_method: str = "auto"
     cv: Any = None
     max_iter: int = 20
     tol: float = 1e-3
@@ -171,10 +159,8 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         return isinstance(self.groups, str) and self.groups == "label_polarity"
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        rng = check_random_state(self.random_state)
-        base, rule = self._base_estimator(), self._rule()
-        groups = entry_groups(self.groups, X, labels, self.n_clusters, rng)
-        pacing = PacingUpdate(rule, groups, keep_easiest=self._by_polarity)
+        base, rule, rng = self._base_estimator(), self._rule(), check_random_state(self.random_state)
+        pacing = PacingUpdate(rule, entry_groups(self.groups, labels), keep_easiest=self._by_polarity)
         Y = np.where(labels.observed, labels.signs, np.nan)
         folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
         weights, observed = weights.astype(float), labels.observed
@@ -222,18 +208,15 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
 
         Missing entries count as positives. Losses are 0 for the test samples of a fold without training entries.
         """
-        method = self.response_method
-        if method == "auto":
-            method = "decision_function" if hasattr(fitted, "decision_function") else "predict_proba"
-        score = partial(scores_from, method=method, n_labels=labels.signs.shape[1])
+        score = partial(scores_from, n_labels=labels.signs.shape[1])
         if folds is None:
             scores = score(fitted, X)
         else:
             Y = np.where(labels.observed, labels.signs, np.nan)
             scores = cross_fit(fitted, X, Y, folds, entry_weight=weights, score=score, n_jobs=self.n_jobs).scores
         # The logistic loss of log-odds is -log p.
-        ours = isinstance(fitted, MultiLabelEstimator) and method == "decision_function"
-        losses = LOSSES[fitted.loss if ours else "logistic"].value(np.where(labels.signs < 0, -1, 1), scores)
+        loss = fitted.loss if isinstance(fitted, MultiLabelEstimator) else "logistic"
+        losses = LOSSES[loss].value(np.where(labels.signs < 0, -1, 1), scores)
         for train, test in folds or ():
             if not weights[train].any():
                 losses[test] = 0
@@ -242,8 +225,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     def _scores(self, X: Any) -> Any:
         if isinstance(self.estimator_, MultiLabelEstimator):
             return self.estimator_._scores(X)
-        response = "decision_function" if hasattr(self.estimator_, "decision_function") else "predict_proba"
-        return move(scores_from(self.estimator_, X, response, self.n_labels_), X)
+        return move(scores_from(self.estimator_, X, self.n_labels_), X)
 
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
         if isinstance(self.estimator_, MultiLabelEstimator):
@@ -269,13 +251,14 @@ class _State:
     ended: bool = False
 
 
-def scores_from(estimator: Any, X: Any, method: str, n_labels: int) -> NDArray[Any]:
-    """Return the scores of a fitted estimator, or the log-odds of its probabilities."""
-    values = label_scores(estimator, X, method, SIGNS, n_labels)
-    return log_odds(values) if method == "predict_proba" else values
+def scores_from(estimator: Any, X: Any, n_labels: int) -> NDArray[Any]:
+    """Return the scores of a fitted estimator, or the log-odds of its probabilities if it has no scores."""
+    if hasattr(estimator, "decision_function"):
+        return label_scores(estimator, X, "decision_function", SIGNS, n_labels)
+    return log_odds(label_scores(estimator, X, "predict_proba", SIGNS, n_labels))
 
 
-def entry_groups(groups: Any, X: Any, labels: Labels, n_clusters: int, rng: np.random.RandomState) -> EntryGroups:
+def entry_groups(groups: Any, labels: Labels) -> EntryGroups:
     """Return groups of the observed entries, from one of `GROUPS` or an array of shape (n,) or (n, l)."""
     n, l = labels.signs.shape
     index = np.zeros((n, l), dtype=np.int64)
@@ -285,8 +268,6 @@ def entry_groups(groups: Any, X: Any, labels: Labels, n_clusters: int, rng: np.r
         return polarity_groups(labels.signs)
     elif groups == "label":
         index += np.arange(l)
-    elif groups == "cluster":
-        index += to_numpy(cluster_samples(Engine(), (X,), (n,), min(n_clusters, n), rng)[0])[:, None]
     count = int(index.max()) + 1
     return EntryGroups((np.where(labels.observed, index, count),), count)
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from spmld._validation import COMMON_CONSTRAINTS
 from spmld.estimators.ensemble.training_data import Scores
 from spmld.estimators.masked_boosting import MaskedBoosting
 from spmld.estimators.trees import Trees
@@ -51,7 +50,7 @@ class CompletionTrees(BaseEstimator):
     The second label is the opposite of the first, which scores do not show:
 
     >>> import numpy as np
-    >>> from spmld.estimators.ensemble import CompletionTrees
+    >>> from spmld.estimators.ensemble.completion_trees import CompletionTrees
     >>> rng = np.random.default_rng(0)
     >>> signs = np.where(rng.random((600, 1)) < 0.5, [[1, -1]], [[-1, 1]]).astype(np.int8)
     >>> scores, folds = np.zeros(signs.shape), [np.arange(600) % 2 == k for k in range(2)]
@@ -59,10 +58,6 @@ class CompletionTrees(BaseEstimator):
     >>> (trees.correct(scores[:2], np.array([[1, 0], [-1, 0]])) > 0).astype(int)[:, 1]
     array([0, 1])
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "random_state": COMMON_CONSTRAINTS["random_state"],
-    }
 
     random_state: Any = None
 
@@ -96,7 +91,6 @@ class CompletionTrees(BaseEstimator):
         -------
         self
         """
-        self._validate_params()
         rng, n_labels = check_random_state(self.random_state), signs.shape[1]
         part = rng.randint(N_PARTS, size=signs.shape)
         booster = MaskedBoosting(n_estimators=STAGES[-1], random_state=rng.randint(2**31 - 1))

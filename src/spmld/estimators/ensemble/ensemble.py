@@ -8,16 +8,23 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from spmld._arrays import move, on_accelerator, to_numpy
+from spmld._arrays import contiguous, move, on_accelerator, to_numpy
 from spmld._device import to_device
 from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
+from spmld.core.losses import logistic
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.noise_scores import entry_log_loss, estimate_rates
-from spmld.estimators.ensemble.path_search import search_path
-from spmld.estimators.ensemble.score_correction import COMPLETION_CONSTRAINTS, ScoreCorrection
-from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, contiguous
-from spmld.estimators.ensemble.training_entries import TrainingEntries
-from spmld.estimators.ensemble.view_fitting import choose_trimming, fit_transformers, fit_views
+from spmld.estimators.ensemble.score_correction import ScoreCorrection
+from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, split_samples
+from spmld.estimators.ensemble.updating import NOISE_PARAMETERS, KeptData, UpdateMixin
+from spmld.estimators.ensemble.view_fitting import (
+    PathResult,
+    choose_trimming,
+    first_fold_coef,
+    fit_transformers,
+    fit_views,
+    search_path,
+)
 from spmld.estimators.ensemble.views import (
     ALPHAS,
     CS,
@@ -33,17 +40,20 @@ from spmld.estimators.ensemble.weighting import fit_mixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
-from spmld.model_selection.label_decisions import label_decisions
-from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, DecisionOption, DecisionRule
+from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, DecisionOption, DecisionRule, label_decisions
+from spmld.monitoring.reference import make_reference
 from spmld.noise import NoiseRates
-from spmld.scale.block_data import BlockData, BlockValues
+from spmld.scale.block_data import BlockData
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
+class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
     r"""Self-paced multi-label ensemble that selects its settings on held-out observed labels.
 
-    1. Views of the data, each a model of the observed entries, are tuned by cross-validation:
+    1. Noise rates are estimated from out-of-fold scores of logistic regression, see `spmld.noise.estimate_noise`. They
+       are 0 unless there is clear evidence. Otherwise, the logistic views and the trees maximize the likelihood of
+       labels that are observed with this noise.
+    2. Views of the data, each a model of the observed entries, are tuned by cross-validation:
 
        - "linear": a linear model for each label with the logistic loss, whose weights are drawn toward those of
          co-occurring labels (`MaskedLogistic` with its label graph);
@@ -53,15 +63,12 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
        - "forest" (optional): a random forest for each label (`MaskedForest`);
        - "latent" (optional): all labels from a few latent labels (`SPMLD`).
 
-    2. Noise rates are estimated from out-of-fold scores of logistic regression, see `spmld.noise.estimate_noise`. They
-       are 0 unless there is clear evidence. Otherwise, the logistic views maximize the likelihood of labels that are
-       observed with this noise.
-    3. Scores are the weighted mean of the calibrated scores of the views, with weights proportional to ``loss ** -8``,
-       where the loss is that of out-of-fold scores.
-    4. Trimming: the hardest positives and negatives of each label, by the out-of-fold losses of the best view, get
+    3. Trimming: the hardest positives and negatives of each label, by the out-of-fold losses of the best view, get
        weight 0, see `spmld.pacing.trimming.trim`, because wrong labels are among the hardest. Nothing is trimmed if
        noise is identified, or unless this decreases the loss of held-out entries. The views are fitted to the remaining
        entries.
+    4. Scores are the weighted mean of the calibrated scores of the views, with weights proportional to ``loss ** -8``,
+       where the loss is that of out-of-fold scores.
     5. The scores are corrected for label dependencies, see `DependencyCorrection`. In `complete`, the correction uses
        the observed labels of the sample.
     6. The scores are calibrated, so that they are log-odds, and a rule for decisions is set.
@@ -103,6 +110,8 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         Which labels to predict: those that maximize an expected F1, those with a probability above a threshold, or a
         fixed number for each sample. A dict has thresholds and precision targets for single labels, such as
         ``{"sad": 0.7, "rock": "precision>=0.9"}``. See `spmld.model_selection.DecisionRule`.
+    keep_data : bool, default=False
+        Whether to keep the training data in the model, and in model files, so that `update` can be used.
     cv : int, splitter or iterable of splits, default=3
         Folds of the samples. Each sample must be tested exactly once.
     scoring : str, default="ranking_loss"
@@ -151,6 +160,10 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     decision_rule_ : DecisionRule
         The rule for decisions. Its `label_precisions_` are the held-out precisions of labels with a decision of their
         own.
+    reference_ : spmld.monitoring.Reference
+        Summary of the training data for `spmld.monitoring.monitor`, if they are in memory and there is a linear view.
+    training_data_ : KeptData or None
+        The training data with their out-of-fold scores, if `keep_data`.
     cv_results_ : list of dict
         A record for each setting: "part" (the name of a view), "choice" and "loss", the held-out loss.
 
@@ -164,7 +177,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     --------
     >>> from spmld import SelfPacedEnsemble
     >>> from spmld.datasets import make_planted
-    >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
+    >>> data = make_planted(n_samples=150, observed_fraction=0.5, random_state=0)
     >>> sorted(SelfPacedEnsemble(random_state=0).fit(data.X, data.Y).view_weights_)
     ['boosting', 'kernel', 'linear', 'ridge']
     """
@@ -182,8 +195,9 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         "keep_fraction": [FRACTION, StrOptions({"auto"})],
         "dependency_weight": [UNIT_INTERVAL],
         "completion_weight": [UNIT_INTERVAL],
-        "completion": COMPLETION_CONSTRAINTS,
+        "completion": [StrOptions({"linear", "boosting"})],
         "decision": DECISION_CONSTRAINTS,
+        "keep_data": ["boolean"],
         "cv": "no_validation",  # by make_folds
         "scoring": [str],
     }
@@ -201,6 +215,7 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
     completion_weight: float = 1.0
     completion: str = "linear"
     decision: DecisionOption = "f1"
+    keep_data: bool = False
     cv: Any = 3
     scoring: str = "ranking_loss"
     n_jobs: int | None = None
@@ -228,60 +243,68 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
         return sum(len(view.path) for view in self._make_views().values())
 
     def _fit_blocks(self, data: BlockData) -> None:
-        rng, (n, d, l) = check_random_state(self.random_state), (data.n, *data.shape)
-        label_decisions(self.decision, l, data.labels.names)
+        rng = check_random_state(self.random_state)
+        label_decisions(self.decision, data.shape[1], data.labels.names)
         signed = replace(data.labels, classes=SIGNS, one_dimensional=False)
         data.X, data = (), replace(data, labels=signed, feature_names=None).convert(self._to_device)
+        views, training = self._prepare_views(data, rng)
+        any_view, features = next(iter(training.values())), data.engine.in_memory(data.X)
+        device = str(data.example.device) if on_accelerator(data.example) else self.device
+        data.release()
+        self._estimate_noise(views, training)
+        rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
+        views = {name: view.with_params(**rates) for name, view in views.items()}
+        results = self._search_paths(views, training)
+        trimming = choose_trimming(views, results, training, self.keep_fraction, noisy=self.noise_.identified)
+        self.keep_fraction_ = trimming.keep_fraction
+        self.estimators_, scores = fit_views(results, training, trimming)
+        self.mixture_, mixed = fit_mixture(self.view_weights_, scores, any_view)
+        values = mixed, data.signs, data.weights, any_view.folds.number, any_view.learned()
+        sample, signs, *others = any_view.sample(*values)
+        self._fit_correction(sample, replace(data.labels, signs=signs), *others, device=device)
+        in_memory = data.engine.in_memory
+        for combined, weights in zip(in_memory(mixed), in_memory(trimming.weights), strict=True):
+            self.self_paced_weights_, self.out_of_fold_scores_ = weights, self.correction_.correct(combined)
+            # Of many samples, the corrections and calibrations have seen only these.
+            self.out_of_fold_scores_[any_view.sampled()] = self.correction_.held_out_scores_
+        kept = map(in_memory, values)
+        self.training_data_ = KeptData.from_blocks(features, data.labels, *kept) if self.keep_data else None
+        for X in features:
+            self._set_reference(X, any_view, results)
+
+    def _rates(self) -> NoiseRates:
+        return NoiseRates(self.false_positive_rate_, self.false_negative_rate_)
+
+    def _prepare_views(
+        self, data: BlockData, rng: np.random.RandomState
+    ) -> tuple[dict[str, View], dict[str, TrainingData]]:
+        """Return the views, and their transformed features with folds."""
+        n, d, l = data.n, *data.shape
         label_graph = uses_graph(d, l, data.features.n_values, data.entries.n_observed / (n * l))
         views = self._make_views(default_views(n, d, l), label_graph=label_graph)
         self.transformers_, features = fit_transformers(views, data, rng)
         shared = {"random_state": rng.randint(2**31 - 1), "device": self.device}
         views = {name: view.with_params(**shared) for name, view in views.items()}
-        entries = TrainingEntries.of(data)
-        (X, *_) = data.engine.in_memory(data.X) or (np.zeros((n, 0)),)
         hashed, seed = next(iter(features.values())).X, rng.randint(2**31 - 1)
-        entries, self.n_repeated_samples_ = entries.add_folds(self.cv, X, hashed, seed)
-        device = str(X.device) if on_accelerator(X) else self.device
-        data.release()
-        options = entries, HeldOutLoss(self.scoring), self.n_jobs
-        training = {name: TrainingData(features[name], *options) for name in views}
-        self._set_rates(views, training, entries)
-        scores, paced = self._fit_views(views, training, entries)
-        self._fit_correction(scores, entries, device)
-        for mixed, weights in zip(data.engine.in_memory(scores), data.engine.in_memory(paced), strict=True):
-            self.self_paced_weights_, self.out_of_fold_scores_ = weights, self.correction_.correct(mixed)
-            # Of many samples, the corrections and calibrations have seen only these.
-            self.out_of_fold_scores_[entries.sampled()] = self.correction_.held_out_scores_
+        folds, self.n_repeated_samples_ = split_samples(self.cv, data, hashed, seed)
+        loss = HeldOutLoss(self.scoring)
+        return views, {name: TrainingData(features[name], folds, loss, self.n_jobs) for name in views}
 
     def _to_device(self, X: Any) -> Any:
         X = contiguous(X)
         return X if sp.issparse(X) else to_device(X, self.device)
 
-    def _set_rates(self, views: Mapping[str, View], data: Mapping[str, TrainingData], entries: TrainingEntries) -> None:
+    def _estimate_noise(self, views: Mapping[str, View], data: Mapping[str, TrainingData]) -> None:
         """Estimate the noise rates, unless they are given."""
         scaled = data["linear" if "linear" in data else next(iter(data))]
         boosting = views["boosting"].estimator if "boosting" in views else None
-        self.noise_, rates = estimate_rates(
-            replace(scaled, loss=entry_log_loss),
-            entries,
-            (self.false_positive_rate, self.false_negative_rate),
-            boosting=boosting,
-            device=self.device,
-        )
-        self.false_positive_rate_, self.false_negative_rate_ = rates
+        rates = self.false_positive_rate, self.false_negative_rate
+        scored = replace(scaled, loss=entry_log_loss)
+        self.noise_, fitted = estimate_rates(scored, rates, boosting=boosting, device=self.device)
+        self.false_positive_rate_, self.false_negative_rate_ = fitted
 
-    def _fit_views(
-        self, views: Mapping[str, View], data: Mapping[str, TrainingData], entries: TrainingEntries
-    ) -> tuple[BlockValues, BlockValues]:
-        """Search the paths of the views, trim, fit the views and their mixture.
-
-        Returns
-        -------
-        scores, self_paced_weights
-            Out-of-fold scores of the mixture, and the self-paced weights, in row blocks.
-        """
-        rates = {"false_positive_rate": self.false_positive_rate_, "false_negative_rate": self.false_negative_rate_}
-        views = {name: view.with_params(**rates) for name, view in views.items()}
+    def _search_paths(self, views: Mapping[str, View], data: Mapping[str, TrainingData]) -> dict[str, PathResult]:
+        """Return the best setting of each view."""
         self.cv_results_: list[dict[str, Any]] = []
         with report_progress(self) as report:
 
@@ -292,18 +315,13 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             results = {name: search_path(view, data[name], record) for name, view in views.items()}
         self.params_ = {name: result.params for name, result in results.items()}
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
-        trimming = choose_trimming(views, results, data, self.keep_fraction, noisy=self.noise_.identified)
-        self.keep_fraction_ = trimming.keep_fraction
-        self.estimators_, scores = fit_views(results, data, trimming)
-        self.mixture_, mixed = fit_mixture(self.view_weights_, scores, entries)
-        return mixed, trimming.weights
+        return results
 
-    def _fit_correction(self, scores: BlockValues, entries: TrainingEntries, device: str | None) -> None:
+    def _fit_correction(
+        self, scores: Scores, labels: Labels, weights: Any, fold: Any, learned: Any, *, device: str | None
+    ) -> None:
         """Fit the correction for label dependencies, the calibration and the rule for decisions."""
-        trusted = None if entries.trusted is None else entries.rows(entries.trusted)[0]
-        values = scores, entries.signs, entries.weights, entries.fold, entries.learned()
-        sample, signs, weights, fold, learned = entries.sample(*values)
-        known = np.where(np.isnan(self.class_prior_), signs, signs > 0)  # no weak negatives
+        known = np.where(np.isnan(self.class_prior_), labels.signs, labels.signs > 0)  # no weak negatives
         self.correction_ = ScoreCorrection(
             dependency_weight=self.dependency_weight,
             completion_weight=self.completion_weight,
@@ -311,16 +329,26 @@ class SelfPacedEnsemble(CallbackSupportMixin, MultiLabelEstimator):
             random_state=check_random_state(self.random_state).randint(2**31 - 1),
             decision=self.decision,
             device=device,
-        ).fit(
-            sample,
-            Labels(signs, SIGNS, entries.names, trusted=trusted),
-            weights,
-            fold,
-            learned,
-            known=Labels(known, SIGNS),
-            rates=NoiseRates(self.false_positive_rate_, self.false_negative_rate_),
-        )
+        ).fit(scores, labels, weights, fold, learned, known=Labels(known, SIGNS), rates=self._rates())
         self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
+
+    def _set_reference(self, X: Any, data: TrainingData, results: Mapping[str, PathResult]) -> None:
+        """Summarize the training data for `spmld.monitoring.monitor`, with a linear view fitted without a fold."""
+        coef = first_fold_coef(results, self.transformers_)
+        if coef is None:
+            return
+        ((signs,), (learned,), (held_out,)) = data.data.signs, data.learned(), data.folds.test[0]
+        known = np.where(np.isnan(self.class_prior_), signs, signs > 0) * learned  # no weak negatives
+        scores = self.out_of_fold_scores_
+        self.reference_ = make_reference(
+            X,
+            Labels(known.astype(np.int8), SIGNS),
+            scores,
+            self.decision_rule_.positive(logistic(scores)),
+            coef=coef,
+            held_out=held_out,
+            rates=self._rates(),
+        )
 
     def _scores(self, X: Any) -> Any:
         return move(self.correction_.correct(self._view_scores(X)), X)

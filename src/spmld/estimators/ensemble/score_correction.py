@@ -2,24 +2,22 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from spmld._validation import COMMON_CONSTRAINTS, UNIT_INTERVAL, StrOptions
 from spmld.core.losses import logistic
 from spmld.estimators.ensemble.completion_trees import CompletionTrees
 from spmld.estimators.ensemble.dependency import DependencyCorrection
 from spmld.estimators.ensemble.training_data import Scores
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
-from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, MIN_F1_SAMPLES, DecisionOption, DecisionRule
+from spmld.model_selection.thresholds import MIN_F1_SAMPLES, DecisionOption, DecisionRule
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import trusted_weight
 
-COMPLETION_CONSTRAINTS = [StrOptions({"linear", "boosting"})]
 MIN_SLOPE = 1e-6
 """Minimum slope of the calibrated scores: scores that do not predict the observed labels keep their order."""
 
@@ -81,7 +79,7 @@ class ScoreCorrection(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.estimators.ensemble import ScoreCorrection
+    >>> from spmld.estimators.ensemble.score_correction import ScoreCorrection
     >>> from spmld.labels import read_labels
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(size=(400, 3)) - 1
@@ -90,15 +88,6 @@ class ScoreCorrection(BaseEstimator):
     >>> bool(abs((1 / (1 + np.exp(-model.correct(scores)))).mean() - Y.mean()) < 0.02)
     True
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "dependency_weight": [UNIT_INTERVAL],
-        "completion_weight": [UNIT_INTERVAL],
-        "completion": COMPLETION_CONSTRAINTS,
-        "random_state": COMMON_CONSTRAINTS["random_state"],
-        "decision": DECISION_CONSTRAINTS,
-        "device": COMMON_CONSTRAINTS["device"],
-    }
 
     dependency_weight: float = 0.3
     completion_weight: float = 1.0
@@ -145,7 +134,6 @@ class ScoreCorrection(BaseEstimator):
         -------
         self
         """
-        self._validate_params()
         known = labels if known is None else read_labels(known, name="known")
         used = entry_weight if learned is None else entry_weight * learned
         used = used * trusted_weight(labels.signs, labels.trusted)

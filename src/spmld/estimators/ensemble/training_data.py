@@ -1,32 +1,42 @@
-"""Training data with folds, and the loss of out-of-fold scores."""
+"""Training data with folds: cross-fitting of estimators, and the loss of out-of-fold scores.
+
+Values with one row per sample, such as scores, are tuples with a value for each row block.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
+from itertools import accumulate, combinations, pairwise
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import arrays_to_numpy, features_to_numpy, on_accelerator
+from spmld._arrays import arrays_to_numpy, features_to_numpy
 from spmld.core.lazy_matrix import loaded
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators.ensemble.training_entries import TrainingEntries, spacing
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.single_class import ignore_label_warnings
 from spmld.metrics.registry import get_metric
-from spmld.model_selection.cross_fitting import Fold, decision_scores
-from spmld.scale.block_data import BlockData, BlockValues
+from spmld.model_selection.cross_fitting import Fold, decision_scores, make_folds
+from spmld.model_selection.identical_samples import group_identical, hash_samples
+from spmld.pacing.trimming import trim_blocks
+from spmld.scale.block_data import BlockData, BlockValues, store, take_rows
 
 Scores = NDArray[np.float64]
+MAX_STRATIFIED = 200_000
+"""Maximum number of samples that are stratified together."""
 MAX_SCORED = 20_000
 """Maximum number of samples from which the loss of a setting is computed."""
+MAX_CALIBRATED = 10_000
+"""Maximum number of samples from which calibrations and noise rates are estimated."""
 
 
 class HeldOutLoss:
@@ -39,13 +49,12 @@ class HeldOutLoss:
 
     Examples
     --------
-    >>> from spmld.estimators.ensemble import HeldOutLoss
+    >>> from spmld.estimators.ensemble.training_data import HeldOutLoss
     >>> HeldOutLoss("sample_auc")([[1, 0], [0, 1]], [[2.0, 1.0], [2.0, 1.0]])
     array([0., 1.])
     """
 
     def __init__(self, scoring: str = "ranking_loss"):
-        self.scoring = scoring
         try:
             self._metric, self._options = get_metric(scoring)
         except ValueError as error:
@@ -70,11 +79,98 @@ class HeldOutLoss:
         return self._metric.range[1] - losses if self._metric.greater_is_better else losses
 
 
-class FoldScores(NamedTuple):
-    """Fitted estimators of the folds, and out-of-fold scores in row blocks."""
+class Folds(NamedTuple):
+    """Folds of samples in row blocks.
 
-    estimators: list[Any]
-    scores: BlockValues
+    Attributes
+    ----------
+    number : tuple
+        Index of the fold that tests each sample.
+    train, test : tuple of tuple
+        Which samples each fold is fitted on, and which it tests.
+    train_counts : tuple of tuple of int
+        The number of training samples in each block.
+    """
+
+    number: BlockValues
+    train: tuple[BlockValues, ...]
+    test: tuple[BlockValues, ...]
+    train_counts: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, data: BlockData, folds: Sequence[Fold]) -> "Folds":
+        """Return folds that are given by the indices of training and test samples."""
+        train, test = np.zeros((2, len(folds), data.n), dtype=bool)
+        for i, (fitted, tested) in enumerate(folds):
+            train[i, fitted], test[i, tested] = True, True
+            if train[i].sum() < len(fitted):
+                raise ValueError("cv must not repeat training samples of a fold; pass entry_weight to weight samples")
+        starts = [0, *accumulate(data.counts)][:-1]
+        counts = tuple(tuple(np.add.reduceat(chosen, starts, dtype=int).tolist()) for chosen in train)
+
+        def stored(values: Any) -> BlockValues:
+            return store(data.engine, values, data.counts, "folds")
+
+        number = np.argmax(test, axis=0).astype(np.int16)
+        return cls(stored(number), tuple(map(stored, train)), tuple(map(stored, test)), counts)
+
+
+def split_samples(cv: Any, data: BlockData, hashed: BlockValues, seed: int) -> tuple[Folds, int]:
+    """Return the folds, and the number of samples that are identical to an earlier one.
+
+    Parameters
+    ----------
+    cv
+        As in `SelfPacedEnsemble`.
+    data : BlockData
+        Samples to split.
+    hashed : tuple
+        Features by which identical samples are found, in row blocks; they are in the same fold.
+    seed : int
+        Seed for the folds.
+    """
+    hashes = data.engine.map(lambda block: hash_samples(features_to_numpy(loaded(block))), hashed)
+    groups, n_repeated = group_identical(take_rows(data.engine, hashes, data.counts, None))
+    if isinstance(cv, Integral):
+        grouped = 0 < n_repeated <= len(groups) - int(cv)
+        folds = stratified_folds(data, int(cv), seed, groups if grouped else None)
+    else:
+        (X, *_) = data.engine.in_memory(data.X) or (np.zeros((data.n, 0)),)
+        Y = Labels(take_rows(data.engine, data.signs, data.counts, None), SIGNS).write_with_missing(None)
+        folds = make_folds(cv, X, Y, random_state=seed)
+    return Folds.of(data, folds), n_repeated
+
+
+def stratified_folds(data: BlockData, n_folds: int, seed: int, groups: NDArray[np.intp] | None = None) -> list[Fold]:
+    """Return stratified folds; samples of the same group, see `group_identical`, stay together.
+
+    Of many samples, consecutive parts are stratified one after the other, so that the labels of one part only are in
+    the memory of this process.
+    """
+    n, rng, fold = data.n, check_random_state(seed), np.zeros(data.n, dtype=np.int16)
+    for start, stop in pairwise(np.linspace(0, n, -(-n // MAX_STRATIFIED) + 1).astype(int)):
+        rows = np.arange(start, stop) if stop - start < n else None
+        signs, part = (
+            take_rows(data.engine, data.signs, data.counts, rows),
+            None if groups is None else groups[start:stop],
+        )
+        folds = make_folds(n_folds, signs, Labels(signs, SIGNS), random_state=rng, groups=part)
+        for i, (_, tested) in enumerate(folds):
+            fold[start + tested] = i
+    fold = fold if groups is None else fold[groups]  # a group is named by its first sample
+    return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(n_folds)]
+
+
+def spacing(n: int, max_samples: int | None = None) -> int:
+    """Return the distance of at most `max_samples` evenly spaced samples, by default `MAX_CALIBRATED`.
+
+    Examples
+    --------
+    >>> from spmld.estimators.ensemble.training_data import spacing
+    >>> spacing(25_000)
+    3
+    """
+    return -(-n // (max_samples or MAX_CALIBRATED))
 
 
 @dataclass(frozen=True)
@@ -85,8 +181,8 @@ class TrainingData:
     ----------
     data : BlockData
         Features of a view, labels and entry weights.
-    entries : TrainingEntries
-        Labels and folds.
+    folds : Folds
+        Folds that test each sample. Scores of a sample that is tested more than once are means.
     loss : callable, default=HeldOutLoss()
         ``loss(Y, scores)`` returns an array of losses, whose mean is to be minimized.
     n_jobs : int or None, default=None
@@ -98,48 +194,40 @@ class TrainingData:
     """
 
     data: BlockData
-    entries: TrainingEntries
+    folds: Folds
     loss: Callable[[Any, Any], NDArray[np.float64]] = field(default_factory=HeldOutLoss)
     n_jobs: int | None = None
 
     @classmethod
-    def in_memory(
-        cls, X: Any, Y: Any, entry_weight: NDArray[Any], folds: Sequence[Fold], *args: Any, **options: Any
-    ) -> "TrainingData":
-        """Return data in memory.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Features.
-        Y : ndarray or Labels of shape (n_samples, n_labels)
-            Labels -1 and +1, NaN where missing.
-        entry_weight : ndarray of shape (n_samples, n_labels)
-            Weights of the entries; 0 where missing.
-        folds : sequence of (train, test)
-            Folds that test each sample, see `spmld.model_selection.make_folds`. Scores of a sample that is tested more
-            than once are means.
-        *args, **options
-            `loss` and `n_jobs`.
-        """
+    def in_memory(cls, X: Any, Y: Any, entry_weight: NDArray[Any], folds: Sequence[Fold]) -> "TrainingData":
+        """Return data in memory, with weights of 0 for missing entries and folds of `make_folds`."""
         data = BlockData.in_memory(X, replace(read_labels(Y), classes=SIGNS), entry_weight)
-        return cls(data, TrainingEntries.of(data).with_folds(folds), *args, **options)
+        return cls(data, Folds.of(data, folds))
 
     @property
     def n_folds(self) -> int:
         """Number of folds."""
-        return len(self.entries.train)
+        return len(self.folds.train)
 
-    def cross_fit(self, estimator: Any, *, entry_weight: Any = None) -> FoldScores:
+    @property
+    def trusted(self) -> NDArray[np.bool_] | None:
+        """Verified entries, or None."""
+        return self.data.labels.trusted
+
+    def cross_fit(self, estimator: Any, *, entry_weight: Any = None) -> tuple[list[Any], BlockValues]:
         """Fit an estimator on the training samples of each fold, and score the samples that it tests.
 
         Estimators of a list, one for each fold, are fitted in place. A list of weights has those of each fold.
+
+        Returns
+        -------
+        estimators, scores
+            The fitted estimator of each fold, and the out-of-fold scores.
         """
         estimators = estimator if isinstance(estimator, list) else [clone(estimator) for _ in range(self.n_folds)]
         weights = entry_weight if isinstance(entry_weight, list) else [entry_weight] * self.n_folds
-        models = self._fit_parts(estimators, self.entries.train, self.entries.train_counts, weights)
-        fitted = [old if new is None else new for old, new in zip(estimators, models, strict=True)]
-        return FoldScores(fitted, self._score(models))
+        models = self._fit_parts(estimators, self.folds.train, self.folds.train_counts, weights)
+        return [old if new is None else new for old, new in zip(estimators, models, strict=True)], self._score(models)
 
     def nested_scores(self, estimator: Any) -> list[BlockValues]:
         """Return, for each fold, scores of its training samples by models that saw neither these nor the fold.
@@ -147,10 +235,10 @@ class TrainingData:
         The models of two folds are fitted on the samples that are in the training sets of both. Scores of the test
         samples of a fold are 0. With two folds, no samples are left, and all scores are 0.
         """
-        pairs = list(combinations(range(self.n_folds), 2))
-        common = [self.entries.common_training(a, b) for a, b in pairs]
-        train, counts = zip(*common, strict=True)
-        fitted = self._fit_parts([clone(estimator) for _ in pairs], train, counts, [None] * len(pairs))
+        engine, train, pairs = self.data.engine, self.folds.train, list(combinations(range(self.n_folds), 2))
+        common = [engine.map(np.logical_and, train[a], train[b]) for a, b in pairs]
+        counts = [tuple(map(int, engine.gather(engine.map(np.count_nonzero, both)))) for both in common]
+        fitted = self._fit_parts([clone(estimator) for _ in pairs], common, counts, [None] * len(pairs))
         models: list[list[Any]] = [[None] * self.n_folds for _ in range(self.n_folds)]
         for (a, b), model in zip(pairs, fitted, strict=True):
             models[a][b] = models[b][a] = model
@@ -158,14 +246,47 @@ class TrainingData:
 
     def fit(self, estimator: Any, *, entry_weight: BlockValues) -> Any:
         """Fit an estimator on all samples; its fitted arrays are those of NumPy, so that it depends on no device."""
-        return arrays_to_numpy(_fit_part(estimator, self.data.replace_weights(entry_weight)))
+        return arrays_to_numpy(fit_part(estimator, self.data.replace_weights(entry_weight)))
 
-    def losses(self, scores: BlockValues) -> NDArray[np.float64]:
-        """Return the losses of out-of-fold scores, of evenly spaced samples if there are many."""
-        step = spacing(self.data.n, MAX_SCORED)
+    def mean_loss(self, scores: BlockValues) -> float:
+        """Return the mean loss of out-of-fold scores, of evenly spaced samples if there are many."""
+        signs, values = self._rows(self.data.signs, scores, step=spacing(self.data.n, MAX_SCORED))
+        return float(np.nanmean(self.loss(Labels(signs, SIGNS), values)))
+
+    def sampled(self) -> slice:
+        """Return evenly spaced samples; all of them if some entries are verified, which may be few."""
+        return slice(None, None, 1 if self.trusted is not None else spacing(self.data.n))
+
+    def sample(self, *values: BlockValues) -> tuple[Any, ...]:
+        """Return values of the samples `sampled` in memory."""
+        return self._rows(*values, step=self.sampled().step)
+
+    def _rows(self, *values: BlockValues, step: int) -> tuple[Any, ...]:
         rows = np.arange(0, self.data.n, step) if step > 1 else None
-        signs, values = self.entries.rows(self.entries.signs, scores, rows=rows)
-        return self.loss(Labels(signs, SIGNS), values)
+        return tuple(take_rows(self.data.engine, value, self.data.counts, rows) for value in values)
+
+    def trim(self, scores: BlockValues, keep_fraction: float, fold: int | None = None) -> BlockValues:
+        """Return the weights of `spmld.pacing.trimming.trim`; those of verified entries are 1.
+
+        With a fold, the entries of its training samples are trimmed, and the others have weight 0.
+        """
+        engine, signs = self.data.engine, self.data.signs
+        signs = signs if fold is None else engine.map(_select_rows, signs, self.folds.train[fold])
+        weights = trim_blocks(engine, scores, signs, self.data.shape[1], keep_fraction)
+        return weights if self.trusted is None else engine.map(np.maximum, weights, (self.trusted,))
+
+    def multiply_weights(self, factors: BlockValues) -> BlockValues:
+        """Return the entry weights multiplied by factors of the entries."""
+        return self.data.engine.map(np.multiply, factors, self.data.weights)
+
+    def learned(self) -> BlockValues:
+        """Return which entries can be learned: the training samples of their fold contain both classes of the label."""
+
+        def count(signs: Any, *train: Any) -> Any:
+            return np.stack([[(signs[rows] > 0).sum(axis=0), (signs[rows] < 0).sum(axis=0)] for rows in train])
+
+        both = self.data.engine.sum(count, self.data.signs, *self.folds.train).all(axis=1)
+        return self.data.engine.map(partial(np.take, both, axis=0), self.folds.number)
 
     def _fit_parts(self, estimators: Sequence[Any], train: Any, counts: Any, weights: Sequence[Any]) -> list[Any]:
         """Fit estimators on parts of the samples; None for a part whose weights are 0."""
@@ -176,14 +297,14 @@ class TrainingData:
 
         n_jobs = self.n_jobs if self.data.engine.in_memory(self.data.X) else None
         tasks = zip(estimators, map(part, train, counts, weights), strict=True)
-        return list(Parallel(n_jobs=n_jobs)(delayed(_fit_part)(estimator, data) for estimator, data in tasks))
+        return list(Parallel(n_jobs=n_jobs)(delayed(fit_part)(estimator, data) for estimator, data in tasks))
 
     def _score(self, models: Sequence[Any]) -> BlockValues:
-        function = partial(_score_folds, models, self.entries.n_labels)
-        return self.data.engine.map(function, self.data.X, *self.entries.test)
+        function = partial(_score_folds, models, self.data.shape[1])
+        return self.data.engine.map(function, self.data.X, *self.folds.test)
 
 
-def _fit_part(estimator: Any, data: BlockData) -> Any:
+def fit_part(estimator: Any, data: BlockData) -> Any:
     """Return the fitted estimator, or None if all weights are 0."""
     if data.entries.weight == 0:
         return None
@@ -206,12 +327,6 @@ def _score_folds(models: Sequence[Any], n_labels: int, X: Any, *tested: Any) -> 
     return scores / np.maximum(count, 1)[:, None] if count.max() > 1 else scores
 
 
-def contiguous(X: Any) -> Any:
-    """Return X in row-major order, so that rounding errors are the same for all input formats.
-
-    Arrays on an accelerator stay there; other arrays become those of NumPy.
-    """
-    if on_accelerator(X):
-        return X.contiguous()
-    X = features_to_numpy(X)
-    return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+def _select_rows(values: Any, chosen: Any) -> Any:
+    """Return the values with zeros in other rows."""
+    return np.where(chosen[:, None], values, 0).astype(values.dtype)

@@ -1,18 +1,23 @@
-"""Fits of the views: their transformers, the choice of trimming, and the final fits."""
+"""Fits of the views: their transformers, the search of their settings, the choice of trimming, and the final fits."""
 
 from collections.abc import Mapping
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
-from spmld.estimators.ensemble.path_search import PathResult
+from spmld._arrays import to_numpy
+from spmld.core.iteration import Callback
 from spmld.estimators.ensemble.training_data import TrainingData
-from spmld.estimators.ensemble.views import View, with_params
+from spmld.estimators.ensemble.views import Params, View, with_params
 from spmld.pacing.trimming import KEEP_FRACTION
 from spmld.scale.block_data import BlockData, BlockValues
+
+MIN_LOSS = 1e-9
+"""Lower bound of a loss, so that weights can be computed from its inverse."""
 
 
 def fit_transformers(
@@ -29,6 +34,94 @@ def fit_transformers(
             equal[key] = transformer, data.transform(transformer)
         transformers[name], features[name] = equal[key]
     return transformers, features
+
+
+class PathResult(NamedTuple):
+    """The best setting of a view.
+
+    Attributes
+    ----------
+    params : dict
+        Parameters of the base estimator.
+    scores : tuple
+        Out-of-fold scores of shape (n_samples, n_labels), in row blocks.
+    loss : float
+        Mean loss of the scores.
+    estimators : list
+        The fitted estimator of each fold.
+
+    Examples
+    --------
+    See `search_path`.
+    """
+
+    params: Params
+    scores: BlockValues
+    loss: float
+    estimators: list[Any]
+
+
+def search_path(view: View, data: TrainingData, record: Callback | None = None) -> PathResult:
+    """Return the setting of a view with the lowest held-out loss, by hill climbing along its path.
+
+    The search evaluates the setting ``view.start`` and its successor. It moves on while the loss decreases, toward the
+    end of the path or, if the successor is not better, toward its beginning. Each fit starts from the last one if the
+    estimator has a warm start.
+
+    Parameters
+    ----------
+    view : View
+        Base estimator and settings. The transformer is not used.
+    data : TrainingData
+        Data with the transformed features of the view.
+    record : callable, optional
+        Called with a dict for each setting: "part", the name of the view, "choice", its parameters, and "loss". If it
+        returns True the search stops.
+
+    Returns
+    -------
+    PathResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.estimators.ensemble.training_data import TrainingData
+    >>> from spmld.estimators.ensemble.view_fitting import search_path
+    >>> from spmld.estimators.ensemble.views import linear_view
+    >>> from spmld.model_selection import make_folds
+    >>> planted = make_planted(n_samples=300, random_state=0)
+    >>> view, Y = linear_view(Cs=[1e-4, 10.0]), 2.0 * planted.Y - 1
+    >>> X = view.transformer.fit_transform(planted.X)
+    >>> data = TrainingData.in_memory(X, Y, np.ones(Y.shape), make_folds(3, X, Y, random_state=0))
+    >>> search_path(view, data).params["C"]
+    10.0
+    """
+    estimators = [clone(view.estimator) for _ in range(data.n_folds)]
+    losses: dict[int, float] = {}
+    best, stopped = PathResult({}, (), np.inf, []), False
+
+    def evaluate(index: int) -> float:
+        """Cross-fit a setting of the path and return its loss, which is infinite beyond the ends and after a stop."""
+        nonlocal estimators, best, stopped
+        if stopped or not 0 <= index < len(view.path):
+            return np.inf
+        params = view.path[index]
+        estimators, scores = data.cross_fit([estimator.set_params(**params) for estimator in estimators])
+        losses[index] = loss = max(data.mean_loss(scores), MIN_LOSS)
+        if loss < best.loss:
+            best = PathResult(params, scores, loss, [copy(estimator) for estimator in estimators])
+        stopped = record is not None and record({"part": view.name, "choice": params, "loss": loss})
+        return loss
+
+    evaluate(view.start)
+    for step in (1, -1):
+        index = view.start
+        while evaluate(index + step) < losses[index]:
+            index += step
+        if index != view.start:
+            break
+    return best
 
 
 class Trimming(NamedTuple):
@@ -64,20 +157,16 @@ def choose_trimming(
     """
     ranked = sorted(views, key=lambda name: results[name].loss)
     judge = next((name for name in ranked if not views[name].costly), ranked[0])
-    result, training = results[judge], data[judge]
-    entries, automatic = training.entries, isinstance(keep_fraction, str)
+    result, training, automatic = results[judge], data[judge], isinstance(keep_fraction, str)
     fraction, kept = KEEP_FRACTION if automatic else float(keep_fraction), None
     if fraction < 1 and training.n_folds > 2 and not (automatic and noisy):
         nested = training.nested_scores(clone(result.estimators[0]))
-        kept = [
-            entries.engine.map(np.multiply, entries.trim(scores, fraction, fold), entries.weights)
-            for fold, scores in enumerate(nested)
-        ]
+        kept = [training.multiply_weights(training.trim(scores, fraction, fold)) for fold, scores in enumerate(nested)]
         if automatic:
-            trimmed = training.cross_fit(deepcopy(result.estimators), entry_weight=kept).scores  # with a warm start
-            kept = kept if np.nanmean(training.losses(trimmed)) < result.loss else None
+            _, trimmed = training.cross_fit(deepcopy(result.estimators), entry_weight=kept)  # with a warm start
+            kept = kept if training.mean_loss(trimmed) < result.loss else None
     chosen = 1.0 if kept is None else fraction
-    return Trimming(chosen, entries.trim(results[ranked[0]].scores, chosen), kept)
+    return Trimming(chosen, training.trim(results[ranked[0]].scores, chosen), kept)
 
 
 def fit_views(
@@ -86,11 +175,19 @@ def fit_views(
     """Return the estimator of each view, fitted to the entries that are kept, and its out-of-fold scores."""
     estimators, scores = {}, {}
     for name, result in results.items():
-        training, kept = data[name], trimming.fold_weights
-        weights = training.entries.weights
+        training, kept, scores[name] = data[name], trimming.fold_weights, result.scores
+        weights = training.data.weights
         if kept is not None:
-            weights = training.entries.engine.map(np.multiply, trimming.weights, weights)
-        fitted = result if kept is None else training.cross_fit(result.estimators, entry_weight=kept)
-        scores[name] = fitted.scores
+            weights = training.multiply_weights(trimming.weights)
+            _, scores[name] = training.cross_fit(result.estimators, entry_weight=kept)
         estimators[name] = training.fit(clone(result.estimators[0]), entry_weight=weights)
     return estimators, scores
+
+
+def first_fold_coef(results: Mapping[str, PathResult], transformers: Mapping[str, Any]) -> NDArray[Any] | None:
+    """Return the coefficients of a linear view that was fitted without the first fold, or None without such a view."""
+    for name, transformer in transformers.items():
+        model = results[name].estimators[0]
+        if hasattr(transformer, "unscale") and hasattr(model, "coef_"):
+            return np.asarray(to_numpy(transformer.unscale(model.coef_.T)[0])).T
+    return None

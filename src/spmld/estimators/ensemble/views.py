@@ -90,7 +90,7 @@ def ridge_view(alphas: Sequence[float] = ALPHAS) -> View:
 
     Examples
     --------
-    >>> from spmld.estimators.ensemble import ridge_view
+    >>> from spmld.estimators.ensemble.views import ridge_view
     >>> ridge_view([10.0, 1.0]).path
     [{'alpha': 1.0}, {'alpha': 10.0}]
     """
@@ -110,7 +110,7 @@ def linear_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0) -> V
 
     Examples
     --------
-    >>> from spmld.estimators.ensemble import linear_view
+    >>> from spmld.estimators.ensemble.views import linear_view
     >>> linear_view([10.0, 1.0]).path
     [{'C': 1.0}, {'C': 10.0}]
     """
@@ -118,9 +118,7 @@ def linear_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0) -> V
     return View("linear", FeatureScaler(), estimator, [{"C": C} for C in sorted(Cs)], _nearest(Cs, 3.0))
 
 
-def kernel_view(
-    Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0, n_landmarks: int = 300, *, random_state: Any = None
-) -> View:
+def kernel_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0, n_landmarks: int = 300) -> View:
     """Return the view "kernel": the model of `linear_view` on similarities to landmarks.
 
     Parameters
@@ -129,76 +127,58 @@ def kernel_view(
         As in `linear_view`.
     n_landmarks : int, default=300
         Number of landmarks, see `LandmarkFeatures`.
-    random_state : int, RandomState or None, default=None
-        Seed for the landmarks.
 
     Examples
     --------
-    >>> from spmld.estimators.ensemble import kernel_view
+    >>> from spmld.estimators.ensemble.views import kernel_view
     >>> kernel_view(n_landmarks=50).transformer
     LandmarkFeatures(n_landmarks=50)
     """
-    transformer = LandmarkFeatures(n_landmarks, random_state=random_state)
     linear = linear_view(Cs, label_graph_penalty)
-    return View("kernel", transformer, linear.estimator, linear.path, _nearest(Cs, 10.0))
+    return View("kernel", LandmarkFeatures(n_landmarks), linear.estimator, linear.path, _nearest(Cs, 10.0))
 
 
-def boosting_view(n_estimators: Sequence[int] = N_TREES, *, random_state: Any = None) -> View:
+def boosting_view(n_estimators: Sequence[int] = N_TREES) -> View:
     """Return the view "boosting": gradient boosting with trees that all labels share, `MaskedBoosting`.
 
     Parameters
     ----------
     n_estimators : sequence of int, default=(50, 100, 200, 400)
         Numbers of trees to choose from.
-    random_state : int, RandomState or None, default=None
-        Seed for the trees.
 
     Examples
     --------
-    >>> from spmld.estimators.ensemble import boosting_view
+    >>> from spmld.estimators.ensemble.views import boosting_view
     >>> boosting_view().estimator.max_samples
     20000
     """
     path, start = [{"n_estimators": n} for n in sorted(n_estimators)], _nearest(n_estimators, 200)
-    estimator = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True, random_state=random_state, **path[start])
+    estimator = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True, **path[start])
     return View("boosting", FeatureScaler(), estimator, path, start, costly=True)
 
 
-def forest_view(n_estimators: int = 100, *, random_state: Any = None) -> View:
+def forest_view() -> View:
     """Return the view "forest": a random forest for each label, `MaskedForest`.
-
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Number of trees for each label.
-    random_state : int, RandomState or None, default=None
-        Seed for the trees.
 
     Examples
     --------
-    >>> from spmld.estimators.ensemble import forest_view
+    >>> from spmld.estimators.ensemble.views import forest_view
     >>> forest_view().estimator.n_estimators
     100
     """
-    estimator = MaskedForest(n_estimators=n_estimators, max_samples=MAX_TREE_SAMPLES, random_state=random_state)
-    return View("forest", FeatureScaler(), estimator, costly=True)
+    return View("forest", FeatureScaler(), MaskedForest(max_samples=MAX_TREE_SAMPLES), costly=True)
 
 
-def latent_view(*, random_state: Any = None) -> View:
+def latent_view() -> View:
     """Return the view "latent": all labels from a few latent labels, by `SPMLD` with fixed settings.
-
-    Parameters
-    ----------
-    random_state : int, RandomState or None, default=None
-        Seed for the base estimator.
 
     Examples
     --------
-    >>> from spmld.estimators.ensemble import latent_view
+    >>> from spmld.estimators.ensemble.views import latent_view
     >>> latent_view().estimator.n_components
     20
     """
-    return View("latent", FeatureScaler(), ReproducibleSPMLD(standardize=False, tol=1e-2, random_state=random_state))
+    return View("latent", FeatureScaler(), ReproducibleSPMLD(standardize=False, tol=1e-2))
 
 
 def make_views(
@@ -313,8 +293,8 @@ class ReproducibleSPMLD(SPMLD):
     Examples
     --------
     >>> from spmld.estimators.ensemble.views import ReproducibleSPMLD
-    >>> ReproducibleSPMLD().solver
-    'exact'
+    >>> ReproducibleSPMLD().loss
+    'logistic'
     """
 
     def _steps(self) -> tuple[BlockUpdate, ...]:

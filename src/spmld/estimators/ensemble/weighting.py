@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from spmld.estimators.ensemble.training_data import Scores
-from spmld.estimators.ensemble.training_entries import TrainingEntries, spacing
+from spmld.estimators.ensemble.training_data import Scores, TrainingData, spacing
 from spmld.noise.calibration import PooledCalibration
 from spmld.scale.block_data import BlockValues
 
@@ -34,7 +33,7 @@ def view_weights(losses: Mapping[str, float]) -> dict[str, float]:
 
     Examples
     --------
-    >>> from spmld.estimators.ensemble import view_weights
+    >>> from spmld.estimators.ensemble.weighting import view_weights
     >>> {name: round(weight, 2) for name, weight in view_weights({"linear": 0.2, "kernel": 0.2, "latent": 0.3}).items()}
     {'linear': 0.49, 'kernel': 0.49, 'latent': 0.02}
     """
@@ -62,7 +61,7 @@ class ViewMixture(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.estimators.ensemble import ViewMixture
+    >>> from spmld.estimators.ensemble.weighting import ViewMixture
     >>> rng = np.random.default_rng(0)
     >>> log_odds = rng.normal(size=(2000, 2))
     >>> signs = np.where(rng.random(log_odds.shape) < 1 / (1 + np.exp(-log_odds)), 1, -1)
@@ -114,10 +113,11 @@ class ViewMixture(BaseEstimator):
 
 
 def fit_mixture(
-    weights: Mapping[str, float], scores: Mapping[str, BlockValues], entries: TrainingEntries
+    weights: Mapping[str, float], scores: Mapping[str, BlockValues], data: TrainingData
 ) -> tuple[ViewMixture, BlockValues]:
     """Return the mixture of views, fitted to their out-of-fold scores in row blocks, and the mixture of these."""
     names, blocks = list(scores), list(scores.values())
-    signs, entry_weight, *samples = entries.sample(entries.signs, entries.weights, *blocks)
+    signs, entry_weight, *samples = data.sample(data.data.signs, data.data.weights, *blocks)
     mixture = ViewMixture(weights=weights).fit(dict(zip(names, samples, strict=True)), signs, entry_weight)
-    return mixture, entries.engine.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *blocks)
+    combined = data.data.engine.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *blocks)
+    return mixture, combined
