@@ -11,13 +11,9 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV, cross_validate
 
-from spmld.model_selection import (
-    MultilabelStratifiedKFold,
-    MultilabelStratifiedShuffleSplit,
-    RepeatedMultilabelStratifiedKFold,
-)
+from spmld.model_selection import MultilabelStratifiedKFold
 
-from .splits_cases import counts, labels_and_folds, make_labels, worst
+from .splits_cases import labels_and_folds, make_labels
 
 
 @given(labels_and_folds(), st.booleans())
@@ -68,41 +64,6 @@ def test_folds_depend_on_the_seed():
     assert [tuple(t) for _, t in fixed.split(Y, Y)] == [tuple(t) for _, t in fixed.split(Y, Y)]
 
 
-def test_repeats_differ_and_each_is_a_set_of_folds():
-    Y = make_labels(100, 3, low=0.1)
-    splitter = RepeatedMultilabelStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
-    tests = [test for _, test in splitter.split(Y, Y)]
-    assert len(tests) == splitter.get_n_splits() == 12
-    repeats = [frozenset(map(tuple, tests[i : i + 4])) for i in (0, 4, 8)]
-    assert len(set(repeats)) == 3
-    for i in (0, 4, 8):
-        assert_array_equal(np.sort(np.concatenate(tests[i : i + 4])), np.arange(100))
-        assert worst(counts(Y, tests[i : i + 4])[0]) < 1
-
-
-@pytest.mark.parametrize(
-    ("sizes", "numbers"),
-    [
-        ({}, (900, 100)),
-        ({"test_size": 0.25}, (750, 250)),
-        ({"train_size": 0.3}, (300, 700)),
-        ({"train_size": 0.3, "test_size": 0.2}, (300, 200)),
-        ({"train_size": 500, "test_size": 33}, (500, 33)),
-    ],
-)
-def test_shuffle_split_is_proportional_for_each_label(sizes, numbers):
-    Y = make_labels(1000, 8, missing=0.2)
-    tests = set()
-    for train, test in MultilabelStratifiedShuffleSplit(3, random_state=0, **sizes).split(Y, Y):
-        assert (len(train), len(test)) == numbers
-        assert not set(train) & set(test)
-        for subset in (train, test):
-            expected = (Y == 1).sum(0) * len(subset) / 1000
-            assert np.abs((Y[subset] == 1).sum(0) - expected).max() < 1
-        tests.add(tuple(test))
-    assert len(tests) == 3
-
-
 class Prior(ClassifierMixin, BaseEstimator):
     """Predicts the observed fraction of positives of each label, times a factor."""
 
@@ -120,14 +81,14 @@ class Prior(ClassifierMixin, BaseEstimator):
 def test_scikit_learns_searches_work_with_missing_labels():
     Y = make_labels(200, 4, missing=0.3, low=0.2)
     groups = np.arange(200) // 4
-    for cv in (MultilabelStratifiedKFold(4, random_state=0), MultilabelStratifiedShuffleSplit(4, random_state=0)):
-        search = GridSearchCV(Prior(), {"factor": [0.0, 1.0]}, cv=cv).fit(Y, Y, groups=groups)
-        assert search.best_params_ == {"factor": 1.0}
-        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-        indices = cross_validate(Prior(), Y, Y, cv=cv, groups=groups, return_indices=True)["indices"]
-        assert len(indices["test"]) == 4
-        for train, test in zip(indices["train"], indices["test"], strict=True):
-            assert not set(groups[train]) & set(groups[test])
+    cv = MultilabelStratifiedKFold(4, random_state=0)
+    search = GridSearchCV(Prior(), {"factor": [0.0, 1.0]}, cv=cv).fit(Y, Y, groups=groups)
+    assert search.best_params_ == {"factor": 1.0}
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    indices = cross_validate(Prior(), Y, Y, cv=cv, groups=groups, return_indices=True)["indices"]
+    assert len(indices["test"]) == 4
+    for train, test in zip(indices["train"], indices["test"], strict=True):
+        assert not set(groups[train]) & set(groups[test])
 
 
 def test_groups_are_routed_by_scikit_learn():

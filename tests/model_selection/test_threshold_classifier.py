@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV, KFold
@@ -30,7 +31,7 @@ def test_nothing_is_learned_from_a_memorizing_estimator():
     assert_allclose(model.calibration_.slopes_, 0, atol=1e-9)
     assert_allclose(model.predict_proba(X), np.tile(np.nanmean(Y, axis=0), (len(X), 1)), atol=0.03)
     # Scores of training samples would reveal all labels.
-    leaking = ThresholdClassifier(Memory().fit(X, Y), cv="prefit").fit(X, Y)
+    leaking = ThresholdClassifier(FrozenEstimator(Memory().fit(X, Y))).fit(X, Y)
     assert (leaking.calibration_.slopes_ > 1).all()
 
 
@@ -66,17 +67,17 @@ def test_missing_entries_of_y_are_ignored(model):
     assert clean.score(X, Y) == dirty.score(X, poisoned, mask)
 
 
-def test_prefit_does_not_fit_again_and_uses_the_samples_passed():
+def test_a_frozen_estimator_is_not_fitted_again_and_scores_the_samples_passed():
     X, Y = make_data()
     fitted = Ridge().fit(X[:200], Y[:200])
-    model = ThresholdClassifier(fitted, decision="macro_f1", cv="prefit").fit(X[200:], Y[200:])
-    assert model.estimator_ is fitted
+    model = ThresholdClassifier(FrozenEstimator(fitted), decision="macro_f1", random_state=0).fit(X[200:], Y[200:])
+    assert model.estimator_.estimator is fitted
     assert fitted.fitted_on_ == 200
     signs = np.where(np.isnan(Y), 0, 2 * Y - 1).astype(np.int8)
     scores = fitted.decision_function(X[200:])
     P = PooledCalibration().fit(scores, signs[200:]).probabilities(scores)
-    assert_array_equal(model.predict_proba(X[200:]), P)
-    assert_array_equal(model.thresholds_, DecisionRule(decision="macro_f1").fit(P).thresholds_)
+    assert_allclose(model.predict_proba(X[200:]), P)
+    assert_allclose(model.thresholds_, DecisionRule(decision="macro_f1").fit(P).thresholds_)
 
 
 def test_score_is_subset_accuracy_over_observed_labels():
@@ -167,7 +168,7 @@ def test_every_form_of_samples_and_labels_gives_the_same_predictions(form):
 )
 def test_probabilities_as_a_list_are_accepted(inner):
     X, Y = make_data(200, 3, missing=0.0)
-    model = ThresholdClassifier(inner, cv="prefit").set_params(estimator=inner.fit(X, Y)).fit(X, Y)
+    model = ThresholdClassifier(FrozenEstimator(inner.fit(X, Y))).fit(X, Y)
     columns = np.column_stack([column[:, 1] for column in inner.predict_proba(X)])
     log_odds = np.log((columns + 1e-3) / (1 - columns + 1e-3))
     expected = PooledCalibration().fit(log_odds, (2 * Y - 1).astype(np.int8)).probabilities(log_odds)

@@ -1,14 +1,9 @@
 """Model selection with missing labels: splits, cross-fitting, decisions, search and comparison."""
 
-from spmld.model_selection.comparison import compare
-from spmld.model_selection.comparison_result import Comparison
+from spmld.model_selection.comparison import Comparison, compare
 from spmld.model_selection.cross_fitting import cross_fit, cross_val_predict, make_folds
-from spmld.model_selection.hold_out import hold_out_entries, train_validation_test_split
-from spmld.model_selection.splitters import (
-    MultilabelStratifiedKFold,
-    MultilabelStratifiedShuffleSplit,
-    RepeatedMultilabelStratifiedKFold,
-)
+from spmld.model_selection.hold_out import hold_out_entries, stratified_split
+from spmld.model_selection.splitters import MultilabelStratifiedKFold
 from spmld.model_selection.threshold_classifier import ThresholdClassifier
 from spmld.model_selection.thresholds import DecisionRule
 
@@ -16,13 +11,11 @@ __all__ = [
     "Comparison",
     "DecisionRule",
     "MultilabelStratifiedKFold",
-    "MultilabelStratifiedShuffleSplit",
-    "RepeatedMultilabelStratifiedKFold",
     "ThresholdClassifier",
     "compare",
     "cross_fit",
     "cross_val_predict",
     "hold_out_entries",
     "make_folds",
-    "train_validation_test_split",
+    "stratified_split",
 ]

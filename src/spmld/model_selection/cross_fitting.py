@@ -1,6 +1,6 @@
 """Cross-fitting: folds of the samples, and scores of each sample by a model that was not fitted on it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,10 +18,8 @@ from spmld._response import select_positive
 from spmld._validation import indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings
+from spmld.model_selection.splitters import Fold as Fold
 from spmld.model_selection.splitters import check_splitter
-
-Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
-"""Indices of the training samples and of the test samples."""
 
 
 @dataclass(frozen=True)
@@ -122,18 +120,35 @@ def cross_fit(
     True
     """
     estimators = estimator if isinstance(estimator, (list, tuple)) else [clone(estimator) for _ in folds]
+    weights = entry_weight if isinstance(entry_weight, (list, tuple)) else [entry_weight] * len(folds)
+
+    def options() -> Iterator[dict[str, Any]]:
+        for (train, _), fold_weight in zip(folds, weights, strict=True):
+            arrays = {"entry_weight": fold_weight, "trusted": trusted}
+            yield {name: array[train] for name, array in arrays.items() if array is not None}
+
+    fitted, scores = _fit_folds(estimators, X, Y, folds, options(), score, n_jobs)
+    return CrossFitResult(fitted, scores, folds, _num_samples(X))
+
+
+def _fit_folds(
+    estimators: Iterable[Any],
+    X: Any,
+    Y: Any,
+    folds: Sequence[Fold],
+    options: Iterable[dict[str, Any]],
+    score: Callable[[Any, Any], Any],
+    n_jobs: int | None,
+) -> tuple[list[Any], list[Any]]:
+    """Return the fitted estimator of each fold, and the scores of its test samples."""
 
     def tasks() -> Iterator[Any]:
-        weights = entry_weight if isinstance(entry_weight, (list, tuple)) else [entry_weight] * len(folds)
-        for fold_estimator, (train, test), fold_weight in zip(estimators, folds, weights, strict=True):
-            arrays = {"entry_weight": fold_weight, "trusted": trusted}
-            options = {name: array[train] for name, array in arrays.items() if array is not None}
+        for estimator, (train, test), fold_options in zip(estimators, folds, options, strict=True):
             training = _safe_indexing(X, train), Y[train] if isinstance(Y, Labels) else _safe_indexing(Y, train)
-            yield delayed(_fit_and_score)(fold_estimator, training, options, _safe_indexing(X, test), score)
+            yield delayed(_fit_and_score)(estimator, training, fold_options, _safe_indexing(X, test), score)
 
-    results = Parallel(n_jobs=n_jobs)(tasks())
-    fitted, scores = [estimator for estimator, _ in results], [scores for _, scores in results]
-    return CrossFitResult(fitted, scores, folds, _num_samples(X))
+    fitted, scores = zip(*Parallel(n_jobs=n_jobs)(tasks()), strict=True)
+    return list(fitted), list(scores)
 
 
 def _fit_and_score(
@@ -253,14 +268,8 @@ def cross_val_predict(
     X, y = indexable(X, y)
     predict = partial(_predict, method=method, classes=read_labels(y, name="y").classes)
     folds = make_folds(cv, X, y, random_state=0, groups=groups)
-
-    def tasks() -> Iterator[Any]:
-        for train, test in folds:
-            training = _safe_indexing(X, train), _safe_indexing(y, train)
-            options = _check_method_params(X, dict(params or {}), indices=train)
-            yield delayed(_fit_and_score)(clone(estimator), training, options, _safe_indexing(X, test), predict)
-
-    outputs = [output for _, output in Parallel(n_jobs=n_jobs)(tasks())]
+    options = (_check_method_params(X, dict(params or {}), indices=train) for train, _ in folds)
+    _, outputs = _fit_folds([clone(estimator) for _ in folds], X, y, folds, options, predict, n_jobs)
     order = np.argsort(np.concatenate([test for _, test in folds]))
     if hasattr(outputs[0], "iloc"):
         index = X.index if hasattr(X, "iloc") else range(len(order))

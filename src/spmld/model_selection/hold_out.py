@@ -1,6 +1,7 @@
 """Held-out samples and held-out entries."""
 
-from numbers import Real
+from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -9,32 +10,27 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from spmld._validation import indexable
 from spmld.labels import Labels, read_labels
-from spmld.model_selection._allocation import (
-    allocate,
-    check_n_subsets,
-    read_groups,
-    train_validation_test_sizes,
-    with_remainder,
-)
+from spmld.model_selection._allocation import allocate, proportional_sizes, read_groups
 
 
-def train_validation_test_split(
+def stratified_split(
     X: Any,
     Y: Any,
     *others: Any,
-    sizes: tuple[float, float, float] = (0.6, 0.2, 0.2),
+    sizes: Sequence[float] = (0.6, 0.2, 0.2),
     mask: Any = None,
     groups: Any = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> list[Any]:
-    """Split samples into training, validation and test sets, stratified by the observed positives of every label.
+    """Split samples into subsets, stratified by the observed positives of every label.
 
     Parameters
     ----------
     X, Y, *others : array-like, DataFrame or sparse matrix
         Arrays to split. `Y` holds the labels in any form accepted by `spmld.labels.read_labels`.
-    sizes : three floats in (0, 1) or three ints, default=(0.6, 0.2, 0.2)
-        Fractions or numbers of samples for training, validation and testing. Remaining samples are left out.
+    sizes : sequence of floats in (0, 1) or of ints, default=(0.6, 0.2, 0.2)
+        Fractions or numbers of samples of at least two subsets, by default for training, validation and testing.
+        Remaining samples are left out.
     mask : array-like of bool of the shape of `Y`, optional
         True where a label is observed. To split the mask, pass it in `others` too.
     groups : array-like of shape (n_samples,), optional
@@ -45,25 +41,41 @@ def train_validation_test_split(
     Returns
     -------
     list
-        X_train, X_validation, X_test, Y_train, Y_validation, Y_test, and so on for `others`, with the types and the
-        order of the samples unchanged.
+        The subsets of X, then those of Y, and so on for `others`, with the types and the order of the samples
+        unchanged.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.model_selection import train_validation_test_split
+    >>> from spmld.model_selection import stratified_split
     >>> X, Y = np.arange(20).reshape(-1, 1), np.repeat([[1, 0], [0, 1]], 10, axis=0)
-    >>> X_train, X_validation, X_test, Y_train, Y_validation, Y_test = train_validation_test_split(X, Y, random_state=0)
-    >>> Y_train.sum(axis=0), Y_validation.sum(axis=0), Y_test.sum(axis=0)
-    (array([6, 6]), array([2, 2]), array([2, 2]))
+    >>> X_train, X_test, Y_train, Y_test = stratified_split(X, Y, sizes=(0.8, 0.2), random_state=0)
+    >>> Y_train.sum(axis=0), Y_test.sum(axis=0)
+    (array([8, 8]), array([2, 2]))
     """
     arrays = indexable(X, Y, *others)
     signs = read_labels(arrays[1], mask).signs
-    numbers = with_remainder(train_validation_test_sizes(len(signs), sizes), len(signs))
-    groups = read_groups(groups, len(signs))
-    check_n_subsets("sizes", 3, signs, groups)
+    numbers = _subset_sizes(len(signs), sizes)
+    groups = read_groups(groups, len(signs), len(sizes), "sizes")
     subsets = allocate(signs, numbers, check_random_state(random_state), groups=groups)
-    return [_safe_indexing(array, np.flatnonzero(subsets == subset)) for array in arrays for subset in range(3)]
+    return [_safe_indexing(array, np.flatnonzero(subsets == i)) for array in arrays for i in range(len(sizes))]
+
+
+def _subset_sizes(n_samples: int, sizes: Any) -> NDArray[np.intp]:
+    """Return the numbers of samples of the subsets, and of the remaining samples if there are any."""
+    values = list(sizes) if np.iterable(sizes) else []
+    whole = all(isinstance(value, Integral) and not isinstance(value, bool) for value in values)
+    fractions = all(isinstance(value, Real) and not isinstance(value, Integral) for value in values)
+    total = n_samples if whole else 1
+    if len(values) < 2 or not (whole or fractions) or min(values) <= 0 or sum(values) > total + 1e-9:
+        raise ValueError(
+            f"sizes must be at least two floats in (0, 1) that sum to at most 1, or positive integers that sum to at "
+            f"most the {n_samples} samples, got {sizes!r}"
+        )
+    numbers = proportional_sizes(n_samples, [*values, max(0, total - sum(values))])
+    if numbers[:-1].min() < 1:
+        raise ValueError(f"sizes must each select at least one sample, got {sizes!r}, that is, {numbers[:-1].tolist()}")
+    return numbers[numbers > 0]
 
 
 def hold_out_entries(

@@ -1,6 +1,5 @@
-"""Splitters of samples, stratified by labels with missing entries."""
+"""Folds of samples, stratified by labels with missing entries."""
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
@@ -12,59 +11,13 @@ from sklearn.utils import check_random_state
 
 from spmld._validation import check_scalar_integer, indexable
 from spmld.labels import read_labels
-from spmld.model_selection._allocation import (
-    allocate,
-    check_n_subsets,
-    proportional_sizes,
-    read_groups,
-    train_test_sizes,
-    with_remainder,
-)
+from spmld.model_selection._allocation import allocate, proportional_sizes, read_groups
 
-_Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Indices of the training samples and of the test samples."""
 
 
-class _StratifiedSplitter(BaseCrossValidator):
-    """Base class of the splitters, which implement `_draw`."""
-
-    # Groups are optional, and used if they are passed.
-    __metadata_request__split = {"groups": True}  # noqa: RUF012 (scikit-learn reads a plain class attribute)
-
-    n_splits: int
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[_Split]:
-        """Yield indices of training and test samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features) or None
-            Samples; only their number is used.
-        y : array-like of shape (n_samples, n_labels) or (n_samples,)
-            Labels in any form accepted by `spmld.labels.read_labels`, NaN where missing.
-        groups : array-like of shape (n_samples,), optional
-            Samples of the same group stay in the same subset.
-
-        Yields
-        ------
-        train, test : ndarray of int
-            Indices in ascending order.
-        """
-        if y is None:
-            raise ValueError(f"y must be the labels to stratify by in {type(self).__name__}.split, got None")
-        X, y, groups = indexable(X, y, groups)
-        signs = read_labels(y, name="y").signs
-        yield from self._draw(signs, read_groups(groups, len(signs)))
-
-    @abstractmethod
-    def _draw(self, signs: NDArray[np.int8], groups: NDArray[np.intp] | None) -> Iterator[_Split]:
-        """Yield indices of training and test samples."""
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits. The arguments are ignored."""
-        return self.n_splits
-
-
-class MultilabelStratifiedKFold(_StratifiedSplitter):
+class MultilabelStratifiedKFold(BaseCrossValidator):
     r"""K folds, each with the same fraction of the observed positives of every label.
 
     A label with P observed positives has :math:`\lfloor P / K \rfloor` or :math:`\lceil P / K \rceil` of them in each
@@ -95,6 +48,9 @@ class MultilabelStratifiedKFold(_StratifiedSplitter):
     3 [1. 1.]
     """
 
+    # Groups are optional, and used if they are passed.
+    __metadata_request__split = {"groups": True}  # noqa: RUF012 (scikit-learn reads a plain class attribute)
+
     def __init__(
         self, n_splits: int = 5, *, shuffle: bool = True, random_state: int | np.random.RandomState | None = None
     ) -> None:
@@ -106,8 +62,28 @@ class MultilabelStratifiedKFold(_StratifiedSplitter):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def _draw(self, signs: NDArray[np.int8], groups: NDArray[np.intp] | None) -> Iterator[_Split]:
-        check_n_subsets("n_splits", self.n_splits, signs, groups)
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
+        """Yield indices of training and test samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or None
+            Samples; only their number is used.
+        y : array-like of shape (n_samples, n_labels) or (n_samples,)
+            Labels in any form accepted by `spmld.labels.read_labels`, NaN where missing.
+        groups : array-like of shape (n_samples,), optional
+            Samples of the same group stay in the same fold.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            Indices in ascending order.
+        """
+        if y is None:
+            raise ValueError(f"y must be the labels to stratify by in {type(self).__name__}.split, got None")
+        X, y, groups = indexable(X, y, groups)
+        signs = read_labels(y, name="y").signs
+        groups = read_groups(groups, len(signs), self.n_splits, "n_splits")
         # Exchanges between folds are random even without shuffling; the seed is then fixed.
         rng = check_random_state(self.random_state if self.shuffle else 0)
         sizes = proportional_sizes(len(signs), np.ones(self.n_splits))
@@ -115,88 +91,12 @@ class MultilabelStratifiedKFold(_StratifiedSplitter):
         for fold in range(self.n_splits):
             yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
-
-class RepeatedMultilabelStratifiedKFold(_StratifiedSplitter):
-    """`MultilabelStratifiedKFold`, repeated with different folds.
-
-    Parameters
-    ----------
-    n_splits, random_state
-        As in `MultilabelStratifiedKFold`.
-    n_repeats : int, default=10
-        Number of repetitions, at least 1.
-
-    Examples
-    --------
-    >>> from spmld.model_selection import RepeatedMultilabelStratifiedKFold
-    >>> RepeatedMultilabelStratifiedKFold(n_splits=2, n_repeats=3).get_n_splits()
-    6
-    """
-
-    def __init__(
-        self, n_splits: int = 5, *, n_repeats: int = 10, random_state: int | np.random.RandomState | None = None
-    ) -> None:
-        self.n_splits = check_scalar_integer("n_splits", n_splits, minimum=2)
-        self.n_repeats = check_scalar_integer("n_repeats", n_repeats, minimum=1)
-        self.random_state = random_state
-
-    def _draw(self, signs: NDArray[np.int8], groups: NDArray[np.intp] | None) -> Iterator[_Split]:
-        rng = check_random_state(self.random_state)
-        for _ in range(self.n_repeats):
-            yield from MultilabelStratifiedKFold(self.n_splits, random_state=rng)._draw(signs, groups)
-
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of splits. The arguments are ignored."""
-        return self.n_splits * self.n_repeats
+        return self.n_splits
 
 
-class MultilabelStratifiedShuffleSplit(_StratifiedSplitter):
-    """Random training and test samples with proportional numbers of observed positives of every label.
-
-    Parameters
-    ----------
-    n_splits : int, default=10
-        Number of splits, at least 1.
-    test_size, train_size : float in (0, 1), int or None, default=None
-        Fraction or number of samples. None is the complement of the other; if both are None, the test size is 0.1.
-        With groups the sizes are approximate.
-    random_state : int, RandomState or None, default=None
-        Seed for the folds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.model_selection import MultilabelStratifiedShuffleSplit
-    >>> Y = np.repeat([[1, 0], [0, 1]], 10, axis=0)
-    >>> for train, test in MultilabelStratifiedShuffleSplit(2, test_size=0.2, random_state=0).split(Y, Y):
-    ...     print(Y[train].sum(axis=0), Y[test].sum(axis=0))
-    [8 8] [2 2]
-    [8 8] [2 2]
-    """
-
-    def __init__(
-        self,
-        n_splits: int = 10,
-        *,
-        test_size: float | None = None,
-        train_size: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_splits = check_scalar_integer("n_splits", n_splits, minimum=1)
-        self.test_size = test_size
-        self.train_size = train_size
-        self.random_state = random_state
-
-    def _draw(self, signs: NDArray[np.int8], groups: NDArray[np.intp] | None) -> Iterator[_Split]:
-        sizes = train_test_sizes(len(signs), self.train_size, self.test_size)
-        check_n_subsets("train_size and test_size", 2, signs, groups)
-        rng = check_random_state(self.random_state)
-        for _ in range(self.n_splits):
-            subsets = allocate(signs, with_remainder(sizes, len(signs)), rng, groups=groups)
-            yield np.flatnonzero(subsets == 0), np.flatnonzero(subsets == 1)
-
-
-def check_splitter(cv: Any, n_samples: int, random_state: Any, *, other: str = "") -> Any:
+def check_splitter(cv: Any, n_samples: int, random_state: Any) -> Any:
     """Return a splitter for the argument `cv`.
 
     Parameters
@@ -207,8 +107,6 @@ def check_splitter(cv: Any, n_samples: int, random_state: Any, *, other: str = "
         Number of samples.
     random_state : int, RandomState or None
         Seed for the folds, if `cv` is an integer or None.
-    other : str, default=""
-        Other accepted values of `cv`, for the error message.
 
     Returns
     -------
@@ -227,6 +125,6 @@ def check_splitter(cv: Any, n_samples: int, random_state: Any, *, other: str = "
         return MultilabelStratifiedKFold(int(cv), random_state=random_state)
     if isinstance(cv, (str, bool, Integral)) or not (hasattr(cv, "split") or np.iterable(cv)):
         raise ValueError(
-            f"cv must be an integer of at least 2, a splitter of samples or an iterable of splits{other}, got {cv!r}"
+            f"cv must be an integer of at least 2, a splitter of samples or an iterable of splits, got {cv!r}"
         )
     return check_cv(cv)

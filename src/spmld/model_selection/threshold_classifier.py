@@ -17,9 +17,8 @@ from spmld.labels.output import PredictionOutputMixin
 from spmld.labels.single_class import list_labels
 from spmld.metrics import subset_accuracy
 from spmld.model_selection.cross_fitting import cross_fit
-from spmld.model_selection.label_decisions import label_decisions
 from spmld.model_selection.splitters import check_splitter
-from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, DecisionOption, DecisionRule
+from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, DecisionOption, DecisionRule, label_decisions
 from spmld.noise import PooledCalibration
 from spmld.noise.calibration import has_both_classes
 
@@ -38,14 +37,14 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
     ----------
     estimator : estimator
         Base estimator with `decision_function` (preferred) or `predict_proba`. It must accept NaN in Y if labels are
-        missing.
+        missing. A fitted estimator that is not to be fitted again is passed as ``FrozenEstimator(estimator)`` of
+        ``sklearn.frozen``, with samples that were not used to fit it.
     decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float, int or dict, default="f1"
         Which labels to predict: those that maximize micro F1, macro F1, sample F1 or, with "f1", a compromise between
         all three; those with probabilities above a number in (0, 1), such as 0.5; or a fixed number of labels for each
         sample. A dict has thresholds and precision targets for single labels. See `DecisionRule`.
-    cv : int, splitter, iterable of splits or "prefit", default=5
-        Folds. An integer is the number of folds of `MultilabelStratifiedKFold`. With "prefit" the base estimator is
-        already fitted, and its scores of all samples are used.
+    cv : int, splitter or iterable of splits, default=5
+        Folds. An integer is the number of folds of `MultilabelStratifiedKFold`.
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState or None, default=None
@@ -134,17 +133,11 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
         label_decisions(self.decision, labels.shape[1], labels.names)
         self._form = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
         self.classes_ = self._fitted_classes = labels.classes
-        prefit = isinstance(self.cv, str) and self.cv == "prefit"
-        if prefit:
-            check_is_fitted(self.estimator)
-        if mask is not None and not prefit:
+        if mask is not None:
             y = labels.write_with_missing(y)
             self._fitted_classes = read_labels(y).classes
-        if prefit:
-            scores, signs = self._score(self.estimator, X), labels.signs
-        else:
-            scores, signs = self._out_of_fold_scores(X, y, labels)
-        self.estimator_ = self.estimator if prefit else clone(self.estimator).fit(X, y)
+        scores, signs = self._out_of_fold_scores(X, y, labels)
+        self.estimator_ = clone(self.estimator).fit(X, y)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -163,7 +156,7 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
         fold are unrelated to the label: its signs are set to 0. A fold in which this holds for all labels is not
         fitted.
         """
-        splitter = check_splitter(self.cv, len(labels.signs), self.random_state, other=' or "prefit"')
+        splitter = check_splitter(self.cv, len(labels.signs), self.random_state)
         folds = list(splitter.split(X, y))
         learned = [has_both_classes(labels.signs[train]) for train, _ in folds]
         used = [(fold, both) for fold, both in zip(folds, learned, strict=True) if both.any()]

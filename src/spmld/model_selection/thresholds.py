@@ -1,36 +1,83 @@
-"""Decisions: which labels to predict, given their probabilities."""
+"""Decisions: which labels to predict, given their probabilities, by rules for all labels or for single ones."""
 
+import re
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from spmld._validation import POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions
-from spmld.labels import read_labels
-from spmld.model_selection.label_decisions import LabelPrecision, choose_thresholds, label_decisions
+from spmld._validation import POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions, did_you_mean, list_names
+from spmld.labels import Labels, read_labels
+from spmld.noise.bounds import upper_limit
 
 _Floats = NDArray[np.float64]
 
-DecisionOption = Literal["f1", "micro_f1", "macro_f1", "sample_f1"] | float | int | dict[Any, float | str]
+DecisionOption = str | float | int | dict[Any, float | str]
 """Type of the parameter `decision`, see `DecisionRule`."""
 
 MIN_F1_SAMPLES = 100
 """Minimum number of samples from which F1 thresholds are estimated."""
 
+# Weights of the thresholds of the samples, relative to those of the labels, in the rules that maximize F1.
 _SAMPLE_WEIGHTS: dict[Any, float] = {"f1": 0.5, "micro_f1": 0.0, "macro_f1": 0.0, "sample_f1": 1.0}
-"""Weights of the thresholds of the samples, relative to those of the labels, in the rules that maximize F1."""
+
+_TARGET = re.compile(r"\s*precision\s*>=\s*(0?\.\d+|1(?:\.0*)?)\s*")
+
+
+class _RuleName(StrOptions):
+    """Constraint for the name of a rule or a precision target."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether `val` is accepted."""
+        return bool(super().is_satisfied_by(val)) or (isinstance(val, str) and _TARGET.fullmatch(val) is not None)
+
+    def __str__(self) -> str:
+        return f'{super().__str__()} or a precision target such as "precision>=0.9"'
+
 
 RULE_CONSTRAINTS: list[Any] = [
-    StrOptions(set(_SAMPLE_WEIGHTS)),
+    _RuleName(set(_SAMPLE_WEIGHTS)),
     Interval(RealNotInt, 0, 1, closed="neither"),
     POSITIVE_INT,
 ]
 """Accepted values of the parameter `decision` for all labels."""
 DECISION_CONSTRAINTS: list[Any] = [*RULE_CONSTRAINTS, dict]
 """Accepted values of the parameter `decision`."""
+
+GUARANTEE = 0.9
+"""Probability, over the held-out entries, with which a precision target is reached."""
+NEVER = 1.0
+"""Threshold of a label that is never predicted, since no probability is above it."""
+
+
+class LabelPrecision(NamedTuple):
+    """Threshold of a label, and the precision that it reaches on held-out observed entries.
+
+    Attributes
+    ----------
+    threshold : float
+        Threshold of the probabilities; 1 if the label is never predicted.
+    precision, recall : float
+        Fraction of the predicted positives that are observed as positive, and of the observed positives that are
+        predicted; NaN if there are none.
+    low, high : float
+        Confidence limits of the precision at the level 90 % (Clopper and Pearson 1934). The choice of the threshold on
+        the same entries is not taken into account.
+    n_predicted : int
+        Number of predicted positives among the observed entries.
+    """
+
+    threshold: float
+    precision: float
+    recall: float
+    low: float
+    high: float
+    n_predicted: int
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -46,7 +93,7 @@ class DecisionRule(BaseEstimator):
 
     Parameters
     ----------
-    decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float, int or dict, default="f1"
+    decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, str, float, int or dict, default="f1"
         What to predict:
 
         - "micro_f1": one threshold, with the largest F1 of all entries.
@@ -61,9 +108,10 @@ class DecisionRule(BaseEstimator):
           :math:`a / (a + b)` minimizes the expected cost; 0.5 minimizes the expected number of errors.
         - An integer k of at least 1: the k labels with the largest probabilities of each sample.
         - A dict: decisions for single labels, by name or index. A float in (0, 1) is the threshold of the label.
-          ``"precision>=0.9"`` is the lowest threshold with which at least 90 % of the predicted positives among the
-          held-out observed entries of the label are observed as positive. If there is none, a UserWarning names the
+          ``"precision>=0.9"`` is a threshold with which at least 90 % of the predicted positives are true, with
+          probability 0.9 over the held-out observed entries. If the entries do not show this, a UserWarning names the
           label, and it is never predicted. Other labels are predicted as with "f1".
+        - A precision target such as ``"precision>=0.9"``: the same for every label.
 
         With a single label, or fewer than 100 samples in `fit`, F1 decisions are replaced by the threshold 0.5.
     max_ratio : float, default=1.25
@@ -131,8 +179,8 @@ class DecisionRule(BaseEstimator):
         single = label_decisions(self.decision, n_labels, None if observed is None else observed.names)
         if observed is None and any(target is not None for _, target in single.values()):
             raise ValueError(f"labels must be passed to reach the precision targets of decision={self.decision}")
-        self._rule = "f1" if isinstance(self.decision, dict) else self.decision
-        chosen = choose_thresholds(single, probabilities, observed)
+        self._rule = "f1" if single or isinstance(self.decision, dict) else self.decision
+        chosen = _label_precisions(single, probabilities, observed)
         maximizes_f1 = isinstance(self._rule, str)
         if maximizes_f1 and (n_labels == 1 or len(probabilities) < MIN_F1_SAMPLES):
             probabilities, maximizes_f1 = probabilities[:0], False
@@ -170,10 +218,6 @@ class DecisionRule(BaseEstimator):
         ----------
         probabilities : ndarray of shape (n_samples, n_labels)
             Calibrated probabilities.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels)
         """
         if isinstance(self._rule, Integral):
             return top_k_margins(probabilities, int(self._rule))
@@ -184,13 +228,7 @@ class DecisionRule(BaseEstimator):
         return probabilities - (thresholds + self.offset_)
 
     def positive(self, probabilities: _Floats) -> NDArray[np.bool_]:
-        """Return which labels are predicted.
-
-        Parameters
-        ----------
-        probabilities : ndarray of shape (n_samples, n_labels)
-            Calibrated probabilities.
-        """
+        """Return which labels are predicted, given calibrated probabilities of shape (n_samples, n_labels)."""
         return self.margins(probabilities) > 0
 
 
@@ -244,3 +282,98 @@ def top_k_margins(scores: _Floats, k: int) -> _Floats:
     chosen = np.take_along_axis(margins, order, axis=1)
     np.put_along_axis(margins, order, np.maximum(chosen, np.finfo(float).smallest_subnormal), axis=1)
     return margins
+
+
+def label_decisions(
+    decision: Any, n_labels: int, names: Sequence[Any] | None = None
+) -> dict[int, tuple[float, float | None]]:
+    """Return the decisions for single labels: threshold and precision target by the index of the label.
+
+    Raise ValueError if a decision does not match the labels.
+
+    Examples
+    --------
+    >>> from spmld.model_selection.thresholds import label_decisions
+    >>> label_decisions({"sad": 0.7, 2: "precision>=0.9"}, 3, ["calm", "sad", "rock"])
+    {1: (0.7, None), 2: (1.0, 0.9)}
+    """
+    if isinstance(decision, Integral) and int(decision) > n_labels:
+        raise ValueError(f"decision must be at most the number of labels, {n_labels}, got {decision!r}")
+    if isinstance(decision, str) and decision not in _SAMPLE_WEIGHTS:
+        return dict.fromkeys(range(n_labels), _parse("all labels", decision))
+    if not isinstance(decision, Mapping):
+        return {}
+    index = {name: j for j, name in enumerate(names if names is not None else range(n_labels))}
+    chosen: dict[int, tuple[float, float | None]] = {}
+    for label, value in decision.items():
+        j = index.get(label, label)
+        if isinstance(j, bool) or not isinstance(j, Integral) or not 0 <= j < n_labels:
+            hint = f"Y has no label names, so pass an index from 0 to {n_labels - 1}, or pass Y as a DataFrame"
+            if names is not None:
+                hint = f"the labels are {list_names(names)}{did_you_mean(label, names)}"
+            raise ValueError(f"decision must name labels of Y, got {label!r}; {hint}")
+        if int(j) in chosen:
+            raise ValueError(f"decision must name each label once, got {list(decision)}, with label {j} twice")
+        chosen[int(j)] = _parse(label, value)
+    return chosen
+
+
+def _label_precisions(
+    decisions: Mapping[int, tuple[float, float | None]], probabilities: _Floats, labels: Labels | None
+) -> dict[Any, LabelPrecision]:
+    """Return the thresholds of labels with decisions of their own, by name or index, and the held-out precisions."""
+    names = range(probabilities.shape[1]) if labels is None or labels.names is None else labels.names
+    chosen = {}
+    for j, (threshold, target) in decisions.items():
+        signs = np.zeros(0) if labels is None else labels.signs[:, j]
+        p, positive = probabilities[: len(signs)][signs != 0, j], signs[signs != 0] > 0
+        if target is not None:
+            threshold = _find_threshold(p, positive, target, f"Label {names[j]}")
+        chosen[names[j]] = _measure(p, positive, threshold)
+    return chosen
+
+
+def _parse(label: Any, value: Any) -> tuple[float, float | None]:
+    match = _TARGET.fullmatch(value) if isinstance(value, str) else None
+    if match and float(match[1]) > 0:
+        return NEVER, float(match[1])
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < 1:
+        return float(value), None
+    accepted = 'a threshold in (0, 1) or a precision target such as "precision>=0.9"'
+    raise ValueError(f"decision[{label!r}] must be {accepted}, got {value!r}")
+
+
+def _find_threshold(p: _Floats, positive: NDArray[np.bool_], target: float, label: str) -> float:
+    """Return a threshold whose precision is at least the target with the probability `GUARANTEE`.
+
+    Thresholds are tested in a fixed order, toward lower ones, until the lower confidence limit of a precision (Clopper
+    and Pearson) is below the target. This controls the error of all tests (fixed-sequence testing). The order depends
+    on the probabilities only: it starts where the probabilities promise the most evidence. Return `NEVER` and warn if
+    the first test fails.
+    """
+    order = np.argsort(-p, kind="stable")
+    p, n_true = np.append(p[order], 0.0), np.cumsum(positive[order])
+    # Entries with equal probabilities are predicted together; the numbers of predictions grow by a tenth.
+    ends = np.flatnonzero((p[1:] < p[:-1]) & (p[:-1] > 0)) + 1
+    ends = ends[np.unique(np.log(ends) // np.log(1.1), return_index=True)[1]]
+    limits = 1 - upper_limit((ends - n_true[ends - 1]).astype(float), ends.astype(float), GUARANTEE)
+    if len(ends) and not positive.all():
+        mean = np.cumsum(p)[ends - 1] / ends
+        start = int(np.argmax((mean - target) * np.sqrt(ends / (mean * (1 - mean) + 1 / ends))))
+        n_passed = int(np.argmin(np.append(limits[start:] >= target, False)))
+        if n_passed:
+            return float(p[ends[start + n_passed - 1]])
+    reason = f"the best lower confidence limit on held-out entries is {limits.max(initial=0.0):.3g}"
+    if positive.all():
+        reason = "it has no observed negative with an out-of-fold score, so that its precision is unknown"
+    failure = f"{label}: the precision {target:g} is not reachable, and no positive is predicted"
+    warnings.warn(f"{failure}; {reason}. Pass a lower precision or a threshold", stacklevel=2)
+    return NEVER
+
+
+def _measure(p: _Floats, positive: NDArray[np.bool_], threshold: float) -> LabelPrecision:
+    """Return the precision of a threshold on observed entries."""
+    predicted = p > threshold
+    m, k, n_positives = int(predicted.sum()), int((predicted & positive).sum()), int(positive.sum())
+    low, high = 1 - float(upper_limit(m - k, m)), float(upper_limit(k, m))
+    return LabelPrecision(threshold, k / m if m else np.nan, k / n_positives if n_positives else np.nan, low, high, m)
