@@ -60,17 +60,3 @@ def difference(value, x, step=1e-6):
         e[i] = step
         g[i] = (value(x + e) - value(x - e)) / (2 * step)
     return g
-
-
-class Memory:
-    """A store that keeps the last state of each stage."""
-
-    def __init__(self):
-        self.stages = {}
-
-    def load(self, stage):
-        return self.stages.get(stage)
-
-    def save(self, stage, state, history, converged):
-        self.stages[stage] = (state, list(history), converged)
-        return state

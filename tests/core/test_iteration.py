@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from spmld.core.iteration import Status, iterate, recording
+from spmld.core.iteration import Status, iterate
 from spmld.core.lazy_matrix import LazyMatrix, loaded
-from tests.core.cases import Memory
 
 
 def halve(number, x):
@@ -39,19 +38,6 @@ def test_callback_stops_after_the_iteration_and_takes_precedence():
     result = iterate(halve, 1.0, max_iter=10, callback=callback)
     assert result.status is Status.STOPPED
     assert all(a is b for a, b in zip(records, result.history, strict=True))
-
-
-def test_a_stored_iteration_is_resumed_with_its_history():
-    whole, store = iterate(halve, 1.0, max_iter=10, stage="main"), Memory()
-    with recording(store):
-        assert iterate(halve, 1.0, max_iter=2, stage="main").status is Status.MAX_ITER
-        assert iterate(halve, 8.0, max_iter=1, stage="other").state == 4
-        resumed = iterate(halve, 1.0, max_iter=10, stage="main")
-        assert (resumed.state, resumed.status) == (whole.state, Status.CONVERGED)
-        assert [record["iteration"] for record in resumed.history] == [1, 2, 3]
-        again = iterate(None, 1.0, max_iter=10, stage="main")  # has converged: nothing is computed
-        assert (again.state, again.status, len(again.history)) == (whole.state, Status.CONVERGED, 3)
-    assert iterate(halve, 1.0, max_iter=1, stage="main").state == 0.5  # nothing is stored outside the context
 
 
 def test_a_lazy_matrix_is_read_once_for_consecutive_products():

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from spmld.core import label_stack
-from spmld.core.designs import Factored, Features, Penalty
+from spmld.core.designs import Features, Penalty
 from spmld.core.label_stack import LabelStacks
 from spmld.core.linear_objective import LinearObjective
 from spmld.core.losses import LOSSES
@@ -16,7 +16,7 @@ COUNTS = (40, 3, 17, 0, 25)
 """Observed entries of each label."""
 
 
-def make_case(sparse, block_rows=None, n=60):
+def make_case(sparse, n=60):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, D)) * (rng.random((n, D)) < 0.3)
     J = np.zeros((n, L))
@@ -24,12 +24,11 @@ def make_case(sparse, block_rows=None, n=60):
         J[rng.choice(n, count, replace=False), j] = rng.random(count) + 0.5
     Y = np.where(J > 0, rng.choice([-1.0, 1.0], size=J.shape), np.nan)
     X = sp.csr_array(X) if sparse else X
-    return X, Y, J, make_problem(X, Y, J, np.zeros(n, int), 1, observed_only=True, block_rows=block_rows)
+    return X, Y, J, make_problem(X, Y, J, np.zeros(n, int), 1, observed_only=True)
 
 
 def stack(problem, labels, loss=LOSSES["logistic"], intercept=True):
-    losses = loss if isinstance(loss, tuple) else (loss,) * len(problem.blocks)
-    objective = LinearObjective(problem, losses, Features(intercept), Penalty(0.3, intercept), (0.0,) * len(losses))
+    objective = LinearObjective(problem, (loss,), Features(intercept), Penalty(0.3, intercept), (0.0,))
     return LabelStacks.of(objective).select(np.asarray(labels))
 
 
@@ -39,10 +38,9 @@ def read(B, index):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("block_rows", [None, 25])
 @pytest.mark.parametrize("labels", [[2], [4, 0, 1], [1, 3]])
-def test_the_objective_of_a_stack_is_that_of_its_labels(sparse, block_rows, labels):
-    X, Y, J, problem = make_case(sparse, block_rows)
+def test_the_objective_of_a_stack_is_that_of_its_labels(sparse, labels):
+    X, Y, J, problem = make_case(sparse)
     B = np.random.default_rng(1).normal(size=(D + 1, L))
     objective, index = stack(problem, labels)
     part = read(B, index)
@@ -57,7 +55,7 @@ def test_the_objective_of_a_stack_is_that_of_its_labels(sparse, block_rows, labe
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_gradient_of_a_stack_matches_finite_differences(sparse):
-    objective, index = stack(make_case(sparse, 25)[-1], [0, 2, 4])
+    objective, index = stack(make_case(sparse)[-1], [0, 2, 4])
     rng = np.random.default_rng(2)
     B = read(rng.normal(size=(D + 1, L)), index)
     gradient, _ = objective.derivatives(B, objective.scores(B))
@@ -72,10 +70,9 @@ def test_the_gradient_of_a_stack_matches_finite_differences(sparse):
     )
 
 
-@pytest.mark.parametrize("block_rows", [25, 1])  # with one row, most labels have no entries in a block
-def test_the_columns_of_a_stack_are_the_stack_of_the_columns(block_rows):
-    problem = make_case(True, block_rows)[-1]
-    loss = tuple(NoisyLogistic(*np.random.default_rng(3).random((2, count, L)) / 4) for count in problem.counts)
+def test_the_columns_of_a_stack_are_the_stack_of_the_columns():
+    problem = make_case(True)[-1]
+    loss = NoisyLogistic(*np.random.default_rng(3).random((2, problem.n, L)) / 4)
     all_labels, index = stack(problem, [0, 2, 4], loss)
     B = np.random.default_rng(4).normal(size=(D + 1, L))
     for keep in ([1], [0, 2]):
@@ -107,22 +104,13 @@ def test_stacks_hold_every_label_once_and_labels_of_similar_size(monkeypatch):
     assert [group.tolist() for group in LabelStacks.of(objective).groups()] == [[0], [4], [2], [1], [3]]
 
 
-def test_only_models_of_single_labels_are_stacked():
-    problem = make_case(True)[-1]
-    objective = LinearObjective(problem, (LOSSES["logistic"],), Factored(np.ones((L, 2))), Penalty(1.0), (0.0,))
-    with pytest.raises(TypeError, match="Factored"):
-        LabelStacks.of(objective)
-    with pytest.raises(TypeError, match="not separable"):
-        objective.columns(slice(0, 1))
-
-
 def test_features_that_do_not_occur_are_left_out():
     X = sp.csr_array(np.array([[0.0, 2.0, 0.0, 1.0], [0.0, 0.0, 0.0, 3.0]]))
     J = np.array([[1.0, 0.0], [1.0, 1.0]])
     problem = make_problem(X, np.ones((2, 2)), J, np.zeros(2, dtype=int), 1, observed_only=True)
     for intercept, rows, matrix in (
-        (True, [[1, 3], [3, 5], [4, 4]], [[2, 1, 1, 0, 0, 0], [0, 3, 1, 0, 0, 0], [0, 0, 0, 3, 0, 1], [0] * 6]),
-        (False, [[1, 3], [3, 4]], [[2, 1, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0], [0] * 4]),
+        (True, [[1, 5], [3, 3], [4, 4]], [[2, 1, 1, 0, 0, 0], [0, 3, 1, 0, 0, 0], [0, 0, 0, 0, 3, 1], [0] * 6]),
+        (False, [[1, 4], [3, 3]], [[2, 1, 0, 0], [0, 3, 0, 0], [0, 0, 0, 3], [0] * 4]),
     ):
         objective, (places, labels) = stack(problem, [0, 1], intercept=intercept)
         np.testing.assert_array_equal(places, rows)

@@ -32,7 +32,6 @@ def test_values_are_the_formulas(loss, released):
     entry = {
         "logistic": np.log1p(np.exp(-Y * F)),
         "squared": (Y - F) ** 2 / 2,
-        "squared_hinge": np.maximum(1 - Y * F, 0) ** 2 / 2,
     }[loss]
     power = 2 if released else 1
     latent = (P if released else 1) * (X @ state.W)

@@ -39,20 +39,8 @@ class Result(Generic[StateT]):
     history: list[Record]
 
 
-class Store(Protocol):
-    """Stores the state of each iteration, so that a fit can be resumed."""
-
-    def load(self, stage: str | None) -> tuple[Any, list[Record], bool] | None:
-        """Return the last state of a stage, its history, and whether it has converged; None if nothing is stored."""
-        ...
-
-    def save(self, stage: str | None, state: Any, history: list[Record], converged: bool) -> Any:
-        """Store the state, and return it."""
-        ...
-
-
-class Recorder(Store, Protocol):
-    """Stores fits and their iterations, such as `spmld.persistence.Checkpoint`."""
+class Recorder(Protocol):
+    """Stores finished fits, such as `spmld.persistence.Checkpoint`."""
 
     def fit(self, estimator: Any, data: Any) -> None:
         """Fit an estimator to validated data by its method `_fit_blocks`, or restore its fitted attributes."""
@@ -89,22 +77,14 @@ def iterate(
     """Apply `update` until it reports convergence, the callback returns True, or `max_iter` is reached.
 
     `update(number, state)` returns the new state, the entries of the record, and whether the solver has converged.
-    Numbers count from 1. With `fixed`, reaching `max_iter` is the intended end. With an active
-    recorder, see `recording`, the iteration continues after the last one that was stored.
+    Numbers count from 1. With `fixed`, reaching `max_iter` is the intended end.
     """
     history: list[Record] = []
-    store = active_recorder()
-    if store is not None and (stored := store.load(stage)) is not None:
-        state, history, converged = stored
-        if converged:
-            return Result(state, Status.CONVERGED, history)
-    for number in range(len(history) + 1, max_iter + 1):
+    for number in range(1, max_iter + 1):
         started = perf_counter()
         state, entries, converged = update(number, state)
         heading = {"iteration": number} if stage is None else {"stage": stage, "iteration": number}
         history.append({**heading, **entries, "seconds": perf_counter() - started})
-        if store is not None:
-            state = store.save(stage, state, history, converged)
         if callback is not None and callback(history[-1]):
             return Result(state, Status.STOPPED, history)
         if converged:

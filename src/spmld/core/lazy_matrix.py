@@ -10,6 +10,16 @@ from spmld._arrays import n_bytes
 from spmld.core.losses import Array
 
 
+class Transpose:
+    """The transpose of a matrix with the method `transposed_times`, for products."""
+
+    def __init__(self, matrix: Any):
+        self._matrix = matrix
+
+    def __matmul__(self, B: Array) -> Array:
+        return self._matrix.transposed_times(B)
+
+
 class LazyMatrix:
     """The features of a row block, which are read for each product.
 
@@ -40,18 +50,11 @@ class LazyMatrix:
     def __matmul__(self, B: Array) -> Array:
         return self.load() @ B
 
-    @property
-    def T(self) -> "_Transpose":
-        """The transpose, for products."""
-        return _Transpose(self)
+    def transposed_times(self, B: Array) -> Array:
+        """Return the product of the transpose with B."""
+        return self.load().T @ B
 
-
-class _Transpose:
-    def __init__(self, matrix: LazyMatrix):
-        self._matrix = matrix
-
-    def __matmul__(self, B: Array) -> Array:
-        return self._matrix.load().T @ B
+    T = property(Transpose)
 
 
 @dataclass(frozen=True)
@@ -86,20 +89,13 @@ class SelectedRows:
     def __matmul__(self, B: Array) -> Array:
         return (self.matrix @ B)[self.chosen]
 
-    @property
-    def T(self) -> "_SelectedColumns":
-        """The transpose, for products."""
-        return _SelectedColumns(self)
+    def transposed_times(self, B: Array) -> Array:
+        """Return the product of the transpose with B."""
+        padded = np.zeros((len(self.chosen), *B.shape[1:]), dtype=B.dtype)
+        padded[self.chosen] = B
+        return self.matrix.T @ padded
 
-
-class _SelectedColumns:
-    def __init__(self, rows: SelectedRows):
-        self._rows = rows
-
-    def __matmul__(self, B: Array) -> Array:
-        padded = np.zeros((len(self._rows.chosen), *B.shape[1:]), dtype=B.dtype)
-        padded[self._rows.chosen] = B
-        return self._rows.matrix.T @ padded
+    T = property(Transpose)
 
 
 def loaded(X: Any) -> Any:

@@ -123,26 +123,4 @@ class Logistic(SameLoss):
         return c, f - slope / c
 
 
-class SquaredHinge(SameLoss):
-    """1/2 max(0, 1 - y f)^2, majorized by the square around the score, or around y where the margin is short."""
-
-    def value(self, y: Array, f: Array) -> Array:
-        return 0.5 * self._shortfall(y, f) ** 2
-
-    def slope(self, y: Array, f: Array) -> Array:
-        return -y * self._shortfall(y, f)
-
-    def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
-        return self.slope(y, f), namespace(f).astype(y * f < 1, f.dtype)
-
-    def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        xp = namespace(f)
-        return xp.ones_like(f), xp.where(y * f < 1, y * xp.ones_like(f), f)
-
-    model = majorizer
-
-    def _shortfall(self, y: Array, f: Array) -> Array:
-        return namespace(f).clip(1 - y * f, 0)
-
-
-LOSSES: dict[str, Loss] = {"squared": Squared(), "logistic": Logistic(), "squared_hinge": SquaredHinge()}
+LOSSES: dict[str, Loss] = {"squared": Squared(), "logistic": Logistic()}

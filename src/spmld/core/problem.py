@@ -20,7 +20,6 @@ import numpy as np
 from spmld._arrays import MEMORY, budget, n_bytes, namespace, row_slices
 from spmld._threads import limit_threads
 from spmld.core.entries import ALL_ENTRIES, Entries, ObservedEntries
-from spmld.core.iteration import Store
 from spmld.core.losses import Array
 
 Combine = Callable[[Any, Any], Any]
@@ -171,10 +170,6 @@ class Engine:
     def threads(self, count: int) -> AbstractContextManager["Engine"]:
         """Return a context with an engine that uses threads, if blocks are in memory and `count` is above 1."""
         return ThreadEngine(count) if count > 1 else nullcontext(self)
-
-    def store(self, folder: Any) -> Store | None:
-        """Return a store of outer iterations in a folder; None if they are not stored."""
-        return None
 
 
 class ThreadEngine(Engine):

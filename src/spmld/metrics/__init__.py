@@ -5,7 +5,7 @@ left out, and `evaluate` counts them.
 """
 
 from spmld.metrics._at_k import ndcg_at_k, one_error, precision_at_k, recall_at_k
-from spmld.metrics._predictions import hamming_loss, macro_f1, micro_f1, sample_f1, subset_accuracy
+from spmld.metrics._predictions import hamming_loss, hierarchical_f1, macro_f1, micro_f1, sample_f1, subset_accuracy
 from spmld.metrics._ranking import (
     coverage,
     label_ranking_average_precision,
@@ -27,6 +27,7 @@ __all__ = [
     "evaluate",
     "expected_calibration_error",
     "hamming_loss",
+    "hierarchical_f1",
     "label_ranking_average_precision",
     "log_loss",
     "macro_auc",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from spmld._arrays import CACHE, row_slices
-from spmld.metrics._inputs import Floats, Signs
+from spmld.metrics._inputs import Floats, Signs, weigh
 
 
 def by_rows(metric: Callable[..., Any], signs: Signs, *others: NDArray[Any]) -> Floats:
@@ -52,9 +52,10 @@ def average_defined(values: Floats, average: str | None, name: str) -> Any:
 
 
 def average_entries(
-    loss: Callable[..., Any], signs: Signs, values: NDArray[Any], weights: Floats | None, average: str | None, name: str
+    loss: Callable[..., Any], signs: Signs, values: NDArray[Any], entry_weight: Any, average: str | None, name: str
 ) -> Any:
     """Return the mean of ``loss(signs, values)`` over the observed entries or, if `average` is None, its values."""
+    signs, weights = weigh(signs, entry_weight)
     if average is None:
         return np.where(signs != 0, loss(signs, values), np.nan)
 

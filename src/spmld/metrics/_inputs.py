@@ -67,7 +67,7 @@ def documented(metric: _F) -> _F:
 def read_scores(Y_true: Any, scores: Any, mask: Any = None, *, name: str = "scores") -> tuple[Signs, Floats]:
     """Return the signs of the labels, and scores of the same shape."""
     labels = read_labels(Y_true, mask, name="Y_true")
-    values = _read_values(scores, labels, name)
+    values = read_matrix(scores, labels, name)
     try:
         values = values.astype(np.float64, copy=False, casting="unsafe" if values.dtype == object else "same_kind")
     except (TypeError, ValueError):
@@ -97,7 +97,7 @@ def read_probabilities(Y_true: Any, probabilities: Any, mask: Any = None) -> tup
 def read_predictions(Y_true: Any, predictions: Any, mask: Any = None) -> tuple[Signs, NDArray[np.bool_]]:
     """Return the signs of the labels, and which entries are predicted positive."""
     labels = read_labels(Y_true, mask, name="Y_true")
-    values = _read_values(predictions, labels, "predictions")
+    values = read_matrix(predictions, labels, "predictions")
     if values.dtype.kind != "b" and not set(labels.classes.tolist()) <= {-1, 0, 1}:
         # The two classes of a single label may be any values. Predictions then have the same values.
         negative, positive = (values == value for value in labels.classes)
@@ -123,7 +123,14 @@ def weigh(signs: Signs, entry_weight: Any) -> tuple[Signs, Floats | None]:
     return signs * (weights > 0), weights
 
 
-def _read_values(values: Any, labels: Labels, name: str) -> NDArray[Any]:
+def read_weighted_scores(Y_true: Any, scores: Any, mask: Any, entry_weight: Any) -> tuple[NDArray[Any], ...]:
+    """Return the signs of the labels, scores of the same shape and, if they are given, weights of the entries."""
+    signs, values = read_scores(Y_true, scores, mask)
+    signs, weights = weigh(signs, entry_weight)
+    return (signs, values) if weights is None else (signs, values, weights)
+
+
+def read_matrix(values: Any, labels: Labels, name: str) -> NDArray[Any]:
     """Return scores, predictions or probabilities as an array of the shape of the labels."""
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(f"{name} must not contain missing entries, got a masked array")

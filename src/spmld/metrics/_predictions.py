@@ -5,18 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld.labels import Hierarchy, read_labels
+from spmld.labels.single_class import ignore_label_warnings
 from spmld.metrics._averaging import average_defined, average_entries, count, ratio
 from spmld.metrics._inputs import Floats, Signs, documented, read_predictions, weigh
 
 
 @documented
 def hamming_loss(
-    Y_true: Any,
-    predictions: Any,
-    mask: Any = None,
-    *,
-    entry_weight: Any = None,
-    average: str | None = "mean",
+    Y_true: Any, predictions: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
 ) -> Any:
     r"""Compute the fraction of incorrectly predicted entries.
 
@@ -31,9 +28,8 @@ def hamming_loss(
     >>> hamming_loss([[1, 0], [None, 1]], [[1, 1], [0, 1]])
     0.3333333333333333
     """
-    signs, predicted = read_predictions(Y_true, predictions, mask)
-    signs, weights = weigh(signs, entry_weight)
-    return average_entries(_is_wrong, signs, predicted, weights, average, "hamming_loss")
+    arrays = read_predictions(Y_true, predictions, mask)
+    return average_entries(_is_wrong, *arrays, entry_weight, average, "hamming_loss")
 
 
 def _is_wrong(signs: Signs, predicted: NDArray[np.bool_]) -> Any:
@@ -115,23 +111,50 @@ def micro_f1(Y_true: Any, predictions: Any, mask: Any = None, *, entry_weight: A
     return float(average_defined(_f1(Y_true, predictions, mask, None, entry_weight), "mean", "micro_f1"))
 
 
+def hierarchical_f1(Y_true: Any, predictions: Any, mask: Any = None, *, hierarchy: Hierarchy) -> float:
+    """Compute the F1 score of all entries, where the ancestors of true and of predicted labels count, too [1]_.
+
+    The value is in [0, 1]; higher is better. It equals `micro_f1` of coherent labels and predictions.
+
+    Parameters
+    ----------
+    Y_true : labels in any form accepted by `spmld.labels.read_labels`
+        True labels. Missing entries that others imply are filled in, and the other missing entries are ignored.
+    predictions : array-like or sparse matrix of shape (n_samples, n_labels)
+        Predicted labels as 0/1, -1/+1 or bool.
+    mask : array-like of bool of shape (n_samples, n_labels), optional
+        True where a label is observed. By default, the entries of `Y_true` that are not missing.
+    hierarchy : Hierarchy
+        The hierarchy, whose labels are the columns of a DataFrame `Y_true`, or else indices.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    .. [1] S. Kiritchenko, S. Matwin, R. Nock and A. F. Famili. "Learning and evaluation in the presence of class
+       hierarchies." Canadian AI 2006.
+
+    Examples
+    --------
+    >>> from spmld.labels import Hierarchy
+    >>> from spmld.metrics import hierarchical_f1
+    >>> hierarchical_f1([[1, 1, 0]], [[0, 0, 1]], hierarchy=Hierarchy({0: [1, 2]}))
+    0.5
+    """
+    labels, (_, predicted) = read_labels(Y_true, mask, name="Y_true"), read_predictions(Y_true, predictions, mask)
+    ancestors = hierarchy.ancestors(list(range(labels.shape[1])) if labels.names is None else labels.names)
+    with ignore_label_warnings():
+        truth = hierarchy.infer_labels(labels)
+    return micro_f1(truth, predicted.astype(np.float32) @ ancestors.astype(np.float32) > 0)
+
+
 def _f1(Y_true: Any, predictions: Any, mask: Any, axis: int | None, entry_weight: Any = None) -> Floats:
     """Return F1 of the observed entries of each row (axis=1), of each column (axis=0) or of all."""
     signs, predicted = read_predictions(Y_true, predictions, mask)
     signs, weights = weigh(signs, entry_weight)
-    return f1_of_counts(count_predictions(signs, predicted, axis, weights))
-
-
-def count_predictions(
-    signs: Signs, predicted: NDArray[np.bool_], axis: int | None = None, weights: Floats | None = None
-) -> NDArray[Any]:
-    """Return the numbers of true positives, of predicted positives and of positives among the observed entries."""
     positive = signs > 0
     counted = positive & predicted, predicted & (signs != 0), positive
-    return np.array([count(chosen, weights, axis) for chosen in counted])
-
-
-def f1_of_counts(counts: NDArray[Any]) -> Floats:
-    """Return F1 from the result of `count_predictions`."""
-    n_true_positive, n_predicted, n_positive = counts
+    n_true_positive, n_predicted, n_positive = (count(chosen, weights, axis) for chosen in counted)
     return ratio(2 * n_true_positive, n_predicted + n_positive)

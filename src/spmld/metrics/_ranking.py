@@ -5,15 +5,8 @@ from typing import Any
 import numpy as np
 
 from spmld.metrics._averaging import average_defined, by_columns, by_rows, ratio
-from spmld.metrics._inputs import Floats, Signs, documented, read_scores, weigh
-from spmld.metrics._sorting import (
-    average_precision,
-    count_misordered,
-    of_columns,
-    sort_rows,
-    weighted_auc,
-    weighted_average_precision,
-)
+from spmld.metrics._inputs import Floats, Signs, documented, read_scores, read_weighted_scores
+from spmld.metrics._sorting import auc, average_precision, count_misordered, sort_rows
 
 
 @documented
@@ -81,7 +74,7 @@ def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | Non
     >>> sample_auc([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
     0.75
     """
-    return average_defined(by_rows(_auc, *read_scores(Y_true, scores, mask)), average, "sample_auc")
+    return average_defined(by_rows(auc, *read_scores(Y_true, scores, mask)), average, "sample_auc")
 
 
 @documented
@@ -104,10 +97,8 @@ def macro_auc(
     >>> macro_auc([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]], average=None)
     array([0.5, 1. ])
     """
-    signs, values = read_scores(Y_true, scores, mask)
-    signs, weights = weigh(signs, entry_weight)
-    by_label = by_columns(_auc, signs, values) if weights is None else of_columns(weighted_auc, signs, values, weights)
-    return average_defined(by_label, average, "macro_auc")
+    arrays = read_weighted_scores(Y_true, scores, mask, entry_weight)
+    return average_defined(by_columns(auc, *arrays), average, "macro_auc")
 
 
 @documented
@@ -127,20 +118,8 @@ def micro_auc(Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any =
     >>> micro_auc([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]])
     0.8333333333333334
     """
-    signs, values = read_scores(Y_true, scores, mask)
-    signs, weights = weigh(signs, entry_weight)
-    if weights is not None:
-        return float(average_defined(weighted_auc(signs, values, weights), "mean", "micro_auc"))
-    # Two sorts and a search are faster here than one argsort.
-    positives = np.sort(values[signs > 0])
-    negatives = np.sort(values[signs < 0])
-    below = np.searchsorted(negatives, positives, "left").sum() + np.searchsorted(negatives, positives, "right").sum()
-    return float(average_defined(ratio(below / 2, len(positives) * len(negatives)), "mean", "micro_auc"))
-
-
-def _auc(signs: Signs, scores: Floats) -> Floats:
-    not_below, above = count_misordered(order := sort_rows(signs, scores))
-    return 1 - ratio((not_below + above) / 2, order.n_pairs)
+    arrays = read_weighted_scores(Y_true, scores, mask, entry_weight)
+    return float(average_defined(auc(*(array.reshape(1, -1) for array in arrays)), "mean", "micro_auc"))
 
 
 @documented
@@ -181,13 +160,8 @@ def macro_average_precision(
     >>> macro_average_precision([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]], average=None)
     array([0.83333333, 1.        ])
     """
-    signs, values = read_scores(Y_true, scores, mask)
-    signs, weights = weigh(signs, entry_weight)
-    if weights is None:
-        by_label = by_columns(average_precision, signs, values)
-    else:
-        by_label = of_columns(weighted_average_precision, signs, values, weights)
-    return average_defined(by_label, average, "macro_average_precision")
+    arrays = read_weighted_scores(Y_true, scores, mask, entry_weight)
+    return average_defined(by_columns(average_precision, *arrays), average, "macro_average_precision")
 
 
 @documented
@@ -206,10 +180,6 @@ def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, entry
     >>> micro_average_precision([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]])
     0.9166666666666666
     """
-    signs, values = read_scores(Y_true, scores, mask)
-    signs, weights = weigh(signs, entry_weight)
-    if weights is None:
-        value = average_precision(signs.reshape(1, -1), values.reshape(1, -1))
-    else:
-        value = weighted_average_precision(signs, values, weights)
+    arrays = read_weighted_scores(Y_true, scores, mask, entry_weight)
+    value = average_precision(*(array.reshape(1, -1) for array in arrays))
     return float(average_defined(value, "mean", "micro_average_precision"))

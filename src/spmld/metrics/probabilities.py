@@ -11,12 +11,7 @@ from spmld.metrics._inputs import Floats, Signs, documented, read_probabilities,
 
 @documented
 def log_loss(
-    Y_true: Any,
-    probabilities: Any,
-    mask: Any = None,
-    *,
-    entry_weight: Any = None,
-    average: str | None = "mean",
+    Y_true: Any, probabilities: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
 ) -> Any:
     r"""Compute the logarithmic loss, averaged over the observed entries.
 
@@ -32,9 +27,8 @@ def log_loss(
     array([[6.93147181e-01, 6.93147181e-01],
            [           nan, 2.22044605e-16]])
     """
-    signs, values = read_probabilities(Y_true, probabilities, mask)
-    signs, weights = weigh(signs, entry_weight)
-    return average_entries(_log_loss, signs, values, weights, average, "log_loss")
+    arrays = read_probabilities(Y_true, probabilities, mask)
+    return average_entries(_log_loss, *arrays, entry_weight, average, "log_loss")
 
 
 def _log_loss(signs: Signs, probabilities: Floats) -> Any:
@@ -44,12 +38,7 @@ def _log_loss(signs: Signs, probabilities: Floats) -> Any:
 
 @documented
 def brier_score(
-    Y_true: Any,
-    probabilities: Any,
-    mask: Any = None,
-    *,
-    entry_weight: Any = None,
-    average: str | None = "mean",
+    Y_true: Any, probabilities: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
 ) -> Any:
     r"""Compute the squared error of the probabilities, averaged over the observed entries.
 
@@ -62,9 +51,8 @@ def brier_score(
     array([[0.25, 0.25],
            [ nan, 0.  ]])
     """
-    signs, values = read_probabilities(Y_true, probabilities, mask)
-    signs, weights = weigh(signs, entry_weight)
-    return average_entries(_brier_score, signs, values, weights, average, "brier_score")
+    arrays = read_probabilities(Y_true, probabilities, mask)
+    return average_entries(_brier_score, *arrays, entry_weight, average, "brier_score")
 
 
 def _brier_score(signs: Signs, probabilities: Floats) -> Any:
@@ -88,31 +76,22 @@ def expected_calibration_error(
     >>> expected_calibration_error([[1, 0], [None, 1]], [[0.75, 0.25], [0.5, 0.75]], n_bins=2)
     0.25
     """
-    signs, values = read_probabilities(Y_true, probabilities, mask)
-    signs, weights = weigh(signs, entry_weight)
-    return calibration_error(count_bins(signs, values, n_bins, weights))
-
-
-def calibration_error(bins: Floats) -> float:
-    """Return the expected calibration error from the result of `count_bins`."""
-    counts, mean_probability, positive_fraction = _bin_means(bins)
+    counts, mean_probability, positive_fraction = _bins(Y_true, probabilities, mask, entry_weight, n_bins)
     total = (counts * np.abs(mean_probability - positive_fraction)).sum()
     return float(average_defined(ratio(total, counts.sum()), "mean", "expected_calibration_error"))
 
 
-def count_bins(signs: Signs, probabilities: Floats, n_bins: int = 10, weights: Floats | None = None) -> Floats:
-    """Return the number of observed entries in each bin, and the sums of their probabilities and of their labels."""
+def _bins(Y_true: Any, probabilities: Any, mask: Any, entry_weight: Any, n_bins: int) -> tuple[Floats, Floats, Floats]:
+    """Return the counts or weights, mean probabilities and fractions of positives of the bins that are not empty."""
     n_bins = check_scalar_integer("n_bins", n_bins, minimum=1)
-    p, positive = probabilities[signs != 0], signs[signs != 0] > 0
+    signs, values = read_probabilities(Y_true, probabilities, mask)
+    signs, weights = weigh(signs, entry_weight)
+    p, positive = values[signs != 0], signs[signs != 0] > 0
     bins = np.minimum((p * n_bins).astype(int), n_bins - 1)
     w = np.ones(len(p)) if weights is None else weights[signs != 0]
-    return np.stack([np.bincount(bins, w * values, n_bins) for values in (1.0, p, positive)])
-
-
-def _bin_means(bins: Floats) -> Floats:
-    """Return the counts, mean probabilities and fractions of positives of the bins that are not empty."""
-    counts, *sums = bins[:, bins[0] > 0]
-    return np.stack([counts, *(values / counts for values in sums)])
+    sums = np.stack([np.bincount(bins, w * amounts, n_bins) for amounts in (1.0, p, positive)])
+    counts, p_sums, positives = sums[:, sums[0] > 0]
+    return counts, p_sums / counts, positives / counts
 
 
 def reliability_curve(
@@ -140,6 +119,5 @@ def reliability_curve(
     >>> reliability_curve([[1, 0], [None, 1]], [[0.9, 0.1], [0.5, 0.8]], n_bins=2)
     (array([0.1 , 0.85]), array([0., 1.]), array([1, 2]))
     """
-    signs, values = read_probabilities(Y_true, probabilities, mask)
-    counts, mean_probability, positive_fraction = _bin_means(count_bins(signs, values, n_bins))
+    counts, mean_probability, positive_fraction = _bins(Y_true, probabilities, mask, None, n_bins)
     return mean_probability, positive_fraction, counts.astype(int)

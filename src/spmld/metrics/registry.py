@@ -4,40 +4,13 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from spmld._validation import check_scalar_integer, did_you_mean
 from spmld.labels import read_labels
-from spmld.metrics._at_k import ndcg_at_k, one_error, precision_at_k, recall_at_k
-from spmld.metrics._predictions import (
-    count_predictions,
-    f1_of_counts,
-    hamming_loss,
-    macro_f1,
-    micro_f1,
-    sample_f1,
-    subset_accuracy,
-)
-from spmld.metrics._ranking import (
-    coverage,
-    label_ranking_average_precision,
-    macro_auc,
-    macro_average_precision,
-    micro_auc,
-    micro_average_precision,
-    ranking_loss,
-    sample_auc,
-)
-from spmld.metrics.probabilities import (
-    brier_score,
-    calibration_error,
-    count_bins,
-    expected_calibration_error,
-    log_loss,
-)
+from spmld.metrics import _at_k, _predictions, _ranking, probabilities
 
 Needs = Literal["scores", "predictions", "probabilities"]
 Over = Literal["samples", "labels", "entries"]
@@ -59,9 +32,6 @@ class Metric:
         Whether higher values are better.
     range : tuple of two floats
         Minimum and maximum; the maximum is infinite if it depends on the number of labels.
-    count, from_counts : callable, optional
-        ``from_counts(count(signs, values))`` is the metric, and counts of several blocks of samples can be added.
-        Metrics without counts are means of the values of samples or entries, unless they rank all samples.
 
     Examples
     --------
@@ -76,8 +46,6 @@ class Metric:
     over: Over
     greater_is_better: bool
     range: tuple[float, float] = (0, 1)
-    count: Callable[..., Any] | None = None
-    from_counts: Callable[[Any], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -95,11 +63,6 @@ class Metric:
         """Whether the function accepts `entry_weight`: metrics over labels or entries do."""
         return "entry_weight" in inspect.signature(self.function).parameters
 
-    @property
-    def ranks_samples(self) -> bool:
-        """Whether the metric depends on the order of all samples, so that it is not a function of sums over samples."""
-        return self.needs == "scores" and self.over != "samples"
-
     def variant_name(self, options: dict[str, Any]) -> str:
         """Return the name with the number k of the options, if there is one."""
         return f"{self.name.removesuffix('k')}{options['k']}" if "k" in options else self.name
@@ -110,31 +73,29 @@ class Metric:
         return "higher" if self.greater_is_better else "lower"
 
 
-_count_by_label = partial(count_predictions, axis=0)
-
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric(ranking_loss, "scores", "samples", False),
-        Metric(coverage, "scores", "samples", False, (0, np.inf)),
-        Metric(sample_auc, "scores", "samples", True),
-        Metric(macro_auc, "scores", "labels", True),
-        Metric(micro_auc, "scores", "entries", True),
-        Metric(label_ranking_average_precision, "scores", "samples", True),
-        Metric(macro_average_precision, "scores", "labels", True),
-        Metric(micro_average_precision, "scores", "entries", True),
-        Metric(one_error, "scores", "samples", False),
-        Metric(precision_at_k, "scores", "samples", True),
-        Metric(recall_at_k, "scores", "samples", True),
-        Metric(ndcg_at_k, "scores", "samples", True),
-        Metric(hamming_loss, "predictions", "entries", False),
-        Metric(subset_accuracy, "predictions", "samples", True),
-        Metric(sample_f1, "predictions", "samples", True),
-        Metric(macro_f1, "predictions", "labels", True, (0, 1), _count_by_label, f1_of_counts),
-        Metric(micro_f1, "predictions", "entries", True, (0, 1), count_predictions, f1_of_counts),
-        Metric(log_loss, "probabilities", "entries", False, (0, -np.log(np.finfo(np.float64).eps))),
-        Metric(brier_score, "probabilities", "entries", False),
-        Metric(expected_calibration_error, "probabilities", "entries", False, (0, 1), count_bins, calibration_error),
+        Metric(_ranking.ranking_loss, "scores", "samples", False),
+        Metric(_ranking.coverage, "scores", "samples", False, (0, np.inf)),
+        Metric(_ranking.sample_auc, "scores", "samples", True),
+        Metric(_ranking.macro_auc, "scores", "labels", True),
+        Metric(_ranking.micro_auc, "scores", "entries", True),
+        Metric(_ranking.label_ranking_average_precision, "scores", "samples", True),
+        Metric(_ranking.macro_average_precision, "scores", "labels", True),
+        Metric(_ranking.micro_average_precision, "scores", "entries", True),
+        Metric(_at_k.one_error, "scores", "samples", False),
+        Metric(_at_k.precision_at_k, "scores", "samples", True),
+        Metric(_at_k.recall_at_k, "scores", "samples", True),
+        Metric(_at_k.ndcg_at_k, "scores", "samples", True),
+        Metric(_predictions.hamming_loss, "predictions", "entries", False),
+        Metric(_predictions.subset_accuracy, "predictions", "samples", True),
+        Metric(_predictions.sample_f1, "predictions", "samples", True),
+        Metric(_predictions.macro_f1, "predictions", "labels", True),
+        Metric(_predictions.micro_f1, "predictions", "entries", True),
+        Metric(probabilities.log_loss, "probabilities", "entries", False, (0, -np.log(np.finfo(np.float64).eps))),
+        Metric(probabilities.brier_score, "probabilities", "entries", False),
+        Metric(probabilities.expected_calibration_error, "probabilities", "entries", False),
     )
 }
 """All metrics: a `Metric` for each name."""

@@ -17,20 +17,18 @@ rule                  within each group, weights p minimize the weighted losses 
 ===================== ==========================================================================================
 schedule              threshold and diversity of an iteration
 ===================== ==========================================================================================
-`GeometricSchedule`   the schedule of the paper: multiplied by fixed factors
+`GeometricSchedule`   the schedule of the paper: multiplied by fixed factors, or constant
 `QuantileSchedule`    relative to the current losses: a fraction of each group that grows linearly
-`FixedSchedule`       the same in all iterations
 ===================== ==========================================================================================
 """
 
 from spmld.pacing.groups import ColumnGroups
 from spmld.pacing.rules import DiversePacing, GroupSparsePacing, HardPacing, LinearPacing, LogarithmicPacing, PacingRule
-from spmld.pacing.schedules import FixedSchedule, GeometricSchedule, PacingParameters, QuantileSchedule
+from spmld.pacing.schedules import GeometricSchedule, PacingParameters, QuantileSchedule
 
 __all__ = [
     "ColumnGroups",
     "DiversePacing",
-    "FixedSchedule",
     "GeometricSchedule",
     "GroupSparsePacing",
     "HardPacing",

@@ -24,7 +24,7 @@ class PacingRule(BaseEstimator, ABC):
 
     Parameters
     ----------
-    schedule : QuantileSchedule, GeometricSchedule, FixedSchedule, similar object or None, default=None
+    schedule : QuantileSchedule, GeometricSchedule, similar object or None, default=None
         Threshold and diversity of each iteration. None is ``QuantileSchedule()``.
 
     Examples
@@ -311,9 +311,10 @@ class PacingUpdate:
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.pacing import ColumnGroups, FixedSchedule, HardPacing
+    >>> from spmld.pacing import ColumnGroups, GeometricSchedule, HardPacing
     >>> from spmld.pacing.rules import PacingUpdate
-    >>> update = PacingUpdate(HardPacing(schedule=FixedSchedule(threshold=0.5)), ColumnGroups())
+    >>> fixed = GeometricSchedule(threshold=0.5, growth=1.0, decay=1.0)
+    >>> update = PacingUpdate(HardPacing(schedule=fixed), ColumnGroups())
     >>> paced = update(0, [np.array([[0.1], [0.9]])])
     >>> paced.weights[0].ravel(), paced.penalty, paced.ended
     (array([1., 0.]), -0.5, True)

@@ -44,6 +44,8 @@ class PacingParameters:
 class GeometricSchedule(BaseEstimator):
     """The schedule of the paper: ``threshold * growth^t`` and ``diversity * decay^t`` in iteration t.
 
+    With factors of 1, threshold and diversity are the same in all iterations.
+
     Parameters
     ----------
     threshold : float, default=1e-4
@@ -83,8 +85,8 @@ class GeometricSchedule(BaseEstimator):
         return PacingParameters(self.threshold * growth, self.diversity * self.decay**iteration)
 
     def has_ended(self, iteration: int) -> bool:
-        """Return False: the threshold keeps growing."""
-        return False
+        """Return whether the factors are 1, so that nothing changes."""
+        return self.growth == 1 and self.decay == 1
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -177,53 +179,21 @@ class QuantileSchedule(BaseEstimator):
         return iteration >= self.n_iter - 1
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class FixedSchedule(BaseEstimator):
-    """The same threshold and diversity in all iterations.
-
-    Parameters
-    ----------
-    threshold : float, default=1.0
-        Entries with a smaller loss are easy.
-    diversity : float, default=0.0
-        Strength of the diversity term, for rules that have one.
-
-    Examples
-    --------
-    >>> from spmld.pacing import FixedSchedule
-    >>> FixedSchedule(threshold=0.5).parameters(7, None, None)
-    PacingParameters(threshold=0.5, diversity=0.0)
-    """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"threshold": [POSITIVE], "diversity": [NON_NEGATIVE]}
-
-    threshold: float = 1.0
-    diversity: float = 0.0
-
-    def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
-        """Return the threshold and diversity."""
-        return PacingParameters(self.threshold, self.diversity)
-
-    def has_ended(self, iteration: int) -> bool:
-        """Return True: the parameters never change."""
-        return True
-
-
-Schedule = GeometricSchedule | QuantileSchedule | FixedSchedule
+Schedule = GeometricSchedule | QuantileSchedule
 
 
 def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool = False, n_steps: int = 40) -> Array:
     """Return the smallest value that at least `fraction` of the losses in each group do not exceed.
 
-    It is infinite at a fraction of 1. With `common` it is one value, for the fraction of all entries. It is
-    computed by bisection, in which every step is a sum over rows. If blocks are not in memory, each pass over them
-    counts for all points of four steps.
+    It is infinite at a fraction of 1. With `common` it is one value, for the fraction of all entries. It is computed by
+    bisection, in which every step is a sum over rows. If blocks are not in memory, each pass over them divides the
+    interval into 16 parts, which are four steps.
     """
     xp = namespace(groups.per_group(0.0, losses))
     fraction = groups.per_group(fraction, losses)
     if xp.all(fraction >= 1):
         return xp.ones_like(fraction) * xp.inf
-    low, high = groups.per_group(0.0, losses), groups.per_group(groups.max(losses), losses)
+    low, width = groups.per_group(0.0, losses), groups.per_group(groups.max(losses), losses)
     (sizes,) = groups.sum(lambda L: (xp.ones_like(L),), losses)
     # 0.55 of 100 entries are 55 entries, although the floating-point product is slightly larger.
     wanted = fraction * sizes * (1 - 8 * xp.finfo(fraction.dtype).eps)
@@ -231,37 +201,12 @@ def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool 
         wanted = xp.zeros_like(wanted) + xp.sum(wanted)
     depth = groups.engine.steps_per_pass
     for _ in range(0, n_steps, depth):
-        points = _bisection_points(low, high, depth)
-        below = groups.sum(lambda L, *points: tuple(m >= L for m in points), losses, *points)
-        if common:
-            below = tuple(xp.zeros_like(count) + xp.sum(count) for count in below)
-        low, high = _bisect(low, high, points, [count >= wanted for count in below])
-    return xp.where(fraction < 1, high, xp.ones_like(high) * xp.inf)
-
-
-def _bisection_points(low: Array, high: Array, depth: int) -> list[Array]:
-    """Return the midpoints of the next steps of a bisection, as a binary tree in the order of its levels."""
-    points, intervals = [], [(low, high)]
-    for _ in range(depth):
-        middles = [(a + b) / 2 for a, b in intervals]
-        points += middles
-        intervals = [half for (a, b), m in zip(intervals, middles, strict=True) for half in ((a, m), (m, b))]
-    return points
-
-
-def _bisect(
-    low: Array, high: Array, points: Sequence[Array], enough: Sequence[Array], i: int = 0
-) -> tuple[Array, Array]:
-    """Return the interval after the steps at point i of the tree and below it."""
-    if i >= len(points):
-        return low, high
-    xp, middle = namespace(low), points[i]
-    left, right = (
-        _bisect(low, middle, points, enough, 2 * i + 1),
-        _bisect(middle, high, points, enough, 2 * i + 2),
-    )
-    a, b = (xp.where(enough[i], x, y) for x, y in zip(left, right, strict=True))
-    return a, b
+        width = width / 2**depth
+        points = [low + i * width for i in range(1, 2**depth)]
+        for below in groups.sum(lambda L, *points: tuple(m >= L for m in points), losses, *points):
+            too_few = (xp.sum(below) if common else below) < wanted
+            low = low + width * xp.astype(too_few, low.dtype)
+    return xp.where(fraction < 1, low + width, xp.ones_like(low) * xp.inf)
 
 
 def slack_norms(losses: Blocks, threshold: Array, groups: Groups) -> Array:
