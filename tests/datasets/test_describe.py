@@ -58,25 +58,8 @@ def test_permuting_labels_permutes_the_statistics():
     assert one.label_sets == other.label_sets
 
 
-def test_a_data_set_without_positives_can_be_described_and_plotted():
+def test_a_data_set_without_positives_can_be_described():
     stats = describe(Dataset([[1.0], [2.0]], [[0, 0], [0, None]]))
     assert stats.cardinality == 0
     assert np.isinf(stats.imbalance).all()
     assert np.isnan(stats.mean_imbalance)
-    assert [bar.get_height() for bar in stats.plot().axes[3].patches] == [2]
-
-
-def test_the_figure_shows_the_statistics(tmp_path):
-    names = [r"$\frac", "a$b", r"$\no$"]  # they are not formulas
-    stats = describe(Dataset(np.eye(4), Y, label_names=names, name=r"$\no$"))
-    figure = stats.plot(tmp_path / "figure.png")
-    frequency, imbalance, missing, counts = figure.axes
-    assert [bar.get_height() for bar in frequency.patches] == [0.75, 0.5, 0]
-    assert [text.get_text() for text in frequency.get_xticklabels()] == names
-    np.testing.assert_array_equal([bar.get_height() for bar in imbalance.patches], [1, 1.5, np.nan])
-    assert [bar.get_height() for bar in missing.patches] == [0, 0, 0]
-    assert [bar.get_height() for bar in counts.patches] == [0, 3, 1]
-    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(ValueError, match=r"unknown file extension \"\.xyz\" of .*; supported: \.png, \.pdf, \.svg"):
-        stats.plot(tmp_path / "figure.xyz")
-    assert len(list(tmp_path.iterdir())) == 1

@@ -15,19 +15,6 @@ FRAME, Y = make_songs(60)
 SONGS = FRAME.assign(tags=tag_lists(Y))
 
 
-def test_texts_of_a_folder_are_joined_with_its_table(tmp_path):
-    for name, text in (("one", "slow and sad"), ("two", "loud")):
-        (tmp_path / f"{name}.txt").write_text(text)
-    (tmp_path / "labels.csv").write_text("document,tags\ntwo.txt,rock\none,sad\nthree,folk\n")
-    frame = read_table(tmp_path)
-    assert frame.to_dict("list") == {
-        "file": ["two.txt", "one"],
-        "text": ["loud", "slow and sad"],
-        "tags": ["rock", "sad"],
-    }
-    assert read_dataset(tmp_path).label_names == ["rock", "sad"]
-
-
 def test_roles(tmp_path):
     SONGS.to_parquet(tmp_path / "songs.parquet")
     options = {"text": "review", "tags": "tags", "id": "song_id", "drop": "format", "empty_is": "negative"}

@@ -54,7 +54,7 @@ def test_planted_words_are_the_top_features_of_their_tags():
     vectorizer = TfidfVectorizer(stop_words="english")
     X = vectorizer.fit_transform(songs.texts)
     model = MaskedLogistic().fit(X, pd.DataFrame(songs.Y, columns=songs.label_names))
-    rows = top_features(model, X, feature_names=vectorizer.get_feature_names_out()).rows(20)
+    rows = top_features(model, X, feature_names=vectorizer.get_feature_names_out()).to_frame(20).to_dict("records")
     for name in songs.label_names:
         top = [row["feature"] for row in rows if row["label"] == name and row["coefficient"] > 0][:6]
         assert set(top) <= set(songs.words[name])

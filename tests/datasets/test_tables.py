@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from spmld.datasets import Dataset, from_frame, read_dataset, write_dataset
+from spmld.datasets.frames import numeric_columns
 
 TEXT = "id,pitch,label_sad,label_calm\na,0.5,1,0\nb,,,1\n"
 
@@ -17,12 +18,11 @@ def write(folder, text, name="file.csv"):
 
 def test_labels_by_prefix_and_by_list(tmp_path):
     file = write(tmp_path, TEXT)
-    data = read_dataset(file, drop=["id"], encode=False)
-    assert (data.feature_names, data.label_names) == (["pitch"], ["sad", "calm"])
-    np.testing.assert_array_equal(data.X, [[0.5], [np.nan]])
+    data = read_dataset(file, drop=["id"])
+    assert (data.feature_names, data.label_names) == (["pitch", "pitch (missing)"], ["sad", "calm"])
     np.testing.assert_array_equal(data.Y, [[1, 0], [np.nan, 1]])
-    named = read_dataset(file, drop=["id"], labels=["label_calm"], encode=False)
-    assert (named.feature_names, named.label_names) == (["pitch", "label_sad"], ["label_calm"])
+    named = read_dataset(file, drop=["id"], labels=["label_calm"])
+    assert (list(named.encoder.feature_names_in_), named.label_names) == (["pitch", "label_sad"], ["label_calm"])
     tabs = write(tmp_path, TEXT.replace(",", "\t"), "file.tsv")
     np.testing.assert_array_equal(read_dataset(tabs, drop=["id"]).Y, data.Y)
 
@@ -30,7 +30,6 @@ def test_labels_by_prefix_and_by_list(tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (TEXT, {"encode": False}, "column 'id' contains 'a', which is not a number"),
         (TEXT, {"drop": ["ID"]}, r"column 'ID' of drop does not exist; did you mean 'id'\?"),
         (TEXT, {"drop": ["volume"]}, "does not exist; the columns are id, pitch, label_sad, label_calm"),
         (TEXT, {"drop": ["id"], "prefix": "y_"}, "no column starts with 'y_'"),
@@ -40,7 +39,7 @@ def test_labels_by_prefix_and_by_list(tmp_path):
         (
             TEXT.replace("0.5,1,0", "0.5,2,0"),
             {"drop": ["id"]},
-            "'label_sad' contains 2.0; labels are yes/no",
+            "'label_sad' contains 2.0; accepted: yes/no",
         ),
         (TEXT.replace("0.5,1,0", "0.5,maybe,0"), {"drop": ["id"]}, "column 'label_sad' contains 'maybe'"),
         (TEXT.splitlines()[0] + "\n", {"drop": ["id"]}, "the table has no samples"),
@@ -62,12 +61,25 @@ def test_frames_with_truth_values_in_several_forms():
             "label_c": ["yes", None],
         }
     )
-    data = from_frame(frame, encode=False)
-    np.testing.assert_array_equal(data.X, [[1], [np.nan]])
-    np.testing.assert_array_equal(data.Y, [[1, 1, 1], [0, 0, np.nan]])
-    dated = frame.assign(when=pd.to_datetime(["2020-01-01", "2020-01-02"]))
-    with pytest.raises(ValueError, match="column 'when' contains Timestamp"):
-        from_frame(dated, encode=False)
+    np.testing.assert_array_equal(from_frame(frame).Y, [[1, 1, 1], [0, 0, np.nan]])
+
+
+def test_features_of_a_model_without_an_encoder_must_be_numbers():
+    frame = pd.DataFrame(
+        {
+            "n": pd.array([1, None], dtype="Int64"),
+            "comma": ["1,5", "1.234,0"],
+            "unclear": ["1,234", "2"],
+            "unit": ["5 kg", "6 kg"],
+            "word": ["fast", "2"],
+            "when": pd.to_datetime(["2020-01-01", "2020-01-02"]),
+        }
+    )
+    np.testing.assert_array_equal(numeric_columns(frame, ["n", "comma"]), [[1, 1.5], [np.nan, 1234]])
+    np.testing.assert_array_equal(numeric_columns(frame, ["unclear"], decimal=","), [[1.234], [2]])
+    for name, value in {"unclear": "'1,234'", "unit": "'5 kg'", "word": "'fast'", "when": "Timestamp"}.items():
+        with pytest.raises(ValueError, match=f"column '{name}' contains {value}.* is not a number, or could be two"):
+            numeric_columns(frame, [name])
 
 
 @pytest.mark.parametrize("fraction", [0.0, 0.5, 0.95])

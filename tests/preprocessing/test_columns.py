@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import date_parts, to_categories, to_dates, to_numbers
+from spmld.preprocessing.columns import to_categories, to_numbers
+from spmld.preprocessing.dates import date_parts, to_dates
 
 
 def test_days_of_the_week_are_equally_spaced_and_repeat():

@@ -157,7 +157,7 @@ def test_kinds_can_be_passed():
         np.testing.assert_array_equal(encoder.transform(floats), encoder.transform(frame))
     with pytest.raises(TableError, match="27 of 27 values of column 'b' cannot be read as dates, such as '1'"):
         TableEncoder(date="b").fit(frame)
-    with pytest.raises(ValueError, match="text, number, category, date and drop must name columns of X, got 'z'"):
+    with pytest.raises(ValueError, match="column 'z' of category does not exist; the columns are a, b, c"):
         TableEncoder(category="z").fit(frame)
 
 

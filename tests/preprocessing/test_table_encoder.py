@@ -10,7 +10,8 @@ from sklearn.pipeline import make_pipeline
 
 import spmld
 from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import column_kind, date_formats, date_parts, is_ambiguous, to_dates
+from spmld.preprocessing.columns import column_kind
+from spmld.preprocessing.dates import date_formats, date_parts, is_ambiguous, to_dates
 from tests.journeys.songs import make_songs
 
 FRAME, Y = make_songs(80)
@@ -141,7 +142,7 @@ def test_parameters_are_validated():
     encoder = clone(TableEncoder(text=["review"], max_words=10))
     assert encoder.fit_transform(FRAME[["review"]]).shape == (80, 10)
     for wrong, message in (
-        (TableEncoder(text=["revue"]), "must name columns of X, got 'revue'"),
+        (TableEncoder(text=["revue"]), "column 'revue' of text does not exist; did you mean 'review'"),
         (TableEncoder(max_words=0), "max_words"),
         (TableEncoder(drop=list(FRAME.columns)), "at least one column of features"),
     ):

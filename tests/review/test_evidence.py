@@ -1,11 +1,10 @@
-"""Evidence: influences and neighbors agree with their definitions."""
+"""Evidence: influences agree with their definition."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from spmld import MaskedLogistic, SelfPacedEnsemble
-from spmld.estimators import FeatureScaler
 from spmld.inspection import explain, top_features
 from spmld.review.evidence import Evidence
 
@@ -30,18 +29,6 @@ def test_influences_add_up_to_the_difference_from_the_score_of_the_median(case):
         assert sum(influence.influence for influence in influences) == pytest.approx(expected)
         sizes = [abs(influence.influence) for influence in influences]
         assert sizes == sorted(sizes, reverse=True)
-
-
-def test_neighbors_equal_a_search_over_all_samples(case):
-    X, _, signs = case
-    scaled = FeatureScaler().fit(X).transform(X)
-    scaled = scaled.toarray() if sp.issparse(scaled) else scaled
-    unit = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
-    neighbors = Evidence(X, signs, list("abcdefgh")).neighbors(7, 2, top=4, n_nearest=9)
-    order = sorted((i for i in range(60) if i != 7 and signs[i, 2] != 0), key=lambda i: -unit[i] @ unit[7])
-    assert [i for i, _ in neighbors.positives] == [i for i in order if signs[i, 2] > 0][:4]
-    assert neighbors.n_positive == sum(signs[i, 2] > 0 for i in order[:9])
-    assert [s for _, s in neighbors.positives] == pytest.approx([unit[i] @ unit[7] for i, _ in neighbors.positives])
 
 
 def test_the_default_model_finds_the_planted_feature_and_ignores_entries_of_weight_zero():

@@ -10,7 +10,7 @@ from spmld.audit.error_scores import ErrorScores
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.review import make_queue, sample_queue
-from spmld.review.queue import expected_gain, rank_samples, true_probability
+from spmld.review.queue import expected_gain, true_probability
 
 
 def random_issues(n=30, l=5, seed=0):
@@ -96,20 +96,6 @@ def test_probabilities_of_missing_entries_are_those_of_the_model():
         combined = true_probability(issues, p)
         np.testing.assert_array_equal(combined[issues.signs == 0], probabilities[issues.signs == 0])
         np.testing.assert_allclose(combined[issues.signs < 0], issues.error_probability[issues.signs < 0])
-
-
-def test_samples_are_ranked_by_the_sum_of_the_gains_of_their_missing_entries():
-    rng = np.random.default_rng(0)
-    p, Y = rng.random((40, 6)), rng.choice([0, 1, np.nan], size=(40, 6))
-    Y[0] = 1
-    expected = {
-        i: (sum(min(p[i, j], 1 - p[i, j]) for j in range(6) if np.isnan(Y[i, j])), int(np.isnan(Y[i]).sum()))
-        for i in range(40)
-        if np.isnan(Y[i]).any()
-    }
-    ranked = rank_samples(p, Y)
-    assert [i for i, _, _ in ranked] == sorted(expected, key=lambda i: -expected[i][0])
-    assert all((gain, missing) == (pytest.approx(expected[i][0]), expected[i][1]) for i, gain, missing in ranked)
 
 
 def test_invalid_arguments():

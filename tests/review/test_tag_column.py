@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spmld.labels import read_tags
 from spmld.review import Annotation, apply_annotations, open_table
-from spmld.review.label_forms import TagColumn
+from spmld.review.label_forms import LabelFields, TagColumn
 from spmld.review.samples import TableSamples
 from spmld.review.text_tables import CsvTable, JsonTable
 
@@ -41,7 +41,7 @@ def test_decided_tags_change_and_others_keep_their_order(lists, answers, glue, q
     for i, (old_tags, text) in enumerate(zip(lists, new.column("tags"), strict=True)):
         mine = {label: answer for (row, label), answer in answers.items() if row == i}
         kept = [tag for tag in old_tags if mine.get(tag) != "absent"]
-        added = [tag for tag in mine if mine[tag] == "present" and tag not in old_tags]
+        added = [tag for tag in TAGS if mine.get(tag) == "present" and tag not in old_tags]
         if text:
             inside = text[1:-1] if quoted or text == "[]" else text
             parts = [part.strip("'") for part in inside.split(glue)] if inside else []
@@ -106,7 +106,8 @@ def test_json_lines_keep_all_other_bytes(tmp_path):
     answers += [Annotation("", "sad", "present", sample=i) for i in range(2, 4)]
     applied = apply_annotations(table, answers, TagColumn("tags", ["calm", "sad"]))
     expected = text.replace('["sad","calm"]', '["sad"]').replace('"calm, sad"', '"sad"')
-    expected = expected.replace('{"n": null}', '{"n": null, "tags": "sad"}').replace('{"tags":null', '{"tags":"sad"')
+    expected = expected.replace('{"n": null}', '{"n": null, "tags": ["sad"]}')
+    expected = expected.replace('{"tags":null', '{"tags":["sad"]')
     assert gzip.decompress(applied.content).decode() == expected
     assert [json.loads(line) for line in expected.split("\n") if line.strip()]
 
@@ -158,10 +159,8 @@ def test_excel_files_keep_formats_and_other_sheets(tmp_path):
     assert new.worksheets[0]["B2"].font.bold
     assert new["notes"]["A1"].value == "=1+1"
     # Crosses, with empty fields as negatives.
-    from spmld.review.label_forms import LabelFields
-
     answers = [Annotation("", "sad", "absent", sample=0), Annotation("", "sad", "present", sample=1)]
-    applied = apply_annotations(table, answers, LabelFields({"sad": "sad"}, "negative"))
+    applied = apply_annotations(table, answers, LabelFields({"sad": "sad"}, [[1], [0], [1]]))
     new = openpyxl.load_workbook(io.BytesIO(applied.content))
     assert [cell.value for cell in new.worksheets[0]["D"]] == ["sad", None, "x", "x"]
     sheet["B3"], sheet["D4"] = "=A2", "=A2"
@@ -239,7 +238,7 @@ def test_rows_with_different_separators_keep_them():
     applied = apply_annotations(csv_table(texts), answers, form)
     assert CsvTable(applied.content.decode()).column("tags") == [
         "sad; rock",
-        "rock,sad",
+        "rock, sad",
         "calm; sad",
         "sad",
         "rock; sad",

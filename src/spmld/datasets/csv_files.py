@@ -57,6 +57,8 @@ def csv_separator(lines: list[str], usual: str = ",") -> str:
             widths = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
         widths = widths[:-1] if len(lines) == HEAD else widths  # a value of the last row may continue after the head
         quality = bool(widths) and widths[0] > 1 and len(set(widths)) == 1, widths[0] if widths else 0
+        if quality[0] and separator == usual == "\t":  # the extension and the lines agree
+            return separator
         if quality > best_quality:
             best, best_quality = separator, quality
     return best

@@ -49,6 +49,8 @@ class Dataset:
         Roles of the columns of the table.
     columns : dict, optional
         Kind of each feature column of the table, and how its values are read.
+    hierarchy : Hierarchy, optional
+        Hierarchy of the labels.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Dataset:
     encoder: Any = None
     roles: Any = None
     columns: Any = None
+    hierarchy: Any = None
 
     def __post_init__(self) -> None:
         check_masked(self.X)
@@ -114,7 +117,7 @@ class Dataset:
         trusted = None if self.trusted is None else self.trusted[samples]
         names = self.feature_names, self.label_names, self.name
         rows = None if self.sample_names is None else [self.sample_names[i] for i in samples]
-        table = {"encoder": self.encoder, "roles": self.roles, "columns": self.columns}
+        table = {"encoder": self.encoder, "roles": self.roles, "columns": self.columns, "hierarchy": self.hierarchy}
         return Dataset(self.X[samples], self.Y[samples], *names, trusted=trusted, sample_names=rows, **table)
 
     X_train, Y_train = _samples("X", "train"), _samples("Y", "train")
@@ -169,7 +172,9 @@ def join_split(train: Dataset, test: Dataset, name: str = "") -> Dataset:
     X = sp.vstack([train.X, test.X], format="csr") if sparse else np.vstack([train.X, test.X])
     Y = np.vstack([train.Y, test.Y])
     indices = np.split(np.arange(X.shape[0]), [train.X.shape[0]])
-    return Dataset(X, Y, train.feature_names, train.label_names, name, *indices)
+    return Dataset(
+        X, Y, train.feature_names, train.label_names, name, indices[0], indices[1], hierarchy=train.hierarchy
+    )
 
 
 def _zeros_and_ones(Y: Any) -> NDArray[Any]:

@@ -1,13 +1,11 @@
-"""Statistics of a data set, as numbers, text and a figure."""
+"""Statistics of a data set, as numbers and text."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._io import StrPath, need, writing
 from spmld.datasets.dataset import Dataset
 
 
@@ -123,47 +121,6 @@ class Description:
         for name, value in self.summary().items():
             lines.append(f"  {name:<26}{f'{value:.4g}' if isinstance(value, float) else value}")
         return "\n".join(lines)
-
-    def plot(self, path: StrPath | None = None) -> Any:
-        """Draw the frequency, imbalance and missing fraction of the labels, and the positives per sample.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            File to write: .png, .pdf or .svg.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
-        extension = None if path is None else Path(path).suffix
-        if extension is not None and extension.lower() not in (".png", ".pdf", ".svg"):
-            raise ValueError(f'unknown file extension "{extension}" of {path}; supported: .png, .pdf, .svg')
-        need("matplotlib", "plot")
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(12, 7.5), layout="constrained")
-        figure.suptitle(
-            f"{self.name or 'data set'}: {self.n_samples} samples, {self.n_labels} labels, "
-            f"cardinality {self.cardinality:.3f}, density {self.density:.3f}",
-            parse_math=False,  # a name may contain dollar signs
-        )
-        rows, axes = self.per_label(), figure.subplots(2, 2).ravel()
-        titles = {"frequency": "frequency", "imbalance": "imbalance", "missing": "missing fraction"}
-        for ax, (name, title), color in zip(axes, titles.items(), ("C0", "C3", "C1"), strict=False):
-            values = np.array([row[name] for row in rows])
-            ax.bar(range(len(rows)), np.where(np.isfinite(values), values, np.nan), width=0.9, color=color)
-            ax.set(title=f"{title} of the labels", xlabel="labels, the most frequent first")
-            if len(rows) <= 40:
-                names = [row["label"] for row in rows]
-                ax.set_xticks(range(len(rows)), names, rotation=90, fontsize=7, parse_math=False)
-        counts = np.bincount(self.positives_per_sample)
-        axes[3].bar(range(len(counts)), counts, width=0.9, color="C2")
-        axes[3].set(title="positives of a sample", xlabel="observed positives", ylabel="samples")
-        if path is not None:
-            with writing(path) as part:
-                figure.savefig(part, dpi=120)
-        return figure
 
 
 def describe(data: Dataset) -> Description:

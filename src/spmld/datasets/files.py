@@ -3,22 +3,20 @@
 import inspect
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import scipy.sparse as sp
-
 from spmld._io import StrPath, need, writing
 from spmld._validation import did_you_mean
-from spmld.datasets.arff import read_arff, write_arff
+from spmld.datasets.arff import read_arff
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.frames import from_frame, to_frame
-from spmld.datasets.libsvm import read_libsvm, write_libsvm, write_xc
+from spmld.datasets.libsvm import read_libsvm
 from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.registry import fetch_dataset, list_datasets
 from spmld.datasets.roles import TableRoles
-from spmld.datasets.tables import TABLE_EXTENSIONS, TABLE_OPTIONS, check_options, folder_roles, read_table, table_format
+from spmld.datasets.tables import TABLE_EXTENSIONS, TABLE_OPTIONS, check_options, read_table, table_format
 
 _READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
@@ -40,15 +38,14 @@ def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) ->
     Parameters
     ----------
     path : str or path-like
-        File to read, or folder of text files.
-    format : {"arff", "csv", "excel", "folder", "jsonl", "libsvm", "npz", "parquet", "xc"}, optional
+        File to read.
+    format : {"arff", "csv", "excel", "jsonl", "libsvm", "npz", "parquet", "xc"}, optional
         Format of the file; "xc" is that of the extreme-classification repository. By default, it is chosen by the file
         extension.
     **options
         For tables, the roles of the columns and the options of `from_frame`, such as ``labels``, ``tags``, ``id``,
         ``text`` and ``drop``, and the options of `read_table`, such as ``sep``, ``decimal``, ``encoding`` and
-        ``sheet``. In a folder of text files, the default roles are ``text="text"``, ``id="file"`` and, if subfolders
-        are labels, ``tags="tags"``. For ARFF files, ``labels``, ``xml`` and ``encoding``; see `spmld.datasets.arff`.
+        ``sheet``. For ARFF files, ``labels``, ``xml`` and ``encoding``; see `spmld.datasets.arff`.
 
     Examples
     --------
@@ -70,7 +67,6 @@ def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) ->
     of_file = {name: value for name, value in options.items() if name in TABLE_OPTIONS[kind]}
     frame = read_table(path, format=kind, **of_file)
     roles = {name: value for name, value in options.items() if name not in of_file or name == "decimal"}
-    roles = folder_roles(frame, roles) if kind == "folder" else roles
     return from_frame(frame, name=Path(path).name.split(".")[0] or str(path), source=str(path), **roles)
 
 
@@ -84,11 +80,11 @@ def accepted_options(kind: str) -> list[str]:
     ['labels', 'xml', 'encoding']
     """
     if kind in TABLE_OPTIONS:
-        return [*TABLE_OPTIONS[kind], *(item.name for item in fields(TableRoles)), "trusted", "encode"]
+        return [*TABLE_OPTIONS[kind], *(item.name for item in fields(TableRoles))]
     return [p.name for p in inspect.signature(_READERS[kind]).parameters.values() if p.kind is p.KEYWORD_ONLY]
 
 
-def write_dataset(data: Dataset, path: StrPath, *, format: str | None = None, sparse: bool | None = None) -> None:
+def write_dataset(data: Dataset, path: StrPath, *, format: str | None = None) -> None:
     """Write a data set to a file.
 
     If writing fails, no incomplete file is left and an existing file does not change.
@@ -96,52 +92,34 @@ def write_dataset(data: Dataset, path: StrPath, *, format: str | None = None, sp
     Parameters
     ----------
     data : Dataset
-        Data set to write. Only "npz" stores the split and the trusted entries; "libsvm" and "xc" store no names. If a
-        format cannot store something else, it raises a ValueError.
+        Data set to write. Only "npz" stores sparse features, the split and the trusted entries.
     path : str or path-like
         File to write. An existing file is replaced.
-    format : {"arff", "csv", "libsvm", "npz", "parquet", "xc"}, optional
-        Format of the file. By default, it is chosen by the file extension.
-    sparse : bool, optional
-        Whether "arff" and "npz" store the features as sparse. By default, if they are sparse in `data`.
+    format : {"csv", "npz", "parquet"}, optional
+        Format of the file. By default, it is chosen by the file extension. For LIBSVM files, see
+        `sklearn.datasets.dump_svmlight_file`.
 
     Examples
     --------
     >>> import tempfile
     >>> from spmld.datasets import Dataset, read_dataset, write_dataset
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_dataset(Dataset([[0.5], [0.1]], [[1, 0], [1, None]], name="tiny"), folder + "/tiny.arff", sparse=True)
-    ...     read_dataset(folder + "/tiny.arff")
-    Dataset 'tiny': 2 samples, 1 sparse feature, 2 labels, 25.0% of the labels missing
+    ...     write_dataset(Dataset([[0.5], [0.1]], [[1, 0], [1, None]], name="tiny"), folder + "/tiny.csv")
+    ...     read_dataset(folder + "/tiny.csv")
+    Dataset 'tiny': 2 samples, 1 dense feature, 2 labels, 25.0% of the labels missing
     """
-    kind = _find_format(path, format, _WRITERS)
-    if sparse is not None and sparse != sp.issparse(data.X):
-        data = replace(data, X=sp.csr_array(data.X) if sparse else data.X.toarray())
-    _WRITERS[kind](data, path)
-
-
-def _write_csv(data: Dataset, path: StrPath) -> None:
+    kind = _find_format(path, format, ("csv", "npz", "parquet"))
+    if kind == "npz":
+        write_npz(data, path)
+        return
     frame = to_frame(data)
     with writing(path) as part:
-        sep = "\t" if part.suffix.lower() == ".tsv" else ","
-        frame.to_csv(part, sep=sep, index=False, lineterminator="\n")
-
-
-def _write_parquet(data: Dataset, path: StrPath) -> None:
-    need("pyarrow")
-    frame = to_frame(data)
-    with writing(path) as part:
-        frame.to_parquet(part, index=False)
-
-
-_WRITERS: dict[str, Callable[..., None]] = {
-    "arff": write_arff,
-    "csv": _write_csv,
-    "libsvm": write_libsvm,
-    "npz": write_npz,
-    "parquet": _write_parquet,
-    "xc": write_xc,
-}
+        if kind == "parquet":
+            need("pyarrow")
+            frame.to_parquet(part, index=False)
+        else:
+            sep = "\t" if part.suffix.lower() == ".tsv" else ","
+            frame.to_csv(part, sep=sep, index=False, lineterminator="\n")
 
 
 def file_format(path: StrPath, format: str | None = None) -> str:
@@ -161,6 +139,8 @@ def _find_format(path: StrPath, format: str | None, formats: Iterable[str]) -> s
     kind = file_format(path, format)
     if kind in formats:
         return kind
+    if Path(path).is_dir():
+        raise ValueError(f"{path} is a folder, expected a file")
     if format:
         raise ValueError(f"unknown format {format!r}; supported: {', '.join(formats)}")
     extensions = sorted(f".{extension}" for extension, kind in _EXTENSIONS.items() if kind in formats)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,21 @@ from numpy.typing import NDArray
 
 from spmld._frames import to_pandas
 from spmld._io import need
-from spmld._validation import list_names
 from spmld.datasets.dataset import Dataset
-from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, read_label_columns
-from spmld.labels.words import to_number
+from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, read_label_column, read_label_columns
 from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import IGNORED_KINDS, column_kind, duplicated_rows, is_typed, to_numbers
-from spmld.preprocessing.numbers import parse_number
-from spmld.preprocessing.problems import TableError, TableProblem, TableWarning, column_notes, describe_columns
+from spmld.preprocessing.columns import (
+    IGNORED_KINDS,
+    column_kind,
+    column_notes,
+    describe_column,
+    duplicated_rows,
+    is_typed,
+    to_numbers,
+    without_missing_words,
+)
+from spmld.preprocessing.numbers import NumberTexts
+from spmld.preprocessing.problems import TableError, TableProblem, TableWarning
 
 
 def from_frame(
@@ -26,8 +33,6 @@ def from_frame(
     *,
     name: str = "",
     source: str = "",
-    encode: bool = True,
-    trusted: str | None = None,
     **roles: Any,
 ) -> Dataset:
     """Convert a DataFrame to a data set.
@@ -43,10 +48,6 @@ def from_frame(
         Name of the data set.
     source : str, default=""
         Name of the table in error messages.
-    encode : bool, default=True
-        Whether to encode features. If False, they must be numbers, and missing values are NaN.
-    trusted : str, optional
-        Column with 1 or yes for each sample whose labels are verified.
     **roles
         Roles of the columns, such as ``labels``, ``tags``, ``id``, ``text``, ``number`` and ``drop``; see `TableRoles`.
 
@@ -82,79 +83,63 @@ def from_frame(
         problems.append(TableProblem("the table has no samples"))
     labels = read_label_columns(frame, table) if len(frame) else LabelColumns()
     problems += labels.problems
-    used = {*labels.columns, *table.drop, table.id, table.tags, trusted}
+    used = {*labels.columns, *table.drop, table.id, table.tags, table.trusted}
     features = frame[[column for column in frame.columns if column not in used]]
-    absent = {column for column in labels.columns if column not in frame.columns}
-    if features.shape[1] == 0 and not absent:
+    if features.shape[1] == 0 and set(labels.columns) <= set(frame.columns):
         problems.append(TableProblem("no column is left for features; at least one feature column is required"))
-    verified = None if trusted is None else _read_trusted(frame, trusted, problems)
+    verified = None
+    if table.trusted in frame.columns:
+        verified = read_label_column(frame[table.trusted], table, problems, "trusted") == 1
     if problems:
         raise TableError(problems, source)
     try:
-        if encode:
-            X = encode_features(features, table)
-        else:
-            X = TableFeatures(numeric_columns(features, features.columns), list(features.columns), {})
+        X, kinds, encoder = _encode(features, table)
     except TableError as error:
         raise TableError(error.problems, source) from None
     except ValueError as error:
         raise TableError([TableProblem(str(error))], source) from error
-    notes = [*labels.notes, *_notes(X, features, table), *_id_notes(frame, table), *_duplicate_notes(frame, X, table)]
+    notes = [*labels.notes, *_feature_notes(features, table, kinds, encoder), *_row_notes(frame, table, kinds)]
     for note in notes:
         warnings.warn(TableWarning(note), stacklevel=2)
-    table = replace(table, tag_sep=labels.tag_sep or table.tag_sep)
+    used_names = [name for name, kind in kinds.items() if kind not in IGNORED_KINDS]
     return Dataset(
-        X.values,
+        X,
         labels.Y,
-        X.names,
+        used_names if encoder is None else list(encoder.get_feature_names_out()),
         labels.names,
         name,
         trusted=verified,
         sample_names=sample_names(frame, table),
-        encoder=X.encoder,
-        roles=table,
-        columns=describe_columns(X.kinds, X.encoder),
+        encoder=encoder,
+        roles=replace(table, tag_sep=labels.tag_sep or table.tag_sep),
+        columns={name: describe_column(name, kind, encoder) for name, kind in kinds.items()},
     )
 
 
-@dataclass(frozen=True)
-class TableFeatures:
-    """Features as an array, their names, the kinds of the columns, and the encoder, None for unchanged numbers."""
-
-    values: Any
-    names: list[str]
-    kinds: dict[str, str]
-    encoder: TableEncoder | None = None
-
-
-def encode_features(features: Any, roles: TableRoles) -> TableFeatures:
-    """Return features as an array; they are unchanged if they are numbers without missing values."""
+def _encode(features: Any, roles: TableRoles) -> tuple[Any, dict[str, str], TableEncoder | None]:
+    """Return the features, the kinds of the columns, and the encoder; None for numbers without missing values."""
     declared: dict[str, Any] = {kind: list(getattr(roles, kind)) for kind in ("text", "number", "category", "date")}
-    unchanged = _plain_numbers(
-        features, {name for kind, names in declared.items() if kind != "number" for name in names}
-    )
-    if unchanged is not None:
-        return unchanged
-    encoder = TableEncoder(**declared, day_first=roles.day_first, decimal=roles.decimal, strict=roles.strict)
+    encoded = {name for kind, names in declared.items() if kind != "number" for name in names}
+    kinds: dict[str, str] = {}
+    for name in sorted(features.columns, key=lambda name: is_typed(features[name])):  # the others show it first
+        kinds[name] = "encoded" if name in encoded else column_kind(features[name])
+        if kinds[name] not in IGNORED_KINDS and not _is_complete(features[name], kinds[name]):
+            break
+    else:
+        used = [name for name in features.columns if kinds[name] not in IGNORED_KINDS]
+        if used:
+            X = np.column_stack([to_numbers(features[name]).to_numpy() for name in used])
+            return X, {name: kinds[name] for name in features.columns}, None
+    options: dict[str, Any] = {name: getattr(roles, name) for name in ("day_first", "decimal", "strict")}
+    encoder = TableEncoder(**declared, **options).fit(features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TableWarning)  # the notes have these values, and the options for them
-        values = encoder.fit(features).transform(features)
-    return TableFeatures(values, list(encoder.get_feature_names_out()), encoder.kinds_, encoder)
+        return encoder.transform(features), encoder.kinds_, encoder
 
 
-def _plain_numbers(features: Any, encoded: set[str]) -> TableFeatures | None:
-    """Return features that are numbers without missing values; None if another column has to be encoded."""
-    kinds: dict[str, str] = {}
-    for name in sorted(features.columns, key=lambda name: features[name].dtype.kind in "biuf"):  # the others first
-        kinds[name] = "encoded" if name in encoded else column_kind(features[name])
-        if kinds[name] not in IGNORED_KINDS and (kinds[name] != "number" or features[name].dtype.kind not in "biuf"):
-            return None
-    used = [name for name in features.columns if kinds[name] not in IGNORED_KINDS]
-    if not used:
-        return None
-    values = np.column_stack([to_numbers(features[name]).to_numpy() for name in used])
-    missing = np.isnan(values).any()
-    return None if missing else TableFeatures(values, used, {name: kinds[name] for name in features.columns})
+def _is_complete(column: Any, kind: str) -> bool:
+    """Return whether a column has finite numbers only."""
+    return kind == "number" and column.dtype.kind in "biuf" and bool(to_numbers(column).notna().all())
 
 
 def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
@@ -178,10 +163,12 @@ def identifier_text(value: Any) -> str:
     return str(int(text.removesuffix(".0"))) if text.removesuffix(".0").isdecimal() else text
 
 
-def _notes(X: TableFeatures, features: Any, roles: TableRoles) -> list[TableProblem]:
+def _feature_notes(
+    features: Any, roles: TableRoles, kinds: dict[str, str], encoder: TableEncoder | None
+) -> list[TableProblem]:
     """Return notes about columns that are ignored or detected as text, and about guesses."""
     notes: list[TableProblem] = []
-    for name, kind in X.kinds.items():
+    for name, kind in kinds.items():
         if kind in IGNORED_KINDS:
             options: list[tuple[str, str]] = []
             if kind in ("identifier", "row number") and not name.startswith("Unnamed"):
@@ -192,42 +179,24 @@ def _notes(X: TableFeatures, features: Any, roles: TableRoles) -> list[TableProb
             notes.append(TableProblem(text, tuple(options)))
         elif kind == "text" and name not in roles.text:
             notes.append(TableProblem(f"column {name!r} is encoded as text", (("text", name), ("drop", name))))
-        if X.encoder is not None:
-            notes += column_notes(features[name], X.encoder)
+        notes += [] if encoder is None else column_notes(features[name], encoder)
     return notes
 
 
-def _duplicate_notes(frame: Any, X: TableFeatures, roles: TableRoles) -> list[TableProblem]:
-    """Return a note with the number of rows that are equal to another one in all columns but identifiers."""
-    names = [
-        name for name in frame.columns if name != roles.id and X.kinds.get(name) not in ("identifier", "row number")
-    ]
+def _row_notes(frame: Any, roles: TableRoles, kinds: dict[str, str]) -> list[TableProblem]:
+    """Return notes about repeated identifiers, and about rows that are equal in all columns but identifiers."""
+    notes = []
+    if roles.id is not None and not frame[roles.id].is_unique:
+        repeated = frame[roles.id][frame[roles.id].duplicated()].iloc[0]
+        text = f"the identifiers in {roles.id!r} are not unique: {repeated!r} occurs more than once"
+        notes.append(TableProblem(text))
+    names = [name for name in frame.columns if name != roles.id and kinds.get(name) not in ("identifier", "row number")]
     n_duplicates = int(duplicated_rows(frame[names]).sum())
-    if not n_duplicates:
-        return []
-    duplicates = "is a duplicate" if n_duplicates == 1 else "are duplicates"
-    text = f"{n_duplicates} of {len(frame)} rows {duplicates} of another row"
-    return [TableProblem(f"{text}; held-out quality is too high if copies are in several folds")]
-
-
-def _id_notes(frame: Any, roles: TableRoles) -> list[TableProblem]:
-    if roles.id is None or frame[roles.id].is_unique:
-        return []
-    repeated = frame[roles.id][frame[roles.id].duplicated()].iloc[0]
-    return [TableProblem(f"the identifiers in {roles.id!r} are not unique: {repeated!r} occurs more than once")]
-
-
-def _read_trusted(frame: Any, column: str, problems: list[TableProblem]) -> NDArray[np.bool_]:
-    if column not in frame.columns:
-        text = f"column {column!r} of trusted does not exist; the columns are {list_names(frame.columns)}"
-        problems.append(TableProblem(text))
-        return np.zeros(len(frame), dtype=bool)
-    values = to_numbers(frame[column]).to_numpy()
-    invalid = frame[column][(frame[column].notna() & np.isnan(values)) | ~np.isin(values, (0, 1)) & ~np.isnan(values)]
-    if len(invalid):
-        text = f"column {column!r} of trusted must contain 1/0, true/false or yes/no, got {str(invalid.iloc[0])!r}"
-        problems.append(TableProblem(text))
-    return values == 1
+    if n_duplicates:
+        duplicates = "is a duplicate" if n_duplicates == 1 else "are duplicates"
+        text = f"{n_duplicates} of {len(frame)} rows {duplicates} of another row"
+        notes.append(TableProblem(f"{text}; held-out quality is too high if copies are in several folds"))
+    return notes
 
 
 def to_frame(data: Dataset) -> Any:
@@ -251,19 +220,17 @@ def numeric_columns(frame: Any, columns: Sequence[str], decimal: str | None = No
 
 
 def _column_to_floats(column: Any, decimal: str | None) -> NDArray[np.float64]:
-    if column.dtype.kind in "biuf" and isinstance(column.dtype, np.dtype):
-        return column.to_numpy(dtype=float)
-    floats = np.empty(len(column))
-    for i, value in enumerate(column.astype(object).where(column.notna(), None)):
-        try:
-            floats[i] = to_number(value)
-        except (TypeError, ValueError):
-            number = parse_number(value)
-            if number is None or (number.decimal == "?" and decimal is None) or number.unit or number.bound:
-                raise ValueError(
-                    f"column {column.name!r} contains {value!r}, which is not a number, or could be two numbers: "
-                    "pass the decimal separator (--decimal), encode the column, for example with "
-                    "spmld.preprocessing.TableEncoder, or drop it"
-                ) from None
-            floats[i] = number.comma if decimal == "," else number.point
-    return floats
+    if is_typed(column):
+        return to_numbers(column).to_numpy()
+    texts = NumberTexts(column, decimal)
+    numbers = texts.values(texts.format)
+    unclear = "" if texts.is_clear else "?"
+    guessed = [value for value, n in texts.parsed.items() if n.unit or n.bound or (n.decimal and n.decimal == unclear)]
+    invalid = [*without_missing_words(column[(column.notna() & numbers.isna()).to_numpy()]), *guessed]
+    if invalid:
+        raise ValueError(
+            f"column {column.name!r} contains {invalid[0]!r}, which is not a number, or could be two numbers: pass the "
+            "decimal separator (--decimal), encode the column, for example with spmld.preprocessing.TableEncoder, or "
+            "drop it"
+        )
+    return numbers.to_numpy()

@@ -7,11 +7,10 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from spmld._io import StrPath, reading, writing
+from spmld._io import StrPath, reading
 from spmld.datasets.dataset import Dataset, check_sizes
 
 _ZERO, _COMMENT = re.compile(rb"\s0+:"), re.compile(rb"#[^\n]*")
@@ -132,60 +131,3 @@ def _read_sizes(line: bytes) -> tuple[int, int, int] | None:
 def _fill_empty_lines(content: bytes) -> bytes:
     """Replace empty lines, which are samples without labels and features, and which load_svmlight_file would skip."""
     return b"\n".join(line if line.strip() else b" 0:0" for line in content.removesuffix(b"\n").split(b"\n"))
-
-
-def write_xc(data: Dataset, path: StrPath) -> None:
-    r"""Write a file in the format of the extreme-classification repository; see `write_dataset`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from spmld.datasets import Dataset, write_dataset
-    >>> with tempfile.NamedTemporaryFile("r", suffix=".txt") as file:
-    ...     write_dataset(Dataset([[0.5, 0.0], [0.0, 2.0]], [[1, 1, 0], [0, 0, 0]]), file.name)
-    ...     open(file.name).read()
-    '2 2 3\n0,1 0:0.5\n 1:2.0\n'
-    """
-    n, d = data.X.shape
-    _write(data, path, f"{n} {d} {data.Y.shape[1]}\n", start=0)
-
-
-def write_libsvm(data: Dataset, path: StrPath) -> None:
-    r"""Write a LIBSVM file, with labels numbered from 0 and features from 1; see `write_dataset`.
-
-    The format does not store the numbers of labels and features. Therefore every label needs a positive, and the last
-    feature needs a nonzero value; the format "xc" has no such limit.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from spmld.datasets import Dataset, write_dataset
-    >>> with tempfile.NamedTemporaryFile("r", suffix=".svm") as file:
-    ...     write_dataset(Dataset([[0.5, 0.0], [0.0, 2.0]], [[1, 1], [0, 1]]), file.name)
-    ...     open(file.name).read()
-    '0,1 1:0.5\n1 2:2.0\n'
-    """
-    unused = np.flatnonzero(np.nansum(data.Y, axis=0) == 0)
-    if unused.size:
-        label = data.label_names[unused[0]]
-        raise ValueError(f"LIBSVM cannot store the label {label!r}, which has no positive: use the format xc")
-    if not sp.csc_array(data.X)[:, [-1]].count_nonzero():
-        feature = data.feature_names[-1]
-        raise ValueError(f"LIBSVM cannot store the last feature {feature!r}, which is 0: use the format xc")
-    _write(data, path, "", start=1)
-
-
-def _write(data: Dataset, path: StrPath, head: str, start: int) -> None:
-    if np.isnan(data.Y).any():
-        raise ValueError("LIBSVM cannot store missing labels: use the format csv, parquet, arff or npz")
-    X = sp.csr_array(data.X)
-    X.sort_indices()
-    with writing(path) as part, part.open("w", encoding="ascii") as file:
-        file.write(head)
-        for i, y in enumerate(data.Y):
-            stored = slice(X.indptr[i], X.indptr[i + 1])
-            pairs = list(zip(X.indices[stored].tolist(), X.data[stored].tolist(), strict=True))
-            labels = ",".join(map(str, np.flatnonzero(y).tolist()))
-            if not labels and not pairs:
-                pairs = [(0, 0.0)]  # readers skip empty lines
-            file.write(" ".join([labels, *(f"{j + start}:{value!r}" for j, value in pairs)]) + "\n")

@@ -3,17 +3,15 @@
 import math
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.lib.format as npy
 import scipy.sparse as sp
 
 from spmld._io import StrPath, reading, writing
-from spmld.datasets.dataset import Dataset, check_sizes, join_split
+from spmld.datasets.dataset import Dataset, check_sizes
 
 _SPARSE = ("data", "indices", "indptr", "shape")
-_TOX21 = ("Xi", "Xp", "Y", "Ti", "Tp", "Yt", "names")
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _MAX_RATIO = 1100
 """Compression ratio that deflate does not exceed."""
@@ -21,9 +19,6 @@ _MAX_RATIO = 1100
 
 def read_npz(path: StrPath) -> Dataset:
     """Read a file written by `write_npz`, or any ``.npz`` file with arrays ``X`` and ``Y``, without pickled objects.
-
-    Files of Tox21 (Walter et al. 2022) have binary features: ``Xi`` and ``Xp`` are the indices and row pointers of the
-    training samples and ``Y`` their labels; ``Ti``, ``Tp`` and ``Yt`` are those of the test samples.
 
     Examples
     --------
@@ -40,8 +35,6 @@ def read_npz(path: StrPath) -> Dataset:
         _check_headers(file)
         with np.load(file, allow_pickle=False) as arrays:
             content = dict(arrays)
-        if all(name in content for name in _TOX21):
-            return _read_tox21(content, file)
         if all(f"X_{part}" in content for part in _SPARSE):
             data, indices, indptr, shape = (content[f"X_{part}"] for part in _SPARSE)
             check_sizes(0, int(shape[-1]), 0, file.stat().st_size)
@@ -55,17 +48,6 @@ def read_npz(path: StrPath) -> Dataset:
         name = str(content.get("name", file.stem))
         optional = {part: content.get(part) for part in ("train", "test", "trusted")}
         return Dataset(content["X"], content["Y"], features, labels, name, **optional)
-
-
-def _read_tox21(content: dict[str, Any], file: Path) -> Dataset:
-    n_features = 1 + int(max(content["Xi"].max(), content["Ti"].max()))
-    check_sizes(0, n_features, 0, file.stat().st_size)
-    parts = []
-    for indices, starts, labels in (("Xi", "Xp", "Y"), ("Ti", "Tp", "Yt")):
-        ones, shape = np.ones(len(content[indices])), (len(content[starts]) - 1, n_features)
-        X = sp.csr_array((ones, content[indices], content[starts]), shape=shape)
-        parts.append(Dataset(X, content[labels], label_names=content["names"].tolist()))
-    return join_split(parts[0], parts[1], file.stem)
 
 
 def _check_headers(file: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._validation import did_you_mean, list_names, plural
+from spmld._validation import list_names, plural
 from spmld.labels.tags import (
     SEPARATORS,
     EmptyIs,
@@ -21,9 +21,9 @@ from spmld.labels.tags import (
     unclear_separators,
 )
 from spmld.labels.words import WORDS, clean_spelling, label_words, to_number, word_to_number
-from spmld.preprocessing.columns import column_kind
+from spmld.preprocessing.columns import column_kind, is_typed
 from spmld.preprocessing.numbers import NESTED
-from spmld.preprocessing.problems import LIST_OPTIONS, TableProblem
+from spmld.preprocessing.problems import LIST_OPTIONS, TableProblem, absent_column
 
 PREFIX = "label_"
 COLUMN_LISTS = ("labels", "text", "number", "category", "date", "drop")
@@ -53,6 +53,8 @@ class TableRoles:
         Whether an empty field of a label column or of the tags is missing or negative.
     id : str, optional
         Column that identifies the samples in all outputs. It is not a feature.
+    trusted : str, optional
+        Column with 1 or yes for each sample whose labels are verified. It is not a feature.
     text, number, category, date : sequence of str, default=()
         Columns of these kinds. The kinds of the other features are detected.
     drop : sequence of str, default=()
@@ -82,6 +84,7 @@ class TableRoles:
     tag_case: TagCase = "merge"
     empty_is: EmptyIs = "missing"
     id: str | None = None
+    trusted: str | None = None
     text: Sequence[str] = ()
     number: Sequence[str] = ()
     category: Sequence[str] = ()
@@ -117,15 +120,14 @@ class TableRoles:
     def find_problems(self, columns: Sequence[str]) -> list[TableProblem]:
         """Return a problem for each named column that the table does not have, or that has two roles."""
         named: dict[str, list[str]] = {}
-        for option in ("tags", "id", *COLUMN_LISTS):
+        for option in ("tags", "id", "trusted", *COLUMN_LISTS):
             value = getattr(self, option)
             for name in (value,) if isinstance(value, str) else value or ():
                 named.setdefault(name, []).append(option)
         problems = []
         for name, options in named.items():
             if name not in columns:
-                hint = did_you_mean(name, columns) or f"; the columns are {list_names(columns)}"
-                problems.append(TableProblem(f"column {name!r} of {options[0]} does not exist{hint}"))
+                problems.append(absent_column(name, options[0], columns))
             elif len(options) > 1:
                 problems.append(TableProblem(f"column {name!r} has two roles, {' and '.join(options)}; pass one"))
         return problems
@@ -157,59 +159,54 @@ def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | Non
     """
     if roles.tags is not None:
         return _read_tag_column(frame, roles, names)
-    if names is None:
-        columns, names = _find_columns(frame, roles)
-    else:
-        columns = [next((c for c in (roles.prefix + name, name) if c in frame.columns), "") for name in names]
-        absent = [name for name, column in zip(names, columns, strict=True) if not column]
+    result = LabelColumns()
+    if names is not None:
+        result.names = list(names)
+        result.columns = [next((c for c in (roles.prefix + name, name) if c in frame.columns), "") for name in names]
+        absent = [name for name, column in zip(names, result.columns, strict=True) if not column]
         if absent:
-            return LabelColumns(problems=[absent_columns(absent, len(names), "label", frame)])
-    result = LabelColumns(names=list(names), columns=columns)
-    if not columns:
+            return LabelColumns(problems=[absent_columns(absent, len(names), "label", frame.columns)])
+    elif roles.labels is not None:
+        result.names = result.columns = list(roles.labels)
+    else:
+        result.columns = [c for c in frame.columns if c.startswith(roles.prefix) and c not in roles.drop]
+        result.names = [column.removeprefix(roles.prefix) for column in result.columns]
+    if not result.columns:
         result.problems.append(_no_labels(frame, roles))
-        return result
-    words = label_words(roles.positive, roles.negative, roles.missing)
-    present = [column for column in columns if column in frame.columns]
-    arrays = [_read_column(frame[column], words, result.problems) for column in present]
+    present = [column for column in result.columns if column in frame.columns]
+    arrays = [read_label_column(frame[column], roles, result.problems) for column in present]
     if arrays and not result.problems:
         result.Y = np.column_stack(arrays)
-        if roles.empty_is == "negative":
-            result.Y[np.isnan(result.Y)] = -1.0 if (result.Y == -1).any() else 0.0
-        elif empty := [
-            column
-            for column, y in zip(present, result.Y.T, strict=True)
-            if _is_positive_only(y) and getattr(frame[column].dtype, "kind", "O") not in "biuf"
-        ]:
-            text = f"columns {list_names(empty)} have only x and empty fields, and empty fields are missing labels"
-            result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
-        if np.isnan(result.Y).all():
-            result.problems.append(TableProblem(f"all fields of the label columns are empty: {list_names(columns)}"))
+        _read_empty_fields(frame[present], roles, result)
     return result
 
 
-def absent_columns(absent: Sequence[str], n_expected: int, kind: str, frame: Any) -> TableProblem:
-    """Return the problem of a table without some of the features or labels of a model.
+def _read_empty_fields(frame: Any, roles: TableRoles, labels: LabelColumns) -> None:
+    """Make empty fields negatives if the roles say so; otherwise note columns without negatives."""
+    Y = labels.Y
+    if roles.empty_is == "negative":
+        Y[np.isnan(Y)] = -1.0 if (Y == -1).any() else 0.0
+    positive_only = np.isnan(Y).any(axis=0) & (Y == 1).any(axis=0) & ~(Y < 1).any(axis=0)
+    columns = [name for name, chosen in zip(frame.columns, positive_only, strict=True) if chosen]
+    if columns := [name for name in columns if not is_typed(frame[name])]:
+        text = f"columns {list_names(columns)} have only x and empty fields, and empty fields are missing labels"
+        labels.notes.append(TableProblem(text, (("empty_is", "negative"),)))
+    if np.isnan(Y).all():
+        text = f"all fields of the label columns are empty: {list_names(frame.columns)}"
+        labels.problems.append(TableProblem(text))
+
+
+def absent_columns(absent: Sequence[str], n_expected: int, kind: str, columns: Sequence[str]) -> TableProblem:
+    """Return the problem of a file without some of the features or labels of a model.
 
     Examples
     --------
-    >>> import pandas as pd
     >>> from spmld.datasets.roles import absent_columns
-    >>> absent_columns(["tempo"], 2, "feature", pd.DataFrame({"title": ["Blue"]})).text
+    >>> absent_columns(["tempo"], 2, "feature", ["title"]).text
     'the file lacks 1 of the 2 features, tempo; it has 1 column: title'
     """
     text = f"the file lacks {len(absent)} of the {plural(n_expected, kind)}, {list_names(absent)}"
-    return TableProblem(f"{text}; it has {plural(len(frame.columns), 'column')}: {list_names(frame.columns)}")
-
-
-def _is_positive_only(y: NDArray[np.float64]) -> bool:
-    return bool(np.isnan(y).any() and (y == 1).any() and not (y < 1).any())
-
-
-def _find_columns(frame: Any, roles: TableRoles) -> tuple[list[str], list[str]]:
-    if roles.labels is not None:
-        return list(roles.labels), list(roles.labels)
-    columns = [name for name in frame.columns if name.startswith(roles.prefix) and name not in set(roles.drop)]
-    return columns, [name.removeprefix(roles.prefix) for name in columns]
+    return TableProblem(f"{text}; it has {plural(len(columns), 'column')}: {list_names(columns)}")
 
 
 def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None) -> LabelColumns:
@@ -261,36 +258,34 @@ def _spelling_notes(tags: Tags) -> list[TableProblem]:
     return notes
 
 
-def _read_column(column: Any, words: dict[str, float], problems: list[TableProblem]) -> NDArray[np.float64]:
-    """Return a label column as numbers; values that are not labels are a problem."""
-    objects = column.astype(object).where(column.notna(), None)
-    numbers: dict[Any, float] = {None: np.nan}
-    invalid = []
-    for value in dict.fromkeys(str(value) if isinstance(value, NESTED) else value for value in objects):
-        if value is None:
-            continue
-        try:
-            number = to_number(value, words)
-        except (TypeError, ValueError):
-            number = np.inf
-        if not (np.isnan(number) or number in (-1, 0, 1)):
-            invalid.append(value)
-        numbers[value] = number
+def read_label_column(
+    column: Any, roles: TableRoles, problems: list[TableProblem], role: str = "label"
+) -> NDArray[np.float64]:
+    """Return a column of labels, or of verified samples, as numbers; values that are not labels are a problem."""
+    words = label_words(roles.positive, roles.negative, roles.missing)
+    objects = [str(value) if isinstance(value, NESTED) else value for value in column.astype(object)]
+    objects = [value if present else None for value, present in zip(objects, column.notna(), strict=True)]
+    numbers = {value: _to_label(value, words) for value in dict.fromkeys(objects)}
+    invalid = [value for value, number in numbers.items() if np.isinf(number)]
     if invalid:
-        shown = ", ".join(repr(value) for value in invalid[:3]) + (", ..." if len(invalid) > 3 else "")
-        name = str(column.name)
-        options = [("drop", name)]
-        if any(isinstance(value, str) for value in invalid):
-            word = next(value for value in invalid if isinstance(value, str))
-            named = (
-                [("tags", name)]
-                if _looks_like_tags(column)
-                else [("positive", word), ("negative", word), ("missing", word)]
-            )
-            options = named + options
-        problems.append(TableProblem(f"label column {name!r} contains {shown}; labels are {WORDS}", tuple(options)))
-        return np.full(len(objects), np.nan)
+        shown = ", ".join(map(repr, invalid[:3])) + (", ..." if len(invalid) > 3 else "")
+        name, word = str(column.name), next((value for value in invalid if isinstance(value, str)), None)
+        options = [("drop", name)] if role == "label" else []
+        if word is not None and _looks_like_tags(column):
+            options = [("tags", name), *options]
+        elif word is not None:
+            options = [*((option, word) for option in ("positive", "negative", "missing")), *options]
+        problems.append(TableProblem(f"{role} column {name!r} contains {shown}; accepted: {WORDS}", tuple(options)))
     return np.array([numbers[value] for value in objects], dtype=float)
+
+
+def _to_label(value: Any, words: dict[str, float]) -> float:
+    """Return 1, 0, -1, NaN where missing, and infinity for values that are not labels."""
+    try:
+        number = to_number(value, words)
+    except (TypeError, ValueError):
+        return np.inf
+    return number if np.isnan(number) or number in (-1, 0, 1) else np.inf
 
 
 def _no_labels(frame: Any, roles: TableRoles) -> TableProblem:

@@ -1,9 +1,4 @@
-"""Reading tables as DataFrames: CSV with any separator, Excel, JSON lines, Parquet, and folders of text files.
-
-Each ``.txt`` file of a folder is a sample. Labels are in one of two places: in a table in the folder, one of whose
-columns contains the file names, or in the names of the subfolders, which are the tags of their files. A file that is in
-several subfolders has several tags.
-"""
+"""Reading tables as DataFrames: CSV with any separator, Excel, JSON lines and Parquet."""
 
 import json
 import warnings
@@ -19,7 +14,6 @@ from spmld.preprocessing.problems import TableProblem, TableWarning
 TABLE_OPTIONS: dict[str, tuple[str, ...]] = {
     "csv": ("encoding", "sep", "decimal"),
     "excel": ("sheet",),
-    "folder": ("encoding",),
     "jsonl": (),
     "parquet": (),
 }
@@ -39,7 +33,6 @@ _KINDS = {
     "jsonl": "JSON lines, or a JSON list of objects",
     "parquet": "a Parquet file",
 }
-_FOLDER_TABLES = (".csv", ".tsv", ".xlsx", ".jsonl", ".parquet")
 
 
 def read_table(path: StrPath, *, format: str | None = None, **options: Any) -> Any:
@@ -49,9 +42,8 @@ def read_table(path: StrPath, *, format: str | None = None, **options: Any) -> A
     ----------
     path : str or path-like
         CSV file (``.csv``, ``.tsv``, ``.csv.gz``), Excel file (``.xlsx``), JSON lines (``.jsonl``), JSON list of
-        objects (``.json``), Parquet file, or folder of text files. The table of a folder has the columns "file" and
-        "text", and "tags" with the names of the subfolders; see `spmld.datasets.tables`.
-    format : {"csv", "excel", "jsonl", "parquet", "folder"}, optional
+        objects (``.json``), or Parquet file.
+    format : {"csv", "excel", "jsonl", "parquet"}, optional
         Format. By default, it is chosen by the file extension.
     sep : str, optional
         Separator of a CSV file. By default, the one of comma, semicolon, tab and ``|`` that gives the same number of
@@ -60,8 +52,7 @@ def read_table(path: StrPath, *, format: str | None = None, **options: Any) -> A
         Decimal separator of a CSV file. By default, a comma if the separator is not a comma and numbers have one.
         Columns whose separators may be those of decimals or of thousands, such as 1,234, are returned as text.
     encoding : str, optional
-        Encoding of a CSV file or of text files, by default UTF-8. A byte order mark of UTF-8 or UTF-16 at the
-        beginning of a CSV file takes precedence.
+        Encoding of a CSV file, by default UTF-8. A byte order mark of UTF-8 or UTF-16 takes precedence.
     sheet : str, optional
         Sheet of an Excel file. By default, the first; a TableWarning names the others.
 
@@ -114,9 +105,6 @@ def read_table_blocks(
     if kind is None:
         raise ValueError(f"format must be one of {', '.join(TABLE_OPTIONS)}, got {format!r} for {path}")
     check_options(options, TABLE_OPTIONS[kind], f"{path} is read as {kind}")
-    if kind == "folder":
-        yield _read_folder(Path(path), **options)
-        return
     with reading(path, _KINDS[kind]) as file:
         for frame in _READERS[kind](file, n_rows, **options):
             yield with_clean_names(_without_blank_rows(frame) if kind in ("csv", "excel") else frame)
@@ -130,7 +118,7 @@ def check_options(options: Iterable[str], accepted: Iterable[str], source: str) 
 
 
 def table_format(path: StrPath, format: str | None = None) -> str | None:
-    """Return the format of a table: that which is passed, "folder", or by its extension; None for other formats.
+    """Return the format of a table: that which is passed, or by its extension; None for other formats.
 
     Examples
     --------
@@ -138,11 +126,9 @@ def table_format(path: StrPath, format: str | None = None) -> str | None:
     >>> table_format("songs.csv.gz"), table_format("songs", "excel"), table_format("songs.arff")
     ('csv', 'excel', None)
     """
-    file = Path(path)
-    if format is not None or file.is_dir():
-        kind = format or "folder"
-        return kind if kind in TABLE_OPTIONS else None
-    extensions = [suffix.lower().removeprefix(".") for suffix in file.suffixes[-2:]]
+    if format is not None:
+        return format if format in TABLE_OPTIONS else None
+    extensions = [suffix.lower().removeprefix(".") for suffix in Path(path).suffixes[-2:]]
     return TABLE_EXTENSIONS.get(".".join(extensions)) or TABLE_EXTENSIONS.get(extensions[-1] if extensions else "")
 
 
@@ -228,68 +214,3 @@ _READERS: dict[str, Callable[..., Iterator[Any]]] = {
     "jsonl": _read_jsonl,
     "parquet": _read_parquet,
 }
-
-
-def folder_roles(frame: Any, roles: dict[str, Any]) -> dict[str, Any]:
-    """Return the roles of columns with the defaults of a folder of text files."""
-    defaults: dict[str, Any] = {"text": ["text"], "id": "file"}
-    if "tags" in frame.columns and not roles.get("labels") and "prefix" not in roles:
-        defaults["tags"] = "tags"
-    return {**defaults, **roles}
-
-
-def _read_folder(folder: Path, encoding: str = "utf-8") -> Any:
-    """Return a DataFrame with the columns "file" and "text", and those of the table or "tags"."""
-    files = sorted(file for file in folder.rglob("*.txt") if file.is_file())
-    if not files:
-        raise ValueError(f"{folder} contains no .txt files, expected a folder of text files")
-    tables = sorted(file for file in folder.iterdir() if file.suffix.lower() in _FOLDER_TABLES)
-    if len(tables) > 1:
-        raise ValueError(f"{folder} must contain at most one table, got {', '.join(file.name for file in tables)}")
-    paths = [file.relative_to(folder) for file in files]
-    texts = [_read_text(file, encoding) for file in files]
-    if not tables:
-        return _add_tags(paths, texts)
-    options = {"encoding": encoding} if table_format(tables[0]) == "csv" else {}
-    return _join(paths, texts, read_table(tables[0], **options), tables[0])
-
-
-def _read_text(file: Path, encoding: str) -> str:
-    try:
-        return file.read_text(encoding="utf-8-sig" if encoding == "utf-8" else encoding)
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{file} is not {error.encoding} text: pass its encoding, such as cp1252 (--encoding cp1252)"
-        ) from None
-
-
-def _join(paths: list[Path], texts: list[str], table: Any, file: Path) -> Any:
-    """Return the table with the texts of its files, matched by file name with or without folder and extension."""
-    keys = {}
-    for i, path in enumerate(paths):
-        for key in (path.stem, path.name, path.with_suffix("").as_posix(), path.as_posix()):
-            keys[key] = i
-    matches = {column: table[column].astype(str).str.strip().map(keys) for column in table.columns}
-    column = max(matches, key=lambda name: matches[name].notna().sum(), default=None)
-    if column is None or not matches[column].notna().any():
-        raise ValueError(f"{file} must have a column with the names of the text files, such as {paths[0].as_posix()}")
-    rows = matches[column].dropna().astype(int)
-    joined = table.loc[rows.index].reset_index(drop=True)
-    joined = joined.rename(columns={column: "file"}).drop(columns="text", errors="ignore")
-    joined.insert(1, "text", [texts[i] for i in rows])
-    return joined
-
-
-def _add_tags(paths: list[Path], texts: list[str]) -> Any:
-    """Return one row for each text, with the subfolders of its files as tags; without subfolders there are no tags."""
-    pandas = need("pandas")
-    if all(len(path.parts) == 1 for path in paths):
-        return pandas.DataFrame({"file": [path.name for path in paths], "text": texts})
-    rows: dict[tuple[str, str], list[str]] = {}
-    for path, text in zip(paths, texts, strict=True):
-        rows.setdefault((path.name, text), []).extend(path.parts[:-1])
-    content = [(name, text, sorted(set(tags))) for (name, text), tags in rows.items()]
-    frame = pandas.DataFrame(content, columns=["file", "text", "tags"])
-    if not frame["file"].is_unique:  # different files of the same name in different folders
-        frame["file"] = ["/".join([*tags, name]) for name, _, tags in content]
-    return frame

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spmld.labels.words import MISSING_WORDS, NEGATIVE_WORDS, POSITIVE_WORDS, clean_spelling, fold_spelling
+from spmld.preprocessing.problems import TableProblem
 
 MISSING = MISSING_WORDS | {
     *("-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "n.a.", "n/d", "nd", "nil"),
@@ -22,9 +23,9 @@ NESTED = (list, tuple, dict, set, np.ndarray)
 _CURRENCIES = "$€£¥₹₽₩₺₴₦₫₪฿₱₿¢"
 _NUMBER = re.compile(
     rf"(?P<bound>[<>≤≥~≈]=?)? ?(?P<sign>[+-])? ?(?P<before>[{_CURRENCIES}]|[A-Z]{{3}} )? ?(?P<inner>[+-])?"
-    r"(?P<body>\d+(?:[ '’.,]\d+)*[.,]?|[.,]\d+)(?P<exponent>[eE][+-]?\d+)? ?(?P<after>[^\s\d_.,;:/+<>='’()-].*)?",  # noqa: RUF001
+    r"(?P<whole>\d{1,3}(?P<group>[ '.,])\d{3}(?:(?P=group)\d{3})*|\d*)(?:(?P<decimal>[.,])(?P<fraction>\d*))?"
+    r"(?P<exponent>[eE][+-]?\d+)? ?(?P<after>[^\s\d_.,;:/+<>='()-].*)?",
 )
-_GROUPED = {sign: re.compile(rf"\d{{1,3}}(?:{re.escape(sign)}\d{{3}})+") for sign in ".,' "}
 
 
 @dataclass(frozen=True)
@@ -83,51 +84,25 @@ def parse_number(value: Any) -> ParsedNumber | None:
         except (TypeError, ValueError):
             return None
         return ParsedNumber(number, number)
-    text = unicodedata.normalize("NFKC", clean_spelling(value)).replace("\u2212", "-")
+    text = unicodedata.normalize("NFKC", clean_spelling(value)).replace("\u2212", "-").replace("’", "'")  # noqa: RUF001
     match = _NUMBER.fullmatch(text)
-    if match is None or (match["sign"] and match["inner"]):
+    if match is None or not (match["whole"] or match["fraction"]):
         return None
-    body = match["body"].replace("’", "'")  # noqa: RUF001
-    decimal, *digits = _read_body(body)
-    if decimal is None:
+    whole, group, decimal = match["whole"], match["group"], match["decimal"]
+    units = [unit.strip() for unit in (match["before"], match["after"]) if unit]
+    if len(units) > 1 or (match["sign"] and match["inner"]) or (group and group == decimal):
         return None
     sign, exponent = match["sign"] or match["inner"] or "", match["exponent"] or ""
-    units = [unit.strip() for unit in (match["before"], match["after"]) if unit]
-    if len(units) > 1:
-        return None
-    grouped = any(separator in body for separator in " '") or (decimal != "?" and len(re.findall("[.,]", body)) > 1)
-    point, comma = (float(sign + text + exponent) for text in digits)
-    return ParsedNumber(point, comma, decimal, units[0] if units else "", match["bound"] is not None, grouped)
-
-
-def _read_body(body: str) -> tuple[str | None, str, str]:
-    """Return the decimal separator and the digits with a decimal point, for both decimal separators."""
-    for group in " '":
-        if group in body:  # what remains is a decimal separator
-            whole, *rest = re.split("[.,]", body)
-            if len(rest) > 1 or not _GROUPED[group].fullmatch(whole):
-                return None, "", ""
-            digits = ".".join([whole.replace(group, ""), *rest])
-            return (body[len(whole)] if rest else ""), digits, digits
-    present = [sign for sign in ".," if sign in body]
-    if not present:
-        return "", body, body
-    last = max(present, key=body.rfind)
-    other = "," if last == "." else "."
-    whole, _, fraction = body.rpartition(last)
-    if last in whole:  # 1,234,567
-        valid = other not in body and _GROUPED[last].fullmatch(body)
-        digits = body.replace(last, "")
-        return (other, digits, digits) if valid else (None, "", "")
-    if other in whole:  # 1.234,5
-        valid = _GROUPED[other].fullmatch(whole)
-        digits = f"{whole.replace(other, '')}.{fraction}"
-        return (last, digits, digits) if valid else (None, "", "")
-    as_decimal = f"{whole}.{fraction}"
-    if len(fraction) != 3 or not 1 <= len(whole) <= 3 or whole.startswith("0"):
-        return last, as_decimal, as_decimal
-    point, comma = (as_decimal if last == sign else whole + fraction for sign in ".,")
-    return "?", point, comma
+    digits = whole.replace(group, "") if group else whole
+    point = comma = float(f"{sign}{digits}.{match['fraction'] or ''}{exponent}")
+    shown, grouped = decimal or {".": ",", ",": "."}.get(group or "", ""), group is not None
+    if group in (".", ",") and not decimal and whole.count(group) == 1:  # three digits after the only separator
+        as_decimal, shown, grouped = float(f"{sign}{whole.replace(group, '.')}{exponent}"), "?", False
+        if whole.startswith("0"):
+            point, comma, shown = as_decimal, as_decimal, group
+        else:
+            point, comma = (as_decimal, comma) if group == "." else (point, as_decimal)
+    return ParsedNumber(point, comma, shown, units[0] if units else "", match["bound"] is not None, grouped)
 
 
 class NumberTexts:
@@ -171,20 +146,13 @@ class NumberTexts:
         self.shown = "" if not any(n_shown) else "." if n_shown[0] >= n_shown[1] else ","
         unclear = [number for number in numbers if number.decimal == "?"]
         self.is_clear = not unclear or decimal is not None or sum(map(bool, n_shown)) == 1
-        plausible = decimal or self.shown or _plausible_decimal(numbers, unclear)
-        self.format = NumberFormat(plausible, self._find_unit(), self._are_words())
-
-    def _are_words(self) -> bool:
-        words = {fold_spelling(str(value)) for value in self.distinct if not is_missing_word(value)}
-        return bool(words) and words <= POSITIVE_WORDS | NEGATIVE_WORDS and not words <= {"0", "1"}
-
-    def _find_unit(self) -> str:
-        """Return the most frequent unit."""
         units: Counter[str] = Counter()
         for value, number in self.parsed.items():
-            if number.unit:
-                units[number.unit] += int(self.counts[value])
-        return units.most_common(1)[0][0] if units else ""
+            units[number.unit] += int(self.counts[value]) if number.unit else 0
+        words = {fold_spelling(str(value)) for value in self.distinct if not is_missing_word(value)}
+        are_words = bool(words) and words <= POSITIVE_WORDS | NEGATIVE_WORDS and not words <= {"0", "1"}
+        plausible = decimal or self.shown or _plausible_decimal(numbers, unclear)
+        self.format = NumberFormat(plausible, max(units, key=lambda unit: units[unit], default=""), are_words)
 
     def values(self, form: NumberFormat) -> Any:
         """Return the numbers in a format as a Series, NaN where a value is missing or not a number.
@@ -192,9 +160,8 @@ class NumberTexts:
         The decimal separator that the values themselves show takes precedence over that of the format, which may be
         known from other data.
         """
-        decimal = self.decimal or self.shown or form.decimal
-        numbers = {value: self._read(value, replace(form, decimal=decimal)) for value in self.distinct}
-        return self.objects.map(numbers).astype(float)
+        form = replace(form, decimal=self.decimal or self.shown or form.decimal)
+        return self.objects.map({value: self._read(value, form) for value in self.distinct}).astype(float)
 
     def _read(self, value: Any, form: NumberFormat) -> float:
         if form.words and isinstance(value, str):
@@ -206,13 +173,43 @@ class NumberTexts:
         result = number.point if form.decimal == "." else number.comma
         return result if np.isfinite(result) else np.nan
 
-    def select(self, test: Any) -> list[Any]:
-        """Return the values whose `ParsedNumber` passes a test."""
-        return [value for value, number in self.parsed.items() if test(number)]
+    def notes(self, name: str) -> list[TableProblem]:
+        """Return notes about separators, units and bounds."""
+        form, notes, category = self.format, [], (("category", name),)
+        numbers = {value: (number, self._read(value, form)) for value, number in self.parsed.items()}
+        unclear = [value for value, (number, _) in numbers.items() if number.decimal == "?"]
+        thousands = [v for v, (number, x) in numbers.items() if number.grouped or (v in unclear and abs(x) >= 1000)]
+        with_unit = [value for value, (number, _) in numbers.items() if form.unit and number.unit == form.unit]
+        bounds = [value for value, (number, _) in numbers.items() if number.bound]
+        if not self.is_clear:
+            number, read = numbers[unclear[0]]
+            could, other = (number.comma, ",") if form.decimal == "." else (number.point, ".")
+            text = f"values of column {name!r} such as {unclear[0]!r} are read as {read:g}, but could also be {could:g}"
+            notes.append(TableProblem(text, (("decimal", other),)))
+        elif thousands:
+            example = f"{thousands[0]!r} is read as {numbers[thousands[0]][1]:.10g}"
+            notes.append(TableProblem(f"column {name!r} has thousands separators: {example}", category))
+        if with_unit:
+            example = f"{with_unit[0]!r} is read as {numbers[with_unit[0]][1]:.10g}"
+            n_without = int(self.counts[[value for value, (number, _) in numbers.items() if not number.unit]].sum())
+            without = f", and {n_without} values have no unit" if n_without else ""
+            notes.append(TableProblem(f"column {name!r} has the unit {form.unit!r}: {example}{without}", category))
+        if bounds:
+            example = f"{bounds[0]!r}, which is read as {numbers[bounds[0]][1]:.10g}"
+            text = f"{int(self.counts[bounds].sum())} values of column {name!r} are bounds, such as {example}"
+            notes.append(TableProblem(text, category))
+        return notes
 
-    def count(self, values: list[Any]) -> int:
-        """Return how often values occur."""
-        return int(self.counts[values].sum())
+    def unit_notes(self, name: str) -> list[TableProblem]:
+        """Return a note if all values are numbers, with several units."""
+        examples: dict[str, Any] = {}
+        for value, number in self.parsed.items():
+            examples.setdefault(number.unit, value)
+        if len(self.parsed) < len(self.distinct) or len(examples) < 2:
+            return []
+        shown = " and ".join(map(repr, list(examples.values())[:2]))
+        text = f"values of column {name!r} have several units, such as {shown}, and are not read as numbers"
+        return [TableProblem(text, (("number", name),))]
 
 
 def _plausible_decimal(numbers: list[ParsedNumber], unclear: list[ParsedNumber]) -> str:

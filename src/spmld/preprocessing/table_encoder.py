@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,22 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 from spmld._frames import to_pandas
 from spmld._io import need
 from spmld._validation import POSITIVE_INT, StrOptions, list_names
-from spmld.preprocessing.columns import (
-    IGNORED_KINDS,
-    MIN_IDENTIFIERS,
-    column_kind,
-    date_formats,
-    date_parts,
-    duplicated_rows,
-    is_typed,
-    to_categories,
-    to_dates,
-    to_numbers,
-    to_texts,
-    without_missing_words,
-)
+from spmld.preprocessing import columns
+from spmld.preprocessing.dates import date_formats, date_parts, to_dates
 from spmld.preprocessing.numbers import NumberFormat, NumberTexts
-from spmld.preprocessing.problems import TableError, TableWarning, UnreadableValues, find_unreadable
+from spmld.preprocessing.problems import TableError, TableProblem, TableWarning, absent_column
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -142,16 +130,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._validate_params()
         frame = _check_frame(X)
         self.kinds_: dict[str, str] = self._find_kinds(frame)
-        used = [name for name, kind in self.kinds_.items() if kind not in (*IGNORED_KINDS, "dropped")]
+        used = [name for name, kind in self.kinds_.items() if kind not in (*columns.IGNORED_KINDS, "dropped")]
         if not used:
             reasons = ", ".join(f"{name} ({kind})" for name, kind in self.kinds_.items())
             raise ValueError(f"X must have at least one column of features, got {reasons or 'no columns'}")
         self.feature_names_in_, self.n_features_in_ = np.array(used, dtype=object), len(used)
-        texts = [name for name in self._columns("number") if not is_typed(frame[name])]
+        texts = [name for name in self._columns("number") if not columns.is_typed(frame[name])]
         self.number_formats_ = {name: NumberTexts(frame[name], self.decimal).format for name in texts}
         self.date_formats_ = {name: _date_details(frame[name], self.day_first) for name in self._columns("date")}
         prepared, unreadable = self._prepare(frame)
-        self._check_readable(unreadable)
+        failed = [problem for problem in unreadable if self.strict or problem.count == problem.total]
+        if failed:
+            options = [(("category", problem.column), ("drop", problem.column)) for problem in failed]
+            raise TableError([replace(problem, options=o) for problem, o in zip(failed, options, strict=True)])
         self.transformer_ = self._make_transformer(prepared, len(frame)).fit(prepared)
         return self
 
@@ -162,23 +153,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         declared = {"text": self.text, "number": self.number, "category": self.category, "date": self.date}
         passed = {name: kind for kind, names in (*declared.items(), ("dropped", self.drop)) for name in _names(names)}
-        absent = [name for name in passed if name not in frame.columns]
-        if absent:
-            options = "text, number, category, date and drop"
-            raise ValueError(f"{options} must name columns of X, got {absent[0]!r}; X has {list_names(frame.columns)}")
-        kinds = {name: passed.get(name) or column_kind(frame[name], decimal=self.decimal) for name in frame.columns}
+        if absent := [name for name in passed if name not in frame.columns]:
+            raise TableError(
+                [absent_column(name, passed[name].replace("dropped", "drop"), frame.columns) for name in absent]
+            )
+        kind_of = columns.column_kind
+        kinds = {name: passed.get(name) or kind_of(frame[name], decimal=self.decimal) for name in frame.columns}
         detected = [name for name, kind in kinds.items() if kind == "category" and name not in passed]
         if detected:
-            rows = frame[~duplicated_rows(frame[[name for name, kind in kinds.items() if kind != "row number"]])]
-            kinds |= {name: column_kind(rows[name]) for name in detected if MIN_IDENTIFIERS <= len(rows) < len(frame)}
+            numbered = [name for name, kind in kinds.items() if kind == "row number"]
+            rows = frame[~columns.duplicated_rows(frame.drop(columns=numbered))]
+            if columns.MIN_IDENTIFIERS <= len(rows) < len(frame):
+                kinds |= {name: kind_of(rows[name]) for name in detected}
         return kinds
-
-    def _check_readable(self, unreadable: list[UnreadableValues]) -> None:
-        """Raise an error if no value of a column can be read, or if values cannot be read and `strict` is True."""
-        failed = [values for values in unreadable if self.strict or values.count == values.total]
-        if failed:
-            options = [(("category", values.column), ("drop", values.column)) for values in failed]
-            raise TableError([values.problem(*o, error=True) for values, o in zip(failed, options, strict=True)])
 
     def transform(self, X: Any) -> Any:
         """Return the features.
@@ -203,9 +190,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         prepared, unreadable = self._prepare(frame)
         if unreadable and self.strict:
-            raise TableError([values.problem(error=True) for values in unreadable])
-        for values in unreadable:
-            warnings.warn(TableWarning(values.problem(("strict", "True")), values), stacklevel=2)
+            raise TableError(unreadable)
+        for problem in columns.as_missing(unreadable):
+            warnings.warn(TableWarning(replace(problem, options=(("strict", "True"),))), stacklevel=2)
         features = self.transformer_.transform(prepared)
         return sp.csr_array(features) if sp.issparse(features) else np.asarray(features, dtype=float)
 
@@ -213,39 +200,41 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Return the names of the features: the column, and the word or category."""
         check_is_fitted(self)
         names = []
-        for block, transformer, columns in self.transformer_.transformers_:
+        for block, transformer, names_in in self.transformer_.transformers_:
             if block.startswith("text "):
-                names += [f"{columns}: {word}" for word in transformer.get_feature_names_out()]
+                names += [f"{names_in}: {word}" for word in transformer.get_feature_names_out()]
             elif block == "categories":
-                names += _category_names(transformer, columns)
+                names += _category_names(transformer, names_in)
             elif block == "numbers":
-                names += [_number_name(name) for name in transformer.get_feature_names_out(columns)]
+                names += [_number_name(name) for name in transformer.get_feature_names_out(names_in)]
         return np.array(names, dtype=object)
 
     def _columns(self, kind: str) -> list[str]:
         return [name for name in self.feature_names_in_ if self.kinds_[name] == kind]
 
-    def _prepare(self, frame: Any) -> tuple[Any, list[UnreadableValues]]:
+    def _prepare(self, frame: Any) -> tuple[Any, list[TableProblem]]:
         """Return a table of numbers, categories as text, and text, without missing categories and text.
 
-        The values of columns of numbers and dates that cannot be read are returned, too.
+        Problems of values of columns of numbers and dates that cannot be read are returned, too.
         """
-        columns: dict[str, Any] = {}
-        unreadable: list[UnreadableValues] = []
+        arrays: dict[str, Any] = {}
+        unreadable: list[TableProblem] = []
         for name in self.feature_names_in_:
             column, kind = frame[name], self.kinds_[name]
             if kind == "number":
-                numbers = to_numbers(column, self.number_formats_.get(name, NumberFormat()), decimal=self.decimal)
-                unreadable += find_unreadable(column, numbers, kind)
-                columns[name] = numbers.to_numpy()
+                form = self.number_formats_.get(name, NumberFormat())
+                numbers = columns.to_numbers(column, form, decimal=self.decimal)
+                unreadable += columns.find_unreadable(column, numbers, kind)
+                arrays[name] = numbers.to_numpy()
             elif kind == "date":
                 forms, hours = self.date_formats_[name]
                 dates = to_dates(column, forms)
-                unreadable += find_unreadable(column, dates, kind)
-                columns |= date_parts(dates, name, hours=hours)
+                unreadable += columns.find_unreadable(column, dates, kind)
+                arrays |= date_parts(dates, name, hours=hours)
             else:
-                columns[name] = (to_categories if kind == "category" else to_texts)(column).to_numpy(dtype=object)
-        return need("pandas").DataFrame(columns), unreadable
+                convert = columns.to_categories if kind == "category" else columns.to_texts
+                arrays[name] = convert(column).to_numpy(dtype=object)
+        return need("pandas").DataFrame(arrays), unreadable
 
     def _make_transformer(self, prepared: Any, n_samples: int) -> ColumnTransformer:
         texts, categories = self._columns("text"), self._columns("category")
@@ -283,7 +272,7 @@ def _check_frame(X: Any) -> Any:
 def _date_details(column: Any, day_first: bool) -> tuple[list[str], bool]:
     is_date = getattr(column.dtype, "kind", "O") == "M"
     values = column.dropna()
-    forms = ["ISO8601"] if is_date else date_formats(without_missing_words(values), day_first=day_first)
+    forms = ["ISO8601"] if is_date else date_formats(columns.without_missing_words(values), day_first=day_first)
     dates = to_dates(values, forms).dropna()
     return forms, bool((dates != dates.dt.normalize()).any())
 

@@ -1,7 +1,7 @@
 """Annotations of reviewers about entries, the rule that resolves conflicts, and a SQLite file that stores them."""
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,15 +26,6 @@ CREATE TABLE IF NOT EXISTS annotation (
     reviewer TEXT NOT NULL,
     time TEXT NOT NULL,
     sample INTEGER
-)
-"""
-_LEASES = """
-CREATE TABLE IF NOT EXISTS lease (
-    key TEXT NOT NULL,
-    label TEXT NOT NULL,
-    reviewer TEXT NOT NULL,
-    until REAL NOT NULL,
-    PRIMARY KEY (key, label)
 )
 """
 _COLUMNS = "key, label, answer, reviewer, time, sample"
@@ -153,7 +144,7 @@ class AnnotationStore:
 
     The file is a journal: rows are added and never changed, and an undo is a row as well. Each call of `add` and `undo`
     is a transaction that is flushed to disk before the call returns, so that a process can be killed at any time
-    without losing an annotation. Several processes can use one file, and `lease` shares the entries between reviewers.
+    without losing an annotation. Several processes can use one file.
 
     Parameters
     ----------
@@ -181,11 +172,8 @@ class AnnotationStore:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute(_SCHEMA)
-            self._connection.execute(_LEASES)
-        self._seen = 0
-        self._active: dict[str, list[Annotation]] = {}  # by reviewer, in order
-        self._places: dict[Place, list[Annotation]] = {}
-        self._changed: set[Place] = set()
+        self._n_rows = 0
+        self._active: list[Annotation] = []
 
     def add(self, *annotations: Annotation) -> None:
         """Write annotations of people in one transaction. They are on disk when the call returns."""
@@ -209,56 +197,21 @@ class AnnotationStore:
             self._insert(new)
             return len(new)
 
-    def lease(self, reviewer: str, choose: Callable[[set[Place]], Collection[Place]], seconds: float) -> None:
-        """Reserve entries for a reviewer, so that others get other entries; earlier ones of the reviewer are released.
-
-        Parameters
-        ----------
-        reviewer : str
-            Name of the reviewer.
-        choose : callable
-            Function that returns the entries to reserve, given those that are reserved for others. No other process
-            writes annotations or reserves entries before it returns.
-        seconds : float
-            Duration of the reservation.
-        """
-        with self._lock, self._clear_errors(), self._transaction():
-            now = datetime.now(UTC).timestamp()
-            held = self._connection.execute(
-                "SELECT key, label FROM lease WHERE reviewer != ? AND until > ?", (reviewer, now)
-            )
-            chosen = choose({(key, label) for key, label in held})
-            self._connection.execute("DELETE FROM lease WHERE reviewer = ? OR until <= ?", (reviewer, now))
-            rows = [(*place, reviewer, now + seconds) for place in chosen]
-            self._connection.executemany("INSERT OR REPLACE INTO lease VALUES (?, ?, ?, ?)", rows)
-
     def undo(self, reviewer: str) -> Annotation | None:
         """Take back the last annotation of a reviewer, and return it; None if there is none."""
-        with self._lock, self._clear_errors():
-            self._refresh()
-            stack = self._active.get(reviewer)
-            if not stack:
-                return None
-            with self._transaction():
-                self._insert([stack[-1]], answer=_UNDO, time=datetime.now(UTC).isoformat(timespec="milliseconds"))
-            return stack[-1]
+        with self._lock, self._clear_errors(), self._transaction():
+            self._read()
+            last = self._last(reviewer)
+            if last is not None:
+                now = datetime.now(UTC).isoformat(timespec="milliseconds")
+                self._insert([self._active[last]], answer=_UNDO, time=now)
+            return None if last is None else self._active[last]
 
     def annotations(self) -> list[Annotation]:
         """Return the annotations that have not been undone, in order."""
         with self._lock, self._clear_errors():
-            self._refresh()
-            return [annotation for place in self._places.values() for annotation in place]
-
-    def at(self, place: Place) -> list[Annotation]:
-        """Return the annotations about one entry that have not been undone, in order."""
-        return list(self._places.get(place, ()))
-
-    def refresh(self) -> set[Place]:
-        """Read the rows that this or other processes have added, and return the entries that have changed."""
-        with self._lock, self._clear_errors():
-            self._refresh()
-            changed, self._changed = self._changed, set()
-            return changed
+            self._read()
+            return list(self._active)
 
     def close(self) -> None:
         """Close the file."""
@@ -300,18 +253,19 @@ class AnnotationStore:
                 self._connection.execute("ROLLBACK")
             raise
 
-    def _refresh(self) -> None:
+    def _read(self) -> None:
+        """Read the rows that this or other processes have added."""
         query = f"SELECT id, {_COLUMNS} FROM annotation WHERE id > ? ORDER BY id"  # nosec B608
-        for number, key, label, answer, reviewer, time, sample in self._connection.execute(query, (self._seen,)):
-            self._seen, stack = number, self._active.setdefault(reviewer, [])
+        for number, key, label, answer, reviewer, time, sample in self._connection.execute(query, (self._n_rows,)):
+            self._n_rows = number
             if answer != _UNDO:
-                stack.append(Annotation(key, label, answer, reviewer, time, sample))
-                self._places.setdefault((key, label), []).append(stack[-1])
-            elif stack:  # two processes may undo the same annotation
-                undone = stack.pop()
-                key, label = undone.place
-                self._places[key, label].remove(undone)
-            self._changed.add((key, label))
+                self._active.append(Annotation(key, label, answer, reviewer, time, sample))
+            elif (last := self._last(reviewer)) is not None:
+                del self._active[last]
+
+    def _last(self, reviewer: str) -> int | None:
+        """Return the position of the last annotation of a reviewer."""
+        return next((i for i in reversed(range(len(self._active))) if self._active[i].reviewer == reviewer), None)
 
     def __enter__(self) -> Self:
         return self

@@ -1,11 +1,13 @@
 """Writing annotations into the reviewed file."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld.labels.tags import label_of_tags
 from spmld.review.annotations import Annotation, add_keys, resolve
 from spmld.review.label_forms import LabelFields, TagColumn
 from spmld.review.samples import TableSamples
@@ -62,7 +64,8 @@ def apply_annotations(
 ) -> Applied:
     r"""Write annotations into a table, whose other fields do not change.
 
-    Labels are written in the form that the table uses, such as 1 and 0, yes and no, or a list of tags.
+    Labels are written in the form that the table uses, such as 1 and 0, yes and no, or a list of tags. The table has
+    the new labels afterwards.
 
     Parameters
     ----------
@@ -101,28 +104,26 @@ def apply_annotations(
     The sun,calm
     """
     form = LabelFields(labels) if isinstance(labels, Mapping) else labels
-    samples, places = TableSamples(table, form.columns, id=id), {name: j for j, name in enumerate(form.names)}
-    annotations = form.with_names(add_keys(annotations, samples.keys))
-    outcomes = resolve(annotations)
-    matched = {
-        (samples.index[key], label): outcome
-        for (key, label), outcome in outcomes.items()
-        if key in samples.index and label in places
+    samples = TableSamples(table, form.columns, id=id)
+    annotations = add_keys(annotations, samples.keys)
+    label = label_of_tags(Counter(annotation.label for annotation in annotations), form.names)
+    annotations = [replace(annotation, label=label[annotation.label]) for annotation in annotations]
+    outcomes, columns = resolve(annotations), {name: j for j, name in enumerate(form.names)}
+    places = {
+        (key, name): (samples.index[key], columns[name])
+        for key, name in outcomes
+        if key in samples.index and name in columns
     }
-    decided = {place: _VALUES[outcome] for place, outcome in matched.items() if outcome in _VALUES}
-    values = np.full((len(table), len(places)), np.nan)
-    for (row, label), value in decided.items():
-        values[row, places[label]] = value
-    changes = form.changes(table, decided)
-    old, new = form.read(table, {}), form.read(table, changes)
-    written = new == values
-    given = list(matched.values())
-    verified = np.zeros(written.shape, dtype=bool)
-    for key, label in {d.place for d in annotations if d.confidence is None}:
-        if key in samples.index and label in places:
-            verified[samples.index[key], places[label]] = True
+    values, verified = np.full((len(table), len(columns)), np.nan), np.zeros((len(table), len(columns)), dtype=bool)
+    for place, entry in places.items():
+        values[entry] = _VALUES.get(outcomes[place], np.nan)
+    for annotation in annotations:
+        if annotation.place in places and annotation.confidence is None:
+            verified[places[annotation.place]] = True
+    old, new = form.read(table), form.write(table, values)
+    written, given = new == values, [outcomes[place] for place in places]
     return Applied(
-        content=table.replace(changes),
+        content=table.content(),
         written=written,
         trusted=written & verified,
         changed=int((written & ~np.isnan(old) & (old != values)).sum()),
@@ -130,7 +131,7 @@ def apply_annotations(
         added=int((written & np.isnan(old)).sum()),
         unsure=given.count("unsure"),
         conflicts=given.count("conflict"),
-        unmatched=len(outcomes) - len(matched),
+        unmatched=len(outcomes) - len(places),
         unwritten=int((~np.isnan(values) & ~written).sum()),
         implied=int((np.isnan(values) & np.isnan(old) & ~np.isnan(new)).sum()),
     )

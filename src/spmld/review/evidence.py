@@ -1,4 +1,4 @@
-"""Evidence about an entry: features that support or contradict a label, and the nearest samples."""
+"""Evidence about an entry: features that support or contradict a label."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize
 
 from spmld.estimators import FeatureScaler, MaskedLogistic
 from spmld.inspection.explanation import ModelInput, read_model
@@ -25,15 +24,6 @@ class Influence:
     feature: str
     value: float
     influence: float
-
-
-@dataclass(frozen=True)
-class Neighbors:
-    """Nearest samples with an observed label: indices and similarities of positives, and counts among the nearest."""
-
-    positives: list[tuple[int, float]]
-    n_positive: int
-    n_nearest: int
 
 
 class Evidence:
@@ -63,10 +53,8 @@ class Evidence:
     >>> from spmld.review.evidence import Evidence
     >>> X, signs = np.array([[0.1, 2.0], [0.0, 2.1], [0.2, 0.0], [0.0, 0.1]]), np.array([[1], [1], [-1], [-1]])
     >>> evidence = Evidence(X, signs, ["rain", "sun"])
-    >>> evidence.influences(0, 0)[0].feature, evidence.neighbors(0, 0).positives[0][0]
-    ('sun', 1)
-    >>> evidence.label_features(0)[0]
-    ['sun']
+    >>> evidence.influences(0, 0)[0].feature, evidence.label_features(0)[0]
+    ('sun', ['sun'])
     """
 
     def __init__(
@@ -80,14 +68,12 @@ class Evidence:
         entry_weight: Any = None,
     ):
         X = X.tocsr() if sp.issparse(X) else np.asarray(X, dtype=float)
-        scaled = FeatureScaler().fit(X).transform(X)
-        self._signs, self._unit = signs, normalize(scaled)
         target = None if model is None else _read_model(model, X if model_X is None else model_X)
         if target is not None:
             self._target, self._values = target, target.X
             self._labels = list(range(signs.shape[1]) if model_labels is None else model_labels)
         else:
-            Y = np.where(signs != 0, signs, np.nan)
+            Y, scaled = np.where(signs != 0, signs, np.nan), FeatureScaler().fit_transform(X)
             linear = MaskedLogistic(C=1.0).fit(scaled, Y, entry_weight=entry_weight)
             self._target, self._values = read_model(linear, scaled, [str(name) for name in feature_names]), X
             self._labels = list(range(signs.shape[1]))
@@ -117,23 +103,6 @@ class Evidence:
             contributions, _ = self._target.contributions(self._labels[label], self._background)
             self._typical[label] = 0.0 if sp.issparse(contributions) else np.median(contributions, axis=0)
         return self._typical[label]
-
-    def neighbors(self, sample: int, label: int, top: int = 3, n_nearest: int = 10) -> Neighbors:
-        """Return the nearest positives by cosine similarity, and the number of positives among the nearest samples."""
-        similarity = np.asarray(
-            (self._unit @ self._unit[[sample]].T).todense()
-            if sp.issparse(self._unit)
-            else self._unit @ self._unit[sample]
-        ).ravel()
-        observed = self._signs[:, label] != 0
-        observed[sample] = False
-        candidates = np.flatnonzero(observed)
-        order = candidates[np.argsort(-similarity[candidates], kind="stable")]
-        positive = self._signs[order, label] > 0
-        chosen = order[positive][:top]
-        nearest = positive[:n_nearest]
-        pairs = list(zip(chosen.tolist(), similarity[chosen].tolist(), strict=True))
-        return Neighbors(pairs, int(nearest.sum()), len(nearest))
 
 
 def _read_model(model: Any, X: Any) -> ModelInput | None:

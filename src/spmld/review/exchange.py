@@ -18,10 +18,6 @@ from spmld.review.tables import open_table
 
 _KEYS = {"present": "y", "absent": "n", "unsure": "u"}
 _STORES = (".sqlite", ".sqlite3", ".db")
-_ACCEPTED = (
-    ".sqlite (written by spmld review), .jsonl, .csv, .tsv, .xlsx or .parquet (an annotation in each row), or .json "
-    "(export of Label Studio in the format JSON)"
-)
 
 
 def export_entries(
@@ -164,8 +160,6 @@ def read_annotations(path: StrPath, id: str | None = None) -> list[Annotation]:
 def _rows(file: Path) -> list[dict[str, Any]]:
     """Return the rows of a table; None where a field is empty."""
     table = open_table(file)
-    if table is None:
-        raise ValueError(f'unknown file extension "{file.suffix}"; supported: {_ACCEPTED}')
     rows = [dict(zip(table.columns, table.values(i), strict=False)) for i in range(len(table))]
     return [{name: _plain(value) for name, value in row.items()} for row in rows]
 

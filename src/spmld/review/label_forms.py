@@ -3,8 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Self, TypeAlias
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,9 @@ from spmld.labels.tags import (
     split_tags,
 )
 from spmld.labels.words import to_number
-from spmld.review.annotations import Annotation
-from spmld.review.text_tables import Changes, EditableTable
+from spmld.review.text_tables import EditableTable, to_text
 
-Decided: TypeAlias = Mapping[tuple[int, str], int]
-"""Annotations, 1 or 0, by row and name of the label."""
 _Floats = NDArray[np.float64]
-_DEFAULTS = {1: "1", 0: "0"}
-_SEPARATOR = ";"  # of tags, if no sample has two of them
 
 
 def label_columns(columns: Sequence[str], label_names: Iterable[str], prefix: str = "label_") -> dict[str, str]:
@@ -55,42 +50,21 @@ class LabelFields:
     ----------
     by_name : mapping
         Column of each label, see `label_columns`.
-    empty_is : {"missing", "negative"}
-        Meaning of an empty field.
-    meaning : mapping
-        Label of each value of a column, by column and value, as read from the table; see `LabelFields.of`. Other values
-        are read as in `spmld.labels`.
+    Y : array-like of shape (n_samples, n_labels), optional
+        Labels of the table, NaN where missing. By default, they are read from the columns.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from spmld.review.label_forms import LabelFields
     >>> from spmld.review.text_tables import CsvTable
     >>> table = CsvTable("words,label_sad\nThe rain,no\nThe sun,yes\n")
-    >>> LabelFields({"sad": "label_sad"}).changes(table, {(0, "sad"): 1})
-    {(0, 'label_sad'): 'yes'}
+    >>> LabelFields({"sad": "label_sad"}).write(table, [[1], [np.nan]]).tolist(), table.column("label_sad")
+    ([[1.0], [1.0]], ['yes', 'yes'])
     """
 
     by_name: Mapping[str, str]
-    empty_is: EmptyIs = "missing"
-    meaning: Mapping[tuple[str, Any], float] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, table: EditableTable, by_name: Mapping[str, str], Y: Any, empty_is: EmptyIs = "missing") -> Self:
-        r"""Return the label columns of a table whose labels have been read as Y, in the order of the names.
-
-        Examples
-        --------
-        >>> from spmld.review.label_forms import LabelFields
-        >>> from spmld.review.text_tables import CsvTable
-        >>> table = CsvTable("x,sad\n1,n/a\n2,yes\n")
-        >>> LabelFields.of(table, {"sad": "sad"}, [[float("nan")], [1]]).read(table, {}).tolist()
-        [[nan], [1.0]]
-        """
-        meaning: dict[tuple[str, Any], float] = {}
-        for column, y in zip(by_name.values(), np.asarray(Y, dtype=float).T, strict=True):
-            labels = np.where(np.isnan(y), np.nan, y > 0).tolist()
-            meaning |= {(column, value): label for value, label in zip(table.column(column), labels, strict=True)}
-        return cls(by_name, empty_is, meaning)
+    Y: Any = None
 
     @property
     def names(self) -> list[str]:
@@ -102,66 +76,37 @@ class LabelFields:
         """Columns that contain labels."""
         return list(self.by_name.values())
 
-    def read(self, table: EditableTable, changes: Changes) -> _Floats:
-        """Return the labels after changes, as 1 and 0, NaN where missing."""
-        Y = np.array([[self._number(c, value) for value in table.column(c)] for c in self.columns], dtype=float).T
-        for (row, column), value in changes.items():
-            Y[row, self.columns.index(column)] = self._number(column, value)
-        return Y
+    def read(self, table: EditableTable) -> _Floats:
+        """Return the labels as 1 and 0, NaN where missing."""
+        rows = table.select(self.columns) if self.Y is None else self.Y
+        Y = np.array([[to_number(value) for value in row] for row in rows])
+        return np.where(np.isnan(Y), np.nan, Y > 0)
 
-    def changes(self, table: EditableTable, decided: Decided) -> Changes:
-        """Return the new values of the fields for annotations, 1 or 0, given by row and name of the label."""
-        forms, old = self._forms(table), self.read(table, {})
-        places = {name: j for j, name in enumerate(self.by_name)}
-        return {
-            (row, self.by_name[name]): forms[self.by_name[name]][value]
-            for (row, name), value in decided.items()
-            if old[row, places[name]] != value
-        }
+    def write(self, table: EditableTable, decided: Any) -> _Floats:
+        """Write labels, 1 or 0, NaN where not decided, into the table, and return all labels after it."""
+        decided, Y = np.asarray(decided, dtype=float), self.read(table)
+        values = np.array(table.select(self.columns), dtype=object)
+        for j, column in enumerate(self.columns):
+            for label in (1, 0):
+                rows = np.flatnonzero((decided[:, j] == label) & (Y[:, j] != label)).tolist()
+                word = _word(values, Y, j, label) if rows else None
+                for row in rows:
+                    table.set(row, column, word)
+        return np.where(np.isnan(decided), Y, decided)
 
-    def with_names(self, annotations: list[Annotation]) -> list[Annotation]:
-        """Return annotations with the names of the labels."""
-        return annotations
-
-    def exact(self, table: EditableTable, decided: Decided) -> Decided:
-        """Return the annotations that the words of the table can express: absent only if it has a negative."""
-        negative = (self.read(table, {}) == 0).any()
-        return {place: value for place, value in decided.items() if value or negative}
-
-    def _number(self, column: str, value: Any) -> float:
-        if (column, value) in self.meaning:
-            return self.meaning[column, value]
-        number = to_number(value)
-        if np.isnan(number):
-            return 0.0 if self.empty_is == "negative" else np.nan
-        return float(number > 0)
-
-    def _forms(self, table: EditableTable) -> dict[str, dict[int, Any]]:
-        """Return the value of a positive and of a negative in each label column, or in the other label columns."""
-        used: dict[str, dict[int, Counter[Any]]] = {}
-        total: dict[int, Counter[Any]] = {1: Counter(), 0: Counter()}
-        for column in self.columns:
-            used[column] = {1: Counter(), 0: Counter()}
-            for value, count in Counter(table.column(column)).items():
-                if not np.isnan(number := self._number(column, value)):
-                    used[column][int(number)][value] += count
-                    total[int(number)][value] += count
-        return {
-            column: {value: _most_common(counts[value], counts[1 - value], total[value], value) for value in (1, 0)}
-            for column, counts in used.items()
-        }
+    def exact(self, table: EditableTable, decided: _Floats) -> _Floats:
+        """Return the decided labels that the words of the table can express: absent only if it has a negative."""
+        return decided if (self.read(table) == 0).any() else np.where(decided == 0, np.nan, decided)
 
 
-def _most_common(same: Counter[Any], opposite: Counter[Any], others: Counter[Any], default: int) -> Any:
-    """Return the most frequent form of a value: in its column, else in other columns, of the same type."""
-    if same:
-        return same.most_common(1)[0][0]
-    kinds = {type(value) for value in opposite} - {type(None)}
-    form = next((value for value, _ in others.most_common() if not kinds or type(value) in kinds), None)
-    if form is not None:
-        return form
-    kind = next(iter(kinds), str)
-    return _DEFAULTS[default] if kind is str else kind(default)
+def _word(values: NDArray[Any], Y: _Floats, j: int, label: int) -> Any:
+    """Return the most frequent value of a label, 1 or 0, in column j, or else in other columns, of the same type."""
+    words = Counter(values[Y[:, j] == label, j])
+    if not words:
+        kinds = {type(value) for value in values[Y[:, j] == 1 - label, j]} - {type(None)}
+        words = Counter(value for value in values[label == Y] if not kinds or type(value) in kinds)
+        words.setdefault(next(iter(kinds), str)(label), 0)
+    return words.most_common(1)[0][0]
 
 
 @dataclass(frozen=True)
@@ -169,8 +114,8 @@ class TagColumn:
     r"""Labels in one column with a list of tags. An annotation adds a tag at the end of a list, or removes it.
 
     A label has all spellings that `spmld.labels.read_tags` reads as this label: the most frequent one is added, and all
-    of them are removed. Other tags, their order and the separator stay the same. A list without tags is ``[]``, since
-    an empty field means missing labels, unless `empty_is` is "negative".
+    of them are removed. Other tags and their order stay the same. A list without tags is ``[]``, since an empty field
+    means missing labels, unless `empty_is` is "negative".
 
     Attributes
     ----------
@@ -179,20 +124,21 @@ class TagColumn:
     names : list of str
         Names of the labels.
     sep : str or None
-        Separator of the tags, or several, see `spmld.labels.read_tags`. By default, it is guessed. A tag is added with
-        the separator that its list has already, or else with the most common one of the column.
+        Separator of the tags, or several, see `spmld.labels.read_tags`. By default, it is guessed. Tags are written
+        with the separator of their list, or else of the first list of the column with several tags.
     untagged, empty_is, tag_case : str
         Meaning of a tag that is not in a list and of an empty field, and whether tags that differ only in case are one
         label; see `spmld.labels.read_tags`.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from spmld.review.label_forms import TagColumn
     >>> from spmld.review.text_tables import CsvTable
     >>> table = CsvTable("words,tags\nThe rain,calm; sad\nThe sun,calm\n")
     >>> tags = TagColumn("tags", ["calm", "sad"])
-    >>> tags.changes(table, {(0, "calm"): 0, (1, "sad"): 1, (1, "calm"): 1})
-    {(0, 'tags'): 'sad', (1, 'tags'): 'calm; sad'}
+    >>> tags.write(table, [[0, np.nan], [1, 1]]).tolist(), table.column("tags")
+    ([[0.0, 1.0], [1.0, 1.0]], ['sad', 'calm; sad'])
     """
 
     column: str
@@ -207,119 +153,62 @@ class TagColumn:
         """Columns that contain labels."""
         return [self.column]
 
-    def read(self, table: EditableTable, changes: Changes) -> _Floats:
-        """Return the labels after changes, as 1 and 0, NaN where missing."""
-        values = table.column(self.column)
-        sep = self._separator(values)
-        for (row, _), value in changes.items():
-            values[row] = value
+    def read(self, table: EditableTable) -> _Floats:
+        """Return the labels as 1 and 0, NaN where missing."""
+        return self._read(table.column(self.column), self.sep)
+
+    def _read(self, values: list[Any], sep: str | None) -> _Floats:
         options: Any = {"untagged": self.untagged, "empty_is": self.empty_is, "tag_case": self.tag_case}
         return read_tags(values, sep=sep, names=self.names, **options).Y
 
-    def changes(self, table: EditableTable, decided: Decided) -> Changes:
-        """Return the new values of the fields for annotations, 1 or 0, given by row and name of the label.
+    def write(self, table: EditableTable, decided: Any) -> _Floats:
+        """Write labels, 1 or 0, NaN where not decided, into the table, and return all labels after it.
 
         An empty field that means missing labels does not change, unless a tag is added or all labels are decided.
         """
         values = table.column(self.column)
-        sep = self._separator(values)
-        style = _TagStyle.of(values, sep)
-        counts = Counter(tag for value in values for tag in split_tags(value, sep) or ())
+        sep = self.sep or guess_separator([value for value in values if isinstance(value, str)])
+        lists = [split_tags(value, sep) for value in values]
+        counts = Counter(tag for tags in lists for tag in tags or ())
         label = label_of_tags(counts, self.names, self.tag_case)
         usual = {label[tag]: tag for tag, _ in reversed(counts.most_common())}
-        by_row: dict[int, dict[str, int]] = {}
-        for (row, name), value in decided.items():
-            by_row.setdefault(row, {})[name] = value
-        changes = {}
-        for row, answers in by_row.items():
-            old = split_tags(values[row], sep)
-            present = {label[tag] for tag in old or ()}
-            add = [usual.get(name, name) for name, value in answers.items() if value and name not in present]
-            remove = {tag for tag in old or () if answers.get(label[tag]) == 0}
-            complete = old is None and self.empty_is == "missing" and len(answers) == len(self.names)
-            if add or remove or complete:
-                changes[row, self.column] = style.edit(values[row], add, remove, self._none())
-        return changes
+        several = [value for value, tags in zip(values, lists, strict=True) if len(tags or ()) > 1]
+        example = next((value for value in several if isinstance(value, str)), "")
+        has_lists = any(isinstance(value, list) for value in values)
+        decided = np.asarray(decided, dtype=float)
+        for row in np.flatnonzero(~np.isnan(decided).all(axis=1)).tolist():
+            old, answers = lists[row] or [], dict(zip(self.names, decided[row].tolist(), strict=True))
+            new = [tag for tag in old if answers.get(label[tag]) != 0]
+            present = {label[tag] for tag in new}
+            new += [usual.get(name, name) for name, value in answers.items() if value == 1 and name not in present]
+            complete = lists[row] is None and self.empty_is == "missing" and not np.isnan(decided[row]).any()
+            if new != old or complete:
+                is_list = isinstance(values[row], list) or (has_lists and lists[row] is None)
+                text = _join(new, to_text(values[row]), example, sep or ";") if new else self._none
+                table.set(row, self.column, new if is_list else text)
+        return self._read(table.column(self.column), sep)
 
-    def with_names(self, annotations: list[Annotation]) -> list[Annotation]:
-        """Return annotations with the names of the labels, of which they may have another spelling."""
-        label = label_of_tags(Counter(annotation.label for annotation in annotations), self.names, self.tag_case)
-        return [replace(annotation, label=label[annotation.label]) for annotation in annotations]
+    @property
+    def _none(self) -> str:
+        """Text of a list without tags."""
+        return "[]" if self.untagged == "negative" and self.empty_is == "missing" else ""
 
-    def exact(self, table: EditableTable, decided: Decided) -> Decided:
-        """Return the annotations that lists of tags can express without changing other labels.
+    def exact(self, table: EditableTable, decided: _Floats) -> _Floats:
+        """Return the decided labels, which were missing, that tags can express without changing other labels.
 
         A tag that is not listed is missing or negative, and so are all tags of a sample whose missing labels get a tag.
         """
-        if self.untagged != "negative":
-            return {place: value for place, value in decided.items() if value}
-        values = table.column(self.column)
-        sep, counts = self._separator(values), Counter(row for row, _ in decided)
-        complete = {row for row in counts if counts[row] == len(self.names) or split_tags(values[row], sep) is not None}
-        return {place: value for place, value in decided.items() if place[0] in complete}
-
-    def _separator(self, values: Iterable[Any]) -> str | None:
-        return self.sep or guess_separator([value for value in values if isinstance(value, str)])
-
-    def _none(self) -> str:
-        """Return the text of a list without tags."""
-        return "[]" if self.untagged == "negative" and self.empty_is == "missing" else ""
+        negative = self.untagged == "negative"
+        lost = np.isnan(decided).any(axis=1, keepdims=True) if negative else decided == 0
+        return np.where(lost, np.nan, decided)
 
 
-@dataclass(frozen=True)
-class _TagStyle:
-    """Form of the lists of a column: separator with its spaces, quotes of a tag, brackets, or real lists."""
-
-    sep: str
-    glue: str
-    quote: str
-    brackets: bool
-    lists: bool
-
-    @classmethod
-    def of(cls, values: Sequence[Any], sep: str | None) -> "_TagStyle":
-        """Return the most common form."""
-        texts = [value.strip() for value in values if isinstance(value, str) and value.strip()]
-        parts = [_split(_inside(text), sep or _SEPARATOR) for text in texts]
-        glue = Counter(part for row in parts for part in row[1::2])
-        quotes = Counter(part[:1] if part[:1] in ("'", '"') else "" for row in parts for part in row[::2])
-        filled = [text for text in texts if _inside(text)]
-        brackets = sum(_inside(text) != text for text in filled) * 2 > len(filled)
-        lists = not texts and any(value is not None and not isinstance(value, str) for value in values)
-        common, quote = (counts.most_common(1)[0][0] if counts else "" for counts in (glue, quotes))
-        sep = sep or _SEPARATOR
-        usual = separators(sep)[0]
-        return cls(sep, common or (f"{usual} " if usual.strip() else usual), quote, brackets, lists)
-
-    def edit(self, value: Any, add: Sequence[str], remove: set[str], none: str) -> Any:
-        """Return a list with other tags, in the type of the value; `none` is the text of a list without tags."""
-        if hasattr(value, "tolist") or isinstance(value, (list, tuple)) or (value is None and self.lists):
-            items = [] if value is None else list(value)
-            return [item for item in items if str(item).strip() not in remove] + list(add)
-        text = "" if value is None else str(value)
-        inside = text.strip()
-        brackets = _inside(inside) != inside if _inside(inside) else self.brackets
-        inside = _inside(inside)
-        parts = _split(inside, self.sep) if inside.strip() else []
-        kept: list[str] = []
-        for i in range(0, len(parts), 2):
-            if parts[i].strip("'\"").strip() not in remove:
-                kept += [*(parts[i - 1 : i] if kept else []), parts[i]]
-        glue = parts[1] if len(parts) > 1 else self.glue
-        for tag in add:
-            kept += [*([glue] if kept else []), self.quote + tag + self.quote]
-        joined = "".join(kept)
-        if not joined.strip():
-            return none
-        joined = f"[{joined}]" if brackets else joined
-        return text.replace(text.strip(), joined) if text.strip() else joined
-
-
-def _inside(text: str) -> str:
-    """Return a text without the brackets of a list."""
-    return text[1:-1].strip() if text.startswith("[") and text.endswith("]") else text
-
-
-def _split(text: str, sep: str) -> list[str]:
-    """Return tags and the separators between them, with the spaces around them, in turn."""
-    return re.split(rf"(\s*(?:{separator_pattern(sep)})\s*)", text)
+def _join(tags: list[str], old: str, example: str, sep: str) -> str:
+    """Return tags as a text, with the separator, brackets and quotes of the old text, or of an example with several."""
+    separator = re.compile(rf"\s*(?:{separator_pattern(sep)})\s*")
+    model = next((text.strip() for text in (old, example) if separator.search(text.strip())), old.strip())
+    match, listed, usual = separator.search(model), re.match(r"\[(['\"]?)", model), separators(sep)[0]
+    glue = match[0] if match else usual if usual.isspace() else f"{usual} "
+    quote = listed[1] if listed else ""
+    joined = glue.join(quote + tag + quote for tag in tags)
+    return f"[{joined}]" if listed else joined

@@ -10,7 +10,7 @@ number of labels that one annotation corrects. For an observed label it is the e
 missing label min(p, 1 - p), so that entries of both kinds can be compared.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,8 +47,8 @@ def expected_gain(probability: Any, given: Any) -> NDArray[np.float64]:
 def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[np.float64]:
     """Return the probability that each entry is truly positive.
 
-    The audit determines that of observed entries. That of missing entries is in `probabilities`; by default, it is the
-    out-of-fold probability of the audit.
+    The audit determines that of observed entries. That of missing entries is in `probabilities`; by default, and where
+    they are NaN, it is the out-of-fold probability of the audit.
 
     Examples
     --------
@@ -61,31 +61,12 @@ def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[
     >>> bool(np.allclose(np.abs(Y - true_probability(issues)), issues.error_probability))
     True
     """
-    missing = issues.probabilities if probabilities is None else np.asarray(probabilities, dtype=float)
-    if missing.shape != issues.signs.shape:
-        raise ValueError(f"probabilities must have the shape of the labels, {issues.signs.shape}, got {missing.shape}")
+    given = np.full(issues.signs.shape, np.nan) if probabilities is None else np.asarray(probabilities, dtype=float)
+    if given.shape != issues.signs.shape:
+        raise ValueError(f"probabilities must have the shape of the labels, {issues.signs.shape}, got {given.shape}")
+    missing = np.where(np.isnan(given), issues.probabilities, given)
     error = issues.error_probability
     return np.select([issues.signs > 0, issues.signs < 0], [1 - error, error], missing)
-
-
-def rank_samples(probability: Any, given: Any) -> list[tuple[int, float, int]]:
-    """Rank samples by the expected gain of labeling them: the sum of the gains of their missing entries.
-
-    Return the index, the gain and the number of missing labels of each sample with missing labels, in descending order
-    of the gain. The parameters are those of `expected_gain`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.review.queue import rank_samples
-    >>> rank_samples([[0.9, 0.5], [0.6, 0.4], [0.5, 0.5]], [[1, np.nan], [np.nan, np.nan], [1, 0]])
-    [(1, 0.8, 2), (0, 0.5, 1)]
-    """
-    missing = np.isnan(np.asarray(given, dtype=float))
-    gain = np.where(missing, expected_gain(probability, given), 0.0).sum(axis=1)
-    candidates = np.flatnonzero(missing.any(axis=1))
-    order = candidates[np.argsort(-gain[candidates], kind="stable")]
-    return list(zip(order.tolist(), gain[order].tolist(), missing.sum(axis=1)[order].tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -159,9 +140,6 @@ class ReviewQueue(Sequence[ReviewEntry]):
         given = None if np.isnan(self.given[i]) else int(self.given[i])
         place, kind = (int(self.samples[i]), int(self.labels[i])), KINDS[int(self.kinds[i])]
         return ReviewEntry(*place, kind, given, float(self.probability[i]), float(self.gain[i]))
-
-    def __iter__(self) -> Iterator[ReviewEntry]:
-        return (self[i] for i in range(len(self)))
 
     def counts(self) -> dict[str, int]:
         """Return the number of entries of each kind."""

@@ -28,7 +28,6 @@ MAX_TEXT = 20_000
 MAX_FEATURES = 200
 """Maximum number of features that the page shows."""
 _FEW = 12  # features that are shown even if they are 0
-_TITLE = 90
 
 
 def sample_keys(contents: Iterable[Any]) -> list[str]:
@@ -84,10 +83,6 @@ class Samples(ABC):
     def fields(self, sample: int) -> list[tuple[str, str]]:
         """Return names and values of the fields of a sample."""
 
-    @abstractmethod
-    def title(self, sample: int) -> str:
-        """Return a short text for a sample."""
-
     def name(self, sample: int) -> str:
         """Return the identifier of a sample, or its number."""
         return str(sample)
@@ -133,8 +128,8 @@ class TableSamples(Samples):
     >>> from spmld.review.samples import TableSamples
     >>> from spmld.review.text_tables import CsvTable
     >>> samples = TableSamples(CsvTable("words,label_sad\nThe rain,1\nThe sun,0\n"), ["label_sad"])
-    >>> samples.fields(1), samples.title(1)
-    ([('words', 'The sun')], 'The sun')
+    >>> samples.fields(1)
+    [('words', 'The sun')]
     """
 
     def __init__(
@@ -169,12 +164,6 @@ class TableSamples(Samples):
         row = self.table.row(sample)
         return [(name, row[i]) for i, name in self._shown]
 
-    def title(self, sample: int) -> str:
-        """Return a short text: the longest text field, or else the first fields."""
-        fields = self.fields(sample)
-        longest = max((value for _, value in fields), key=_n_words, default="")
-        return _shorten(longest if _n_words(longest) else ", ".join(f"{name} {value}" for name, value in fields[:4]))
-
     def image(self, sample: int) -> Path | None:
         """Return the image of a sample, if it is in the folder of the table and has a known type."""
         if self._image is None:
@@ -208,11 +197,6 @@ class ArraySamples(Samples):
         """Return names and values of the features that are not 0."""
         return [(self._names[place], f"{value:g}") for place, value in self._values(sample)]
 
-    def title(self, sample: int) -> str:
-        """Return the features with the largest values."""
-        largest = sorted(self._values(sample), key=lambda pair: -abs(pair[1]))[:4]
-        return _shorten(", ".join(f"{self._names[place]} {value:g}" for place, value in largest))
-
     def _values(self, sample: int) -> list[tuple[int, float]]:
         row = dense_row(self._X, sample)
         return [(int(place), float(row[place])) for place in np.flatnonzero(row)]
@@ -222,12 +206,6 @@ def dense_row(X: Any, sample: int) -> Any:
     """Return a row of a dense or sparse matrix as an array of floats."""
     row = X[[sample]]
     return np.ravel(row.toarray() if sp.issparse(row) else row).astype(float)
-
-
-def _shorten(text: str) -> str:
-    """Return the start of a text in one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= _TITLE else line[: _TITLE - 1].rstrip() + "…"
 
 
 def _n_words(value: str) -> int:

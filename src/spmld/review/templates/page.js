@@ -91,21 +91,6 @@ function showSample(entry) {
 }
 
 function showEvidence(entry) {
-  const near = entry.neighbors;
-  $("nearest").textContent = near && near.n_nearest
-    ? `${near.n_positive} of the ${near.n_nearest} most similar samples have this label` +
-      (near.positives.length ? ". The most similar ones that do:" : ".")
-    : "";
-  $("neighbors").replaceChildren(...(near ? near.positives : []).map((sample) => {
-    const item = element("li", sample.title);
-    if (sample.image) {
-      const image = Object.assign(new Image(), { alt: `Image of sample ${sample.sample_name}`, className: "thumbnail" });
-      loadImage(sample.sample).then((address) => { image.src = address; }, () => {});
-      item.prepend(image);
-    }
-    item.append(" ", element("small", `sample ${sample.sample_name}, similarity ${sample.similarity.toFixed(2)}`));
-    return item;
-  }));
   const largest = Math.max(...entry.influences.map((i) => Math.abs(i.influence)), 1e-12);
   $("influence-title").hidden = entry.influences.length === 0;
   $("influences").tBodies[0].replaceChildren(...entry.influences.map((i) => {
@@ -134,10 +119,7 @@ function show(state) {
   showProgress(state.progress);
   const [entry, following] = entries;
   $("entry").hidden = !entry;
-  const left = state.progress.entries - state.progress.decided;
-  message(entry ? "" : left > 0
-    ? `Other reviewers look at the remaining ${left === 1 ? "entry" : `${left} entries`}. Reload the page later.`
-    : state.progress.entries
+  message(entry ? "" : state.progress.entries
     ? "All entries are decided. Press Ctrl-C in the terminal, and run spmld correct."
     : "There is nothing to review.");
   if (!entry) return;
