@@ -194,10 +194,10 @@ def test_models_and_arguments_that_cannot_be_explained_raise():
         explain(model, X[:, :3], 0)
     with pytest.raises(ValueError, match="feature_names must have 8 names"):
         explain(model, X, 0, feature_names=["a"])
-    with pytest.raises(ValueError, match="must be a linear predictor, got MLkNN"):
+    with pytest.raises(ValueError, match="must be linear, a MaskedBoosting or a MaskedForest, got MLkNN"):
         explain(MLkNN().fit(X, Y), X, 0)
     neighbors = View("neighbors", FeatureScaler(), MLkNN())
-    with pytest.raises(ValueError, match="the view 'neighbors' of the ensemble: the model must be a linear predictor"):
+    with pytest.raises(ValueError, match="the view 'neighbors' of the ensemble: the model must be linear"):
         explain(ensemble(views=["linear", neighbors]).fit(X, Y), X, 0)
     scaled = View("scaled", StandardScaler(), MaskedLogistic())
     with pytest.raises(ValueError, match="got StandardScaler in the view 'scaled'"):

@@ -22,10 +22,10 @@ def test_features_of_little_importance_are_left_out():
     importances, coefficients = np.array([[4.0, 1.0, 0.3, 0.0]]), np.array([[2.0, -1.0, 5.0, 0.0]])
     top = TopFeatures(["sad"], ["slow", "fast", "rare", "never"], importances, coefficients)
     assert top.table().rows == [["sad", "slow", "fast"]]  # the importance of "rare" is below a tenth of the largest
-    assert [row["feature"] for row in top.rows(4)] == ["slow", "fast", "rare"]
-    assert [row["feature"] for row in top.rows(1)] == ["slow"]
+    assert top.to_frame(4)["feature"].tolist() == ["slow", "fast", "rare"]
+    assert top.to_frame(1)["feature"].tolist() == ["slow"]
     nothing = TopFeatures(["sad"], ["slow"], np.zeros((1, 1)), np.zeros((1, 1)))
-    assert (nothing.rows(), nothing.table().rows) == ([], [["sad", "-", "-"]])
+    assert (len(nothing.to_frame()), nothing.table().rows) == (0, [["sad", "-", "-"]])
 
 
 def test_samples_have_the_names_of_the_index():

@@ -11,7 +11,7 @@ from spmld import GLOCAL, LEML, SPMLD, LabelPrior, MaskedLogistic, MaskedRidge, 
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier
-from spmld.pacing import DiversePacing, FixedSchedule
+from spmld.pacing import DiversePacing, GeometricSchedule
 from tests.estimators.cases import ESTIMATORS, make
 
 DATA = make_planted(n_samples=160, n_features=8, n_labels=5, n_components=3, random_state=0)
@@ -21,7 +21,7 @@ Y = hide_labels(DATA.Y, observed_fraction=0.6, random_state=0)
 PLAIN = {cls.__name__: make(cls) for cls in ESTIMATORS}
 OTHERS = {
     "paper": SPMLD.paper(max_iter=3, random_state=0),
-    "hinge": SPMLD(loss="squared_hinge", pacing=DiversePacing(schedule=FixedSchedule()), random_state=0),
+    "diverse": SPMLD(pacing=DiversePacing(schedule=GeometricSchedule()), random_state=0),
     "random_state": GLOCAL(random_state=np.random.RandomState(0)),
     "paced_logistic": SelfPacedClassifier(LogisticRegression()),
     "paced_glocal": SelfPacedClassifier(GLOCAL(random_state=0), max_iter=4),

@@ -1,12 +1,10 @@
 """Model files: loaded models predict like the saved ones; invalid files and untrusted types raise errors."""
 
 import copy
-import io
 import json
 import os
 import pickle
 import zipfile
-from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -25,7 +23,6 @@ import spmld.estimators
 import spmld.model_selection
 import spmld.pacing
 from spmld.persistence import ModelFileError
-from spmld.persistence.model_file import add_checksum
 from spmld.persistence.model_parts import is_trusted
 from tests.persistence.cases import MODELS, X, Y, fitted, predictions
 
@@ -122,47 +119,35 @@ def test_a_truncated_file_raises(fraction, saved):
     path, content = saved
     path.write_bytes(content[: max(1, int(len(content) * fraction))])
     for read in (spmld.load, spmld.model_info):
-        with pytest.raises(ModelFileError, match=r"model\.skops is (truncated|damaged|not a model file)"):
+        with pytest.raises(ModelFileError, match=r"model\.skops cannot be read as a model file"):
             read(path)
 
 
-def test_every_changed_byte_is_detected(saved):
+def test_a_changed_byte_never_changes_the_model(saved):
+    """Bytes that no reader uses, such as dates of the archive, may change."""
     path, content = saved
-    positions = [
-        0,
-        3,
-        20,
-        *np.random.default_rng(0).integers(len(content), size=30),
-        *range(len(content) - 40, len(content)),
-    ]
-    for position in positions:
+    expected, n_errors = fitted("MaskedLogistic").coef_, 0
+    positions = np.random.default_rng(0).integers(len(content), size=60)
+    for position in [0, 3, 20, *positions, *range(len(content) - 40, len(content))]:
         changed = bytearray(content)
         changed[position] ^= 0x10
         path.write_bytes(changed)
-        with pytest.raises(ModelFileError, match=r"model\.skops is (damaged|not a model file|truncated)"):
-            spmld.load(path)
-
-
-def test_appended_bytes_are_detected(saved):
-    path, content = saved
-    path.write_bytes(content + b"\n")
-    with pytest.raises(ModelFileError, match="is damaged"):
-        spmld.load(path)
+        try:
+            np.testing.assert_array_equal(spmld.load(path).coef_, expected)
+        except ModelFileError:
+            n_errors += 1
+    assert n_errors > 60
 
 
 def rewrite(path, change):
-    """Write the file with another description and a correct checksum."""
+    """Write the file with another description; None deletes an entry."""
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
-    parts.pop("spmld.json")
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
+    description = {**json.loads(parts["spmld.json"]), **change}
+    parts["spmld.json"] = json.dumps({name: value for name, value in description.items() if value is not None})
+    with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
-    info = spmld.model_info(path)
-    for name, value in change.items():
-        object.__setattr__(info, name, value)
-    path.write_bytes(add_checksum(buffer.getvalue(), json.dumps(asdict(info))))
 
 
 def test_a_newer_major_version_raises_and_a_newer_minor_version_does_not(saved):
@@ -173,12 +158,12 @@ def test_a_newer_major_version_raises_and_a_newer_minor_version_does_not(saved):
     rewrite(path, {"version": "1.0.0"})
     for read in (spmld.load, spmld.model_info):
         with pytest.raises(
-            ModelFileError, match=r"written by spmld 1\.0\.0 in file format 2\. This is spmld 0\..*Upgrade"
+            ModelFileError, match=r"written by spmld 1\.0\.0 in file format 3\. This is spmld 0\..*Upgrade"
         ):
             read(path)
 
 
-@pytest.mark.parametrize(("file_format", "advice"), [(1, "Fit and save the model again"), (3, "Upgrade spmld")])
+@pytest.mark.parametrize(("file_format", "advice"), [(1, "Fit and save the model again"), (4, "Upgrade spmld")])
 def test_other_file_formats_raise(file_format, advice, saved):
     rewrite(saved[0], {"format": file_format})
     with pytest.raises(ModelFileError, match=f"in file format {file_format}.*{advice}"):
@@ -189,8 +174,8 @@ def test_other_file_formats_raise(file_format, advice, saved):
     ("content", "message"),
     [
         (b"", "model.skops is empty, expected a model file of spmld"),
-        (b"pitch,label_sad\n1,0\n", "is not a model file of spmld: it starts with b'pitch,la'"),
-        (pickle.dumps({"a": 1}), "is a pickle, which can execute arbitrary code"),
+        (b"pitch,label_sad\n1,0\n", "cannot be read as a model file of spmld: it starts with b'pitch,la'"),
+        (pickle.dumps({"a": 1}), "it is a pickle, which can execute arbitrary code"),
     ],
 )
 def test_other_files_raise(content, message, tmp_path):
@@ -209,10 +194,10 @@ def test_other_archives_folders_and_missing_files_raise(tmp_path):
     with pytest.raises(ModelFileError, match="is a folder"):
         spmld.save(fitted("LabelPrior"), tmp_path)
     np.savez(path.open("wb"), X=X)
-    with pytest.raises(ModelFileError, match=r"zip archive with other content \(X\.npy\)"):
+    with pytest.raises(ModelFileError, match="cannot be read as a model file of spmld"):
         spmld.load(path)
     skops.io.dump(StandardScaler().fit(X), path)
-    with pytest.raises(ModelFileError, match=r"was written by skops, .*skops\.io\.load"):
+    with pytest.raises(ModelFileError, match=r"load files of skops with skops\.io\.load"):
         spmld.load(path)
 
 
@@ -330,17 +315,9 @@ def test_a_model_that_skops_cannot_write_is_named(tmp_path):
 
 @pytest.mark.parametrize("change", [{"version": None, "format": "x"}, {"estimator": None}])
 def test_a_description_of_wrong_content_is_named(change, saved):
-    path, _ = saved
-    with zipfile.ZipFile(path) as archive:
-        description = json.loads(archive.read("spmld.json"))
-    for name, value in change.items():
-        description.pop(name) if value is None else description.update({name: value})
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("schema.json", "{}")
-    path.write_bytes(add_checksum(buffer.getvalue(), json.dumps(description)))
+    rewrite(saved[0], change)
     with pytest.raises(ModelFileError, match=r"model\.skops cannot be read as a model file of spmld"):
-        spmld.model_info(path)
+        spmld.model_info(saved[0])
 
 
 def test_infinite_parameters_are_described_as_text(tmp_path):

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -106,7 +107,7 @@ def test_ensembles(samples, options, tmp_path):
         SelfPacedClassifier(PerLabelClassifier(HistGradientBoostingClassifier(max_iter=5)), max_iter=2),
         ThresholdClassifier(PerLabelClassifier(RandomForestClassifier(10, random_state=0)), cv=2, random_state=0),
         ThresholdClassifier(ThresholdClassifier(MaskedLogistic(), cv=2, random_state=0), cv=2, random_state=0),
-        RandomForestClassifier(20, max_depth=4, random_state=0),
+        ThresholdClassifier(FrozenEstimator(MaskedLogistic().fit(X, Y)), cv=2, random_state=0),
         MultiOutputClassifier(HistGradientBoostingClassifier(max_iter=10)),
         OneVsRestClassifier(LogisticRegression()),
     ],

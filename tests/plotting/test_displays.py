@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
 
-from spmld import GLOCAL, SPMLD, MaskedLogistic, SelfPacedClassifier, SelfPacedEnsemble
+from spmld import SPMLD, MaskedLogistic, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
-from spmld.plotting import (
-    CorrelationDisplay,
-    ObjectiveDisplay,
-    PacingDisplay,
-    ReliabilityDisplay,
-)
+from spmld.plotting import CorrelationDisplay, PacingDisplay, ReliabilityDisplay
 
 plt = pytest.importorskip("matplotlib.pyplot")
 DATA = make_planted(n_samples=200, n_labels=6, random_state=0)
@@ -50,19 +45,6 @@ def test_pacing_of_latent_labels(spmld):
     assert display.mean_weights[-1].min() == pytest.approx(1)
 
 
-def test_the_terms_sum_to_the_objective(spmld):
-    display = ObjectiveDisplay.from_estimator(spmld)
-    np.testing.assert_allclose(sum(display.terms.values()), display.total)
-    lines = {line.get_label(): line.get_ydata() for line in display.ax_.lines}
-    np.testing.assert_array_equal(lines["objective"], display.total)
-    np.testing.assert_array_equal(lines["fit"], display.terms["fit"])
-
-
-def test_warm_up_iterations_are_not_shown():
-    model = GLOCAL(n_warmup_iter=3, random_state=0).fit(DATA.X, DATA.Y)
-    assert len(ObjectiveDisplay.from_estimator(model).total) == len(model.history_) - 3
-
-
 def test_label_dependencies_are_shown_up_to_the_largest():
     model = SelfPacedEnsemble(Cs=(3.0,), views=("linear",), keep_fraction=1.0, random_state=0).fit(DATA.X, DATA.Y)
     display = CorrelationDisplay.from_estimator(model)
@@ -81,10 +63,10 @@ def test_correlated_labels_are_next_to_each_other():
     np.testing.assert_array_equal(drawn(display.ax_), C[np.ix_(display.order_, display.order_)])
 
 
-@pytest.mark.parametrize("group", [None, 0])
-def test_correlation_is_that_of_the_estimator(spmld, group):
-    display = CorrelationDisplay.from_estimator(spmld, group=group)
-    np.testing.assert_array_equal(display.correlation, spmld.label_correlation(group))
+def test_correlation_is_that_of_the_estimator(spmld):
+    display = CorrelationDisplay.from_estimator(spmld)
+    np.testing.assert_array_equal(display.correlation, spmld.label_correlation())
+    assert display.ax_.images[0].get_clim() == (-1, 1)
 
 
 def test_reliability_is_that_of_scikit_learn_on_observed_entries():
@@ -112,8 +94,7 @@ def test_reliability_of_an_estimator_is_that_of_its_probabilities():
 @pytest.mark.parametrize(
     ("display", "message"),
     [
-        (PacingDisplay, "a history_ attribute, such as SPMLD, got MaskedLogistic"),
-        (ObjectiveDisplay, "a history_ attribute, such as SPMLD, got MaskedLogistic"),
+        (PacingDisplay, "mean weights in its history_, such as SPMLD, got MaskedLogistic"),
         (CorrelationDisplay, "label_correlation, such as GLOCAL, or .* got MaskedLogistic"),
     ],
 )

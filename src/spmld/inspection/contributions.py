@@ -32,7 +32,7 @@ from spmld.estimators import FeatureScaler, MaskedBoosting, MaskedForest, SelfPa
 from spmld.estimators.ensemble.score_correction import ScoreFormula
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.estimators.trees import Trees
-from spmld.persistence import linear_predictor
+from spmld.persistence.linear import linear_coefficients
 
 _Floats = NDArray[np.float64]
 
@@ -205,7 +205,7 @@ class ExplainedModel:
 
 
 def explained_model(model: Any) -> ExplainedModel:
-    """Return an ensemble, boosted trees or a linear predictor in parts; raise ValueError for other models."""
+    """Return an ensemble, boosted trees, a forest or a linear model in parts; raise ValueError for other models."""
     if isinstance(model, SelfPacedEnsemble):
         check_is_fitted(model)
         parts, mixture = [_view_part(name, model) for name in model.estimators_], model.mixture_
@@ -230,12 +230,12 @@ def _view_part(name: str, model: SelfPacedEnsemble) -> Part:
     try:
         if isinstance(transformer, FeatureScaler):
             return _estimator_part(estimator, transformer.transform)
-        linear, kernel = linear_predictor(estimator, decisions=False), transformer.kernel_
+        (coef, intercept), kernel = linear_coefficients(estimator), transformer.kernel_
     except ValueError as error:
         raise ValueError(f"the view {name!r} of the ensemble: {error}") from None
     landmarks = sp.csr_array(kernel.components_) if sp.issparse(kernel.components_) else kernel.components_
-    coef = linear.coef @ kernel.normalization_
-    return KernelPart(transformer.directions, coef, linear.intercept, landmarks, float(kernel.gamma))
+    coef = coef @ kernel.normalization_
+    return KernelPart(transformer.directions, coef, intercept, landmarks, float(kernel.gamma))
 
 
 def _estimator_part(estimator: Any, features: Callable[[Any], Any]) -> Part:
@@ -245,8 +245,7 @@ def _estimator_part(estimator: Any, features: Callable[[Any], Any]) -> Part:
     if isinstance(estimator, MaskedForest):
         check_is_fitted(estimator)
         return ForestPart(features, estimator)
-    linear = linear_predictor(estimator, decisions=False)
-    return LinearPart(features, linear.coef, linear.intercept)
+    return LinearPart(features, *linear_coefficients(estimator))
 
 
 def _mean_slopes(s: _Floats, base: _Floats) -> _Floats:

@@ -114,8 +114,8 @@ def explain(model: Any, X: Any, label: Any, *, feature_names: Sequence[str] | No
     Parameters
     ----------
     model : fitted estimator
-        `SelfPacedEnsemble`, a model that `spmld.persistence.linear_predictor` accepts, or a pipeline or search of
-        scikit-learn with one of these at its end. A pipeline is explained by the features of its last step.
+        `SelfPacedEnsemble`, `MaskedBoosting`, `MaskedForest`, a linear model, or a pipeline or search of scikit-learn
+        with one of these at its end. A pipeline is explained by the features of its last step.
     X : array-like or sparse matrix of shape (n_samples, n_features), or what a pipeline accepts
         Samples.
     label : str or int

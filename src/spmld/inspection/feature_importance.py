@@ -44,23 +44,15 @@ class TopFeatures:
     importances: _Floats
     coefficients: _Floats
 
-    def rows(self, n: int = 10) -> list[dict[str, Any]]:
+    def to_frame(self, n: int = 10) -> Any:
         """Return the `n` most important features of each label: label, feature, importance and coefficient."""
-        return [
-            {
-                "label": label,
-                "feature": self.feature_names[j],
-                "importance": float(importance[j]),
-                "coefficient": float(coefficient[j]),
-            }
+        rows = [
+            (label, self.feature_names[j], importance[j], coefficient[j])
             for label, importance, coefficient in zip(self.labels, self.importances, self.coefficients, strict=True)
             for j in np.argsort(-importance, kind="stable")[:n]
             if importance[j] > 0
         ]
-
-    def to_frame(self, n: int = 10) -> Any:
-        """Return `rows` as a DataFrame."""
-        return need("pandas").DataFrame(self.rows(n), columns=["label", "feature", "importance", "coefficient"])
+        return need("pandas").DataFrame(rows, columns=["label", "feature", "importance", "coefficient"])
 
     def table(self, n: int = 5) -> TextTable:
         """Return a table with the most important features that raise and that lower the score of each label.

@@ -1,6 +1,5 @@
 """Checkpoint: finished fits in a folder, so that a longer fit or search can be resumed after an interruption."""
 
-import shutil
 import time
 import warnings
 from contextlib import ExitStack
@@ -14,7 +13,7 @@ from sklearn.base import clone
 
 import spmld
 from spmld._io import StrPath
-from spmld.core.iteration import Store, recording
+from spmld.core.iteration import recording
 from spmld.persistence.model_file import ModelFileError, load, save
 from spmld.persistence.model_parts import without_callbacks
 from spmld.scale.block_data import BlockData
@@ -31,8 +30,7 @@ class Checkpoint:
     consist of many fits. The result is the same as without an interruption.
 
     A fit is identified by a hash of the version of spmld, the parameters and all data, wherever these are: in memory,
-    in `RowBlocks`, or on the workers of a Dask cluster. On a cluster, the variables of a fit are also stored after each
-    outer iteration, and the fit that was running continues after the last one.
+    in `RowBlocks`, or on the workers of a Dask cluster.
 
     Fits are not stored if they are shorter than `min_seconds`, if `random_state` is not an integer, if they run in
     other threads or processes (`n_jobs`) or on a GPU, or if the estimator cannot be written to a model file. The files
@@ -41,8 +39,7 @@ class Checkpoint:
     Parameters
     ----------
     folder : str or path-like
-        Folder. It is created if it does not exist. Finished fits are model files: no code from them is executed. The
-        iterations of a cluster are pickles in a folder that the workers can write to; resume only your own.
+        Folder. It is created if it does not exist. Finished fits are model files: no code from them is executed.
     min_seconds : float, default=0.1
         Minimum duration of a fit to store.
 
@@ -56,10 +53,10 @@ class Checkpoint:
     Examples
     --------
     >>> import tempfile
-    >>> from spmld import SelfPacedEnsemble
+    >>> from spmld import MaskedLogistic
     >>> from spmld.datasets import make_planted
     >>> from spmld.persistence import Checkpoint
-    >>> data, model = make_planted(n_samples=300, random_state=0), SelfPacedEnsemble(random_state=0)
+    >>> data, model = make_planted(n_samples=300, random_state=0), MaskedLogistic()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with Checkpoint(folder, min_seconds=0):
     ...         scores = model.fit(data.X, data.Y).decision_function(data.X)
@@ -75,7 +72,6 @@ class Checkpoint:
             raise ValueError(f"{self.folder} is a file; pass the name of a folder")
         self.n_loaded = self.n_stored = 0
         self._running: list[list[Path]] = [[]]  # files of finished fits inside each running fit
-        self._stores: list[Store | None] = [None]  # iterations of each running fit
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -100,8 +96,6 @@ class Checkpoint:
         """Delete the files of the checkpoint, and the folder if it has no other files."""
         for file in [*self.folder.glob("fit-*.skops"), *self.folder.glob(".*-part-fit-*.skops")]:
             file.unlink(missing_ok=True)
-        for iterations in self.folder.glob("fit-" + 40 * "[0-9a-f]"):
-            shutil.rmtree(iterations)
         if self.folder.is_dir() and not any(self.folder.iterdir()):
             self.folder.rmdir()
 
@@ -114,35 +108,19 @@ class Checkpoint:
             self._running[-1].append(file)
             return
         start, before = time.perf_counter(), {**vars(estimator)}
-        # Fits inside a fit are stored as a whole, without their iterations.
-        iterations = file.with_suffix("") if file is not None and len(self._running) == 1 else None
         self._running.append([])
-        self._stores.append(None if iterations is None else data.engine.store(iterations))
         try:
             estimator._fit_blocks(data)
         finally:
             inner = self._running.pop()
-            self._stores.pop()
         short = time.perf_counter() - start < self.min_seconds
         fitted = {name: value for name, value in vars(estimator).items() if value is not before.get(name)}
         stored = file is not None and not short and self._store(estimator, fitted, file)
-        if iterations is not None and (stored or short):
-            shutil.rmtree(iterations, ignore_errors=True)
         if file is not None and stored:
             for other in inner:
                 other.unlink(missing_ok=True)
             inner = [file]
         self._running[-1] += inner
-
-    def load(self, stage: str | None) -> tuple[Any, list[dict[str, Any]], bool] | None:
-        """Return the last stored iteration of the running fit; None without one."""
-        store = self._stores[-1]
-        return None if store is None else store.load(stage)
-
-    def save(self, stage: str | None, state: Any, history: list[dict[str, Any]], converged: bool) -> Any:
-        """Store an iteration of the running fit if its data are on a cluster, and return the state."""
-        store = self._stores[-1]
-        return state if store is None else store.save(stage, state, history, converged)
 
     def _load(self, estimator: Any, file: Path) -> None:
         try:

@@ -1,13 +1,11 @@
 """Model files: saving, loading, and reading their description.
 
 A model file is an archive of skops, which skops can read too, with a description of the model in ``spmld.json``. The
-comment at the end of the archive is the SHA-256 of all bytes before it, which detects truncated and modified files.
+checksums of the archive detect damaged files.
 """
 
-import hashlib
 import io
 import json
-import re
 import sys
 import warnings
 import zipfile
@@ -21,7 +19,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 import spmld
-from spmld._io import StrPath, need, shorten, writing
+from spmld._io import StrPath, need, reading, shorten, writing
 from spmld.persistence.model_parts import (
     check_arrays,
     check_names,
@@ -35,11 +33,9 @@ from spmld.persistence.model_parts import (
     without_tensors,
 )
 
-KIND = "a model file of spmld"
-MEMBER = "spmld.json"
-_PREFIX = b"spmld sha256 "
-_LENGTH = len(_PREFIX) + 64
-_FORMAT = 2
+_KIND = "a model file of spmld"
+_DESCRIPTION = "spmld.json"
+_FORMAT = 3
 
 
 class ModelFileError(ValueError):
@@ -165,11 +161,15 @@ def save(
         )
     if untrusted:
         warnings.warn(
-            f"{file} has untrusted types or functions: load it with spmld.load(path, trusted={untrusted})", stacklevel=2
+            f"{file} has untrusted types or functions: load it with spmld.load(path, trusted={untrusted}), or use it "
+            "with --trust-type",
+            stacklevel=2,
         )
-    content = add_checksum(content, json.dumps(asdict(info), indent=2, ensure_ascii=False))
+    archive = io.BytesIO(content)
+    with zipfile.ZipFile(archive, "a", compression=zipfile.ZIP_DEFLATED) as parts:
+        parts.writestr(_DESCRIPTION, json.dumps(asdict(info), indent=2, ensure_ascii=False))
     with writing(file) as part:
-        part.write_bytes(content)
+        part.write_bytes(archive.getvalue())
 
 
 def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
@@ -202,8 +202,7 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
     """
     if isinstance(trusted, str) or not all(isinstance(name, str) for name in trusted):
         raise ValueError(shorten(f"trusted must be a list of type names, got {trusted!r}"))
-    content = read_verified(path)
-    _read_info(path, content)  # raises an error for other versions before any part of the model is read
+    content, _ = _read(path)  # raises an error for other versions before any part of the model is read
     skops = need("skops.io", "files")
     try:
         types = skops.get_untrusted_types(data=content)
@@ -212,7 +211,7 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
             model = skops.loads(content, trusted=types)
             check_arrays(model)
     except Exception as error:  # skops raises many kinds of errors for invalid files
-        raise ModelFileError(f"{path} cannot be read as {KIND}: {error}") from error
+        raise ModelFileError(f"{path} cannot be read as {_KIND}: {error}") from error
     if untrusted:
         raise ModelFileError(
             f"{path} has untrusted types or functions: {', '.join(untrusted)}. Those of spmld and skops are trusted. "
@@ -223,7 +222,7 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
 
 
 def model_info(path: StrPath) -> ModelInfo:
-    """Read the description of a model from a file written by `save`. The checksum is verified, but no model is loaded.
+    """Read the description of a model from a file written by `save`. No model is loaded.
 
     Parameters
     ----------
@@ -240,7 +239,7 @@ def model_info(path: StrPath) -> ModelInfo:
     >>> info.estimator, info.label_names, info.summary
     ('LabelPrior', ['sad', 'calm'], {'data': 'songs'})
     """
-    return _read_info(path, read_verified(path))
+    return _read(path)[1]
 
 
 def _describe(model: Any, label_names: Any, feature_names: Any, summary: Mapping[str, Any] | None) -> ModelInfo:
@@ -271,76 +270,32 @@ def _plain(value: Any) -> Any:
     return value if finite and isinstance(value, (bool, int, float, str, type(None))) else repr(value)
 
 
-def _read_info(path: StrPath, content: bytes) -> ModelInfo:
+def _read(path: StrPath) -> tuple[bytes, ModelInfo]:
+    """Return the content of a model file, and its description."""
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            description = json.loads(archive.read(MEMBER))
-        written, file_format = str(description["version"]), int(description["format"])
-    except Exception as error:  # a file with a correct checksum may still have any content
-        raise ModelFileError(f"{path} cannot be read as {KIND}: {error!r}") from error
-    if file_format != _FORMAT or _major(written) > _major(spmld.__version__):
-        older = file_format < _FORMAT
+        with reading(path, _KIND) as file:
+            content = file.read_bytes()
+            if content[:1] == b"\x80":
+                raise ValueError("it is a pickle, which can execute arbitrary code; use spmld.save")
+            if content[:2] != b"PK":
+                raise ValueError(f"it starts with {content[:8]!r}, expected a zip archive")
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                if _DESCRIPTION not in archive.namelist():
+                    raise ValueError(f"it has no {_DESCRIPTION}; load files of skops with skops.io.load")
+                description = json.loads(archive.read(_DESCRIPTION))
+            names = {item.name for item in fields(ModelInfo)}
+            info = ModelInfo(**{name: value for name, value in description.items() if name in names})
+            major, file_format = _major(info.version), int(description["format"])
+    except ValueError as error:
+        raise ModelFileError(str(error)) from error
+    if file_format != _FORMAT or major > _major(spmld.__version__):
         raise ModelFileError(
-            f"{path} was written by spmld {written} in file format {file_format}. This is spmld {spmld.__version__}, "
-            f"which reads format {_FORMAT} of major version {_major(spmld.__version__)} and older. "
-            f"{'Fit and save the model again' if older else 'Upgrade spmld'}"
+            f"{path} was written by spmld {info.version} in file format {file_format}. This is spmld "
+            f"{spmld.__version__}, which reads format {_FORMAT} of this major version and older ones. "
+            f"{'Fit and save the model again' if file_format < _FORMAT else 'Upgrade spmld'}"
         )
-    names = {item.name for item in fields(ModelInfo)}
-    try:
-        return ModelInfo(**{name: value for name, value in description.items() if name in names})
-    except TypeError as error:
-        raise ModelFileError(f"{path} cannot be read as {KIND}: {error}") from error
+    return content, info
 
 
-def _major(text: str) -> int:
-    number = re.match(r"\d+", text)
-    return int(number[0]) if number else 0
-
-
-def add_checksum(content: bytes, description: str) -> bytes:
-    """Return an archive with the description added, and the checksum at its end."""
-    buffer = io.BytesIO(content)
-    with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(MEMBER, description)
-        archive.comment = _PREFIX + b"0" * 64  # the length of the comment precedes it and is part of the checksum
-    body = buffer.getvalue()[:-_LENGTH]
-    return body + _PREFIX + hashlib.sha256(body).hexdigest().encode()
-
-
-def read_verified(path: StrPath) -> bytes:
-    """Return the content of a file with a correct checksum. It is read once, so that the verified content is loaded."""
-    file = Path(path)
-    if file.is_dir():
-        raise ModelFileError(f"{file} is a folder, expected {KIND}")
-    if not file.is_file():
-        raise FileNotFoundError(f"file {file} does not exist")
-    content = file.read_bytes()
-    if not content:
-        raise ModelFileError(f"{file} is empty, expected {KIND}")
-    if content[:1] == b"\x80":
-        raise ModelFileError(f"{file} is a pickle, which can execute arbitrary code, expected {KIND}: use spmld.save")
-    if content[:4] != b"PK\x03\x04":
-        raise ModelFileError(f"{file} is not {KIND}: it starts with {content[:8]!r}, expected a zip archive")
-    body, end = content[:-_LENGTH], content[-_LENGTH:]
-    if not end.startswith(_PREFIX):
-        raise ModelFileError(f"{file} {_without_checksum(content)}")
-    digest, recorded = hashlib.sha256(body).hexdigest(), end.removeprefix(_PREFIX).decode(errors="replace")
-    if recorded != digest:
-        raise ModelFileError(
-            f"{file} is damaged: its SHA-256 is {digest[:12]}..., expected {recorded[:12]}.... Use another copy"
-        )
-    return content
-
-
-def _without_checksum(content: bytes) -> str:
-    """Return the error message for an archive that does not end with a checksum."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            names = archive.namelist()
-    except Exception:  # zipfile raises many kinds of errors for damaged archives
-        return f"is truncated or damaged: the end of the archive is missing, expected {KIND}. Use another copy"
-    if MEMBER in names:
-        return "is damaged: it does not end with its checksum. Use another copy"
-    if "schema.json" in names:
-        return f"was written by skops, expected {KIND}: load it with skops.io.load"
-    return f"is a zip archive with other content ({', '.join(names[:3]) or 'empty'}), expected {KIND}"
+def _major(version: str) -> int:
+    return int(version.split(".")[0])

@@ -26,6 +26,7 @@ _PACKAGES = (
     "spmld.labels",
     "spmld.metrics",
     "spmld.model_selection",
+    "spmld.monitoring",
     "spmld.noise",
     "spmld.pacing",
     "spmld.preprocessing",

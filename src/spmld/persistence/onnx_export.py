@@ -43,7 +43,7 @@ def export_onnx(
       ONNX does not allow.
     - For a `TableEncoder`, the same for the columns ``model.transformer_.feature_names_in_``. They are prepared
       outside of the graph: numbers as floats, NaN where missing, without units and separators; strings without missing
-      values; and for each date the numbers that `spmld.preprocessing.columns.date_parts` returns.
+      values; and for each date the numbers that `spmld.preprocessing.dates.date_parts` returns.
 
     Numbers are in single precision: probabilities differ from those of the model by about 1e-6, and by more if a
     feature far from zero varies little. The names of labels and features, in the order of the outputs and
@@ -52,12 +52,14 @@ def export_onnx(
     Parameters
     ----------
     model : fitted estimator
-        A `SelfPacedEnsemble` with built-in views, `MaskedBoosting`, `MaskedForest`, any model that `linear_predictor`
-        accepts, a `PerLabelClassifier` or a multi-label classifier of scikit-learn with ``predict_proba``, such as
-        forests; a `ThresholdClassifier` or `SelfPacedClassifier` of these; or a pipeline or search of scikit-learn with
-        one of these at its end, and transformers that skl2onnx accepts before it.
-    path, label_names, feature_names
-        As in `export_npz`.
+        A `SelfPacedEnsemble` with built-in views, `MaskedBoosting`, `MaskedForest`, a linear model, or a
+        `PerLabelClassifier` or ``MultiOutputClassifier`` of classifiers with ``predict_proba``; a `ThresholdClassifier`
+        or `SelfPacedClassifier` of these; or a pipeline or search of scikit-learn with one of these at its end, and
+        transformers that skl2onnx accepts before it.
+    path : str or path-like
+        File to write.
+    label_names, feature_names : sequence of str, optional
+        Names of the labels and features. By default, those seen during fit, or y0, y1, ... and x0, x1, ...
     locale : str, optional
         Locale of the runtime, which converts text to lower case: by default "C.UTF-8" on Linux, "en_US.UTF-8" on macOS
         and "en-US" on Windows. Pass another one to run the graph on another system.

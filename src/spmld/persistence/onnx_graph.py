@@ -118,6 +118,6 @@ def unsupported(got: str) -> ValueError:
     """Return the error for a part of a model that cannot be exported."""
     return ValueError(
         f"the model cannot be exported to ONNX, got {got}. Accepted: SelfPacedEnsemble with built-in views, "
-        "MaskedBoosting, MaskedForest, linear models, PerLabelClassifier and multi-label classifiers of scikit-learn "
+        "MaskedBoosting, MaskedForest, linear models, PerLabelClassifier and MultiOutputClassifier of classifiers "
         "with predict_proba, and pipelines that end with one of these. Use spmld.save for other models"
     )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
@@ -24,7 +25,7 @@ from spmld.estimators import (
 from spmld.estimators.probabilities import BEND
 from spmld.estimators.trees import Trees
 from spmld.model_selection import DecisionRule, ThresholdClassifier
-from spmld.persistence.linear import linear_predictor
+from spmld.persistence.linear import linear_coefficients
 from spmld.persistence.onnx_graph import Graph, Operators, unsupported
 
 Outputs = tuple[Any, Any, DecisionRule | None]
@@ -35,6 +36,8 @@ _TIE = 1e-5
 
 def predictions(build: Operators, model: Any, inputs: Any) -> Outputs:
     """Declare the scores and probabilities of a model, and return them with the rule for decisions or None."""
+    if isinstance(model, FrozenEstimator):
+        return predictions(build, model.estimator, inputs)
     if isinstance(model, BaseSearchCV):
         return predictions(build, model.best_estimator_, inputs)
     if isinstance(model, Pipeline):
@@ -49,13 +52,11 @@ def predictions(build: Operators, model: Any, inputs: Any) -> Outputs:
         return *_boosted(build, inputs, model.trees_, model.intercept_), None
     if isinstance(model, MaskedForest):
         return _forest(build, model, inputs)
-    if isinstance(model, PerLabelClassifier) and not _is_linear(model):
-        return _per_label(build, model.estimators_, model.prior_, inputs)
     if isinstance(model, MultiLabelEstimator):
         return _linear(build, model, inputs)
     if isinstance(model, MultiOutputClassifier | OneVsRestClassifier):
         return _per_label(build, model.estimators_, np.zeros(len(model.estimators_)), inputs)
-    return _multi_output(build, model, inputs)
+    raise unsupported(type(model).__name__)
 
 
 def _transformed(build: Operators, pipeline: Pipeline, inputs: Any) -> Any:
@@ -66,27 +67,21 @@ def _transformed(build: Operators, pipeline: Pipeline, inputs: Any) -> Any:
     return inputs
 
 
-def _is_linear(model: PerLabelClassifier) -> bool:
-    try:
-        linear_predictor(model)
-    except ValueError:
-        return False
-    return True
-
-
 def _linear(build: Operators, model: MultiLabelEstimator, inputs: Any) -> Outputs:
+    """Declare a linear model, or a classifier for each label."""
     try:
-        predictor = linear_predictor(model)
+        coef, intercept = linear_coefficients(model)
     except ValueError:
+        if isinstance(model, PerLabelClassifier):
+            return _per_label(build, model.estimators_, model.prior_, inputs)
         raise unsupported(type(model).__name__) from None
-    coef, l = predictor.coef, len(predictor.intercept)
     # The difference of features far from zero and the rounded center is exact.
-    center = np.float32(0 if predictor.center is None else predictor.center).astype(float)
+    center, l = model._feature_means.astype(np.float32).astype(float), len(intercept)
 
     def function(graph: Graph, x: str) -> tuple[str, str]:
         product = graph.add("MatMul", graph.add("Sub", x, center), coef.T)
-        scores = graph.add("Add", product, predictor.intercept + (coef * center).sum(axis=1))
-        return scores, graph.add("Sigmoid", scores) if predictor.link == "logistic" else _bent(graph, scores)
+        scores = graph.add("Add", product, intercept + (coef * center).sum(axis=1))
+        return scores, graph.add("Sigmoid", scores) if model.loss == "logistic" else _bent(graph, scores)
 
     return *build.formula(function, inputs, l, l), None
 
@@ -246,27 +241,6 @@ def _histogram_trees(model: HistGradientBoostingClassifier) -> tuple[Trees, Any,
         parts.append(Trees(root, feature, nodes["num_threshold"], left, right, weight, value, depth))
         missing.append(nodes["missing_go_to_left"].astype(bool))
     return Trees.concatenate(parts), np.ravel(model._baseline_prediction), np.concatenate(missing)
-
-
-def _multi_output(build: Operators, model: Any, inputs: Any) -> Outputs:
-    """Declare the scores and probabilities of a classifier of scikit-learn with several outputs, or with one label."""
-    classes = getattr(model, "classes_", None)
-    if classes is None or not hasattr(model, "predict_proba"):
-        raise unsupported(type(model).__name__)
-    if not isinstance(classes, list) and np.size(getattr(model, "n_outputs_", 1)) and len(classes) == 2:
-        return _per_label(build, [model], np.zeros(1), inputs)
-    if not isinstance(classes, list) or any(len(values) != 2 for values in classes):
-        raise unsupported(f"{type(model).__name__} with labels of which not both classes were observed")
-    build.scope.add_options(id(model), {"zipmap": False})
-    (probabilities,) = build.transformed(model, inputs, parsers={})[1:]
-
-    def function(graph: Graph, x: str) -> tuple[str, str]:
-        # The probabilities have shape (n_labels, n_samples, 2).
-        columns = [graph.add("Gather", x, graph.constant(j, np.int64), axis=2) for j in (1, 0)]
-        p, q = (graph.add("Transpose", column, perm=[1, 0]) for column in columns)
-        return graph.log_odds(p, q), p
-
-    return *build.formula(function, [probabilities], len(classes), len(classes)), None
 
 
 def decisions(graph: Graph, scores: str, probabilities: str, rule: DecisionRule | None) -> str:

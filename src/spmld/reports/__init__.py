@@ -1,6 +1,6 @@
-"""HTML reports on models and comparisons, one self-contained file each: ``pip install "spmld[report]"``."""
+"""HTML reports on a model and its monitoring, one self-contained file each: ``pip install "spmld[report]"``."""
 
-from spmld.reports.comparison import comparison_report
 from spmld.reports.model import model_report
+from spmld.reports.monitoring import monitoring_report
 
-__all__ = ["comparison_report", "model_report"]
+__all__ = ["model_report", "monitoring_report"]

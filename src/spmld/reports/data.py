@@ -1,6 +1,5 @@
 """Data of a model report: the model, its predictions and metrics, the label audit and the completed labels."""
 
-import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from numbers import Integral
@@ -8,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 
 from spmld._response import as_frame, predict_all
 from spmld._validation import check_scalar_integer
@@ -80,12 +78,6 @@ class ReportData:
         """All metrics."""
         return evaluate(self.Y, self.predictions.scores, self.predictions.positive, self.predictions.probabilities)
 
-    def values(self, metric: Any, predictions: Any) -> NDArray[np.float64]:
-        """Return a metric of each label or sample, NaN where it is undefined."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            return metric(self.Y, predictions, average=None)
-
     @cached_property
     def decision_rule(self) -> DecisionRule | None:
         """Rule for decisions of the model; None if labels with positive scores are predicted."""
@@ -133,13 +125,6 @@ def find_model(model: Any, attribute: str) -> Any:
         inner = [steps[-1][1]]
     candidates = (find_model(candidate, attribute) for candidate in inner)
     return next((candidate for candidate in candidates if candidate is not None), None)
-
-
-def view_note(model: Any, inner: Any) -> str:
-    """Return a note for figures that show one view of an ensemble, otherwise an empty string."""
-    views = getattr(find_model(model, "view_weights_"), "estimators_", {})
-    name = next((view for view, fitted in views.items() if fitted is inner), None) if isinstance(views, dict) else None
-    return f" The figures show the view {name!r} of the ensemble." if name else ""
 
 
 def _find_label_names(model: Any, Y: Any, Y_train: Any, label_names: Sequence[Any] | None, n_labels: int) -> list[str]:

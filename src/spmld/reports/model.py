@@ -1,4 +1,4 @@
-"""Report on a model: the page, and its sections on features, model selection and the model card."""
+"""Report on a model: the page, and its sections on features and the model card."""
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
@@ -8,18 +8,15 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-import spmld
 from spmld._response import as_frame
-from spmld._table import TableCell, TextTable, format_rate
+from spmld._table import TextTable, format_rate
 from spmld.inspection import top_features
 from spmld.labels import Labels
 from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection import DecisionRule
-from spmld.plotting.style import metric_label
 from spmld.reports.data import ReportData, find_model
 from spmld.reports.page import Facts, Section, page
-from spmld.reports.quality import calibration, labels, likely_errors, metrics, missing_labels, samples, summary
-from spmld.reports.structure import correlations, dependencies, self_paced_weights
+from spmld.reports.quality import calibration, labels, likely_errors, metrics, missing_labels, summary
 
 MAX_EXPLAINED = 200
 """Maximum number of samples over which contributions are averaged."""
@@ -88,7 +85,7 @@ def model_report(
     """
     data = ReportData(model, X, Y, X_train, Y_train, label_names, feature_names, top, audit, random_state)
     sections = [summary(data, facts or {}), *(section(data) for section in _SECTIONS)]
-    return page(title or type(model).__name__, "Metrics, learned structure and likely label errors.", sections)
+    return page(title or type(model).__name__, "Metrics, likely label errors and missing labels.", sections)
 
 
 def features(data: ReportData) -> Section | None:
@@ -110,48 +107,22 @@ def features(data: ReportData) -> Section | None:
     return Section("features", "Top features", text, [type(table)(table.columns, rows, "Features of each label")])
 
 
-def model_selection(data: ReportData) -> Section | None:
-    """Return the settings that were evaluated, and which were selected."""
-    model = find_model(data.model, "view_weights_")
-    if model is None:
-        return None
-    kept = model.keep_fraction_
-    facts = [(f"weight of the view {view}", f"{weight:.2f}") for view, weight in model.view_weights_.items()]
-    facts.append(("kept fraction of positives", f"{kept:g}" + (" (no trimming)" if kept == 1 else "")))
-    rows = []
-    for result in model.cv_results_:
-        selected = result["choice"] == model.params_[result["part"]]
-        row = {"part": result["part"], "setting": _setting(result["choice"]), "held-out loss": float(result["loss"])}
-        rows.append({**row, "selected": TableCell("selected", mark="good") if selected else TableCell("")})
-    text = f"Settings were selected by {metric_label(model.scoring)} on held-out labels of the training samples."
-    return Section("settings", "Model selection", text, [Facts(facts), TextTable.from_records(rows, "All settings")])
-
-
-def _setting(choice: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value:g}" for name, value in choice.items()) or "default"
-
-
 def model_card(data: ReportData) -> Section:
     """Return facts about the model, its data and its decisions, and its limitations."""
     kind = "training data" if data.training else "data"
     Y = data.Y_audited
     facts = [
-        ("model", f"{_name(data)}, spmld {spmld.__version__}"),
+        ("model", " ".join(repr(data.model).split())),
         ("output", f"scores{', probabilities' if data.predictions.probabilities is not None else ''} and labels"),
         (kind, f"{len(Y)} samples, {Y.shape[1]} labels, {np.isnan(Y).mean():.1%} of the labels missing"),
         (f"positives in the {kind}", f"{np.nanmean(Y):.1%} of the observed labels"),
         ("decision", _decision(data.decision_rule)),
         ("noise model", _noise(data)),
+        *_views(find_model(data.model, "view_weights_")),
     ]
     limits = TextTable(["limitation"], [[text] for text in _limitations(data)], "Limitations")
     text = "Intended use, ethical considerations and a contact should be added by the owner of the model."
     return Section("card", "Model card", text, [Facts(facts), limits])
-
-
-def _name(data: ReportData) -> str:
-    inner = find_model(data.model, "label_names_")
-    outer = type(data.model).__name__
-    return outer if inner is None or inner is data.model else f"{outer} with {type(inner).__name__}"
 
 
 def _decision(rule: DecisionRule | None) -> str:
@@ -160,11 +131,19 @@ def _decision(rule: DecisionRule | None) -> str:
     if isinstance(rule.decision, Integral):
         return f"the {rule.decision} most probable labels of each sample"
     if isinstance(rule.decision, str):
-        return _DECISIONS[rule.decision]
+        return _DECISIONS.get(rule.decision, f"{rule.decision} for each label, with probability 0.9")
     if isinstance(rule.decision, dict):
         single = [f"{label} above {result.threshold:.3g}" for label, result in rule.label_precisions_.items()]
         return f"{'; '.join(single)}; of the others, {_DECISIONS['f1']}"
     return f"labels with a probability above {rule.decision:g}"
+
+
+def _views(ensemble: Any) -> list[tuple[str, str]]:
+    """Return the weights of the views of an ensemble, and the fraction of positives that trimming keeps."""
+    if ensemble is None:
+        return []
+    weights = [(f"weight of the view {view}", f"{weight:.2f}") for view, weight in ensemble.view_weights_.items()]
+    return [*weights, ("kept fraction of positives", f"{ensemble.keep_fraction_:g}")]
 
 
 def _noise(data: ReportData) -> str:
@@ -190,21 +169,16 @@ def _limitations(data: ReportData) -> list[str]:
     limits = [f"{list_labels(labels, chosen)}: {text}" for chosen, text in cases if chosen.any()]
     if not data.training:
         limits.append("The training samples are not part of this report.")
-    return [*limits, "Correlations and top features describe the data and the model; they are not causes."]
+    return [*limits, "Top features describe the data and the model; they are not causes."]
 
 
 _SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     metrics,
     labels,
-    samples,
-    features,
-    self_paced_weights,
-    correlations,
-    dependencies,
+    calibration,
     likely_errors,
     missing_labels,
-    calibration,
-    model_selection,
+    features,
     model_card,
 )
 """Sections after the summary, in their order."""

@@ -4,7 +4,7 @@ import hashlib
 import io
 import re
 import warnings
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -103,12 +103,7 @@ def _templates() -> tuple[Any, str, str]:
 
 
 def picture(
-    draw: Callable[[Any], Any],
-    alt: str,
-    caption: str = "",
-    *,
-    size: tuple[float, float] = (6.4, 4.0),
-    projection: str | None = None,
+    draw: Callable[[Any], Any], alt: str, caption: str = "", *, size: tuple[float, float] = (6.4, 4.0)
 ) -> Figure:
     """Return the figure that a function draws.
 
@@ -122,8 +117,6 @@ def picture(
         Text below the figure.
     size : tuple of two floats
         Width and height in inches.
-    projection : str, optional
-        Projection of the axes, such as "polar".
 
     Examples
     --------
@@ -139,15 +132,10 @@ def picture(
         # The browser chooses the font, so that glyphs missing from matplotlib's font do not matter.
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         figure = Canvas(figsize=size, layout="constrained")
-        draw(figure.add_subplot(projection=projection))
+        draw(figure.add_subplot())
         file = io.StringIO()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     return Figure(_inline(file.getvalue()), alt, caption, round(100 * size[0]))
-
-
-def plot(display: Any) -> Callable[[Any], Any]:
-    """Return a function that draws a display of `spmld.plotting` on axes."""
-    return lambda ax: display.plot(ax=ax)
 
 
 def _inline(svg: str) -> str:
@@ -155,7 +143,6 @@ def _inline(svg: str) -> str:
     svg = svg[svg.index("<svg") :].strip()
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", svg, flags=re.S)
     svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
-    svg = re.sub(r'<image [^>]*base64,([^"]+)"[^>]*>', lambda match: _compress_image(match[0], match[1]), svg)
     mark = "f" + hashlib.sha256(svg.encode()).hexdigest()[:8]
 
     def adapt(tag: str) -> str:
@@ -172,17 +159,3 @@ def _text_color(gray: int) -> str:
     """Return a shade of gray relative to the text: black is the color of the text, white is transparent."""
     strength = round(100 * (1 - gray / 255))
     return "currentColor" if strength == 100 else f"color-mix(in srgb, currentColor {strength}%, transparent)"
-
-
-def _compress_image(tag: str, content: str) -> str:
-    """Return an image with a palette: a heat map has at most 256 colors, which reduces the size to a third."""
-    from PIL import Image  # a dependency of matplotlib
-
-    image: Any = Image.open(io.BytesIO(b64decode(content))).convert("RGBA")
-    if image.getextrema()[3][0] == 255 and image.getcolors(256):
-        image = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
-    file = io.BytesIO()
-    image.save(file, format="PNG", optimize=True)
-    if image.width > 100:  # large images may be scaled down, which must not drop rows
-        tag = re.sub(r' style="[^"]*"', "", tag)
-    return tag.replace(content, b64encode(file.getvalue()).decode())
