@@ -15,7 +15,7 @@ from spmld import GLOCAL, MaskedLogistic
 from spmld.audit import find_label_issues
 from spmld.datasets import make_planted
 from spmld.labels import LabelWarning, corrupt_labels, hide_labels
-from spmld.model_selection import MultilabelStratifiedKFold, RepeatedMultilabelStratifiedKFold
+from spmld.model_selection import MultilabelStratifiedKFold
 
 FREQUENCIES = np.geomspace(0.3, 0.05, 6)
 DATA = make_planted(600, 30, 6, n_groups=1, noise=0.1, frequencies=FREQUENCIES, random_state=0)
@@ -73,7 +73,7 @@ def test_no_error_is_claimed_in_correct_labels_that_features_predict_weakly(stre
     Y = rng.random((500, 8)) < 1 / (1 + np.exp(0.85 - strength * X @ (W / np.linalg.norm(W, axis=0))))
     issues = find_label_issues(None, X, Y.astype(int), random_state=0)
     assert issues.total_range[0] == 0
-    assert (issues.per_label()["at_least"] == 0).all()
+    assert {row["at_least"] for row in issues.per_label()} == {0}
     assert issues.errors.weak == (strength < 1)
     assert ("too weakly" in repr(issues)) == (strength < 1)
 
@@ -84,7 +84,7 @@ def test_the_range_covers_the_number_of_errors_of_all_labels_and_of_each(kind):
         _, _, wrong = plant(kind, seed)
         issues = audit(kind, seed)
         assert issues.total_range[0] <= wrong.sum() <= issues.total_range[1]
-        rows = issues.per_label()
+        rows = pd.DataFrame(issues.per_label())
         assert ((rows["at_least"] <= wrong.sum(axis=0) + 1) & (wrong.sum(axis=0) <= rows["at_most"])).mean() > 0.8
         assert np.nansum(issues.error_probability) <= issues.total_range[1] * (1 + 1e-9)
 
@@ -132,9 +132,9 @@ def test_scores_come_from_models_not_fitted_on_the_sample():
 
 def test_tables_count_the_observed_entries(swapped):
     Y, issues = swapped
-    rows, by_sample = issues.per_label(), issues.per_sample()
-    assert rows["observed"].sum() == by_sample["observed"].sum() == (~np.isnan(Y)).sum()
-    assert rows["positives"].sum() == by_sample["positives"].sum() == (Y == 1).sum()
+    rows = pd.DataFrame(issues.per_label())
+    assert rows["observed"].tolist() == (~np.isnan(Y)).sum(axis=0).tolist()
+    assert rows["positives"].tolist() == (Y == 1).sum(axis=0).tolist()
     assert (rows["at_least"] <= rows["at_most"]).all()
 
 
@@ -183,8 +183,7 @@ def test_names_are_kept():
         assert row.given == Y[i, j]
         assert row.kind == ("false positive" if row.given else "false negative")
     assert top["error_probability"].is_monotonic_decreasing
-    assert list(issues.per_label()["label"]) == names
-    assert list(issues.per_sample()["sample"]) == index
+    assert [row["label"] for row in issues.per_label()] == names
     assert find_label_issues(MaskedLogistic(), DATA.X, Y, cv=2, label_names=names).label_names == names
 
 
@@ -204,9 +203,8 @@ def test_other_estimators(estimator):
 
 def test_repeated_folds_are_averaged():
     Y, _, _ = plant("flip")
-    cv = RepeatedMultilabelStratifiedKFold(3, n_repeats=2, random_state=0)
-    repeated = find_label_issues(MaskedLogistic(), DATA.X, Y, cv=cv)
-    splits = list(cv.split(DATA.X, Y))
+    splits = [split for seed in (0, 1) for split in MultilabelStratifiedKFold(3, random_state=seed).split(DATA.X, Y)]
+    repeated = find_label_issues(MaskedLogistic(), DATA.X, Y, cv=splits)
     parts = [find_label_issues(MaskedLogistic(), DATA.X, Y, cv=splits[i : i + 3]) for i in (0, 3)]
 
     def raw(issues):  # scores before the calibration, which is increasing
@@ -248,8 +246,6 @@ def test_invalid_arguments_of_tables_are_named(swapped):
         issues.table(threshold=2)
     with pytest.raises(ValueError, match=r"top must be an integer of at least 0, got -1"):
         issues.table(top=-1)
-    with pytest.raises(ValueError, match=r'missing must be "raise" or "predict", got 0'):
-        issues.to_cleanlab(missing=0)
 
 
 def test_csv_files_can_be_read_back(swapped, tmp_path):
@@ -259,20 +255,6 @@ def test_csv_files_can_be_read_back(swapped, tmp_path):
     with pytest.raises(FileNotFoundError, match="does not exist"):
         issues.to_csv(tmp_path / "absent" / "issues.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["issues.csv"]
-
-
-def test_cleanlab_accepts_the_export(swapped):
-    Y, issues = swapped
-    with pytest.raises(ValueError, match=r"cleanlab does not support missing labels, got \d+ of 3600"):
-        issues.to_cleanlab()
-    labels, probabilities = issues.to_cleanlab(missing="predict")
-    assert all(Y[i, j] != 0 for i, row in enumerate(labels) for j in row)
-    assert all(j in labels[i] for i, j in zip(*np.nonzero(Y == 1), strict=True))
-    rank = pytest.importorskip("cleanlab.multilabel_classification.rank", reason="cleanlab is not installed")
-    quality = rank.get_label_quality_scores_per_class(labels, probabilities)
-    observed = ~np.isnan(Y)
-    expected = np.where(Y == 1, probabilities, 1 - probabilities)
-    np.testing.assert_allclose(np.reshape(quality, Y.shape)[observed], expected[observed], atol=1e-6)
 
 
 def test_the_representation_states_the_range(swapped):
@@ -313,7 +295,6 @@ def test_the_quality_of_a_sample_is_the_probability_that_its_labels_are_correct(
     Y, issues = swapped
     p = np.where(np.isnan(Y), 0, issues.error_probability)
     np.testing.assert_allclose(issues.sample_quality(), np.prod(1 - p, axis=1))
-    np.testing.assert_allclose(issues.per_sample()["quality"], issues.sample_quality())
     wrong = ((TRUTH != Y) & ~np.isnan(Y)).any(axis=1)
     assert average_precision_score(wrong, -issues.sample_quality()) > 1.5 * wrong.mean()
 

@@ -4,20 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from click.testing import CliRunner
 from sklearn.base import clone
 
-from spmld import GLOCAL, LEML, MLLRC, SPMLD, MaskedLogistic, MaskedRidge, MLkNN, SelfPacedEnsemble, load, metrics
-from spmld.cli.group import spmld
+from spmld import GLOCAL, LEML, MLLRC, SPMLD, MaskedLogistic, MaskedRidge, MLkNN, SelfPacedEnsemble
 from spmld.datasets import make_planted
-from spmld.model_selection import compare
+from spmld.metrics import evaluate
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
-
-from spmld.scale import evaluate, evaluation, use_cluster  # noqa: E402
 
 DATA = make_planted(n_samples=240, n_features=12, n_labels=5, observed_fraction=0.6, random_state=0)
 X, Y = DATA.X, DATA.Y
@@ -90,30 +86,12 @@ def test_completion_is_lazy_and_blockwise(client):
         np.testing.assert_allclose(result.compute(), array)
 
 
-def test_metrics_are_lazy_and_blockwise(client, monkeypatch):
+def test_metrics_of_lazy_predictions(client):
     features, labels = collections(chunks=(0, 1, 100, 0, 139))
-    local = MaskedLogistic(tol=0.2).fit(X, Y)
-    expected = metrics.evaluate(Y, local.decision_function(X), local.predict(X), local.predict_proba(X))
-    result = evaluate(local, features, labels).compute()
-    assert list(result) == list(expected)
-    np.testing.assert_allclose(list(result.values()), list(expected.values()), rtol=1e-12)
-    # Metrics that depend on the order of all samples are those of evenly spaced ones.
-    monkeypatch.setattr(evaluation, "MAX_RANKED", 60)
-    result = evaluate(local, features, labels).compute(scheduler="sync")
-    part = metrics.evaluate(Y[::4], local.decision_function(X[::4]))
-    assert result["macro_auc"] == pytest.approx(part["macro_auc"], rel=1e-12)
-    assert result["ranking_loss"] == pytest.approx(expected["ranking_loss"], rel=1e-12)
-    with pytest.raises(TypeError, match=r"use spmld\.metrics\.evaluate"):
-        evaluate(local, X, Y)
-
-
-def test_metrics_of_a_vector_of_labels_in_a_data_frame():
-    y = np.where(Y[:, 0] == 1, "yes", "no").astype(object)
-    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(12)])
-    local = MaskedLogistic(tol=0.2).fit(frame, y)
-    result = evaluate(local, dd.from_pandas(frame, npartitions=3), da.from_array(y, chunks=80)).compute()
-    expected = metrics.evaluate(y, local.decision_function(frame), local.predict(frame), local.predict_proba(frame))
-    np.testing.assert_allclose(list(result.values()), list(expected.values()), rtol=1e-12)
+    model = MaskedLogistic(tol=0.2).fit(X, Y)
+    methods = "decision_function", "predict", "predict_proba"
+    expected = evaluate(Y, *(getattr(model, method)(X) for method in methods))
+    assert evaluate(labels, *(getattr(model, method)(features) for method in methods)) == expected
 
 
 def test_data_frames_with_unknown_sizes(client):
@@ -160,25 +138,3 @@ def test_bad_collections_raise_errors_that_name_the_cause(client):
     bad = da.where(features > 2, np.nan, features)
     with pytest.raises(ValueError, match="NaN or infinity"):
         MaskedLogistic(tol=0.2).fit(bad, labels)
-
-
-def test_comparisons_run_on_the_cluster(client):
-    methods = {"ours": MaskedLogistic(), "ridge": MaskedRidge()}
-    expected = compare(methods, X, Y, cv=2, random_state=0)
-    with use_cluster():
-        result = compare(methods, X, Y, cv=2, random_state=0)
-    assert result.values == expected.values
-
-
-def test_a_command_fits_parquet_files_on_the_cluster(client, tmp_path):
-    names = [f"x{i}" for i in range(12)] + [f"label_{i}" for i in range(5)]
-    frame = pd.DataFrame(np.hstack([X, Y]), columns=names)
-    (tmp_path / "songs").mkdir()
-    for i, part in enumerate((frame[:100], frame[100:])):
-        part.to_parquet(tmp_path / "songs" / f"{i}.parquet", index=False)
-    out = tmp_path / "model.skops"
-    arguments = ["fit", str(tmp_path / "songs"), "--method", "MaskedLogistic", "--param", "tol=0.2", "-o", str(out)]
-    result = CliRunner().invoke(spmld, [*arguments, "--scheduler", client.scheduler.address])
-    assert result.exit_code == 0, result.output
-    assert "240 samples, 12 features, 5 labels" in result.output
-    np.testing.assert_allclose(load(out).coef_, MaskedLogistic(tol=0.2).fit(X, Y).coef_, atol=1e-10)

@@ -17,9 +17,8 @@ from spmld._validation import indexable
 from spmld.audit.error_scores import score_errors
 from spmld.audit.issues import LabelIssues
 from spmld.estimators import FeatureScaler, PerLabelClassifier
-from spmld.estimators.ensemble import TrainingData
-from spmld.estimators.ensemble.noise_scores import NoiseScores, default_boosting, entry_log_loss, fit_noise_scores
-from spmld.estimators.ensemble.training_entries import TrainingEntries
+from spmld.estimators.ensemble.noise_scores import default_boosting, entry_log_loss, fit_noise_scores
+from spmld.estimators.ensemble.training_data import Folds, TrainingData
 from spmld.estimators.positive_only import warn_of_labels
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, read_labels
@@ -100,29 +99,28 @@ def find_label_issues(
     signs = np.where(positive_only & ~labels.observed, np.int8(-1), labels.signs)
     if base is not None:
         signed, log_odds_of = np.where(signs != 0, signs, np.nan), partial(_log_odds_scores, n_labels=signs.shape[1])
-        scores = NoiseScores(cross_fit(base, X, signed, folds, n_jobs=n_jobs, score=log_odds_of).scores)
+        scores, alternatives = cross_fit(base, X, signed, folds, n_jobs=n_jobs, score=log_odds_of).scores, None
     else:
         if blocks is None:
             X = features_to_numpy(FeatureScaler().fit_transform(X))
             data = BlockData.in_memory(X, Labels(signs, SIGNS), signs != 0)
         else:
             data = blocks.transform(FeatureScaler()).replace_signs(signs, SIGNS)
-        entries = TrainingEntries.of(data).with_folds(folds)
-        scores = _default_scores(TrainingData(data, entries, entry_log_loss, n_jobs), rng)
-    errors = score_errors(scores.scores, signs, labels.trusted, positive_only, alternatives=scores.alternatives)
+        training = TrainingData(data, Folds.of(data, folds), entry_log_loss, n_jobs)
+        scores, alternatives = _default_scores(training, rng)
+    errors = score_errors(scores, signs, labels.trusted, positive_only, alternatives=alternatives)
     audited = replace(errors, error_log_odds=np.where(labels.observed, errors.error_log_odds, np.nan))
     return LabelIssues(labels.signs, labels.classes, audited, names, sample_names)
 
 
-def _default_scores(training: TrainingData, rng: np.random.RandomState) -> NoiseScores:
-    """Return out-of-fold scores of logistic regression on scaled features, as arrays."""
-    data, (d, l) = training.data, training.data.shape
-    fitted = fit_noise_scores(training, boosting=default_boosting(data.n, l, d, rng))
+def _default_scores(training: TrainingData, rng: np.random.RandomState) -> tuple[NDArray[np.float64], Any]:
+    """Return out-of-fold scores of logistic regression on scaled features, and a function that returns alternatives."""
+    scores, alternatives = fit_noise_scores(training, boosting=default_boosting(training.data, rng))
 
     def to_array(rows: Any) -> NDArray[np.float64]:
-        return np.concatenate(data.engine.gather(rows))
+        return np.concatenate(training.data.engine.gather(rows))
 
-    return NoiseScores(to_array(fitted.scores), lambda: [to_array(rows) for rows in fitted.alternatives()])
+    return to_array(scores), lambda: list(map(to_array, alternatives()))
 
 
 def _find_positive_only(labels: Labels) -> NDArray[np.bool_]:

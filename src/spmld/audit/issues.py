@@ -1,15 +1,14 @@
-"""LabelIssues: the result of a label audit as tables, files and input for cleanlab."""
+"""LabelIssues: the result of a label audit as tables and files."""
 
 import os
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from spmld._io import writing
+from spmld._io import need, writing
 from spmld._table import TextTable
 from spmld._validation import UNIT_INTERVAL, check_scalar_integer
 from spmld.audit.error_scores import ErrorScores
@@ -51,8 +50,6 @@ class ErrorEstimate(NamedTuple):
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelIssues:
     """Likely label errors, the result of `find_label_issues`.
-
-    Tables are DataFrames if pandas is installed, and lists of dictionaries otherwise.
 
     Attributes
     ----------
@@ -175,7 +172,21 @@ class LabelIssues:
         return indices[np.argsort(-self.error_log_odds.flat[indices], kind="stable")]
 
     def entries(self, top: int | None = None, threshold: float | None = None) -> list[dict[str, Any]]:
-        """Return the rows of `table` as dictionaries."""
+        """Return the observed entries by descending error probability.
+
+        Parameters
+        ----------
+        top : int, optional
+            Maximum number of entries. By default, all entries.
+        threshold : float, optional
+            Minimum error probability.
+
+        Returns
+        -------
+        list of dict
+            Keys: sample, label, given (the audited label), probability (that it is positive, out-of-fold),
+            error_probability, and kind, "false positive" or "false negative".
+        """
         order = self.order()
         if threshold is not None:
             if not UNIT_INTERVAL.is_satisfied_by(threshold):
@@ -201,55 +212,20 @@ class LabelIssues:
             for i, j in (divmod(int(index), l) for index in order)
         ]
 
-    def table(self, top: int | None = None, threshold: float | None = None) -> Any:
-        """Return the observed entries by descending error probability.
-
-        Parameters
-        ----------
-        top : int, optional
-            Maximum number of entries. By default, all entries.
-        threshold : float, optional
-            Minimum error probability.
+    def per_label(self) -> list[dict[str, Any]]:
+        """Return, for each label, the number of observed entries and positives, and the range of wrong entries.
 
         Returns
         -------
-        DataFrame or list of dict
-            Columns: sample, label, given (the audited label), probability (that it is positive, out-of-fold),
-            error_probability, and kind, "false positive" or "false negative".
+        list of dict
+            Keys: label, observed, positives, at_least and at_most (wrong entries of the label that the data allow). The
+            upper end of `total_range` uses the entries of all labels, so it is lower than the sum of at_most.
         """
-        return _to_frame(self.entries(top, threshold), COLUMNS)
-
-    def label_rows(self) -> list[dict[str, Any]]:
-        """Return the rows of `per_label` as dictionaries."""
         n_observed, n_positives = (self.signs != 0).sum(axis=0), (self.signs > 0).sum(axis=0)
         lower, upper = self.errors.label_range.T
         ends = np.floor(lower).astype(int).tolist(), np.ceil(upper).astype(int).tolist()
         columns = (self.label_names, n_observed.tolist(), n_positives.tolist(), *ends)
         return [dict(zip(LABEL_COLUMNS, row, strict=True)) for row in zip(*columns, strict=True)]
-
-    def per_label(self) -> Any:
-        """Return, for each label, the number of observed entries and positives, and the range of wrong entries.
-
-        Returns
-        -------
-        DataFrame or list of dict
-            Columns: label, observed, positives, at_least and at_most (wrong entries of the label that the data allow).
-            The upper end of `total_range` uses the entries of all labels, so it is lower than the sum of at_most.
-        """
-        return _to_frame(self.label_rows())
-
-    def per_sample(self) -> Any:
-        """Return, for each sample, the number of observed entries and positives, and label quality.
-
-        Returns
-        -------
-        DataFrame or list of dict
-            Columns: sample, observed, positives, and quality, see `sample_quality`.
-        """
-        n_observed, n_positives = (self.signs != 0).sum(axis=1), (self.signs > 0).sum(axis=1)
-        columns = (self.sample_names, n_observed.tolist(), n_positives.tolist(), self.sample_quality().tolist())
-        names = ("sample", "observed", "positives", "quality")
-        return _to_frame([dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)])
 
     def sample_quality(self) -> NDArray[np.float64]:
         """Return the label quality score of each sample: the probability that all of its observed labels are correct.
@@ -263,6 +239,10 @@ class LabelIssues:
         """
         return np.exp(np.where(self.signs != 0, np.log1p(-self.error_probability), 0.0).sum(axis=1))
 
+    def table(self, top: int | None = None, threshold: float | None = None) -> Any:
+        """Return `entries` as a DataFrame."""
+        return need("pandas").DataFrame(self.entries(top, threshold), columns=COLUMNS)
+
     def to_csv(self, path: str | os.PathLike[str], top: int | None = None, threshold: float | None = None) -> None:
         """Write `table` to a CSV file. No incomplete file is left if writing fails.
 
@@ -271,40 +251,11 @@ class LabelIssues:
         path : str or path
             File to write.
         top, threshold
-            As in `table`.
+            As in `entries`.
         """
         table = TextTable(COLUMNS, [list(entry.values()) for entry in self.entries(top, threshold)])
         with writing(path) as part:
             part.write_text(table.to_csv(), encoding="utf-8", newline="")
-
-    def to_cleanlab(
-        self, missing: Literal["raise", "predict"] = "raise"
-    ) -> tuple[list[list[int]], NDArray[np.float64]]:
-        """Return labels and probabilities for the functions of ``cleanlab.multilabel_classification``.
-
-        Parameters
-        ----------
-        missing : {"raise", "predict"}, default="raise"
-            Treatment of missing labels, which cleanlab does not support. "raise": raise ValueError. "predict": replace
-            them by the predictions of the estimator, which cleanlab will rarely flag.
-
-        Returns
-        -------
-        labels : list of list of int
-            The indices of the positive labels of each sample.
-        pred_probs : ndarray of shape (n_samples, n_labels)
-            `probabilities`.
-        """
-        if missing not in ("raise", "predict"):
-            raise ValueError(f'missing must be "raise" or "predict", got {missing!r}')
-        is_missing = self.signs == 0
-        if missing == "raise" and is_missing.any():
-            raise ValueError(
-                f"cleanlab does not support missing labels, got {int(is_missing.sum())} of {is_missing.size}; use "
-                'missing="predict" to replace them with predictions'
-            )
-        positive = np.where(is_missing, self.errors.log_odds > 0, self.signs > 0)
-        return [np.flatnonzero(row).tolist() for row in positive], self.probabilities
 
     def summary(self) -> str:
         """Return the range of wrong entries in a sentence, and a second one if the labels cannot be judged."""
@@ -322,12 +273,3 @@ class LabelIssues:
 
     def _repr_html_(self) -> str:
         return TextTable.from_records(self.entries(top=10), title=repr(self)).to_html()
-
-
-def _to_frame(rows: list[dict[str, Any]], columns: list[str] | None = None) -> Any:
-    """Return a DataFrame, or the rows if pandas is not installed."""
-    if find_spec("pandas") is None:
-        return rows
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=columns)

@@ -52,21 +52,16 @@ def as_features(X: Any, sparse: bool = False) -> Any:
     return sp.csr_array(X) if sparse and not sp.issparse(X) else X
 
 
-class _ReadFeatures:
-    """Reads the features of one block."""
-
-    def __init__(self, blocks: RowBlocks, i: int):
-        self._blocks, self._i = blocks, i
-
-    def __call__(self) -> Any:
-        return as_features(self._blocks.features(self._i))
+def _read_features(blocks: RowBlocks, i: int) -> Any:
+    """Return the features of a block, which are read from its file."""
+    return as_features(blocks.features(i))
 
 
 def stream_data(blocks: RowBlocks, y: Any, mask: Any, entry_weight: Any) -> BlockData:
     """Return data whose features are read from the blocks each time they are used."""
     engine = StreamEngine(blocks.memory if blocks.memory is not None else available_memory() / 4)
     shapes = [(n, blocks.shape[1]) for n in blocks.counts]
-    X = tuple(LazyMatrix(_ReadFeatures(blocks, i), shape, engine.recent) for i, shape in enumerate(shapes))
+    X = tuple(LazyMatrix(partial(_read_features, blocks, i), shape, engine.recent) for i, shape in enumerate(shapes))
     if y is not None:
         Y = y
     elif blocks.has_labels:

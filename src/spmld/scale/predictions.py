@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from spmld._frames import is_frame
 from spmld._io import need
 from spmld.labels import Labels
 from spmld.scale.inputs import is_collection
@@ -85,17 +85,12 @@ def map_blocks(predict: Callable[..., Any], blocks: RowBlocks, labels: Labels | 
     >>> map_blocks(np.negative, RowBlocks(np.arange(3.0)[:, None], block_rows=2)).ravel()
     array([-0., -1., -2.])
     """
-    n, start, joined = blocks.shape[0], 0, None
-    for X, count in zip(blocks, blocks.counts, strict=True):
-        rows = slice(start, start + count)
-        part = predict(X) if labels is None else predict(X, labels[rows])
-        fields = part if isinstance(part, tuple) else (part,)
-        joined = [_Joined(field, n) for field in fields] if joined is None else joined
-        for values, field in zip(joined, fields, strict=True):
-            values.put(rows, field)
-        start += count
-    results = [values.result() for values in joined or ()]
-    return type(part)(*results) if isinstance(part, tuple) else results[0]
+    ends = accumulate(blocks.counts)
+    rows = [slice(end - count, end) for end, count in zip(ends, blocks.counts, strict=True)]
+    parts = [predict(X) if labels is None else predict(X, labels[s]) for X, s in zip(blocks, rows, strict=True)]
+    if isinstance(parts[0], tuple):
+        return type(parts[0])(*map(join_rows, zip(*parts, strict=True)))
+    return join_rows(parts)
 
 
 def labels_of(blocks: RowBlocks, y: Any) -> Any:
@@ -103,22 +98,3 @@ def labels_of(blocks: RowBlocks, y: Any) -> Any:
     if y is not None or not blocks.has_labels:
         return y
     return join_rows([blocks.labels(i) for i in range(len(blocks))])
-
-
-class _Joined:
-    """Rows of blocks: an array for all of them, or the data frames of the blocks."""
-
-    def __init__(self, part: Any, n: int):
-        self._frames: list[Any] = []
-        self._array = None if is_frame(part) else np.empty((n, *part.shape[1:]), dtype=part.dtype)
-
-    def put(self, rows: slice, part: Any) -> None:
-        """Add the rows of a block."""
-        if self._array is None:
-            self._frames.append(part)
-        else:
-            self._array[rows] = part
-
-    def result(self) -> Any:
-        """Return all rows."""
-        return join_rows(self._frames) if self._array is None else self._array

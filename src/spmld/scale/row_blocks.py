@@ -1,6 +1,6 @@
-"""Samples in blocks of rows, which are read from files or generated when they are needed."""
+"""Samples in blocks of rows, which are read from files when they are needed."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -25,16 +25,15 @@ class RowBlocks:
 
     Parameters
     ----------
-    X : array-like, sparse matrix, path or callable
+    X : array-like, sparse matrix or path
         Samples: an array, also one that is memory-mapped or of Zarr or h5py; the path of a ``.npy`` file, of a Zarr
-        array, or of a Parquet file or a directory of them; or a function without arguments that returns a new
-        iterator over blocks of X, or over pairs of blocks of X and y.
+        array, or of a Parquet file or a directory of them; or an object with ``shape`` and ``X[start:stop]``.
     y : array-like, path or list of str, optional
         Labels, as in ``fit``: an array, the path of a ``.npy`` file or Zarr array, or the names of the columns of
         Parquet files that are labels; the other columns are features.
     block_rows : int, optional
         Number of rows of a block of an array, by default about 32 MiB. The blocks of Parquet files are their row
-        groups, and those of an iterator are what it yields.
+        groups.
     memory : int, optional
         Maximum number of bytes for variables of a fit that have one row per sample, such as latent labels. Above it
         they are stored in temporary files. By default, a quarter of the free memory.
@@ -98,7 +97,10 @@ class _Arrays:
         if len(getattr(X, "shape", ())) != 2:
             raise ValueError(f"X must have shape (n_samples, n_features), got {getattr(X, 'shape', X)!r}")
         n = int(X.shape[0])
-        _check_count(n, y)
+        if y is not None and y.shape[0] != n:
+            raise ValueError(
+                f"X and Y must have the same number of samples, got inconsistent numbers: {n} and {y.shape[0]}"
+            )
         rows = block_rows or _default_rows(X)
         self._X, self._y = X, y
         self._slices = [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
@@ -158,51 +160,8 @@ class _Parquet:
         return self._read(i, self._names) if self._names else None
 
 
-class _Iterator:
-    """Blocks of an iterator, which is restarted for each pass."""
-
-    def __init__(self, factory: Callable[[], Iterable[Any]], y: Any):
-        self._factory, self._y = factory, y
-        self._iterator: Iterator[Any] = iter(())
-        self._next = 0
-        self._last: Any = None
-        self.counts = []
-        for X, _ in map(self._pair, factory()):
-            self.counts.append(int(X.shape[0]))
-        _check_count(sum(self.counts), y)
-        self._ends = list(accumulate(self.counts))
-
-    def _pair(self, block: Any) -> tuple[Any, Any]:
-        X, y = block if isinstance(block, tuple) else (block, None)
-        return X if hasattr(X, "shape") else np.asarray(X), y
-
-    def _block(self, i: int) -> tuple[Any, Any]:
-        if self._last is None or i != self._next - 1:
-            if self._last is None or i < self._next:
-                self._iterator, self._next = iter(self._factory()), 0
-            while self._next <= i:
-                try:
-                    self._last = self._pair(next(self._iterator))
-                except StopIteration:
-                    raise ValueError(
-                        f"X must return a new iterator over the same {len(self.counts)} blocks in each call, "
-                        f"got one that ended after {self._next}"
-                    ) from None
-                self._next += 1
-        return self._last
-
-    def features(self, i: int) -> Any:
-        return self._block(i)[0]
-
-    def labels(self, i: int) -> Any:
-        end = self._ends[i]
-        return self._block(i)[1] if self._y is None else _rows(self._y, slice(end - self.counts[i], end))
-
-
 def _open(X: Any, y: Any, block_rows: int | None) -> Any:
     """Return a reader with the attribute `counts` and the methods `features` and `labels`."""
-    if callable(X):
-        return _Iterator(X, _open_array(y))
     if isinstance(X, (str, Path)) and _is_parquet(Path(X)):
         return _Parquet(Path(X), y)
     return _Arrays(_open_array(X), _open_array(y), block_rows)
@@ -219,13 +178,6 @@ def _open_array(X: Any) -> Any:
     if path.is_dir():
         return need("zarr", "zarr").open_array(str(path), mode="r")
     raise ValueError(f"unknown file extension {path.suffix!r} of {path}; supported: .npy, .parquet and directories")
-
-
-def _check_count(n: int, y: Any) -> None:
-    if y is not None and y.shape[0] != n:
-        raise ValueError(
-            f"X and Y must have the same number of samples, got inconsistent numbers: {n} and {y.shape[0]}"
-        )
 
 
 def _is_parquet(path: Path) -> bool:

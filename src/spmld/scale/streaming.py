@@ -5,6 +5,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from itertools import count
 from operator import add
 from pathlib import Path
@@ -84,17 +85,14 @@ class StreamEngine(RemoteEngine):
     def transform(self, function: Callable[[Any], Any], X: Sequence[Any], *, keep: bool = False) -> tuple[Any, ...]:
         """Apply a function to features each time they are read, or once if the result is to be kept."""
         matrices = self.gather(X)
-        if keep:
-            values = self.map(lambda A: function(loaded(A)), matrices)
-            width = values[0].load().shape[1]
-            return tuple(
-                LazyMatrix(value.load, (A.shape[0], width), self.recent)
-                for value, A in zip(values, matrices, strict=True)
-            )
-        reads = (A.read if isinstance(A, LazyMatrix) else A.load for A in matrices)
-        return tuple(
-            LazyMatrix(_Composed(function, read), A.shape, self.recent) for read, A in zip(reads, matrices, strict=True)
-        )
+        if not keep:
+            reads = [A.read if isinstance(A, LazyMatrix) else A.load for A in matrices]
+            pairs = zip(reads, matrices, strict=True)
+            return tuple(LazyMatrix(partial(_compose, function, read), A.shape, self.recent) for read, A in pairs)
+        values = self.map(lambda A: function(loaded(A)), matrices)
+        width = values[0].load().shape[1]
+        stored = zip(values, matrices, strict=True)
+        return tuple(LazyMatrix(value.load, (A.shape[0], width), self.recent) for value, A in stored)
 
     def file(self) -> Path:
         """Return the path of a new temporary file."""
@@ -103,16 +101,6 @@ class StreamEngine(RemoteEngine):
     def release(self, size: int) -> None:
         """Subtract the size of a value that is no longer used."""
         self.used -= size
-
-
-class _Composed:
-    """A function of what another one returns."""
-
-    def __init__(self, outer: Callable[[Any], Any], inner: Callable[[], Any]):
-        self._outer, self._inner = outer, inner
-
-    def __call__(self) -> Any:
-        return self._outer(self._inner())
 
 
 class _Value:
@@ -129,7 +117,7 @@ class _Value:
         self._lazy: list[LazyMatrix] = []
         self._engine, self._path = engine, engine.file()
         with self._path.open("wb") as file:
-            ReferencePickler(file, LazyMatrix, self._lazy).dump(value)
+            _Pickler(file, self._lazy).dump(value)
         weakref.finalize(self, self._path.unlink, missing_ok=True)
 
     def load(self) -> Any:
@@ -137,45 +125,39 @@ class _Value:
         if not self.stored:
             return self._value
         with self._path.open("rb") as file:
-            return ReferenceUnpickler(file, self._lazy).load()
+            return _Unpickler(file, self._lazy).load()
 
 
 def _load(value: Any) -> Any:
     return value.load() if isinstance(value, _Value) else value
 
 
-class ReferencePickler(pickle.Pickler):
-    """Writes references in place of the objects of some type, and collects these objects.
+def _compose(outer: Callable[[Any], Any], inner: Callable[[], Any]) -> Any:
+    return outer(inner())
 
-    Examples
-    --------
-    >>> import io
-    >>> from spmld.scale.streaming import ReferencePickler, ReferenceUnpickler
-    >>> file, numbers = io.BytesIO(), []
-    >>> ReferencePickler(file, float, numbers).dump(["a", 1.5])
-    >>> numbers, ReferenceUnpickler(io.BytesIO(file.getvalue()), [2.5]).load()
-    ([1.5], ['a', 2.5])
-    """
 
-    def __init__(self, file: Any, kind: type, objects: list[Any]):
+class _Pickler(pickle.Pickler):
+    """Writes references in place of lazy matrices, whose files and functions need not be copied."""
+
+    def __init__(self, file: Any, matrices: list[LazyMatrix]):
         super().__init__(file, protocol=5)
-        self._kind, self._objects = kind, objects
+        self._matrices = matrices
 
     def persistent_id(self, value: Any) -> int | None:
-        """Return the position of an object among those of its type."""
-        if not isinstance(value, self._kind):
+        """Return the position of a matrix among all matrices."""
+        if not isinstance(value, LazyMatrix):
             return None
-        self._objects.append(value)
-        return len(self._objects) - 1
+        self._matrices.append(value)
+        return len(self._matrices) - 1
 
 
-class ReferenceUnpickler(pickle.Unpickler):
-    """Reads what `ReferencePickler` has written, with given objects in place of the references."""
+class _Unpickler(pickle.Unpickler):
+    """Reads what `_Pickler` has written."""
 
-    def __init__(self, file: Any, objects: list[Any]):
+    def __init__(self, file: Any, matrices: list[LazyMatrix]):
         super().__init__(file)
-        self._objects = objects
+        self._matrices = matrices
 
-    def persistent_load(self, index: int) -> Any:
-        """Return the object at a position."""
-        return self._objects[index]
+    def persistent_load(self, index: int) -> LazyMatrix:
+        """Return the matrix at a position."""
+        return self._matrices[index]
