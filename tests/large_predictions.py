@@ -11,6 +11,7 @@ import numpy as np
 
 import spmld
 from spmld.datasets import Dataset, write_dataset
+from tests.datasets.text_files import write_libsvm
 
 N_FEATURES, N_LABELS = 20, 10
 
@@ -36,11 +37,13 @@ def write_repeated(block, times, file):
             for _ in range(times):
                 writer.write_table(table)
     else:
-        write_dataset(block, file)
-        header, lines = "", file.read_text()
         if file.suffix == ".csv":
-            header, _, lines = lines.partition("\n")
+            write_dataset(block, file)
+            header, lines = file.read_text().split("\n", 1)
             header += "\n"
+        else:
+            write_libsvm(block.X, block.Y, file)
+            header, lines = "", file.read_text()
         with file.open("w") as out:
             out.write(header)
             for _ in range(times):

@@ -62,7 +62,7 @@ def cycle(number, folder):
         model = make(cls).fit(data.X, data.Y)
         model.predict_proba(data.X)
         model.complete(data.X, data.Y)
-    for extension in ("csv", "arff", "npz", "parquet"):
+    for extension in ("csv", "npz", "parquet"):
         write_dataset(data, folder / f"data.{extension}")
         read_dataset(folder / f"data.{extension}")
     find_label_issues(None, data.X, data.Y, random_state=number).table(top=10)

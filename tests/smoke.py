@@ -16,7 +16,7 @@ from spmld.datasets import make_songs
 
 
 def main():
-    """Fit, save, load and predict in Python, and run the demo and a command on its files."""
+    """Fit, save, load and predict in Python and by commands."""
     assert Path(spmld.__file__).is_relative_to(sysconfig.get_path("purelib")), spmld.__file__
     assert version("spmld") == spmld.__version__
     assert {path.parts[0].partition("-")[0] for path in files("spmld") if ".." not in path.parts} == {"spmld"}
@@ -29,13 +29,14 @@ def main():
         np.testing.assert_array_equal(predicted, model.predict(songs.texts))
         spmld_command = Path(sysconfig.get_path("scripts"), "spmld")
 
-        def run(command, place):
-            subprocess.run([spmld_command, *command.split()], cwd=place, check=True)
+        def run(command):
+            subprocess.run([spmld_command, *command.split()], cwd=folder, check=True)
 
-        run("demo", folder)
-        run("fit songs.csv --text review --tags tags --id song_id --no-held-out -o songs.skops", folder / "demo")
-        run("predict songs.skops test.csv -o predicted.csv", folder / "demo")
-        assert (folder / "demo" / "predicted.csv").stat().st_size > 0
+        make_songs(300, 4, as_frame=True, random_state=0).frame.to_csv(folder / "songs.csv", index=False)
+        run("fit songs.csv --text review --tags tags --id song_id --no-held-out -o songs.skops")
+        run("predict songs.skops songs.csv -o predicted.csv")
+        run("report songs.csv --model songs.skops -o report.html")
+        assert (folder / "predicted.csv").stat().st_size > 0
     print(f"spmld {spmld.__version__} on Python {sys.version.split()[0]}: installed, fitted, saved, loaded, predicted")
 
 

@@ -117,10 +117,33 @@ def check_verified_samples(printed):
     assert gain > 0.7 * largest  # 50 samples give most of the gain
 
 
+def check_demo(printed):
+    """The model is better than the loop, the audit than a random order, and confident labels are more accurate."""
+    loop, model = numbers(printed, "scikit-learn loop"), numbers(printed, "SelfPacedEnsemble")
+    assert model[0] < 0.95 * loop[0]
+    assert all(f1 > other + 0.05 for f1, other in zip(model[1:], loop[1:], strict=True))
+    found, _, random, _ = numbers(printed, "2. Audit:")
+    assert found > 5 * random > 0
+    filled, negative = numbers(printed, "3. Complete:")
+    confident = numbers(printed, "   of the")[-1]
+    assert negative + 0.03 < filled < confident
+    assert "Files in demo/: demo.png, report.html" in printed
+
+
+def check_monitoring(printed):
+    """The expected F1 is close to the true one, and only the changed frequency raises an alarm."""
+    (expected, *_), (true, *_) = numbers(printed, "micro F1"), numbers(printed, "true micro F1")
+    assert abs(expected - true) < 0.06
+    assert "alarm: False" in printed.split("Label frequencies")[0]
+    assert printed.rstrip().endswith("alarm: True")
+
+
 CHECKS = {
     "audit_labels": check_audit,
     "complete_labels": check_completion,
+    "demo": check_demo,
     "large_sparse": check_sparse,
+    "monitor_model": check_monitoring,
     "self_paced_any_classifier": check_self_paced_classifiers,
     "tag_images": check_images,
     "tag_text": check_text,

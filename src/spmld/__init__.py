@@ -8,6 +8,7 @@ if TYPE_CHECKING:
         LEML,
         MLLRC,
         SPMLD,
+        HierarchicalClassifier,
         LabelPrior,
         MaskedBoosting,
         MaskedForest,
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
         SelfPacedEnsemble,
     )
     from spmld.inspection import explain, top_features
-    from spmld.persistence import ModelInfo, export_npz, export_onnx, load, model_info, save
+    from spmld.persistence import ModelInfo, export_onnx, load, model_info, save
     from spmld.scale import RowBlocks
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "LEML",
     "MLLRC",
     "SPMLD",
+    "HierarchicalClassifier",
     "LabelPrior",
     "MLkNN",
     "MaskedBoosting",
@@ -40,7 +42,6 @@ __all__ = [
     "SelfPacedEnsemble",
     "__version__",
     "explain",
-    "export_npz",
     "export_onnx",
     "load",
     "model_info",
@@ -53,7 +54,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "spmld.scale": {"RowBlocks"},
     "spmld.inspection": {"explain", "top_features"},
-    "spmld.persistence": {"ModelInfo", "export_npz", "export_onnx", "load", "model_info", "save"},
+    "spmld.persistence": {"ModelInfo", "export_onnx", "load", "model_info", "save"},
 }
 
 

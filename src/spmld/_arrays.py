@@ -89,6 +89,17 @@ def features_to_numpy(X: Any) -> Any:
     return X if sp.issparse(X) else to_numpy(X)
 
 
+def contiguous(X: Any) -> Any:
+    """Return X in row-major order, so that rounding errors are the same for all input formats.
+
+    Arrays on an accelerator stay there; other arrays become those of NumPy.
+    """
+    if on_accelerator(X):
+        return X.contiguous()
+    X = features_to_numpy(X)
+    return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+
+
 def check_sparse(X: Any, name: str = "X") -> None:
     """Raise ValueError if a sparse matrix has invalid indices, which compiled code does not check. X does not change.
 

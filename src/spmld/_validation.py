@@ -45,6 +45,8 @@ UNIT_INTERVAL = Interval(Real, 0, 1, closed="both")
 RATE = Interval(Real, 0, 1, closed="left")
 COMMON_CONSTRAINTS: dict[str, Any] = {
     **{name: ["boolean"] for name in ("fit_intercept", "warm_start")},
+    **dict.fromkeys(("false_positive_rate", "false_negative_rate"), "no_validation"),  # by check_rates
+    "max_samples": [POSITIVE_INT, None],
     "max_iter": [POSITIVE_INT],
     "tol": [POSITIVE],
     "n_jobs": [Integral, None],

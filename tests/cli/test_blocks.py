@@ -6,6 +6,7 @@ import pytest
 from spmld import MaskedLogistic, save
 from spmld.cli import main, matching
 from spmld.datasets import Dataset, make_planted, write_dataset
+from tests.datasets.text_files import write_libsvm
 
 DATA = make_planted(n_samples=50, n_features=4, n_labels=3, random_state=0)
 
@@ -19,8 +20,10 @@ def predict(*arguments):
 @pytest.fixture
 def folder(tmp_path):
     data = Dataset(DATA.X, DATA.Y)
-    for extension in ("csv", "parquet", "npz", "svm", "txt"):
+    for extension in ("csv", "parquet", "npz"):
         write_dataset(data, tmp_path / f"data.{extension}")
+    write_libsvm(DATA.X, DATA.Y, tmp_path / "data.svm")
+    write_libsvm(DATA.X, DATA.Y, tmp_path / "data.txt", sizes=True)
     names = {"feature_names": data.feature_names, "label_names": data.label_names}
     save(MaskedLogistic().fit(DATA.X, DATA.Y), tmp_path / "model.skops", **names)
     return tmp_path

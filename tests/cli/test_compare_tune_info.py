@@ -86,7 +86,7 @@ def test_tune_writes_the_best(cli):
     args = ("--method", "MaskedLogistic", "--choices", "C=0.0001,1", "--folds", "2", "--metric", "macro_auc")
     status, out, err = cli("tune", "train.csv", *args, "-o", "best.skops", "--json")
     output = json.loads(out)
-    assert (status, output["search"], output["interrupted"]) == (0, "grid", False)
+    assert (status, output["interrupted"]) == (0, False)
     scores = [row["macro_auc"] for row in output["trials"]]
     assert scores == sorted(scores, reverse=True)
     assert 1 >= scores[0] > scores[1] > 0
@@ -120,16 +120,14 @@ def test_tune_has_default_search_spaces(cli):
     assert 0 < float(lines[1][0]) <= float(lines[2][0]) < 1  # lower is better
 
 
-def test_tune_searches_with_optuna_and_continues_after_a_failed_fit(cli):
-    pytest.importorskip("optuna")
+def test_tune_draws_parameters_from_ranges_and_continues_after_a_failed_fit(cli):
     space = ("--range", "n_neighbors=2:200:log", "--choices", "smoothing=0.5,1")
-    args = ("--method", "MLkNN", *space, "--search", "optuna", "--trials", "8", "--folds", "2", "--json")
+    args = ("--method", "MLkNN", *space, "--trials", "6", "--folds", "2", "--json")
     status, out, err = cli("tune", "train.csv", *args)
     trials = json.loads(out)["trials"]
     losses = [row["ranking_loss"] for row in trials if row["ranking_loss"] is not None]
-    assert (status, len(trials), losses) == (0, 8, sorted(losses))
+    assert (status, len(trials), losses) == (0, 6, sorted(losses))
     assert all(2 <= row["n_neighbors"] <= 200 and row["smoothing"] in (0.5, 1) for row in trials)
-    assert json.loads(cli("tune", "train.csv", *args)[1])["best"] == json.loads(out)["best"]
     failing = ("--method", "MaskedLogistic", "--choices", "C=-1,1", "--folds", "2", "--json")
     status, out, err = cli("tune", "train.csv", *failing)
     assert (status, [row["C"] for row in json.loads(out)["trials"]]) == (0, [1, -1])
@@ -196,11 +194,8 @@ def test_info_leaves_out_default_parameters(cli):
     pipeline = make_pipeline(TableEncoder(), spmld.LabelPrior(smoothing=2.0))
     spmld.save(pipeline.fit(frame, data.Y), "p.skops")
     lines = cli("info", "p.skops")[1].splitlines()
-    assert lines[1:4] == [
-        "model\tPipeline",
-        "step tableencoder\tTableEncoder()",
-        "step labelprior\tLabelPrior(smoothing=2.0)",
-    ]
+    steps = "[('tableencoder', TableEncoder()), ('labelprior', LabelPrior(smoothing=2.0))]"
+    assert {"model\tPipeline", f"parameter steps\t{steps}"} <= set(lines)
 
 
 def test_progress_bars_are_shown_on_terminals_only(monkeypatch, capsys):

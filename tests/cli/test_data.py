@@ -50,20 +50,19 @@ def test_describe_prints_the_numbers(spmld):
     assert (status, err) == (0, "")
     assert "cardinality               0.6667" in out
     assert out.splitlines()[-2:] == ["sad\t2\t0.6667\t1.0000\t0.0000", "calm\t0\t0.0000\tinf\t0.3333"]
-    status, out, err = spmld("describe", "songs.npz", "--json", "--figure", "songs.svg")
+    status, out, err = spmld("describe", "songs.npz", "--json")
     output = json.loads(out)
     assert output["missing"] == pytest.approx(1 / 6)
     assert output["per label"][1]["imbalance"] is None  # JSON has no infinity
-    assert "<svg" in Path("songs.svg").read_text()
 
 
 def test_converted_files_can_be_read_back(spmld):
-    status, out, _ = spmld("convert", "songs.npz", "train.arff", "--part", "train", "--sparse")
+    status, out, _ = spmld("convert", "songs.npz", "train.parquet", "--part", "train")
     assert (status, out) == (0, "")
-    data = read_dataset("train.arff")
+    data = read_dataset("train.parquet")
     np.testing.assert_array_equal(data.Y, DATA.Y_train)
-    np.testing.assert_array_equal(data.X.toarray(), DATA.X_train)
-    assert spmld("convert", "train.arff", "table", "--to", "csv")[0] == 0
+    np.testing.assert_array_equal(data.X, DATA.X_train)
+    assert spmld("convert", "train.parquet", "table", "--to", "csv")[0] == 0
     _, out, _ = spmld("describe", "table", "--from", "csv", "--label", "label_calm", "--drop", "label_sad")
     assert "labels                    1" in out
 
@@ -84,8 +83,7 @@ def test_convert_overwrites_only_with_force(spmld):
         (["describe", "empty.arff"], 2, "spmld: empty.arff is empty, expected an ARFF file"),
         (["describe", "bytes.csv"], 2, "spmld: bytes.csv is not utf-8 text"),
         (["describe", "songs.npz", "--prefix", "y"], 2, "spmld: songs.npz is read as npz, which accepts no options"),
-        (["describe", "songs.npz", "--figure", "songs.doc"], 2, 'spmld: unknown file extension ".doc" of songs.doc'),
-        (["convert", "songs.npz", "songs.svm"], 2, "spmld: LIBSVM cannot store the label 'calm'"),
+        (["describe", "."], 2, "spmld: . is a folder, expected a file"),
         (["convert", "songs.npz", "songs.xyz"], 2, 'spmld: unknown file extension ".xyz" of songs.xyz'),
         (
             ["convert", "songs.npz", "absent/songs.csv"],
@@ -141,7 +139,7 @@ def test_help_imports_no_numerical_library():
 def test_ctrl_c_exits_with_130_and_leaves_no_partial_file(tmp_path):
     rng = np.random.default_rng(0)
     write_dataset(Dataset(rng.normal(size=(2000, 200)), rng.integers(2, size=(2000, 3))), tmp_path / "big.npz")
-    command = [sys.executable, "-m", "spmld.cli", "data", "convert", "big.npz", "big.txt"]
+    command = [sys.executable, "-m", "spmld.cli", "data", "convert", "big.npz", "big.csv"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while not any("part" in name for name in os.listdir(tmp_path)):  # writing has begun

@@ -5,7 +5,6 @@ import pickle
 import re
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -51,24 +50,22 @@ from tests.cli.songs import FEATURES, LABELS, TEST, run, songs, write_songs
             ["fit", "train.csv", "-o", "m.skops", "--label", "label_sad", "--label", "label_sad"],
             "--label must name each column once, got label_sad twice",
         ),
-        (
-            ["predict", "songs.skops", "test.csv", "--format", "excel"],
-            "--format excel cannot be printed; pass a file with -o",
-        ),
         (["evaluate", "absent.skops", "test.csv"], "file absent.skops does not exist"),
         (["evaluate", "empty.csv", "test.csv"], "empty.csv is empty, expected a model file of spmld"),
-        (["evaluate", "test.csv", "test.csv"], "test.csv is not a model file of spmld: it starts with b'pitch,te'"),
-        (["evaluate", "pickle.skops", "test.csv"], "pickle.skops is a pickle, which can execute arbitrary code"),
-        (["evaluate", "cut.skops", "test.csv"], "cut.skops is truncated or damaged"),
+        (
+            ["evaluate", "test.csv", "test.csv"],
+            "test.csv cannot be read as a model file of spmld: it starts with b'pitch,te'",
+        ),
+        (
+            ["evaluate", "pickle.skops", "test.csv"],
+            "pickle.skops cannot be read as a model file of spmld: it is a pickle, which can execute arbitrary code",
+        ),
+        (["evaluate", "cut.skops", "test.csv"], "cut.skops cannot be read as a model file of spmld"),
         (["compare", "train.csv", "--folds", "9999"], "--folds must be at most the number of samples in train.csv, "),
         (["tune", "train.csv", "--folds", "9999"], "--folds must be at most the number of samples in train.csv, "),
         (["audit", "train.csv", "--folds", "9999"], "--folds must be at most the number of samples in train.csv, "),
         (["audit", "train.csv", "-o", "absent/a.csv"], "cannot write a.csv: folder absent does not exist"),
-        (["data", "convert", "train.csv", "absent/a.arff"], "cannot write a.arff: folder absent does not exist"),
-        (
-            ["data", "describe", "train.csv", "--figure", "absent/a.png"],
-            "cannot write a.png: folder absent does not exist",
-        ),
+        (["data", "convert", "train.csv", "absent/a.csv"], "cannot write a.csv: folder absent does not exist"),
         (["evaluate", "songs.skops", "test.csv", "--metric", "luck"], "metric must be one of ranking_loss"),
         (
             ["evaluate", "songs.skops", "three.csv"],
@@ -76,11 +73,7 @@ from tests.cli.songs import FEATURES, LABELS, TEST, run, songs, write_songs
         ),
         (
             ["evaluate", "songs.skops", "three.npz"],
-            "three.npz has 3 labels, but songs.skops was fitted on 4: missing fast",
-        ),
-        (
-            ["evaluate", "songs.skops", "more.npz"],
-            "more.npz has 5 labels, but songs.skops was fitted on 4: not in songs.skops: new",
+            "three.npz: the file lacks 1 of the 4 labels, fast; it has 3 columns: sad, calm, loud",
         ),
         (["evaluate", "songs.skops", "test.csv", "--label", "sad"], "--label must name the labels of the model"),
         (
@@ -94,7 +87,7 @@ from tests.cli.songs import FEATURES, LABELS, TEST, run, songs, write_songs
         ),
         (
             ["predict", "songs.skops", "five.npz"],
-            "five.npz has 5 features, but songs.skops was fitted on 6: missing decay",
+            "five.npz: the file lacks 1 of the 6 features, decay; it has 5 columns: ",
         ),
         (["predict", "songs.skops", "words.csv"], "column 'tempo' contains 'quick', which is not a number"),
         (
@@ -106,10 +99,6 @@ from tests.cli.songs import FEATURES, LABELS, TEST, run, songs, write_songs
             'unknown file extension ".xyz" of tags.xyz; supported: .csv, .tsv',
         ),
         (
-            ["predict", "songs.skops", "test.csv", "--format", "parquet"],
-            "--format parquet cannot be printed; pass a file with -o",
-        ),
-        (
             ["predict", "songs.skops", "test.csv", "--top-k", "1", "--threshold", "0.5"],
             "cannot be combined; pass one of them",
         ),
@@ -117,7 +106,7 @@ from tests.cli.songs import FEATURES, LABELS, TEST, run, songs, write_songs
             ["complete", "train.csv", "--model", "songs.skops", "--param", "a=1"],
             "--param cannot be combined with --model",
         ),
-        (["info", "test.csv"], "test.csv is not a model file of spmld"),
+        (["info", "test.csv"], "test.csv cannot be read as a model file of spmld"),
         (["compare", "train.csv", "--metric", "luck"], "metric must be one of ranking_loss"),
         (
             ["compare", "train.csv", "--method", "LEML", "--reference", "MLLRC"],
@@ -137,14 +126,12 @@ from tests.cli.songs import FEATURES, LABELS, TEST, run, songs, write_songs
             "PerLabelClassifier has no default search space; pass --choices or --range",
         ),
         (["tune", "train.csv", "-o", "absent/m.skops"], "folder absent does not exist"),
-        (["demo", "-o", "absent/demo"], "folder absent does not exist"),
     ],
 )
 def test_errors_are_one_line_and_write_no_file(args, message, cli):
     data = songs(TEST)
     write_dataset(Dataset(data.X, data.Y[:, :3], FEATURES, LABELS[:3]), "three.csv")
     write_dataset(Dataset(data.X, data.Y[:, :3], FEATURES, LABELS[:3]), "three.npz")
-    write_dataset(Dataset(data.X, np.hstack([data.Y, data.Y[:, :1]]), FEATURES, [*LABELS, "new"]), "more.npz")
     write_dataset(Dataset(data.X[:, :5], data.Y, FEATURES[:5], LABELS), "five.csv")
     write_dataset(Dataset(data.X[:, :5], data.Y, FEATURES[:5], LABELS), "five.npz")
     pd.read_csv("test.csv").astype({"tempo": object}).assign(tempo="quick").to_csv("words.csv", index=False)
@@ -190,7 +177,7 @@ def test_an_invalid_seed_is_named(command, cli):
 
 def test_every_method_is_in_the_docs():
     page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
-    listed = re.search(r"`--method` is one of (.*?)\.\s", page, re.DOTALL)[1]
+    listed = re.search(r"`--method` is one of (.*?)\. ", " ".join(page.split()))[1]
     assert re.findall(r"[\w.]+", re.sub(r"\(.*?\)", "", listed).replace(" and ", ", ")) == list(METHODS)
 
 

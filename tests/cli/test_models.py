@@ -8,12 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from openpyxl import load_workbook
 from sklearn.linear_model import LinearRegression, RidgeClassifier
 
 import spmld
-from spmld._table import TextTable
-from spmld.cli.printing import Output
 from spmld.datasets import Dataset, read_dataset, write_dataset
 from spmld.model_selection import ThresholdClassifier
 from tests.cli.songs import FEATURES, LABELS, TEST, songs
@@ -65,22 +62,20 @@ def test_predict_returns_labels_probabilities_and_top_labels(cli, model):
     assert len(table(cli("predict", "songs.skops", "test.csv", "--top-k", "9")[1])) == 4 * len(P)
 
 
-@pytest.mark.parametrize("name", ["tags.csv", "tags.tsv", "tags.parquet", "tags.json", "tags.xlsx"])
+@pytest.mark.parametrize("name", ["tags.csv", "tags.tsv", "tags.parquet", "tags.json"])
 def test_predict_writes_by_the_file_extension(name, cli, model):
     status, out, err = cli("predict", "songs.skops", "test.csv", "-o", name)
     assert (status, out, err) == (0, "", f"{name}: 120 samples, 4 labels\n")
     readers = {"tags.csv": pd.read_csv, "tags.tsv": pd.read_table, "tags.parquet": pd.read_parquet}
-    readers["tags.xlsx"] = pd.read_excel
     predicted = readers.get(name, pd.read_json)(name)[LABELS]
     np.testing.assert_array_equal(predicted, model.predict(pd.read_csv("test.csv")[FEATURES]))
     assert cli("predict", "songs.skops", "test.csv", "-o", name)[0] == 2
     assert cli("predict", "songs.skops", "test.csv", "-o", name, "--force")[0] == 0
 
 
-def test_json_is_the_same_as_format_json(cli):
-    short = cli("predict", "songs.skops", "test.csv", "--json")[1]
-    assert short == cli("predict", "songs.skops", "test.csv", "--format", "json")[1]
-    assert set(json.loads(short)[0]) == {*LABELS, *(f"probability_{name}" for name in LABELS)}
+def test_predictions_as_json_have_the_same_columns(cli):
+    rows = json.loads(cli("predict", "songs.skops", "test.csv", "--json")[1])
+    assert set(rows[0]) == {*LABELS, *(f"probability_{name}" for name in LABELS)}
 
 
 def test_complete_lists_the_most_confident_missing_labels(cli, model):
@@ -193,17 +188,6 @@ def test_missing_features_are_replaced_by_models_that_were_fitted_on_some(cli, t
     for command in ("complete", "compare", "audit"):
         options = [] if command == "audit" else ["--method", "MaskedLogistic"]
         assert cli(command, "incomplete.csv", *options)[0] == 0, command
-
-
-def test_excel_runs_no_formula_and_has_a_maximum_number_of_rows(tmp_path, monkeypatch):
-    table = TextTable(["=label", "p"], [["=1+1", 0.5], ["a\x01b", float("nan")]])
-    Output(str(tmp_path / "t.xlsx"), "excel").write([table])
-    rows = [[cell.value for cell in row] for row in load_workbook(tmp_path / "t.xlsx").active]
-    assert rows == [["'=label", "p"], ["'=1+1", 0.5], ["a\ufffdb", None]]
-    monkeypatch.setattr("spmld.cli.printing.MAX_EXCEL_ROWS", 4)
-    with pytest.raises(ValueError, match=r"an Excel sheet has at most 4 rows; pass a .csv or .parquet file"):
-        Output(str(tmp_path / "t.xlsx"), "excel").write([table, table])
-    assert len(list(load_workbook(tmp_path / "t.xlsx").active)) == 3  # the file has not changed
 
 
 def test_predict_reads_the_sheet_and_the_encoding_of_the_fit(cli):

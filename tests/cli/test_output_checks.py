@@ -33,7 +33,6 @@ def test_folders_and_files_that_cannot_be_written(tmp_path, monkeypatch):
     [
         (["predict", "songs.skops", "test.csv", "-o", "test.csv"], "test.csv"),
         (["predict", "songs.skops", "test.csv", "-o", "link.csv"], "test.csv"),
-        (["predict", "songs.skops", "test.csv", "-o", "songs.skops", "--format", "csv"], "songs.skops"),
         (["fit", "train.csv", "-o", "train.csv"], "train.csv"),
         (["complete", "train.csv", "--model", "songs.skops", "-o", "train.csv"], "train.csv"),
         (["complete", "train.csv", "--model", "songs.skops", "--list", "train.csv"], "train.csv"),
@@ -73,25 +72,17 @@ def test_a_symbolic_link_is_followed(cli):
 
 
 def test_a_pipe_or_a_device_is_not_replaced(cli):
-    os.mkfifo("pipe")
-    status, _, err = cli("predict", "songs.skops", "test.csv", "-o", "pipe", "--format", "csv", "--force")
+    os.mkfifo("pipe.csv")
+    status, _, err = cli("predict", "songs.skops", "test.csv", "-o", "pipe.csv", "--force")
     assert status == 2
     assert "is not a regular file; pass the name of a file, or leave it out for standard output" in err
-    assert not os.path.isfile("pipe")
+    assert not os.path.isfile("pipe.csv")
 
 
-def test_tables_are_written_as_json_lines_and_read_as_json(cli):
-    for name in ("p.jsonl", "p.json", "p.csv"):
+def test_predictions_in_a_json_file_are_read_as_a_table(cli):
+    for name in ("p.json", "p.csv"):
         assert cli("predict", "songs.skops", "test.csv", "-o", name)[0] == 0
-    expected = read_table("p.csv")
-    for name in ("p.jsonl", "p.json"):
-        pd.testing.assert_frame_equal(read_table(name), expected)
-    with open("p.jsonl", encoding="utf-8") as file:
-        assert len(file.readlines()) == len(expected)
-    assert cli("predict", "songs.skops", "test.csv", "--format", "jsonl")[1].count("\n") == len(expected)
-    with open("train.json", "w", encoding="utf-8") as file:
-        file.write(read_table("train.csv").to_json(orient="records", indent=1))
-    assert cli("fit", "train.json", "-o", "json.skops", "--method", "MaskedLogistic")[0] == 0
+    pd.testing.assert_frame_equal(read_table("p.json"), read_table("p.csv"))
 
 
 def test_the_message_lists_each_extension_once(cli):

@@ -15,9 +15,6 @@ def folder(tmp_path_factory):
     write_songs(folder)
     status, _, err = run(folder, "fit", "train.csv", "-o", "songs.skops", "--method", "MaskedLogistic")
     assert status == 0, err
-    (folder / "empty.json").write_text("")
-    (folder / "other.json").write_text('{"metrics": []}')
-    (folder / "broken.json").write_text('{"results": [')
     pd.read_csv(folder / "test.csv").filter(regex="^(?!label_)").to_csv(folder / "unlabeled.csv", index=False)
     return folder
 
@@ -51,31 +48,13 @@ def test_a_method_is_fitted_and_evaluated_on_a_held_out_fifth(folder):
     assert "Missing labels" in page.sections
 
 
-def test_report_on_a_comparison(folder):
-    _, out, err = run(folder, "compare", "test.csv", "--method", "LabelPrior", "--method", "MaskedRidge", "--json")
-    (folder / "compared.json").write_text(out)
-    status, _, err = run(folder, "report", "compared.json", "-o", "compared.html")
-    assert status == 0, err
-    rows = Page((folder / "compared.html").read_text(encoding="utf-8")).tables["All methods"]
-    mean = next(
-        r["mean"] for r in json.loads(out)["results"] if (r["method"], r["metric"]) == ("MaskedRidge", "micro_f1")
-    )
-    assert rows[1]["method"] == "MaskedRidge"
-    assert rows[1]["micro F1 (higher)"].startswith(f"{mean:.4f} ")
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [
         (["absent.csv", "-o", "x.html"], "spmld: file absent.csv does not exist"),
-        (["absent.json", "-o", "x.html"], "spmld: file absent.json does not exist"),
-        (["empty.json", "-o", "x.html"], "spmld: empty.json is empty, expected the output of spmld compare --json"),
-        (["other.json", "-o", "x.html"], "content must be the dictionary that Comparison.to_dict returns"),
-        (["broken.json", "-o", "x.html"], "spmld: broken.json cannot be read as the output of spmld compare --json"),
         (["test.csv", "--model", "absent.skops", "-o", "x.html"], "absent.skops"),
         (["test.csv", "--model", "train.csv", "-o", "x.html"], "train.csv"),
         (["songs.skops", "-o", "x.html"], "spmld: songs.skops is a model file; pass the data to evaluate it on"),
-        (["other.json", "--model", "songs.skops", "-o", "x.html"], "--model cannot be combined with other.json"),
         (
             ["test.csv", "--model", "songs.skops", "--param", "C=1", "-o", "x.html"],
             "--param cannot be combined with --model",

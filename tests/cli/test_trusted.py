@@ -173,7 +173,7 @@ COLUMN_OR_FILE = "--trusted must be a column of a table with 1 for each verified
     [
         (["--trusted", "checked"], [COLUMN_OR_FILE, "'checked', which is neither a column nor a file"]),
         (["--trusted", "calm"], [COLUMN_OR_FILE, "'calm', which is a label of songs.csv"]),
-        (["--trusted", "pitch"], ["column 'pitch' of trusted must contain 1/0, true/false or yes/no, got "]),
+        (["--trusted", "pitch"], ["trusted column 'pitch' contains ", "accepted: yes/no"]),
         (["--trusted", "short.csv"], ["--trusted short.csv must have the shape", "(400, 4), got (3, 4)"]),
         (["--trusted", "part.csv"], ["part.csv", "lacks 2 of the 4 labels, loud, fast"]),
         (["--trusted", "notes.txt"], ["must be a table, such as a .csv, .tsv or .parquet file, got notes.txt"]),

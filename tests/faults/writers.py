@@ -70,7 +70,7 @@ def _decisions(folder):
 
 
 WRITERS = {
-    **{f"data.{extension}": _dataset(extension) for extension in ("arff", "csv", "npz", "parquet", "svm")},
+    **{f"data.{extension}": _dataset(extension) for extension in ("csv", "npz", "parquet")},
     "model.skops": (_save, lambda folder: (folder / "model.skops").read_bytes()),
     "predicted.csv": (_predict, lambda folder: (folder / "predicted.csv").read_bytes()),
     "checkpoint": (_checkpoint, lambda folder: sorted((folder / "checkpoint").glob("fit-*.skops"))),

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import spmld
 from spmld.datasets import Dataset, write_dataset
-from spmld.persistence.model_file import MEMBER, add_checksum
+from tests.datasets.text_files import arff_text, write_libsvm
 
 TOKENS = [b"", b"\0", b"-1", b"1e999", b"nan", b"999999999999", b"'", b'"', b",", b"{", b"}", b"%", b"@data\n", b"\n"]
 TOKENS += [b"?", b":", b"\xff\xfe", b"[" * 500, b"," * 500, b"{1 2}", b"<!ENTITY", b"=1+1", b"\r", b"\t", b"2147483648"]
@@ -41,10 +41,13 @@ def seeds():
     contents = {}
     with tempfile.TemporaryDirectory() as folder:
         for sparse in (False, True):
-            for extension in ("arff", "csv", "npz", "parquet", "svm", "txt", "tsv"):
-                file = Path(folder, f"{'sparse' if sparse else 'dense'}.{extension}")
-                write_dataset(_data(sparse), file)
-                contents[file.name] = file.read_bytes()
+            data, name = _data(sparse), "sparse" if sparse else "dense"
+            for extension in ("csv", "npz", "parquet", "tsv"):
+                write_dataset(data, Path(folder, f"{name}.{extension}"))
+            Path(folder, f"{name}.arff").write_text(arff_text(data))
+            for extension in ("svm", "txt"):
+                write_libsvm(data.X, data.Y, Path(folder, f"{name}.{extension}"), sizes=extension == "txt")
+        contents |= {file.name: file.read_bytes() for file in Path(folder).iterdir()}
         frame = spmld.datasets.frames.to_frame(_data(False))
         frame.to_excel(Path(folder, "table.xlsx"), index=False)
         frame.to_json(Path(folder, "table.jsonl"), orient="records", lines=True)
@@ -89,11 +92,9 @@ def mutate_member(content, change, choose):
         names = archive.namelist()
         chosen = names[choose(len(names))]
         for name in names:
-            if name != MEMBER:
-                member = archive.read(name)
-                changed.writestr(name, change(member) if name == chosen else member)
-        description = archive.read(MEMBER).decode() if MEMBER in names else None
-    return buffer.getvalue() if description is None else add_checksum(buffer.getvalue(), description)
+            member = archive.read(name)
+            changed.writestr(name, change(member) if name == chosen else member)
+    return buffer.getvalue()
 
 
 def make_case(seed, index):

@@ -71,7 +71,7 @@ def test_text_and_tags_from_fit_to_audit(tmp_path):
 
     succeed(tmp_path, "report", "test.csv", "--model", "songs.skops", "-o", "report.html", "--no-audit")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "It is 0 for all samples." in page or any(name in page for name in FRAME["song_id"][TEST])
+    assert all(name in page for name in Y.columns)
 
 
 def test_ids_dates_notes_and_gaps(tmp_path):
@@ -144,21 +144,6 @@ def test_other_formats_are_read_as_the_same_table(tmp_path, name):
     assert f1(predicted(out), slice(None)) > 0.9
 
 
-def test_folder_of_texts(tmp_path):
-    for name, review, row in zip(FRAME["song_id"], FRAME["review"], Y.to_numpy(), strict=True):
-        for tag in np.array(TAGS)[row]:
-            (tmp_path / "texts" / tag).mkdir(parents=True, exist_ok=True)
-            (tmp_path / "texts" / tag / f"{name}.txt").write_text(review, encoding="utf-8")
-    (tmp_path / "new").mkdir()
-    for name, review in zip(FRAME["song_id"][TEST], FRAME["review"][TEST], strict=True):
-        (tmp_path / "new" / f"{name}.txt").write_text(review, encoding="utf-8")
-    succeed(tmp_path, "fit", "texts", "-o", "m.skops", *FAST, "--param", "C=10")
-    out, _ = succeed(tmp_path, "predict", "m.skops", "new")
-    table = predicted(out)
-    assert table["file"].tolist() == [f"{name}.txt" for name in FRAME["song_id"][TEST]]
-    assert f1(table) > 0.9
-
-
 @pytest.mark.parametrize(("untagged", "missing"), [("negative", 0.0), ("missing", 0.6), ("weak", 0.6)])
 def test_unlisted_tags_are_what_the_option_says(tmp_path, untagged, missing):
     FRAME.assign(tags=[text or "none" for text in tag_lists(Y)]).to_csv(tmp_path / "songs.csv", index=False)
@@ -183,7 +168,7 @@ def test_unlisted_tags_are_what_the_option_says(tmp_path, untagged, missing):
         ("lines.jsonl", b'{"a": 1}\n{"a": \n', "line 2 is not JSON"),
         ("cut.csv", b"a,b,label_c\n1,2,1\n1,2\n", "line 3 has 2 values, but there are 3 columns"),
         ("notes.docx", b"PK\x03\x04", 'unknown file extension ".docx"'),
-        ("folder/image.png", b"\x89PNG", "folder contains no .txt files"),
+        ("folder/image.png", b"\x89PNG", "folder is a folder, expected a file"),
     ],
 )
 def test_wrong_files_are_named(tmp_path, name, content, message):

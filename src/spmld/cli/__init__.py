@@ -70,19 +70,6 @@ def _print_problems(error: Any) -> int:
     return 2
 
 
-def _with_options(warning: str) -> str:
-    """Return a warning with the options of the commands instead of advice for Python."""
-    advice = {
-        " If missing means negative, write 0": " If missing means negative, pass --empty-is negative, or --untagged "
-        "negative for tags",
-        ": load it with spmld.load": "; commands that use it need --trust-type",
-    }
-    for python, options in advice.items():
-        if python in warning:
-            return warning.partition(python)[0] + options
-    return warning
-
-
 class _Notes:
     """Warnings as lines of standard error. Values that cannot be read are counted over the blocks of a file."""
 
@@ -91,17 +78,16 @@ class _Notes:
 
     def show(self, message: Warning | str, *_: Any, **__: Any) -> None:
         """Print a warning, or keep the values that it counts."""
-        problem, values = getattr(message, "problem", None), getattr(message, "values", None)  # of a TableWarning
-        if values is not None:
-            old = self.unreadable.get(values.column)
-            self.unreadable[values.column] = values if old is None else old + values
+        problem = getattr(message, "problem", None)  # of a TableWarning
+        if problem is None:
+            _print_error(f"warning: {message}", 0)
+        elif ("strict", "True") in problem.options:
+            old = self.unreadable.get(problem.column)
+            self.unreadable[problem.column] = problem if old is None else old + problem
         else:
-            text = (
-                f"note: {problem.describe(command_line=True)}" if problem else f"warning: {_with_options(str(message))}"
-            )
-            _print_error(text, 0)
+            _print_error(f"note: {problem.describe(command_line=True)}", 0)
 
     def close(self) -> None:
         """Print the counts."""
-        for values in self.unreadable.values():
-            _print_error(f"note: {values.problem(('strict', 'True')).describe(command_line=True)}", 0)
+        for problem in self.unreadable.values():
+            _print_error(f"note: {problem.describe(command_line=True)}", 0)

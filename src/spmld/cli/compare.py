@@ -31,7 +31,6 @@ _DEFAULT_METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
 @options.folds_option(5)
 @options.decision_option
 @options.seed_option("Seed for the folds and the methods.")
-@options.scheduler_option
 @options.json_option
 def compare(
     data: Source,

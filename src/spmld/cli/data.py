@@ -17,11 +17,11 @@ def data() -> None:
     """List, fetch, describe and convert data sets.
 
     SOURCE is a file (arff, csv, tsv, xlsx, jsonl, libsvm, svm, mat, npz, parquet, or txt of the extreme-classification
-    repository), a folder of text files, or a name from `spmld data list`.
+    repository), or a name from `spmld data list`.
 
     \b
     Example:
-      spmld data describe emotions --figure emotions.png
+      spmld data describe emotions
     """
 
 
@@ -71,24 +71,20 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
 
 @data.command()
 @options.source_options()
-@click.option("--figure", metavar="FILE", help="Figure to write (png, pdf, svg).")
 @options.json_option
-def describe(source: Source, figure: str | None, as_json: bool) -> None:
+def describe(source: Source, as_json: bool) -> None:
     """Print the cardinality, density, label frequencies, imbalance and fraction of missing labels of SOURCE.
 
     The kinds of the columns of a table are printed as a message, and are part of the output of --json.
 
     \b
     Examples:
-      spmld data describe emotions --figure emotions.png
+      spmld data describe emotions
       spmld data describe songs.csv --label sad --label calm
     """
     from spmld.datasets import describe
 
-    check_output_path(figure, force=True)
     description = describe(source.load())
-    if figure:
-        description.plot(figure)
     if as_json:
         columns = {"columns": description.columns} if description.columns else {}
         content = {"name": description.name, **description.summary(), **columns, "per label": description.per_label()}
@@ -99,24 +95,21 @@ def describe(source: Source, figure: str | None, as_json: bool) -> None:
     print_table(TextTable.from_records(description.per_label()))
     if description.columns:
         print_message(f"columns: {list_columns(description.columns)}")
-    if figure:
-        print_message(f"figure: {figure}")
 
 
 @data.command()
 @options.source_options()
 @click.argument("target")
-@click.option("--to", metavar="FORMAT", help="arff, csv, libsvm, npz, parquet or xc.  [default: from the extension]")
+@click.option("--to", metavar="FORMAT", help="csv, npz or parquet.  [default: from the extension]")
 @click.option(
     "--part", type=options.PARTS, default="all", show_default=True, help="Part of the official split to write."
 )
-@click.option("--sparse/--dense", default=None, help="How arff and npz store features.  [default: as in SOURCE]")
 @options.force_option
-def convert(source: Source, target: str, to: str | None, part: Any, sparse: bool | None, force: bool) -> None:
+def convert(source: Source, target: str, to: str | None, part: Any, force: bool) -> None:
     """Convert a data set to another format.
 
-    Label columns of tables start with label_. ARFF files have the labels last and are marked as in MEKA. Only npz
-    stores the official split; for other formats write the parts separately with --part.
+    Label columns of tables start with label_. Only npz stores the official split; for other formats write the parts
+    separately with --part.
 
     \b
     Examples:
@@ -127,5 +120,5 @@ def convert(source: Source, target: str, to: str | None, part: Any, sparse: bool
 
     check_output_path(target, force)
     dataset = source.load().part(part)
-    write_dataset(dataset, target, format=to, sparse=sparse)
+    write_dataset(dataset, target, format=to)
     print_message(f"{target}: {dataset}")

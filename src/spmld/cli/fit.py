@@ -12,11 +12,10 @@ from sklearn.pipeline import make_pipeline
 
 from spmld._table import format_number, format_rate
 from spmld.cli import options
-from spmld.cli.fitting import fit_model, fit_on_cluster, save_model, stored_fits
+from spmld.cli.fitting import fit_model, save_model, stored_fits
 from spmld.cli.loading import Source
 from spmld.cli.methods import (
     NOISE_RATES,
-    TRUST_TYPES,
     build,
     check_decision,
     parse_decision,
@@ -48,11 +47,6 @@ BASELINES = ("label prior", "logistic regression")
     show_default=True,
 )
 @options.checkpoint_option
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Fit on the Dask cluster with this scheduler; DATA is a directory of Parquet files.",
-)
 @options.json_option
 def fit(
     data: Source,
@@ -65,7 +59,6 @@ def fit(
     thresholds: tuple[str, ...],
     held_out: bool,
     checkpoint: str | None,
-    scheduler: str | None,
     as_json: bool,
 ) -> None:
     """Fit a model on DATA and write it to a file.
@@ -83,33 +76,22 @@ def fit(
       spmld fit songs.xlsx --label sad --label calm --drop notes -o songs.skops --method MaskedLogistic --param C=0.3
       spmld fit songs.csv --trusted verified --decision micro_f1 -o songs.skops
       spmld fit songs.csv --precision sad=0.9 --threshold rock=0.7 -o songs.skops
-      spmld fit songs/ --method SPMLD --scheduler tcp://10.0.0.1:8786 -o songs.skops
     """
     settings, decision = parse_params(params), parse_decision(decision, precisions, thresholds)
     if decision is not None and "decision" in settings:
         raise ValueError("--param decision cannot be combined with other options for decisions; pass one of them")
     model = build(method, settings, seed, trusted=data.trusted is not None)
     check_decision(model, decision)
-    if scheduler is not None:
-        if decision is not None:
-            if "decision" not in model.get_params():
-                raise ValueError(f"--decision and --scheduler cannot be combined for {method}; leave out one of them")
-            model.set_params(decision=decision)
-        with stored_fits(checkpoint):
-            summary = fit_on_cluster(model, method, data, scheduler, out)
-        lines = _describe_cluster_fit(out, summary)
-    else:
-        dataset = data.load_part()
-        model = with_decision(model, decision, seed, dataset.Y)
-        with stored_fits(checkpoint):
-            seconds = fit_model(model, dataset, method)
-            quality = {"held_out": _held_out_quality(model, dataset, seed)} if held_out else {}
-            summary = save_model(model, out, data, dataset, method, seconds, **quality)
-        lines = _describe_fit(model, out, data, dataset, summary)
+    dataset = data.load_part()
+    model = with_decision(model, decision, seed, dataset.Y)
+    with stored_fits(checkpoint):
+        seconds = fit_model(model, dataset, method)
+        quality = {"held_out": _held_out_quality(model, dataset, seed)} if held_out else {}
+        summary = save_model(model, out, data, dataset, method, seconds, **quality)
     if as_json:
         print_json({"model": out, **summary})
     else:
-        print_message("\n".join(lines))
+        print_message("\n".join(_describe_fit(model, out, data, dataset, summary)))
 
 
 def _held_out_quality(model: Any, data: Dataset, seed: int) -> dict[str, dict[str, float]]:
@@ -168,12 +150,6 @@ def _describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: 
     return [f"{name}: {text}" for name, text in lines.items()]
 
 
-def _describe_cluster_fit(out: str, summary: dict[str, Any]) -> list[str]:
-    sizes = f"{summary['n_samples']} samples, {summary['n_features']} features, {summary['n_labels']} labels"
-    decisions = [f"decisions: {_describe_precisions(summary)}"] if "precision" in summary else []
-    return [f"{summary['method']} fitted to {sizes} in {summary['seconds']:.1f} s", *decisions, out]
-
-
 def _frequencies(data: Dataset, summary: dict[str, Any]) -> str:
     """Return the three most frequent labels; the frequencies of positive-only labels are estimated."""
     observed = np.maximum((~np.isnan(data.Y)).sum(axis=0), 1)
@@ -215,7 +191,7 @@ def _settings(model: Any, summary: dict[str, Any]) -> list[str]:
 
 def _describe_precisions(summary: dict[str, Any]) -> str:
     """Return the thresholds of the labels with a decision of their own, and their precision on held-out samples."""
-    from spmld.model_selection.label_decisions import NEVER
+    from spmld.model_selection.thresholds import NEVER
 
     texts = []
     for label, result in summary["precision"].items():
@@ -243,8 +219,7 @@ def _quality(summary: dict[str, Any]) -> str:
 
 
 def _next_steps(out: str, source: Source, summary: dict[str, Any]) -> str:
-    trust = f" --trust-type {TRUST_TYPES[summary['method']]}" if summary["method"] in TRUST_TYPES else ""
-    out = shlex.quote(out) + trust
+    out = shlex.quote(out)
     steps = [f"spmld predict {out} NEW_DATA -o predicted.csv"]
     steps.append(f"spmld audit {source.command()} lists likely label errors")
     if summary["observed"] < 1:

@@ -1,4 +1,4 @@
-"""Fitting with a progress bar, a checkpoint or a cluster, and saving the model with a summary of the fit."""
+"""Fitting with a progress bar and a checkpoint, and saving the model with a summary of the fit."""
 
 import time
 from collections.abc import Iterator
@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import spmld.persistence
-from spmld._io import need
-from spmld.cli.loading import Source, describe_tags, frames
+from spmld.cli.loading import Source, frames
 from spmld.cli.methods import NOISE_RATES, uses_trusted, without_decision
 from spmld.cli.printing import print_message, progress_bar
 from spmld.datasets import Dataset
@@ -32,35 +31,6 @@ def fit_model(model: Any, data: Dataset, method: str) -> float:
             for estimator in (base, without_decision(model)):
                 estimator.set_params(callback=None)
     return time.perf_counter() - start
-
-
-def fit_on_cluster(model: Any, method: str, source: Source, scheduler: str, out: str) -> dict[str, Any]:
-    """Fit a model to Parquet files on the workers of a cluster, write it to a file, and return a summary."""
-    distributed = need("distributed", "dask")
-    from spmld.model_selection.label_decisions import label_decisions
-    from spmld.scale import read_parquet
-
-    if not model.fits_blocks():
-        raise ValueError(f"--method must be a method that can be fitted to row blocks with --scheduler, got {method}")
-    if source.trusted is not None:
-        raise ValueError("--trusted and --scheduler cannot be combined; leave out one of them")
-    source.file_options("parquet")
-    start = time.perf_counter()
-    with distributed.Client(scheduler):
-        table = read_parquet(source.path, **source.roles(None, "parquet"))
-        if table.sample.roles.tags is not None:
-            print_message(f"spmld: note: {describe_tags(table.sample.roles)}")
-        missing = need("dask.array", "dask").isnan(table.Y)
-        n_missing, n_observed = need("dask", "dask").compute(missing.sum(), (~missing).sum())
-        decision = getattr(model, "decision", None)
-        if isinstance(decision, dict):  # Dask arrays have no label names
-            labels = label_decisions(decision, table.Y.shape[1], table.sample.label_names)
-            model.set_params(decision=dict(zip(labels, decision.values(), strict=True)))
-        model.fit(table.X, table.Y)
-    n_entries = int(n_missing + n_observed)
-    details = {"n_samples": n_entries // table.Y.shape[1], "observed": round(n_observed / n_entries, 6)}
-    seconds = time.perf_counter() - start
-    return save_model(model, out, source, table.sample, method, seconds, **details)
 
 
 def save_model(
@@ -122,8 +92,8 @@ def _decision(model: Any, data: Dataset) -> dict[str, Any]:
         }
         for label, result in model.decision_rule_.label_precisions_.items()
     }
-    if not precisions:
-        return {"decision": model.decision}
+    if not precisions or not isinstance(model.decision, dict):
+        return {"decision": model.decision, **({"precision": precisions} if precisions else {})}
     return {"decision": dict(zip(precisions, model.decision.values(), strict=True)), "precision": precisions}
 
 

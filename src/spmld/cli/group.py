@@ -11,21 +11,20 @@ _COMMANDS = {
     "fit": "Fit a model and write it to a file.",
     "predict": "Predict the labels of new samples.",
     "evaluate": "Compute the metrics of a model.",
-    "export": "Write a model for other programs, to ONNX or NumPy arrays.",
+    "monitor": "Estimate metrics without labels, and find shifts.",
+    "export": "Write a model for other programs, to ONNX.",
     "complete": "List the missing labels that are most likely positive, or fill them in.",
     "compare": "Compare several methods by cross-validation.",
     "tune": "Search for the parameters of a method.",
     "audit": "Find labels that are likely to be wrong.",
     "review": "Review labels in the browser, the most valuable first.",
     "correct": "Write the annotations of a review into a copy of the file.",
-    "next": "Rank the samples to label next.",
-    "report": "Write an HTML report on a model or a comparison.",
+    "report": "Write an HTML report on a model.",
     "data": "List, fetch, describe and convert data sets.",
-    "demo": "Predict, audit and complete tags of generated song reviews.",
     "info": "Print versions and devices, or the content of a model file.",
 }
 
-_MODULES = {"evaluate": "predict", "audit": "labels", "complete": "labels", "next": "labels", "demo": "info"}
+_MODULES = {"evaluate": "predict", "audit": "labels", "complete": "labels"}
 """Modules of the commands that are not in the module of the same name."""
 
 

@@ -1,12 +1,10 @@
-"""``spmld info``: print versions and devices, or the content of a model file; ``spmld demo``."""
+"""``spmld info``: print versions and devices, or the content of a model file."""
 
-import ast
 import inspect
 import os
 import platform
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,12 +12,12 @@ import click
 import spmld
 from spmld._table import TextTable, format_number
 from spmld.cli import options
-from spmld.cli.printing import check_output_path, list_columns, list_first, print_result
+from spmld.cli.printing import list_columns, list_first, print_result
 from spmld.persistence import ModelInfo
 
 _LIBRARIES = (
     *("numpy", "scipy", "scikit-learn", "array-api-compat", "torch", "pandas", "pyarrow", "openpyxl"),
-    *("pooch", "matplotlib", "jinja2", "optuna", "skops", "onnx", "skl2onnx", "click", "rich"),
+    *("pooch", "matplotlib", "jinja2", "skops", "onnx", "skl2onnx", "click", "rich"),
 )
 
 
@@ -78,7 +76,7 @@ def _version(library: str) -> str | None:
 def _describe_model(info: ModelInfo) -> dict[str, Any]:
     """Return the description of a model as text."""
     summary = dict(info.summary)
-    lines: dict[str, Any] = {"model": info.estimator, **_changed_params(info.estimator, info.params)}
+    lines: dict[str, Any] = {"model": info.estimator, **_changed_params(info)}
     for kind, names, count in (
         ("features", info.feature_names, info.n_features),
         ("labels", info.label_names, info.n_labels),
@@ -91,26 +89,15 @@ def _describe_model(info: ModelInfo) -> dict[str, Any]:
     return {**lines, "written": written, "libraries": _to_text(info.libraries), "file format": info.format}
 
 
-def _changed_params(estimator: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a model that are not the default ones; the steps of a pipeline are separate lines."""
-    import sklearn.pipeline
-
-    import spmld.model_selection
-
-    params = dict(params)
-    modules = (spmld, spmld.model_selection, sklearn.pipeline)
-    made = next((getattr(module, estimator) for module in modules if hasattr(module, estimator)), None)
+def _changed_params(info: ModelInfo) -> dict[str, Any]:
+    """Return the parameters of a model that are not the default ones; those of other libraries are all returned."""
+    made = getattr(spmld, info.estimator, None)
     defaults = {} if made is None else {p.name: p.default for p in inspect.signature(made).parameters.values()}
-    lines = {}
-    if estimator == "Pipeline":
-        steps = ast.parse(" ".join(str(params.pop("steps", "[]")).split()), mode="eval").body
-        for name, step in (pair.elts for pair in steps.elts):  # type: ignore[attr-defined]
-            lines[f"step {ast.literal_eval(name)}"] = ast.unparse(step)
-    for name, value in params.items():
-        default = defaults.get(name, inspect.Parameter.empty)
-        if value != default and value != repr(default):
-            lines[f"parameter {name}"] = " ".join(str(value).split())
-    return lines
+    return {
+        f"parameter {name}": " ".join(str(value).split())
+        for name, value in info.params.items()
+        if name not in defaults or value not in (defaults[name], repr(defaults[name]))
+    }
 
 
 def _words(name: str) -> str:
@@ -124,26 +111,3 @@ def _to_text(value: Any) -> str:
         texts = [f"{_words(key)}{':' if nested else ''} {_to_text(item)}" for key, item in value.items()]
         return ("; " if nested else ", ").join(texts)
     return ", ".join(map(_to_text, value)) if isinstance(value, list) else format_number(value)
-
-
-@click.command()
-@click.option("-o", "--out", default="demo", show_default=True, metavar="FOLDER", help="Folder to write.")
-@options.force_option
-def demo(out: str, force: bool) -> None:
-    """Fit a model to song reviews with missing and wrong tags, and compare it with scikit-learn.
-
-    The generated reviews, a figure and a report are written to a folder. The last lines are commands that continue with
-    these files.
-
-    \b
-    Example:
-      spmld demo -o demo
-    """
-    from spmld.demo import FILES, main
-
-    if Path(out).is_dir():
-        for name in FILES:
-            check_output_path(str(Path(out) / name), force)
-    else:
-        check_output_path(out, force=False)
-    main(out)

@@ -1,30 +1,25 @@
-"""``spmld audit``, ``complete`` and ``next``: labels that are likely wrong or missing, and samples to label next."""
+"""``spmld audit`` and ``complete``: labels that are likely wrong or missing."""
 
-from dataclasses import replace
 from typing import Any
 
 import click
 import numpy as np
 
 from spmld._io import writing
-from spmld._response import as_frame
 from spmld._table import TextTable
 from spmld.cli import options
 from spmld.cli.fitting import fit_model
 from spmld.cli.loading import Source, frames
-from spmld.cli.matching import MatchedData, match, open_model, split_encoder
-from spmld.cli.methods import build, parse_params, without_decision
+from spmld.cli.matching import MatchedData, open_model
+from spmld.cli.methods import build, parse_params
 from spmld.cli.printing import DIGITS, Output, check_output_path, print_json, print_message, print_table, progress_bar
-from spmld.cli.review_data import label_form, load_review, open_editable, open_samples
+from spmld.cli.review_data import complete_with_model, label_form, open_editable
 from spmld.estimators import Completion
-from spmld.persistence import ModelInfo
-from spmld.review import Annotation, apply_annotations
 from spmld.review.label_forms import TagColumn
-from spmld.review.queue import rank_samples, true_probability
 from spmld.review.tables import check_extension, without_gz
 
 TOP = 20
-"""Maximum number of labels or samples that are listed by default."""
+"""Maximum number of labels that are listed by default."""
 
 
 @click.command()
@@ -58,7 +53,7 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
     issues = find_label_issues(model, X, Y, trusted=data.trusted, cv=folds, random_state=seed)
     if out:
         issues.to_csv(out)
-    entries, labels = issues.entries(top), issues.label_rows()
+    entries, labels = issues.entries(top), issues.per_label()
     if as_json:
         lower, upper = issues.total_range
         print_json({"name": data.name, "range": [lower, upper], "issues": entries, "per label": labels})
@@ -71,46 +66,6 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
     print_message(repr(issues).removeprefix("LabelIssues of "))
     if out:
         print_message(f"all entries: {out}")
-
-
-@click.command()
-@options.source_options("data", part="all", trusted=True)
-@click.option("--model", metavar="MODEL", help="Model file that predicts the missing labels.")
-@options.trust_type_option
-@options.integer("--top", 20, "Maximum number of samples to list.")
-@options.seed_option("Seed for the folds.")
-@options.output_options
-def next(data: Source, model: str | None, trusted_types: tuple[str, ...], top: int, seed: int, output: Output) -> None:
-    """List the samples of DATA that are most valuable to label next.
-
-    The expected gain of a sample is the expected number of its missing labels that would be predicted wrongly, the sum
-    of min(p, 1 - p). The output has the sample (the identifier of --id, or its number from 0), the number of its
-    missing labels, the expected gain, the label that is most uncertain, and the start of the sample's content.
-
-    \b
-    Examples:
-      spmld next songs.csv --top 50
-      spmld next songs.csv --model songs.skops -o next.csv
-    """
-    loaded = load_review(data, model, trusted_types, seed, evidence=False)
-    samples, names = open_samples(loaded.source, loaded.data), list(loaded.data.label_names)
-    ids, roles = loaded.data.sample_names, loaded.data.roles
-    probability = true_probability(loaded.issues, loaded.probabilities)
-    Y = loaded.data.Y
-    ranked = rank_samples(probability, Y)
-    distance = np.where(np.isnan(np.asarray(Y, dtype=float)), np.abs(probability - 0.5), np.inf)
-    uncertain = distance.argmin(axis=1)
-    rows = [
-        [i if ids is None else ids[i], missing, round(gain, 4), names[uncertain[i]], samples.title(i)]
-        for i, gain, missing in ranked[:top]
-    ]
-    id = "sample" if ids is None or roles is None else roles.id
-    output.write([TextTable([id, "missing", "gain", "most uncertain", "content"], rows)])
-    total = sum(gain for _, gain, _ in ranked)
-    print_message(
-        f"listed {len(rows)} of {len(ranked)} samples with missing labels; expected gain {sum(r[2] for r in rows):.1f} "
-        f"of {total:.1f}"
-    )
 
 
 @click.command()
@@ -164,14 +119,14 @@ def complete(
         check_extension(out, data.path, data.table_kind or "other")
         check_output_path(out, output.force)
         if output.path is None and output.kind == "csv":
-            output = Output.from_options(str(without_gz(out).with_suffix(".added.csv")), None, False, output.force)
+            output = Output.from_options(str(without_gz(out).with_suffix(".added.csv")), False, output.force)
     if model is None:
         labels, completion = _fit(data, method, params, seed)
     else:
         options.check_model_options()
         estimator, info = open_model(model, trusted_types, data)
         data = data.like_fit(info)
-        labels, completion = _apply(estimator, data, model, info)
+        labels, completion = complete_with_model(estimator, data, model, info)
     predictions = completion.predictions(labels.Y, min_confidence=min_confidence)
     n_missing = int(np.isnan(labels.Y).sum())
     if out is not None:
@@ -207,38 +162,22 @@ def _fit(data: Source, method: str, params: tuple[str, ...], seed: int) -> tuple
     return MatchedData(X, np.asarray(Y, dtype=float), names, dataset.sample_names, id, dataset.roles), completion
 
 
-def _apply(estimator: Any, data: Source, model: str, info: ModelInfo) -> tuple[MatchedData, Completion]:
-    """Return the data, and its labels completed by the model in a file."""
-    matched = match(data, model, info, labels=True, completing=True)
-    estimator, X = split_encoder(estimator, matched.X, data.path)
-    estimator = without_decision(estimator)
-    if not hasattr(estimator, "complete"):
-        raise ValueError(f"{model} contains {info.estimator}, which cannot complete labels")
-    with progress_bar(None, "completing"):
-        completion = estimator.complete(as_frame(estimator, X), matched.Y)
-    return replace(matched, Y=np.asarray(matched.Y, dtype=float)), completion
-
-
 def _fill(
     data: Source, labels: MatchedData, predictions: list[tuple[int, int, bool, float]], out: str, output: Output, n: int
 ) -> None:
     """Write a copy of a table with the predictions of its missing labels, and a list of them."""
     table = open_editable(data, len(labels.Y))
-    if table is None:  # check_extension raises an error for other formats
-        raise ValueError(f"labels cannot be written to {data.path}")
-    form = label_form(data, table, labels.roles, labels.label_names, labels.Y)
-    named = [(i, labels.label_names[j], "present" if positive else "absent", c) for i, j, positive, c in predictions]
-    exact = form.exact(table, {(i, label): int(answer == "present") for i, label, answer, _ in named})
-    annotations = [
-        Annotation("", label, answer, sample=i, confidence=c) for i, label, answer, c in named if (i, label) in exact
-    ]
-    applied = apply_annotations(table, annotations, form, labels.id)
+    form = label_form(table, labels.roles, labels.label_names, labels.Y)
+    decided = np.full(labels.Y.shape, np.nan)
+    for i, j, positive, _ in predictions:
+        decided[i, j] = positive
+    filled = form.write(table, form.exact(table, decided))
     with writing(out) as part:
-        part.write_bytes(applied.content)
+        part.write_bytes(table.content())
     rows = [
-        [labels.sample(i), label, answer, round(confidence, DIGITS)]
-        for (i, label, answer, confidence), (_, j, _, _) in zip(named, predictions, strict=True)
-        if applied.written[i, j]
+        [labels.sample(i), labels.label_names[j], "present" if positive else "absent", round(confidence, DIGITS)]
+        for i, j, positive, confidence in predictions
+        if filled[i, j] == positive
     ]
     output.write([TextTable([labels.id or "sample", "label", "predicted", "confidence"], rows)])
     print_message(f"{out}: {len(rows)} of {n} missing labels filled in, predicted by the model")

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from spmld._io import need
 from spmld.cli.printing import print_message
-from spmld.datasets import Dataset, TableError, TableRoles, TableWarning, list_datasets, load_dataset, read_table
+from spmld.datasets import Dataset, TableError, TableRoles, TableWarning, load_dataset, read_table
 from spmld.datasets.files import accepted_options, file_format
 from spmld.datasets.frames import from_frame, identifier_text
 from spmld.datasets.roles import PREFIX, read_label_columns
-from spmld.datasets.tables import TABLE_OPTIONS, check_options, folder_roles, table_format
+from spmld.datasets.tables import TABLE_OPTIONS, check_options, table_format
 from spmld.labels.tags import separators
 from spmld.preprocessing.problems import TableProblem
 
@@ -69,9 +69,13 @@ class Source:
     @property
     def table_kind(self) -> str | None:
         """Format of a table; None for other formats and for data sets of the registry."""
-        kind = table_format(self.path, self.options.get("format"))
-        named = kind == "folder" and self.path.lower() in {info.name for info in list_datasets()}
-        return None if named else kind
+        return table_format(self.path, self.options.get("format"))
+
+    @property
+    def roles(self) -> dict[str, Any]:
+        """Roles of the columns that are set by options."""
+        names = {item.name for item in fields(TableRoles)}
+        return {name: value for name, value in self.options.items() if name in names}
 
     @property
     def file_settings(self) -> dict[str, str]:
@@ -95,10 +99,19 @@ class Source:
 
     def load(self) -> Dataset:
         """Load all samples."""
-        if self.table_kind is not None:
-            return self._load_table(self.table_kind)
-        data = load_dataset(self.path, progress=sys.stderr.isatty(), **self.options)  # nosec B615
-        return data if self.trusted is None else self._add_trusted(data)
+        column = None
+        if self.table_kind is None:
+            data = load_dataset(self.path, progress=sys.stderr.isatty(), **self.options)  # nosec B615
+        else:
+            frame = self.read_table(self.table_kind)
+            column = self.trusted if self.trusted in frame.columns else None
+            name = self.name.partition(".")[0]
+            data = from_frame(frame, name=name, source=self.path, **{**self.roles, "trusted": column})
+            if data.roles.tags is not None:
+                warnings.warn(TableWarning(TableProblem(describe_tags(data.roles))), stacklevel=2)
+        if self.trusted is None or (column and column.removeprefix(data.roles.prefix) not in data.label_names):
+            return data
+        return replace(data, trusted=self._read_trusted(data))
 
     def read_table(self, kind: str) -> Any:
         """Return the table as a DataFrame."""
@@ -109,22 +122,6 @@ class Source:
         options = {name: value for name, value in self.options.items() if name != "format"}
         check_options(options, accepted_options(kind), f"{self.path} is read as {kind}")
         return {name: options[name] for name in TABLE_OPTIONS[kind] if name in options}
-
-    def roles(self, frame: Any, kind: str) -> dict[str, Any]:
-        """Return the roles of the columns that are set by options."""
-        names = {item.name for item in fields(TableRoles)}
-        roles = {name: value for name, value in self.options.items() if name in names}
-        return folder_roles(frame, roles) if kind == "folder" else roles
-
-    def _load_table(self, kind: str) -> Dataset:
-        frame = self.read_table(kind)
-        roles = self.roles(frame, kind)
-        labels = set(read_label_columns(frame, TableRoles(**roles)).columns) if self.trusted else set()
-        column = self.trusted if self.trusted in set(frame.columns) - labels else None
-        data = from_frame(frame, name=Path(self.path).name.split(".")[0], source=self.path, trusted=column, **roles)
-        if data.roles.tags is not None:
-            warnings.warn(TableWarning(TableProblem(describe_tags(data.roles))), stacklevel=2)
-        return data if column or self.trusted is None else self._add_trusted(data)
 
     def load_part(self, folds: int | None = None) -> Dataset:
         """Load the samples to fit on: the part, or all if there is no official split."""
@@ -155,14 +152,15 @@ class Source:
             f"{offset + rows[0]}, feature {names[columns[0]]}: {advice}"
         )
 
-    def _add_trusted(self, data: Dataset) -> Dataset:
-        """Return the data with the verified entries of a file, which is a table with a column for each label."""
+    def _read_trusted(self, data: Dataset) -> NDArray[np.bool_]:
+        """Return the verified entries of a file, which is a table with a column for each label."""
         file = str(self.trusted)
         if not Path(file).is_file():
-            reason = "is a label" if file in data.label_names else "is neither a column nor a file"
+            is_label = file.removeprefix(PREFIX if data.roles is None else data.roles.prefix) in data.label_names
             raise ValueError(
                 "--trusted must be a column of a table with 1 for each verified sample, or a file with 1 for each "
-                f"verified label, got {file!r}, which {reason} of {self.path}"
+                f"verified label, got {file!r}, which is {'a label' if is_label else 'neither a column nor a file'} of "
+                f"{self.path}"
             )
         kind = table_format(file)
         if kind is None:
@@ -179,7 +177,7 @@ class Source:
                 f"--trusted {file} must have the shape of the labels of {self.path}, {data.Y.shape}, got {mask.shape}; "
                 "write one row for each sample and one column for each label"
             )
-        return replace(data, trusted=mask)
+        return mask
 
 
 def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset) -> NDArray[np.bool_]:
@@ -190,13 +188,14 @@ def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset
     id = None if data.roles is None else data.roles.id
     if id is None or id not in frame.columns or data.sample_names is None:
         return mask
-    names, rows = list(map(identifier_text, frame[id])), list(map(identifier_text, data.sample_names))
-    places = {name: i for i, name in enumerate(names)}
-    if len(places) < len(names) or len(set(rows)) < len(rows):
+    marked = need("pandas").DataFrame(mask, index=list(map(identifier_text, frame[id])))
+    rows = list(map(identifier_text, data.sample_names))
+    if not marked.index.is_unique or len(set(rows)) < len(rows):
         return mask
-    if not places.keys() & set(rows):
-        raise ValueError(f"--trusted {file} has no sample of the data: the values of {id!r} are {', '.join(names[:3])}")
-    return np.array([mask[places[name]] if name in places else np.zeros(mask.shape[1], dtype=bool) for name in rows])
+    if not marked.index.isin(rows).any():
+        values = ", ".join(marked.index[:3])
+        raise ValueError(f"--trusted {file} has no sample of the data: the values of {id!r} are {values}")
+    return marked.reindex(rows, fill_value=False).to_numpy()
 
 
 def frames(data: Dataset) -> tuple[Any, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,11 +100,11 @@ def match(source: Source, path: str, info: ModelInfo, *, labels: bool, completin
     if kind is not None and info.feature_names is not None and named:
         if source.part not in (None, "all"):
             raise ValueError(f"--part {source.part} needs an official split, which {source.path} does not have")
-        return _match_table(source, source.read_table(kind), kind, info, labels=labels, completing=completing)
+        return _match_table(source, source.read_table(kind), info, labels=labels, completing=completing)
     data = source.select(source.load(), "test")
-    X, Y = data.X[:, _order(source, "feature", data.feature_names, info.feature_names, path)], None
+    X, Y = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)], None
     if labels:
-        Y = data.Y[:, _order(source, "label", data.label_names, info.label_names, path)]
+        Y = data.Y[:, _order(source, "label", data.label_names, info.label_names)]
     for values, n, of in ((Y, info.n_labels, "labels"), (X, info.n_features, "features")):
         if values is not None and n not in (None, values.shape[1]):
             raise ValueError(f"{source.path} has {values.shape[1]} {of}, but {path} was fitted on {n}")
@@ -120,7 +119,7 @@ def match_blocks(source: Source, path: str, info: ModelInfo) -> Iterator[Matched
     """
     source = source.like_fit(info)
     kind, all_samples = source.table_kind, source.part in (None, "all")
-    if all_samples and not source.options.keys() - {"format"} and _is_libsvm(source, info):
+    if all_samples and _is_libsvm(source, info):
         for X in read_libsvm_blocks(source.path, info.n_features or 0, BLOCK_ROWS):
             yield MatchedData(X, None, _label_names(info))
     elif kind is None or info.feature_names is None or not all_samples:
@@ -132,7 +131,7 @@ def match_blocks(source: Source, path: str, info: ModelInfo) -> Iterator[Matched
     else:
         offset = 0
         for frame in read_table_blocks(source.path, format=kind, n_rows=BLOCK_ROWS, **source.file_options(kind)):
-            yield _match_table(source, frame, kind, info, labels=False, offset=offset)
+            yield _match_table(source, frame, info, labels=False, offset=offset)
             offset += len(frame)
 
 
@@ -143,23 +142,23 @@ def _label_names(info: ModelInfo) -> list[str]:
 def _is_libsvm(source: Source, info: ModelInfo) -> bool:
     """Return whether a file has the format LIBSVM, and the features of the model have its names, or none."""
     kind = file_format(source.path, source.options.get("format"))
-    if info.n_features is None or kind not in ("libsvm", "xc") or not Path(source.path).is_file():
+    if info.n_features is None or kind not in ("libsvm", "xc") or source.options.keys() - {"format"}:
         return False
     return info.feature_names in (None, [f"x{i}" for i in range(info.n_features)])
 
 
 def _match_table(
-    source: Source, frame: Any, kind: str, info: ModelInfo, *, labels: bool, completing: bool = False, offset: int = 0
+    source: Source, frame: Any, info: ModelInfo, *, labels: bool, completing: bool = False, offset: int = 0
 ) -> MatchedData:
     """Return the columns of a table that the model needs, or raise an error with all problems.
 
     `offset` is the number of samples before the table, for error messages.
     """
-    roles, problems = _model_roles(source, frame, kind, info)
+    roles, problems = _model_roles(source, frame, info)
     features, names = info.feature_names or [], info.label_names
     absent = [name for name in features if name not in frame.columns]
     if absent:
-        problems.append(absent_columns(absent, len(features), "feature", frame))
+        problems.append(absent_columns(absent, len(features), "feature", frame.columns))
     if len(frame) == 0:
         problems.append(TableProblem("the file has no samples"))
     Y: Any = None
@@ -200,9 +199,9 @@ def _read_labels(
     return Dataset(np.zeros((len(frame), 1)), content.Y, label_names=names).Y, names
 
 
-def _model_roles(source: Source, frame: Any, kind: str, info: ModelInfo) -> tuple[TableRoles, list[TableProblem]]:
+def _model_roles(source: Source, frame: Any, info: ModelInfo) -> tuple[TableRoles, list[TableProblem]]:
     """Return the roles of the columns: those of the options, else those of the fit; and problems of the options."""
-    options, names = source.roles(frame, kind), info.label_names or []
+    options, names = source.roles, info.label_names or []
     columns = options.pop("labels", None) if names else None
     if columns is not None and set(columns) != set(names):
         raise ValueError(f"--label must name the labels of the model, {list_first(names)}, got {list_first(columns)}")
@@ -215,14 +214,11 @@ def _model_roles(source: Source, frame: Any, kind: str, info: ModelInfo) -> tupl
     return roles, problems
 
 
-def _order(source: Source, kind: str, names: Any, expected: list[str] | None, path: str) -> Any:
+def _order(source: Source, kind: str, names: Any, expected: list[str] | None) -> Any:
     """Return the indices in the data of the model's features or labels."""
     if expected is None:
         return slice(None)
     index = {name: i for i, name in enumerate(names)}
-    missing = [name for name in expected if name not in index]
-    if missing or (kind == "label" and len(index) != len(expected)):
-        extra = [name for name in index if name not in set(expected)]
-        reason = f"missing {list_first(missing)}" if missing else f"not in {path}: {list_first(extra)}"
-        raise ValueError(f"{source.path} has {len(index)} {kind}s, but {path} was fitted on {len(expected)}: {reason}")
+    if absent := [name for name in expected if name not in index]:
+        raise TableError([absent_columns(absent, len(expected), kind, list(names))], source.path)
     return [index[name] for name in expected]

@@ -7,38 +7,19 @@ from typing import Any
 
 import numpy as np
 
+import spmld
 from spmld._validation import did_you_mean
-
-METHODS = (
-    "SelfPacedEnsemble",
-    "SPMLD",
-    "SPMLD.paper",
-    "GLOCAL",
-    "LEML",
-    "MLLRC",
-    "MLkNN",
-    "MaskedLogistic",
-    "MaskedRidge",
-    "MaskedBoosting",
-    "MaskedForest",
-    "PerLabelClassifier",
-    "HistGradientBoosting",
-    "SelfPacedClassifier",
-    "LabelPrior",
-)
-_PER_LABEL = ("HistGradientBoosting",)
-"""Methods that fit a classifier of `sklearn.ensemble` for each label."""
-TRUST_TYPES = {"HistGradientBoosting": "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"}
-"""Compiled types in the models of these methods, which are loaded with --trust-type only."""
+from spmld.model_selection import ThresholdClassifier
 
 _GLOCAL = {"feature_ridge": (0.01, 10.0, "log"), "coupling": (0.03, 3.0, "log"), "ridge": (0.003, 0.3, "log")}
-SPACES: dict[str, dict[str, Any]] = {
+METHODS: dict[str, dict[str, Any]] = {
     "SelfPacedEnsemble": {
         "label_graph_penalty": (0.1, 10.0, "log"),
         "dependency_weight": (0.0, 1.0),
         "keep_fraction": ["auto", 1.0],
     },
     "SPMLD": _GLOCAL,
+    "SPMLD.paper": {},
     "GLOCAL": _GLOCAL,
     "LEML": {"alpha": (0.01, 100.0, "log")},
     "MLLRC": {"alpha": (1.0, 1000.0, "log"), "nuclear_penalty": (1.0, 1000.0, "log")},
@@ -47,15 +28,11 @@ SPACES: dict[str, dict[str, Any]] = {
     "MaskedRidge": {"alpha": (0.01, 1000.0, "log")},
     "MaskedBoosting": {"n_estimators": (50, 800, "log"), "max_depth": (2, 12), "learning_rate": (0.03, 0.3, "log")},
     "MaskedForest": {"min_samples_leaf": (1, 20, "log"), "max_features": (0.05, 1.0, "log")},
-    "HistGradientBoosting": {
-        "estimator__learning_rate": (0.03, 0.3, "log"),
-        "estimator__max_leaf_nodes": (7, 63, "log"),
-        "estimator__min_samples_leaf": (5, 50, "log"),
-    },
+    "PerLabelClassifier": {},
     "SelfPacedClassifier": {"groups": ["label_polarity", "label", "all"]},
     "LabelPrior": {"smoothing": (0.1, 10.0, "log")},
 }
-"""Default search spaces of `spmld tune`."""
+"""Methods of the commands, with the default search spaces of `spmld tune`."""
 
 _PARAM = "KEY=VALUE, such as C=0.1"
 _CHOICES = "KEY=A,B,C, such as n_components=5,10,20"
@@ -106,26 +83,22 @@ def parse_value(text: str) -> Any:
 def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = False) -> Any:
     """Return the unfitted estimator of a method; with `trusted`, raise ValueError if it ignores verified entries.
 
-    Parameters and the seed of a method that fits a classifier for each label are those of the classifier.
-
     Examples
     --------
     >>> from spmld.cli.methods import build
-    >>> build("HistGradientBoosting", {"max_depth": 3}, seed=1)
-    PerLabelClassifier(estimator=HistGradientBoostingClassifier(max_depth=3,
-                                                                random_state=1))
+    >>> build("MaskedForest", {"max_features": 0.3}, seed=1)
+    MaskedForest(max_features=0.3, random_state=1)
     """
-    model = _default_model(method)
+    name, _, preset = method.partition(".")
+    make = getattr(spmld, name)
+    model = (getattr(make, preset) if preset else make)()
     accepted = model.get_params()
-    own = [name.removeprefix("estimator__") for name in accepted if _full_name(method, name) == name]
-    for key in params:
-        if _full_name(method, key) not in accepted:
-            names = sorted(name for name in own if "__" not in name)
-            hint = did_you_mean(key, names)
-            raise ValueError(f"{method} has no parameter {key!r}; its parameters are {', '.join(names)}{hint}")
-    named = {_full_name(method, key): value for key, value in params.items()}
-    seeded = {name: seed for name in [_full_name(method, "random_state")] if name in accepted}
-    model.set_params(**{**seeded, **named})
+    if unknown := [key for key in params if key not in accepted]:
+        names = sorted(model.get_params(deep=False))
+        hint = did_you_mean(unknown[0], names)
+        raise ValueError(f"{method} has no parameter {unknown[0]!r}; its parameters are {', '.join(names)}{hint}")
+    seeded = {"random_state": seed} if "random_state" in accepted else {}
+    model.set_params(**{**seeded, **params})
     if trusted and not uses_trusted(model):
         raise ValueError(
             f"--trusted needs a method that models wrong labels, SelfPacedEnsemble or MaskedLogistic with --param "
@@ -135,28 +108,9 @@ def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = Fal
     return model
 
 
-def _default_model(method: str) -> Any:
-    import spmld
-
-    if method in _PER_LABEL:
-        from sklearn import ensemble
-
-        return spmld.PerLabelClassifier(getattr(ensemble, f"{method}Classifier")())
-    name, _, preset = method.partition(".")
-    make = getattr(spmld, name)
-    return (getattr(make, preset) if preset else make)()
-
-
-def _full_name(method: str, key: str) -> str:
-    """Return the name of a parameter, with the prefix of the classifier for each label."""
-    return f"estimator__{key.removeprefix('estimator__')}" if method in _PER_LABEL else key
-
-
 def uses_trusted(model: Any) -> bool:
     """Return whether an estimator models wrong labels, and so distinguishes trusted entries from others."""
-    from spmld import SelfPacedEnsemble
-
-    return isinstance(model, SelfPacedEnsemble) or any(np.any(getattr(model, rate, 0)) for rate in NOISE_RATES)
+    return isinstance(model, spmld.SelfPacedEnsemble) or any(np.any(getattr(model, rate, 0)) for rate in NOISE_RATES)
 
 
 def parse_decision(decision: Any, precisions: Sequence[str], thresholds: Sequence[str]) -> Any:
@@ -169,6 +123,8 @@ def parse_decision(decision: Any, precisions: Sequence[str], thresholds: Sequenc
     {'sad': 'precision>=0.9', 'rock': 0.7}
     """
     single: dict[str, Any] = {}
+    if len(precisions) == 1 and not thresholds and decision is None and _is_number(parse_value(precisions[0])):
+        return f"precision>={precisions[0]}"
     for option, texts in (("--precision", precisions), ("--threshold", thresholds)):
         for text in texts:
             label, _, value = (part.strip() for part in text.rpartition("="))
@@ -202,9 +158,6 @@ def with_decision(model: Any, decision: Any, seed: int, Y: Any) -> Any:
     ThresholdClassifier(cv=3, decision='macro_f1', estimator=MLkNN(),
                         random_state=0)
     """
-    from spmld.model_selection import ThresholdClassifier
-
-    check_decision(model, decision)
     if "decision" in model.get_params():
         return model if decision is None else model.set_params(decision=decision)
     calibrated = (Y > 0).any() and (Y <= 0).any() and not uses_trusted(model)
@@ -227,8 +180,6 @@ def check_decision(model: Any, decision: Any) -> None:
 
 def without_decision(model: Any) -> Any:
     """Return the base estimator of a model from `with_decision`, fitted if the model is fitted."""
-    from spmld.model_selection import ThresholdClassifier
-
     return getattr(model, "estimator_", model.estimator) if isinstance(model, ThresholdClassifier) else model
 
 
@@ -244,7 +195,7 @@ def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> d
     space: dict[str, Any] = {}
     for text in choices:
         key, values = _split(text, "--choices", _CHOICES)
-        space[_full_name(method, key)] = [parse_value(value.strip()) for value in values.split(",")]
+        space[key] = [parse_value(value.strip()) for value in values.split(",")]
     for text in ranges:
         key, values = _split(text, "--range", _RANGE)
         low, high, *scale = [parse_value(value) for value in values.split(":")] + [None] * (":" not in values)
@@ -252,8 +203,8 @@ def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> d
             raise ValueError(f"--range must have the form {_RANGE}, got {text!r}")
         if not low < high or (scale and low <= 0):
             raise ValueError(f"--range must have LOW < HIGH, and 0 < LOW with log, got {text!r}")
-        space[_full_name(method, key)] = (low, high, *scale)
-    space = space or SPACES.get(method, {})
+        space[key] = (low, high, *scale)
+    space = space or METHODS[method]
     if not space:
         raise ValueError(f"{method} has no default search space; pass --choices or --range")
     return space

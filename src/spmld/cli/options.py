@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from spmld._validation import did_you_mean
 from spmld.cli.loading import Source
 from spmld.cli.methods import METHODS, parse_value
-from spmld.cli.printing import FORMATS, Output, check_output_path
+from spmld.cli.printing import Output, check_output_path
 
 DECISIONS = ("f1", "micro_f1", "macro_f1", "sample_f1")
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
@@ -138,23 +138,6 @@ def _check_metrics(context: click.Context, option: click.Parameter, metrics: tup
     return metrics
 
 
-def scheduler_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the option --scheduler to a command whose fits are run in parallel."""
-
-    @click.option("--scheduler", metavar="ADDRESS", help="Run the fits on the Dask cluster with this scheduler.")
-    @wraps(command)
-    def run(*args: Any, scheduler: str | None, **options: Any) -> None:
-        if scheduler is None:
-            command(*args, **options)
-            return
-        from spmld.scale import use_cluster
-
-        with use_cluster(scheduler):
-            command(*args, **options)
-
-    return run
-
-
 _READER_OPTIONS = (
     click.option("--from", "format", metavar="FORMAT", help="File format.  [default: from the extension]"),
     click.option("--encoding", help="Encoding of a text file.  [default: utf-8]"),
@@ -257,7 +240,7 @@ decision_option = click.option(
     "predictions of the method itself.  [default: f1]",
 )
 label_decision_options = _combine(
-    several("--precision", "precisions", "LABEL=NUMBER", "Predict a label with at least this held-out precision"),
+    several("--precision", "precisions", "[LABEL=]NUMBER", "Guarantee the precision of a label, or of all labels"),
     several("--threshold", "thresholds", "LABEL=NUMBER", "Predict a label if its probability is above a threshold"),
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -284,21 +267,18 @@ def out_option(metavar: str, help: str, *, required: bool = False) -> Decorator:
 
 
 def _output(*names: str, help: str) -> Decorator:
-    """Return an option for the file of a table, with its format. The command gets an `Output`."""
+    """Return an option for the file of a table. The command gets an `Output`."""
     return _bundle(
         "output",
         Output.from_options,
         click.option(*names, "path", metavar="FILE", help=help),
-        click.option(
-            "--format", "to", type=click.Choice(FORMATS), help="Format.  [default: from the extension, or csv]"
-        ),
-        click.option("--json", "as_json", is_flag=True, help="Same as --format json."),
+        json_option,
         force_option,
     )
 
 
-output_options = _output("-o", "--out", help="Write to this file instead of standard output.")
-list_options = _output("--list", help="Write the list to this file instead of standard output.")
+output_options = _output("-o", "--out", help="Write to this .csv, .tsv, .parquet or .json file, not standard output.")
+list_options = _output("--list", help="Write the list to this file, not standard output.")
 
 
 def check_model_options() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
 from spmld._arrays import lowest_columns
 from spmld._io import need
@@ -22,9 +21,10 @@ from spmld.cli.printing import DIGITS, Output, print_message, print_result, prin
 from spmld.datasets import TableWarning
 from spmld.labels import read_labels
 from spmld.labels.single_class import warn_of_metrics
-from spmld.metrics import Evaluation, macro_auc, macro_f1
+from spmld.metrics import Evaluation
 from spmld.metrics import evaluate as evaluate_metrics
 from spmld.metrics.registry import get_metric
+from spmld.reports.quality import label_quality
 
 DEFAULT_METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1", "expected_calibration_error")
 """Metrics that `spmld evaluate` computes by default."""
@@ -168,41 +168,16 @@ def evaluate(
     selected = evaluation.rows if all_metrics else _select(evaluation, metrics, model)
     rows = [asdict(row) for row in selected]
     table = TextTable(["metric", "value", "better", "over", "used", "left out"], [list(row.values()) for row in rows])
-    labels = _label_rows(matched.Y, predictions, matched.label_names) if default or as_json else []
+    columns = label_quality(matched.Y, predictions, matched.label_names)
+    labels = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    labels.sort(key=lambda row: -row["positives"])
     content = {"model": model, "data": data.path, "metrics": rows, "per label": labels}
     print_result(content, table, as_json)
-    if default and not as_json and labels and top:
+    if default and not as_json and top:
         click.echo()
         print_table(TextTable.from_records(labels[:top], title="Labels"))
         if len(labels) > top:
             print_message(f"{top} of {len(labels)} labels; list more with --top, or print all metrics with --all")
-
-
-def _label_rows(Y: Any, predictions: Predictions, names: list[str]) -> list[dict[str, Any]]:
-    """Return the counts, precision, recall, F1 and AUC of each label, most positives first."""
-    observed, positive = ~np.isnan(Y), Y == 1
-    predicted = observed & (predictions.positive == 1)
-    hits, n_positive, n_predicted = (part.sum(axis=0) for part in (predicted & positive, positive, predicted))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        f1 = macro_f1(Y, predictions.positive, average=None)
-        auc = np.full(len(names), np.nan)
-        if predictions.scores is not None:
-            auc = macro_auc(Y, predictions.scores, average=None)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        precision, recall = hits / n_predicted, hits / n_positive
-    columns = {
-        "label": names,
-        "observed": observed.sum(axis=0).tolist(),
-        "positives": n_positive.tolist(),
-        "predicted": n_predicted.tolist(),
-        "precision": precision.tolist(),
-        "recall": recall.tolist(),
-        "F1": np.asarray(f1).tolist(),
-        "AUC": np.asarray(auc).tolist(),
-    }
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return sorted(rows, key=lambda row: -row["positives"])
 
 
 def _k_values(metrics: Sequence[str]) -> list[int]:

@@ -14,22 +14,13 @@ from typing import Any, Self
 import click
 
 from spmld._io import link_target, need, writing
-from spmld._table import TextTable, csv_text
+from spmld._table import TextTable
 
-FORMATS = ("csv", "excel", "parquet", "json", "jsonl")
-OUTPUTS = ("out", "path", "target", "refit", "figure", "export", "checkpoint", "db")
+OUTPUTS = ("out", "path", "target", "figure", "export", "checkpoint", "db")
 """Parameters of commands whose files are written."""
 MIN_SPACE = 1_000_000
 """Free space in bytes that every output needs."""
-MAX_EXCEL_ROWS = 1_048_576
-"""Maximum number of rows of an Excel sheet, with the column names."""
-_EXTENSIONS = {
-    **dict.fromkeys((".csv", ".tsv"), "csv"),
-    ".xlsx": "excel",
-    **dict.fromkeys((".parquet", ".pq"), "parquet"),
-    ".json": "json",
-    **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
-}
+_EXTENSIONS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".json": "json"}
 _MAX_UNBROKEN = 20  # characters of text that is not wrapped, such as the name of a label
 _STYLES = {"good": "green", "bad": "red", "bold": "bold", "italic": "italic"}
 DIGITS = 4
@@ -129,13 +120,6 @@ def list_first(names: list[str], maximum: int = 5) -> str:
     return ", ".join(names[:maximum]) + more
 
 
-def write_page(html: str, path: str) -> None:
-    """Write an HTML page and print its size."""
-    with writing(path) as part:
-        part.write_text(html, encoding="utf-8")
-    print_message(f"{path}: {len(html.encode()) / 1000:,.0f} kB")
-
-
 def check_output_path(path: str | None, force: bool) -> str | None:
     """Return the path; raise an error, before any work is done, if a file cannot be written."""
     if path is None:
@@ -177,36 +161,28 @@ class Output:
     force: bool = field(default=False, repr=False)
 
     @classmethod
-    def from_options(cls, path: str | None, to: str | None, as_json: bool, force: bool) -> Self:
-        """Return the output of --out, --format, --json and --force. The extension has no effect if a format is given.
+    def from_options(cls, path: str | None, as_json: bool, force: bool) -> Self:
+        """Return the output of --out, --json and --force.
 
         Examples
         --------
         >>> from spmld.cli.printing import Output
-        >>> Output.from_options("tags.tsv", None, False, True), Output.from_options(None, None, True, False)
+        >>> Output.from_options("tags.tsv", False, True), Output.from_options(None, True, False)
         (Output(path='tags.tsv', kind='csv'), Output(path=None, kind='json'))
         """
-        if as_json and to not in (None, "json"):
-            raise ValueError(f"--json cannot be combined with --format {to}")
         extension = ".csv" if path is None else Path(path).suffix.lower()
-        kind = "json" if as_json else to or _EXTENSIONS.get(extension)
+        kind = "json" if as_json else _EXTENSIONS.get(extension)
         if kind is None:
-            raise ValueError(
-                f'unknown file extension "{extension}" of {path}; supported: {", ".join(_EXTENSIONS)}. '
-                "Use one of these or pass --format"
-            )
-        if kind in ("parquet", "excel") and path is None:
-            raise ValueError(f"--format {kind} cannot be printed; pass a file with -o")
+            raise ValueError(f'unknown file extension "{extension}" of {path}; supported: {", ".join(_EXTENSIONS)}')
         return cls(check_output_path(path, force), kind, force)
 
     def write(self, tables: Iterable[TextTable]) -> None:
         """Write or print tables with the same columns as one table, block by block."""
-        if self.kind in ("parquet", "excel"):
-            with writing(str(self.path)) as part:
-                (_write_parquet if self.kind == "parquet" else _write_excel)(tables, part)
+        if self.kind == "parquet":
+            _write_parquet(tables, str(self.path))
             return
         tabs = self.path is not None and self.path.lower().endswith(".tsv")
-        texts = _csv_blocks(tables, "\t" if tabs else ",") if self.kind == "csv" else _json_blocks(tables, self.kind)
+        texts = _csv_blocks(tables, "\t" if tabs else ",") if self.kind == "csv" else _json_blocks(tables)
         if self.path is None:
             for text in texts:
                 click.echo(text, nl=False)
@@ -220,52 +196,26 @@ def _csv_blocks(tables: Iterable[TextTable], delimiter: str) -> Iterator[str]:
         yield table.to_csv(delimiter=delimiter, header=number == 0)
 
 
-def _json_blocks(tables: Iterable[TextTable], kind: str) -> Iterator[str]:
-    """Yield a line for each row, or the parts of a list of all rows."""
+def _json_blocks(tables: Iterable[TextTable]) -> Iterator[str]:
+    """Yield the parts of a list of all rows."""
     start = "["
     for table in tables:
-        records = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-        if kind == "jsonl":
-            yield from (_to_json(record, indent=None) + "\n" for record in records)
-        elif records:
-            yield start + _to_json(records).removeprefix("[").removesuffix("\n]")
+        for row in table.rows:
+            yield f"{start}\n  {_to_json(dict(zip(table.columns, row, strict=True)), indent=None)}"
             start = ","
-    if kind == "json":
-        yield "[]\n" if start == "[" else "\n]\n"
+    yield "[]\n" if start == "[" else "\n]\n"
 
 
-def _write_parquet(tables: Iterable[TextTable], path: Path) -> None:
-    pyarrow, pandas = need("pyarrow"), need("pandas")
-    with ExitStack() as stack:
-        writer = None
+def _write_parquet(tables: Iterable[TextTable], path: str) -> None:
+    pyarrow, pandas, parquet = need("pyarrow"), need("pandas"), need("pyarrow.parquet")
+    writer = None
+    with writing(path) as part, ExitStack() as stack:
         for table in tables:
             frame = pandas.DataFrame([list(row) for row in table.rows], columns=list(table.columns))
             schema = None if writer is None else writer.schema
             content = pyarrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
-            if writer is None:
-                writer = stack.enter_context(need("pyarrow.parquet").ParquetWriter(path, content.schema))
+            writer = writer or stack.enter_context(parquet.ParquetWriter(part, content.schema))
             writer.write_table(content)
-
-
-def _write_excel(tables: Iterable[TextTable], path: Path) -> None:
-    """Write a workbook with one sheet; text that Excel would run as a formula starts with an apostrophe."""
-    book = need("openpyxl").Workbook(write_only=True)
-    rows: list[Any] = []
-    for table in tables:
-        rows += table.rows if rows else [table.columns, *table.rows]
-    if len(rows) > MAX_EXCEL_ROWS:
-        raise ValueError(f"an Excel sheet has at most {MAX_EXCEL_ROWS:,} rows; pass a .csv or .parquet file")
-    sheet = book.create_sheet("Sheet1")
-    for row in rows:
-        sheet.append([_excel_value(value) for value in row])
-    book.save(path)
-
-
-def _excel_value(value: Any) -> Any:
-    """Return a value for a cell of a workbook, in which text has no control characters."""
-    if not isinstance(value, str):
-        return _finite(value)
-    return need("openpyxl.cell.cell").ILLEGAL_CHARACTERS_RE.sub("\ufffd", csv_text(value))
 
 
 def _to_json(content: Any, indent: int | None = 2) -> str:

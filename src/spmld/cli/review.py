@@ -2,7 +2,6 @@
 
 import getpass
 import webbrowser
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -81,7 +80,7 @@ def review(
     missing labels, and samples to label next. The keys are y (yes), n (no), u (unsure), s (skip) and z (undo). Each
     annotation is stored in a SQLite file before the next entry is shown. The order is updated after every 50
     annotations. The page is served on 127.0.0.1 only. Stop with Ctrl-C, and run the same command to continue. With
-    --model, the roles of the columns are those of the model, and the features that it uses are shown as evidence.
+    --model, the roles of the columns, the probabilities of missing labels and the evidence are those of the model.
 
     With --verify, a random sample of the observed labels is shown in random order. When the command ends, it prints
     the estimated number of wrong labels in DATA with a 90 % confidence interval.
@@ -186,8 +185,6 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) 
         pass
     finally:
         server.close()
-        with suppress(OSError):  # the other reviewers get the entries later
-            session.release()
     progress = session.progress()
     remaining = "" if session.queue.is_random else f", at most {progress['remaining']:.0f} expected corrections remain"
     print_message(
