@@ -11,8 +11,8 @@ KERNEL_TESTS ?= tests/core tests/pacing tests/metrics tests/model_selection test
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
-demo: .venv/demo ## fit a model to song reviews with missing and wrong tags; tables, figure and report in demo/
-	$(BIN)/spmld demo --force
+demo: .venv/demo ## fit a model to song reviews with missing and wrong tags; figure and report in demo/
+	$(BIN)/python examples/demo.py
 
 test: .venv/test ## run the tests (set SPMLD_DATA to a folder with the real data sets to test on them too)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest $(PYTEST_FLAGS)
@@ -78,7 +78,7 @@ clean: ## remove the environment and what was written
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 .venv/demo: .venv/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cli,data,files,report]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[data,report]'
 	touch $@
 
 .venv/test: .venv/bin/python pyproject.toml constraints.txt

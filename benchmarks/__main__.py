@@ -9,6 +9,7 @@ from benchmarks import ratios
 
 SLOW = (
     "accelerator",
+    "annotators",
     "audit",
     "comparison_level",
     "competitors",
@@ -20,7 +21,9 @@ SLOW = (
     "label_errors",
     "many_labels",
     "million",
+    "monitoring",
     "out_of_core",
+    "precision",
     "refit",
     "review",
     "review_page",

@@ -19,7 +19,7 @@ from spmld import LabelPrior, MaskedLogistic, SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.audit import find_label_issues
 from spmld.estimators import FeatureScaler
-from spmld.estimators.ensemble.noise_scores import CS
+from spmld.estimators.ensemble.noise_scores import NOISE_CS
 from spmld.labels import hide_labels
 from spmld.metrics import log_loss, micro_f1
 from spmld.model_selection import cross_fit, make_folds
@@ -49,8 +49,10 @@ def tuned_logistic(X, Y, X_test):
     """Return the probabilities of logistic regression with the C of the lowest out-of-fold log loss."""
     scaler, folds = FeatureScaler().fit(X), make_folds(3, X, Y, random_state=0)
     scaled = scaler.transform(X)
-    losses = [log_loss(Y, expit(cross_fit(MaskedLogistic(C=C), scaled, Y, folds).scores)) for C in (0.01, 0.03, *CS)]
-    model = MaskedLogistic(C=(0.01, 0.03, *CS)[int(np.argmin(losses))]).fit(scaled, Y)
+    losses = [
+        log_loss(Y, expit(cross_fit(MaskedLogistic(C=C), scaled, Y, folds).scores)) for C in (0.01, 0.03, *NOISE_CS)
+    ]
+    model = MaskedLogistic(C=(0.01, 0.03, *NOISE_CS)[int(np.argmin(losses))]).fit(scaled, Y)
     return model.predict_proba(scaler.transform(X_test))
 
 

@@ -16,16 +16,12 @@ from scipy import stats
 from sklearn.base import BaseEstimator
 
 from spmld._table import TextTable
-from spmld.model_selection import MultilabelStratifiedKFold, RepeatedMultilabelStratifiedKFold, compare
+from spmld.model_selection import MultilabelStratifiedKFold, compare
 
 N_SAMPLES, N_LABELS, LEVEL = 200, 5, 0.05
 TESTS = ("plain", "Nadeau and Bengio", "compare")
 METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
-CV = {
-    "5 folds": lambda seed: MultilabelStratifiedKFold(5, random_state=seed),
-    "10 folds": lambda seed: MultilabelStratifiedKFold(10, random_state=seed),
-    "5 folds, 5 times": lambda seed: RepeatedMultilabelStratifiedKFold(n_splits=5, n_repeats=5, random_state=seed),
-}
+CV = {"5 folds": (5, 1), "10 folds": (10, 1), "5 folds, 5 times": (5, 5)}  # numbers of folds and repetitions
 
 
 class Ridge(BaseEstimator):
@@ -58,9 +54,11 @@ def draw(rng, n_features):
     return X, (rng.random(scores.shape) < 1 / (1 + np.exp(-scores))).astype(int)
 
 
-def p_values(X, Y, cv):
+def p_values(X, Y, n_folds, n_repeats, seed):
     """Return the p-values of the three tests for each metric."""
-    half = X.shape[1] // 2
+    half, rng = X.shape[1] // 2, np.random.RandomState(seed)
+    splitter = MultilabelStratifiedKFold(n_folds, random_state=rng)
+    cv = [fold for _ in range(n_repeats) for fold in splitter.split(X, Y)]
     methods = {"first": Ridge(0, half), "last": Ridge(half, 2 * half)}
     comparison = compare(methods, X, Y, metrics=METRICS, cv=cv)
     corrected = {record["metric"]: record["p"] for record in comparison.results() if "p" in record}
@@ -82,9 +80,9 @@ def resampled_p(differences, ratio):
 def main(n_data_sets=1000):
     for n_features in (10, 80):
         rows = []
-        for name, make_cv in CV.items():
+        for name, (n_folds, n_repeats) in CV.items():
             rng = np.random.default_rng(0)
-            p = [p_values(*draw(rng, n_features), make_cv(seed)) for seed in range(n_data_sets)]
+            p = [p_values(*draw(rng, n_features), n_folds, n_repeats, seed) for seed in range(n_data_sets)]
             rates = np.mean(np.array(p) < LEVEL, axis=0).T
             rows += [[name, test, *(f"{rate:.1%}" for rate in part)] for test, part in zip(TESTS, rates, strict=True)]
         print(f"\n{n_data_sets} data sets with {N_SAMPLES} samples and {n_features} features\n")

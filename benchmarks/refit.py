@@ -4,7 +4,7 @@
 download. A fraction of the entries of the training labels is flipped ("flip"), or a fraction of the positives is moved
 to another label ("swap"). A reviewer decides 100 entries: the first ones in the order of `spmld review`, or random
 ones. Then `SelfPacedEnsemble` is fitted on the labels after the decisions ("corrected"), also with the noise rates that
-are estimated from the labels before the review ("rates kept"), as `spmld correct --refit` does, and with the decided
+are estimated from the labels before the review ("rates kept"), and with the decided
 entries passed as ``trusted``, from which noise rates are estimated. The first two tables show the ranking loss and the
 micro F1 on the test samples, means over five seeds. The last table shows how many of the next 100 entries of the queue
 are wrong, if the decided entries are passed to the audit as ``trusted``, if they are only removed from the queue, and
@@ -81,7 +81,7 @@ def simulate(data, kind, fraction, seed):
 
 
 def kept_rates(issues):
-    """Return the noise rates of the labels before the review, as `spmld correct --refit` does."""
+    """Return the noise rates of the labels before the review."""
     noise = issues.errors.noise
     names = ("false_positive_rate", "false_negative_rate")
     return {name: float(rate.max()) for name, rate in zip(names, noise.rates, strict=True)} if noise.identified else {}

@@ -11,11 +11,11 @@ import csv
 import warnings
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef, roc_auc_score
 
 from spmld import MaskedBoosting, SelfPacedEnsemble
 from spmld._table import TextTable
-from spmld.datasets import read_dataset
 from spmld.datasets.registry import find_file
 from spmld.estimators.ensemble.views import default_views
 from spmld.metrics import expected_calibration_error, log_loss
@@ -54,10 +54,20 @@ def models(task):
         yield "MaskedBoosting", MaskedBoosting(random_state=0)
 
 
+def read_parts(task):
+    """Return features and labels of the training and test samples; features are stored by indices and row pointers."""
+    with np.load(find_file(f"Tox21_{task}.npz")) as arrays:
+        content = dict(arrays)
+    n_features = 1 + int(max(content["Xi"].max(), content["Ti"].max()))
+    for indices, starts, labels in (("Xi", "Xp", "Y"), ("Ti", "Tp", "Yt")):
+        shape = len(content[starts]) - 1, n_features
+        yield sp.csr_array((np.ones(len(content[indices])), content[indices], content[starts]), shape=shape)
+        yield content[labels]
+
+
 def results(task):
     """Yield the name and the metrics of each model."""
-    data = read_dataset(find_file(f"Tox21_{task}.npz"))
-    X, Y, X_test, Y_test = data.X_train, data.Y_train, data.X_test, data.Y_test
+    X, Y, X_test, Y_test = read_parts(task)
     for name, model in models(task):
         model.fit(X, Y)
         if task == "compound":

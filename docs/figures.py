@@ -18,14 +18,16 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld.audit import find_label_issues
 from spmld.core.losses import logistic
-from spmld.datasets import Dataset, describe, make_planted, make_songs
+from spmld.datasets import make_planted, make_songs
 from spmld.inspection import top_features
 from spmld.labels import hide_labels
+from spmld.metrics import micro_f1
 from spmld.model_selection import ThresholdClassifier, cross_fit, make_folds
+from spmld.monitoring import monitor
 from spmld.noise import PooledCalibration
 from spmld.noise.curve import Curve
 from spmld.pacing import ColumnGroups, HardPacing, LinearPacing, LogarithmicPacing, PacingParameters
-from spmld.plotting import CorrelationDisplay, ObjectiveDisplay, PacingDisplay, ReliabilityDisplay
+from spmld.plotting import CorrelationDisplay, PacingDisplay, ReliabilityDisplay
 from spmld.review import make_queue
 
 FOLDER = Path(__file__).parent / "_static" / "figures"
@@ -172,11 +174,10 @@ def plotting():
     data = make_planted(n_samples=300, random_state=0)
     Y = hide_labels(data.Y, observed_fraction=0.5, random_state=0)
     model = SPMLD(random_state=0).fit(data.X, Y)
-    figure, made = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
-    PacingDisplay.from_estimator(model, ax=made[0, 0])
-    ObjectiveDisplay.from_estimator(model, ax=made[0, 1])
-    CorrelationDisplay.from_estimator(model, ax=made[1, 0])
-    ReliabilityDisplay.from_estimator(model, data.X, Y, ax=made[1, 1])
+    figure, made = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+    PacingDisplay.from_estimator(model, ax=made[0])
+    CorrelationDisplay.from_estimator(model, ax=made[1])
+    ReliabilityDisplay.from_estimator(model, data.X, Y, ax=made[2])
     return figure
 
 
@@ -202,14 +203,6 @@ def tables():
         axis.set(xlim=(0, 3), ylim=(0.1, 3.05))
         axis.set_axis_off()
     return figure
-
-
-def data():
-    """Return the description of a data set."""
-    songs = make_songs(1000, 8, random_state=0)
-    Y = hide_labels(songs.Y, observed_fraction=0.7, random_state=0)
-    X = TfidfVectorizer(min_df=3, stop_words="english").fit_transform(songs.texts)
-    return describe(Dataset(X, Y, label_names=songs.label_names, name="songs")).plot()
 
 
 def pipelines():
@@ -269,6 +262,33 @@ def pictures():
     return figure
 
 
+def monitoring():
+    """Return expected and true micro F1 as features lose their relation, and p-values of clean and changed samples."""
+    data = make_planted(n_samples=2000, n_labels=6, random_state=0)
+    model = SelfPacedEnsemble(views=("linear",), random_state=0).fit(data.X[::2], data.Y[::2])
+    X, Y, rng = data.X[1::2], data.Y[1::2], np.random.default_rng(0)
+    noise = np.linspace(0, 2, 9)
+    results, truth = [], []
+    for strength in noise:
+        changed = X + strength * rng.normal(size=X.shape) * X.std(axis=0)
+        results.append(monitor(model, changed))
+        truth.append(micro_f1(Y, model.predict(changed)))
+    figure, (first, second) = axes(2)
+    metrics = [result.expected[0] for result in results]
+    first.plot(noise, [metric.value for metric in metrics], color=BLUE, label="expected, with 90 % interval")
+    first.fill_between(noise, [m.low for m in metrics], [m.high for m in metrics], color=BLUE, alpha=0.2)
+    first.plot(noise, truth, "o", color=RED, label="true")
+    first.set(xlabel="noise in the features", ylabel="micro F1", ylim=(0, 1))
+    for (name, _), color in zip(results[0].shifts.items(), (BLUE, RED, GREEN), strict=True):
+        values = [max(result.shifts[name].p_value.min(), 1e-12) for result in results]
+        second.plot(noise, values, "o-", color=color, label=name.lower())
+    second.axhline(0.05 / 3, color=GRAY, ls="--", label="alarm below")
+    second.set(xlabel="noise in the features", ylabel="smallest p-value", yscale="log")
+    for axis in (first, second):
+        axis.legend(frameon=False)
+    return figure
+
+
 FIGURES = (
     audit,
     review,
@@ -276,10 +296,10 @@ FIGURES = (
     missing,
     pacing,
     evaluation,
+    monitoring,
     metrics,
     plotting,
     tables,
-    data,
     pipelines,
     trust,
     pictures,

@@ -44,7 +44,7 @@ figure, (curve, labels) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrai
 curve.plot(np.arange(1, 1001), found[:1000], color="#0072B2", label="order of the audit")
 curve.plot([0, 1000], [0, 1000 * wrong.mean()], "--", color="#9A9A9A", label="random order")
 curve.set(xlabel="number of entries reviewed", ylabel="number of errors found")
-lower, upper = np.transpose([(row["at_least"], row["at_most"]) for row in issues.label_rows()])
+lower, upper = np.transpose([(row["at_least"], row["at_most"]) for row in issues.per_label()])
 places = np.arange(len(lower))
 labels.barh(places, upper - lower, 0.6, lower, color="#A6CEE3", label="range of the audit")
 labels.plot(wrong.sum(axis=0), places, "o", color="#D55E00", label="wrong")

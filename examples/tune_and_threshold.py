@@ -20,7 +20,7 @@ from spmld import GLOCAL
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import brier_score, log_loss, macro_f1, micro_f1, scorer
-from spmld.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit, ThresholdClassifier
+from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier, stratified_split
 
 CV = MultilabelStratifiedKFold(3, random_state=0)
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -32,10 +32,8 @@ def make_data():
     For real data, Y has 0 and 1 for observed labels and NaN for missing ones.
     """
     data = make_planted(n_samples=2000, n_features=40, n_labels=15, noise=0.6, random_state=0)
-    splitter = MultilabelStratifiedShuffleSplit(1, test_size=0.5, random_state=0)
-    train, test = next(splitter.split(data.X, data.Y))
-    Y_train = hide_labels(data.Y[train], observed_fraction=0.3, random_state=0)
-    return data.X[train], Y_train, data.X[test], data.Y[test]
+    X_train, X_test, Y_train, Y_test = stratified_split(data.X, data.Y, sizes=(0.5, 0.5), random_state=0)
+    return X_train, hide_labels(Y_train, observed_fraction=0.3, random_state=0), X_test, Y_test
 
 
 def search_a_grid(X, Y):

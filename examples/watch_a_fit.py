@@ -15,7 +15,7 @@ from matplotlib import pyplot as plt
 from spmld import SPMLD
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
-from spmld.plotting import ObjectiveDisplay, PacingDisplay
+from spmld.plotting import PacingDisplay
 
 data = make_planted(600, 20, 10, noise=0.3, random_state=0)
 Y = hide_labels(data.Y, observed_fraction=0.4, random_state=0)
@@ -44,8 +44,9 @@ logging.getLogger("spmld").setLevel(logging.INFO)
 logged = SPMLD(n_components=4, max_iter=3, tol=None, verbose=True, random_state=0).fit(data.X, Y)
 
 # %%
-# The terms of the objective and the mean weight of each latent label, plotted from the same records.
+# The objective and the mean weight of each latent label, plotted from the same records.
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-ObjectiveDisplay.from_estimator(stopped, ax=axes[0])
+axes[0].plot([record["objective"] for record in stopped.history_ if record["stage"] == "main"], color="black")
+axes[0].set(xlabel="iteration", ylabel="objective")
 PacingDisplay.from_estimator(stopped, ax=axes[1])
 plt.show()
