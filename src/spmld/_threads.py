@@ -4,12 +4,18 @@ Threads that wait for each other after every small product make a fit several ti
 and hardly faster otherwise.
 """
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
+from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
+Map = Callable[..., Iterable[Any]]
+"""A function like `map`."""
 LARGE = 10**9
 """Number of multiplications of a matrix product from which several threads are used."""
 
@@ -41,3 +47,29 @@ def limit_threads(size: int = 0) -> Iterator[None]:
     else:
         with _controller().limit(limits=1, user_api="blas"):
             yield
+
+
+def linear_algebra_threads() -> int:
+    """Return the number of threads that linear algebra may use here."""
+    return max((library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"), default=1)
+
+
+@contextmanager
+def thread_map(n_jobs: int | None) -> Iterator[Map]:
+    """Yield a function like `map` that calls in `n_jobs` threads; it is `map` itself for one job.
+
+    Threads help because matrix products release the GIL. Each uses one thread of linear algebra.
+
+    Examples
+    --------
+    >>> from spmld._threads import thread_map
+    >>> with thread_map(2) as over:
+    ...     list(over(abs, [-1, 2]))
+    [1, 2]
+    """
+    if effective_n_jobs(n_jobs) == 1:
+        yield map
+    else:
+        # The filters of warnings are shared by threads, which may restore them in any order.
+        with warnings.catch_warnings(), limit_threads(), ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
+            yield pool.map

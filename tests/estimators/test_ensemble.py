@@ -1,10 +1,13 @@
 """SelfPacedEnsemble and its parts: selected settings, the data used to select them, and ignored entries."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_info
 
 from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
@@ -312,3 +315,13 @@ def test_the_label_graph_is_left_out_of_large_products(monkeypatch):
         assert uses_graph(d, l, n * d, read_labels(labels).observed.mean()) == expected
     monkeypatch.setattr(views_module, "MAX_PRODUCT", 0)
     assert model(views=("linear",)).fit(DATA.X, Y).estimators_["linear"].label_graph_penalty == 0
+
+
+def test_threads_change_neither_the_fit_nor_the_settings_of_the_process():
+    filters, libraries = list(warnings.filters), threadpool_info()
+    alone, parallel = (model(n_jobs=n_jobs).fit(DATA.X, Y) for n_jobs in (None, 3))
+    assert parallel.cv_results_ == alone.cv_results_
+    np.testing.assert_array_equal(parallel.decision_function(DATA.X), alone.decision_function(DATA.X))
+    np.testing.assert_array_equal(parallel.out_of_fold_scores_, alone.out_of_fold_scores_)
+    assert warnings.filters == filters
+    assert threadpool_info() == libraries

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from spmld._arrays import features_to_numpy
 from spmld._response import label_scores
+from spmld._threads import thread_map
 from spmld._validation import indexable
 from spmld.audit.error_scores import score_errors
 from spmld.audit.issues import LabelIssues
@@ -24,7 +25,7 @@ from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
-from spmld.labels.single_class import find_single_class, list_labels
+from spmld.labels.single_class import find_single_class, ignore_label_warnings, list_labels
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.model_selection.identical_samples import identical_groups
 from spmld.scale.block_data import BlockData
@@ -69,7 +70,7 @@ def find_label_issues(
     label_names : sequence, optional
         Names of the labels.
     n_jobs : int or None, default=None
-        Number of folds fitted in parallel.
+        Number of folds fitted in parallel, if X is in memory.
     random_state : int, RandomState or None, default=None
         Seed for the folds.
 
@@ -97,18 +98,20 @@ def find_label_issues(
     folds = _make_folds(cv, X, labels, rng, repeated=blocks is None)
     positive_only = _find_positive_only(replace(labels, names=names))
     signs = np.where(positive_only & ~labels.observed, np.int8(-1), labels.signs)
-    if base is not None:
-        signed, log_odds_of = np.where(signs != 0, signs, np.nan), partial(_log_odds_scores, n_labels=signs.shape[1])
-        scores, alternatives = cross_fit(base, X, signed, folds, n_jobs=n_jobs, score=log_odds_of).scores, None
-    else:
-        if blocks is None:
-            X = features_to_numpy(FeatureScaler().fit_transform(X))
-            data = BlockData.in_memory(X, Labels(signs, SIGNS), signs != 0)
+    with ignore_label_warnings(), thread_map(n_jobs if blocks is None else 1) as over:
+        if base is not None:
+            signed = np.where(signs != 0, signs, np.nan)
+            log_odds_of = partial(_log_odds_scores, n_labels=signs.shape[1])
+            scores, alternatives = cross_fit(base, X, signed, folds, n_jobs=n_jobs, score=log_odds_of).scores, None
         else:
-            data = blocks.transform(FeatureScaler()).replace_signs(signs, SIGNS)
-        training = TrainingData(data, Folds.of(data, folds), entry_log_loss, n_jobs)
-        scores, alternatives = _default_scores(training, rng)
-    errors = score_errors(scores, signs, labels.trusted, positive_only, alternatives=alternatives)
+            if blocks is None:
+                X = features_to_numpy(FeatureScaler().fit_transform(X))
+                data = BlockData.in_memory(X, Labels(signs, SIGNS), signs != 0)
+            else:
+                data = blocks.transform(FeatureScaler()).replace_signs(signs, SIGNS)
+            training = TrainingData(data, Folds.of(data, folds), entry_log_loss, over)
+            scores, alternatives = _default_scores(training, rng)
+        errors = score_errors(scores, signs, labels.trusted, positive_only, alternatives=alternatives)
     audited = replace(errors, error_log_odds=np.where(labels.observed, errors.error_log_odds, np.nan))
     return LabelIssues(labels.signs, labels.classes, audited, names, sample_names)
 

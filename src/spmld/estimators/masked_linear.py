@@ -1,16 +1,13 @@
 """Linear models of each label on its observed entries, all labels solved together."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_dense, to_numpy
-from spmld._threads import limit_threads
+from spmld._threads import linear_algebra_threads, thread_map
 from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
 from spmld.core.designs import Features, Penalty, label_laplacian
 from spmld.core.entries import few_for_single_labels
@@ -57,12 +54,8 @@ class _MaskedLinear(LinearModel):
         data = data.sparsified().to_device(self.device)
         X, n_values, separate = data.example, data.features.n_values, self.label_graph_penalty == 0
         observed = data.entries.n_observed / (data.n * data.shape[1])
-        few = (
-            separate
-            and data.engine.selects_labels
-            and not is_tensor(X)
-            and few_for_single_labels(data.n, X.shape[1], n_values, observed, data.features.sparse)
-        )
+        grouped = separate and data.engine.selects_labels and not is_tensor(X)
+        few = grouped and few_for_single_labels(data.n, X.shape[1], n_values, observed, data.features.sparse)
         # Labels that are fitted in groups need no blocks of samples to bound the memory.
         max_rows = data.n if separate else None
         problem = data.problem(bool(self.fit_intercept), observed_only=few, max_rows=max_rows)
@@ -71,18 +64,21 @@ class _MaskedLinear(LinearModel):
         B = self._initialize(X, problem, intercepts)
         laplacian = label_laplacian(problem, B) if self.label_graph_penalty > 0 else None
         t = self._ridge()
-        result = newton_minimize(
-            problem,
-            self._make_loss(problem, data.labels, B),
-            Features(self.fit_intercept),
-            Penalty(t, self.fit_intercept, laplacian, t * self.label_graph_penalty),
-            B,
-            intercepts=intercepts,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            over=self._map_in_threads,
-            reorthogonalize=True,
-        )
+        # Groups of labels in threads are faster than threads within the products of a group.
+        n_jobs = linear_algebra_threads() if self.n_jobs is None else self.n_jobs
+        with thread_map(n_jobs if grouped else 1) as over:
+            result = newton_minimize(
+                problem,
+                self._make_loss(problem, data.labels, B),
+                Features(self.fit_intercept),
+                Penalty(t, self.fit_intercept, laplacian, t * self.label_graph_penalty),
+                B,
+                intercepts=intercepts,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                over=over,
+                reorthogonalize=True,
+            )
         self._set_coefficients(result.B)
         self.n_iter_ = result.steps
         if not result.converged:
@@ -110,13 +106,6 @@ class _MaskedLinear(LinearModel):
         if self.fit_intercept:
             B[-1, :] = intercepts
         return B
-
-    def _map_in_threads(self, function: Callable[..., Any], groups: Iterable[Any]) -> Iterable[Any]:
-        """Map a function over groups of labels. Threads help because matrix products release the GIL."""
-        if effective_n_jobs(self.n_jobs) == 1:
-            return map(function, groups)
-        with limit_threads():
-            return Parallel(n_jobs=self.n_jobs, backend="threading")(delayed(function)(group) for group in groups)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from spmld._arrays import contiguous, move, on_accelerator, to_numpy
 from spmld._device import to_device
+from spmld._threads import Map, thread_map
 from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
 from spmld.core.losses import logistic
 from spmld.estimators._base import MultiLabelEstimator
@@ -117,7 +120,7 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
     scoring : str, default="ranking_loss"
         Name of the metric of scores used for model selection, see `spmld.metrics`.
     n_jobs : int or None, default=None
-        Number of folds fitted in parallel.
+        Number of threads for the fits of the views on the folds, if X is in memory.
     device : str or None, default=None
         As in `MaskedLogistic`.
     random_state : int, RandomState or None, default=None
@@ -243,25 +246,31 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
         return sum(len(view.path) for view in self._make_views().values())
 
     def _fit_blocks(self, data: BlockData) -> None:
+        n_jobs = effective_n_jobs(self.n_jobs) if data.engine.in_memory(data.X) else 1
+        # Views wait for their fits, which are distributed over `n_jobs` threads.
+        with thread_map(n_jobs) as over, thread_map(len(VIEWS) if n_jobs > 1 else 1) as over_views:
+            self._fit_parts(data, over, over_views)
+
+    def _fit_parts(self, data: BlockData, over: Map, over_views: Map) -> None:
         rng = check_random_state(self.random_state)
         label_decisions(self.decision, data.shape[1], data.labels.names)
         signed = replace(data.labels, classes=SIGNS, one_dimensional=False)
         data.X, data = (), replace(data, labels=signed, feature_names=None).convert(self._to_device)
-        views, training = self._prepare_views(data, rng)
+        views, training = self._prepare_views(data, rng, over)
         any_view, features = next(iter(training.values())), data.engine.in_memory(data.X)
         device = str(data.example.device) if on_accelerator(data.example) else self.device
         data.release()
         self._estimate_noise(views, training)
         rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
         views = {name: view.with_params(**rates) for name, view in views.items()}
-        results = self._search_paths(views, training)
+        results = self._search_paths(views, training, over_views)
         trimming = choose_trimming(views, results, training, self.keep_fraction, noisy=self.noise_.identified)
         self.keep_fraction_ = trimming.keep_fraction
-        self.estimators_, scores = fit_views(results, training, trimming)
+        self.estimators_, scores = fit_views(results, training, trimming, over_views)
         self.mixture_, mixed = fit_mixture(self.view_weights_, scores, any_view)
         values = mixed, data.signs, data.weights, any_view.folds.number, any_view.learned()
         sample, signs, *others = any_view.sample(*values)
-        self._fit_correction(sample, replace(data.labels, signs=signs), *others, device=device)
+        self._fit_correction(sample, replace(data.labels, signs=signs), *others, device=device, over=over)
         in_memory = data.engine.in_memory
         for combined, weights in zip(in_memory(mixed), in_memory(trimming.weights), strict=True):
             self.self_paced_weights_, self.out_of_fold_scores_ = weights, self.correction_.correct(combined)
@@ -276,7 +285,7 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
         return NoiseRates(self.false_positive_rate_, self.false_negative_rate_)
 
     def _prepare_views(
-        self, data: BlockData, rng: np.random.RandomState
+        self, data: BlockData, rng: np.random.RandomState, over: Map
     ) -> tuple[dict[str, View], dict[str, TrainingData]]:
         """Return the views, and their transformed features with folds."""
         n, d, l = data.n, *data.shape
@@ -288,7 +297,7 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
         hashed, seed = next(iter(features.values())).X, rng.randint(2**31 - 1)
         folds, self.n_repeated_samples_ = split_samples(self.cv, data, hashed, seed)
         loss = HeldOutLoss(self.scoring)
-        return views, {name: TrainingData(features[name], folds, loss, self.n_jobs) for name in views}
+        return views, {name: TrainingData(features[name], folds, loss, over) for name in views}
 
     def _to_device(self, X: Any) -> Any:
         X = contiguous(X)
@@ -303,22 +312,39 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
         self.noise_, fitted = estimate_rates(scored, rates, boosting=boosting, device=self.device)
         self.false_positive_rate_, self.false_negative_rate_ = fitted
 
-    def _search_paths(self, views: Mapping[str, View], data: Mapping[str, TrainingData]) -> dict[str, PathResult]:
+    def _search_paths(
+        self, views: Mapping[str, View], data: Mapping[str, TrainingData], over_views: Map
+    ) -> dict[str, PathResult]:
         """Return the best setting of each view."""
         self.cv_results_: list[dict[str, Any]] = []
         with report_progress(self) as report:
+            lock = Lock()
 
             def record(result: dict[str, Any]) -> bool:
-                self.cv_results_.append(result)
-                return report(result)
+                with lock:
+                    self.cv_results_.append(result)
+                    return report(result)
 
-            results = {name: search_path(view, data[name], record) for name, view in views.items()}
+            def search(name: str) -> PathResult:
+                return search_path(views[name], data[name], record)
+
+            results = dict(zip(views, over_views(search, views), strict=True))
+        order = list(views)
+        self.cv_results_.sort(key=lambda result: order.index(result["part"]))
         self.params_ = {name: result.params for name, result in results.items()}
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
         return results
 
     def _fit_correction(
-        self, scores: Scores, labels: Labels, weights: Any, fold: Any, learned: Any, *, device: str | None
+        self,
+        scores: Scores,
+        labels: Labels,
+        weights: Any,
+        fold: Any,
+        learned: Any,
+        *,
+        device: str | None,
+        over: Map = map,
     ) -> None:
         """Fit the correction for label dependencies, the calibration and the rule for decisions."""
         known = np.where(np.isnan(self.class_prior_), labels.signs, labels.signs > 0)  # no weak negatives
@@ -329,7 +355,7 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
             random_state=check_random_state(self.random_state).randint(2**31 - 1),
             decision=self.decision,
             device=device,
-        ).fit(scores, labels, weights, fold, learned, known=Labels(known, SIGNS), rates=self._rates())
+        ).fit(scores, labels, weights, fold, learned, known=Labels(known, SIGNS), rates=self._rates(), over=over)
         self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
 
     def _set_reference(self, X: Any, data: TrainingData, results: Mapping[str, PathResult]) -> None:

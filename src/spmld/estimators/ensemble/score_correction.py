@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from spmld._threads import Map
 from spmld.core.losses import logistic
 from spmld.estimators.ensemble.completion_trees import CompletionTrees
 from spmld.estimators.ensemble.dependency import DependencyCorrection
@@ -106,6 +107,7 @@ class ScoreCorrection(BaseEstimator):
         *,
         known: Any = None,
         rates: NoiseRates | None = None,
+        over: Map = map,
     ) -> Self:
         """Fit the corrections, the calibrations and the rule.
 
@@ -129,6 +131,8 @@ class ScoreCorrection(BaseEstimator):
             Labels that the correction for completion uses; by default the observed labels.
         rates : NoiseRates, optional
             Noise rates of the labels, by default 0.
+        over : callable, default=map
+            Maps a function over the fits of the corrections, see `spmld._threads.thread_map`.
 
         Returns
         -------
@@ -141,8 +145,10 @@ class ScoreCorrection(BaseEstimator):
         noise = labels.signs, used, rates
         data = scores, labels, entry_weight
         folds = [fold == k for k in np.unique(fold)]
-        self.dependency_, corrected = self._correct(*data, None, self.dependency_weight, folds)[:2]
-        self.completion_dependency_, completed, of_folds = self._correct(*data, known, self.completion_weight, folds)
+        self.dependency_, corrected = self._correct(*data, None, self.dependency_weight, folds, over)[:2]
+        self.completion_dependency_, completed, of_folds = self._correct(
+            *data, known, self.completion_weight, folds, over
+        )
         self.completion_trees_ = None
         if self.completion == "boosting":
             self.completion_trees_ = CompletionTrees(random_state=self.random_state).fit(
@@ -178,18 +184,24 @@ class ScoreCorrection(BaseEstimator):
         known: Labels | None,
         weight: float,
         folds: list[NDArray[np.bool_]],
+        over: Map,
     ) -> tuple[DependencyCorrection, Scores, list[DependencyCorrection]]:
         """Return a correction that is fitted on all samples, scores with cross-fitted corrections, and the latter."""
-        correction = DependencyCorrection(device=self.device)
-        fitted = clone(correction).fit(scores, labels, entry_weight, known)
+
+        def fit(left_out: NDArray[np.bool_] | bool) -> DependencyCorrection:
+            rows = slice(None) if left_out is False else ~left_out
+            of_rows = None if known is None else known[rows]
+            correction = DependencyCorrection(device=self.device)
+            return correction.fit(scores[rows], labels[rows], entry_weight[rows], of_rows)
+
         if weight == 0 or len(folds) == 1:
+            fitted = fit(left_out=False)
             return fitted, fitted.correct(scores, known, weight=weight), [fitted] * len(folds)
-        corrected, of_folds = np.empty(scores.shape), []
-        for part in folds:
-            rest = [None if A is None else A[~part] for A in (scores, labels, entry_weight, known)]
-            of_folds.append(clone(correction).fit(*rest))
+        fitted, *of_folds = over(fit, [False, *folds])
+        corrected = np.empty(scores.shape)
+        for part, correction in zip(folds, of_folds, strict=True):
             of_fold = None if known is None else known[part]
-            corrected[part] = of_folds[-1].correct(scores[part], of_fold, weight=weight)
+            corrected[part] = correction.correct(scores[part], of_fold, weight=weight)
         return fitted, corrected, of_folds
 
     def _correct_folds(

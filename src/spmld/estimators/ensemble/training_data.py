@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import arrays_to_numpy, features_to_numpy
+from spmld._threads import Map
 from spmld.core.lazy_matrix import loaded
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
@@ -185,8 +185,8 @@ class TrainingData:
         Folds that test each sample. Scores of a sample that is tested more than once are means.
     loss : callable, default=HeldOutLoss()
         ``loss(Y, scores)`` returns an array of losses, whose mean is to be minimized.
-    n_jobs : int or None, default=None
-        Number of folds fitted in parallel, if the data are in memory.
+    over : callable, default=map
+        Maps a function over the fits, see `spmld._threads.thread_map`.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class TrainingData:
     data: BlockData
     folds: Folds
     loss: Callable[[Any, Any], NDArray[np.float64]] = field(default_factory=HeldOutLoss)
-    n_jobs: int | None = None
+    over: Map = map
 
     @classmethod
     def in_memory(cls, X: Any, Y: Any, entry_weight: NDArray[Any], folds: Sequence[Fold]) -> "TrainingData":
@@ -246,7 +246,8 @@ class TrainingData:
 
     def fit(self, estimator: Any, *, entry_weight: BlockValues) -> Any:
         """Fit an estimator on all samples; its fitted arrays are those of NumPy, so that it depends on no device."""
-        return arrays_to_numpy(fit_part(estimator, self.data.replace_weights(entry_weight)))
+        (fitted,) = self.over(fit_part, [estimator], [self.data.replace_weights(entry_weight)])
+        return arrays_to_numpy(fitted)
 
     def mean_loss(self, scores: BlockValues) -> float:
         """Return the mean loss of out-of-fold scores, of evenly spaced samples if there are many."""
@@ -291,13 +292,11 @@ class TrainingData:
     def _fit_parts(self, estimators: Sequence[Any], train: Any, counts: Any, weights: Sequence[Any]) -> list[Any]:
         """Fit estimators on parts of the samples; None for a part whose weights are 0."""
 
-        def part(chosen: BlockValues, counts: tuple[int, ...], weights: BlockValues | None) -> BlockData:
+        def fit(estimator: Any, chosen: BlockValues, counts: tuple[int, ...], weights: BlockValues | None) -> Any:
             data = self.data if weights is None else self.data.replace_weights(weights)
-            return data.select(chosen, counts)
+            return fit_part(estimator, data.select(chosen, counts))
 
-        n_jobs = self.n_jobs if self.data.engine.in_memory(self.data.X) else None
-        tasks = zip(estimators, map(part, train, counts, weights), strict=True)
-        return list(Parallel(n_jobs=n_jobs)(delayed(fit_part)(estimator, data) for estimator, data in tasks))
+        return list(self.over(fit, estimators, train, counts, weights))
 
     def _score(self, models: Sequence[Any]) -> BlockValues:
         function = partial(_score_folds, models, self.data.shape[1])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from spmld._arrays import to_numpy
+from spmld._threads import Map
 from spmld.core.iteration import Callback
 from spmld.estimators.ensemble.training_data import TrainingData
 from spmld.estimators.ensemble.views import Params, View, with_params
@@ -170,18 +171,20 @@ def choose_trimming(
 
 
 def fit_views(
-    results: Mapping[str, PathResult], data: Mapping[str, TrainingData], trimming: Trimming
+    results: Mapping[str, PathResult], data: Mapping[str, TrainingData], trimming: Trimming, over_views: Map
 ) -> tuple[dict[str, Any], dict[str, BlockValues]]:
     """Return the estimator of each view, fitted to the entries that are kept, and its out-of-fold scores."""
-    estimators, scores = {}, {}
-    for name, result in results.items():
-        training, kept, scores[name] = data[name], trimming.fold_weights, result.scores
-        weights = training.data.weights
+
+    def fit(name: str) -> tuple[Any, BlockValues]:
+        training, result, kept = data[name], results[name], trimming.fold_weights
+        weights, scores = training.data.weights, result.scores
         if kept is not None:
             weights = training.multiply_weights(trimming.weights)
-            _, scores[name] = training.cross_fit(result.estimators, entry_weight=kept)
-        estimators[name] = training.fit(clone(result.estimators[0]), entry_weight=weights)
-    return estimators, scores
+            _, scores = training.cross_fit(result.estimators, entry_weight=kept)
+        return training.fit(clone(result.estimators[0]), entry_weight=weights), scores
+
+    estimators, scores = zip(*over_views(fit, results), strict=True)
+    return dict(zip(results, estimators, strict=True)), dict(zip(results, scores, strict=True))
 
 
 def first_fold_coef(results: Mapping[str, PathResult], transformers: Mapping[str, Any]) -> NDArray[Any] | None:
