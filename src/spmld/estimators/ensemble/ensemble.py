@@ -16,7 +16,7 @@ from spmld._threads import Map, thread_map
 from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
 from spmld.core.losses import logistic
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators.ensemble.noise_scores import entry_log_loss, estimate_rates
+from spmld.estimators.ensemble.noise_scores import default_boosting, entry_log_loss, estimate_rates
 from spmld.estimators.ensemble.score_correction import ScoreCorrection
 from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, split_samples
 from spmld.estimators.ensemble.updating import NOISE_PARAMETERS, KeptData, UpdateMixin
@@ -90,8 +90,8 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
     label_graph_penalty : float, default=1.0
         Penalty of the label graph of the logistic views. It is not used for large data, see `uses_graph`.
     views : "auto" or sequence of {"linear", "ridge", "kernel", "boosting", "forest", "latent"} or View, default="auto"
-        Views of the ensemble. "auto" are the first three and, unless the data are large, "boosting", see
-        `default_views`.
+        Views of the ensemble. "auto" are the first three and, unless the data are large or on a GPU,
+        "boosting", see `default_views`.
     n_landmarks : int, default=300
         Number of landmarks of the view "kernel", limited to the number of samples.
     false_positive_rate, false_negative_rate : float or "auto", default="auto"
@@ -290,7 +290,9 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
         """Return the views, and their transformed features with folds."""
         n, d, l = data.n, *data.shape
         label_graph = uses_graph(d, l, data.features.n_values, data.entries.n_observed / (n * l))
-        views = self._make_views(default_views(n, d, l), label_graph=label_graph)
+        # Trees are grown on the CPU, which would take most of the time of a fit on a GPU.
+        default = VIEWS[:3] if on_accelerator(data.example) else default_views(n, d, l)
+        views = self._make_views(default, label_graph=label_graph)
         self.transformers_, features = fit_transformers(views, data, rng)
         shared = {"random_state": rng.randint(2**31 - 1), "device": self.device}
         views = {name: view.with_params(**shared) for name, view in views.items()}
@@ -307,6 +309,8 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
         """Estimate the noise rates, unless they are given."""
         scaled = data["linear" if "linear" in data else next(iter(data))]
         boosting = views["boosting"].estimator if "boosting" in views else None
+        if boosting is None and isinstance(self.views, str):
+            boosting = default_boosting(scaled.data, check_random_state(self.random_state).randint(2**31 - 1))
         rates = self.false_positive_rate, self.false_negative_rate
         scored = replace(scaled, loss=entry_log_loss)
         self.noise_, fitted = estimate_rates(scored, rates, boosting=boosting, device=self.device)
