@@ -266,7 +266,7 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
         results = self._search_paths(views, training, over_views)
         trimming = choose_trimming(views, results, training, self.keep_fraction, noisy=self.noise_.identified)
         self.keep_fraction_ = trimming.keep_fraction
-        self.estimators_, scores = fit_views(results, training, trimming, over_views)
+        self.estimators_, scores = fit_views(views, results, training, trimming, over_views)
         self.mixture_, mixed = fit_mixture(self.view_weights_, scores, any_view)
         values = mixed, data.signs, data.weights, any_view.folds.number, any_view.learned()
         sample, signs, *others = any_view.sample(*values)

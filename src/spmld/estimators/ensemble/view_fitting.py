@@ -171,7 +171,11 @@ def choose_trimming(
 
 
 def fit_views(
-    results: Mapping[str, PathResult], data: Mapping[str, TrainingData], trimming: Trimming, over_views: Map
+    views: Mapping[str, View],
+    results: Mapping[str, PathResult],
+    data: Mapping[str, TrainingData],
+    trimming: Trimming,
+    over_views: Map,
 ) -> tuple[dict[str, Any], dict[str, BlockValues]]:
     """Return the estimator of each view, fitted to the entries that are kept, and its out-of-fold scores."""
 
@@ -183,8 +187,9 @@ def fit_views(
             _, scores = training.cross_fit(result.estimators, entry_weight=kept)
         return training.fit(clone(result.estimators[0]), entry_weight=weights), scores
 
-    estimators, scores = zip(*over_views(fit, results), strict=True)
-    return dict(zip(results, estimators, strict=True)), dict(zip(results, scores, strict=True))
+    costly_first = sorted(results, key=lambda name: not views[name].costly)  # a thread is left for the others
+    fitted = dict(zip(costly_first, over_views(fit, costly_first), strict=True))
+    return {name: fitted[name][0] for name in results}, {name: fitted[name][1] for name in results}
 
 
 def first_fold_coef(results: Mapping[str, PathResult], transformers: Mapping[str, Any]) -> NDArray[Any] | None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from spmld._threads import Map
 from spmld.estimators.ensemble.training_data import Scores, TrainingData, spacing
 from spmld.noise.calibration import PooledCalibration
 from spmld.scale.block_data import BlockValues
@@ -73,7 +74,7 @@ class ViewMixture(BaseEstimator):
 
     weights: Mapping[str, float]
 
-    def fit(self, scores: Mapping[str, Scores], signs: NDArray[np.int8], entry_weight: Scores) -> Self:
+    def fit(self, scores: Mapping[str, Scores], signs: NDArray[np.int8], entry_weight: Scores, over: Map = map) -> Self:
         """Fit the calibrations.
 
         Parameters
@@ -84,6 +85,8 @@ class ViewMixture(BaseEstimator):
             +1, -1, and 0 where missing.
         entry_weight : ndarray of shape (n_samples, n_labels)
             Weights of the entries.
+        over : callable, default=map
+            Maps a function over the views, see `spmld._threads.thread_map`.
 
         Returns
         -------
@@ -91,10 +94,11 @@ class ViewMixture(BaseEstimator):
         """
         step = spacing(len(signs))
         labels, weights = signs[::step].reshape(-1, 1), entry_weight[::step].reshape(-1, 1)
-        self.calibrations_ = {
-            name: PooledCalibration().fit(values[::step].reshape(-1, 1), labels, weights)
-            for name, values in scores.items()
-        }
+
+        def calibrate(values: Scores) -> PooledCalibration:
+            return PooledCalibration().fit(values[::step].reshape(-1, 1), labels, weights)
+
+        self.calibrations_ = dict(zip(scores, over(calibrate, scores.values()), strict=True))
         return self
 
     def combine(self, scores: Mapping[str, Scores]) -> Scores:
@@ -118,6 +122,6 @@ def fit_mixture(
     """Return the mixture of views, fitted to their out-of-fold scores in row blocks, and the mixture of these."""
     names, blocks = list(scores), list(scores.values())
     signs, entry_weight, *samples = data.sample(data.data.signs, data.data.weights, *blocks)
-    mixture = ViewMixture(weights=weights).fit(dict(zip(names, samples, strict=True)), signs, entry_weight)
+    mixture = ViewMixture(weights=weights).fit(dict(zip(names, samples, strict=True)), signs, entry_weight, data.over)
     combined = data.data.engine.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *blocks)
     return mixture, combined
