@@ -79,10 +79,12 @@ def test_a_pipe_or_a_device_is_not_replaced(cli):
     assert not os.path.isfile("pipe.csv")
 
 
-def test_predictions_in_a_json_file_are_read_as_a_table(cli):
-    for name in ("p.json", "p.csv"):
+def test_predictions_are_the_same_table_in_all_formats(cli):
+    assert cli("predict", "songs.skops", "test.csv", "-o", "p.csv")[0] == 0
+    expected = read_table("p.csv")
+    for name in ("p.json", "p.jsonl", "p.xlsx", "p.parquet"):
         assert cli("predict", "songs.skops", "test.csv", "-o", name)[0] == 0
-    pd.testing.assert_frame_equal(read_table("p.json"), read_table("p.csv"))
+        pd.testing.assert_frame_equal(read_table(name), expected, check_dtype=False)
 
 
 def test_the_message_lists_each_extension_once(cli):

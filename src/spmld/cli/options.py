@@ -277,7 +277,9 @@ def _output(*names: str, help: str) -> Decorator:
     )
 
 
-output_options = _output("-o", "--out", help="Write to this .csv, .tsv, .parquet or .json file, not standard output.")
+output_options = _output(
+    "-o", "--out", help="Write to this .csv, .tsv, .xlsx, .parquet, .json or .jsonl file, not standard output."
+)
 list_options = _output("--list", help="Write the list to this file, not standard output.")
 
 

@@ -8,19 +8,27 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import click
 
 from spmld._io import link_target, need, writing
-from spmld._table import TextTable
+from spmld._table import TextTable, csv_text
 
 OUTPUTS = ("out", "path", "target", "figure", "export", "checkpoint", "db")
 """Parameters of commands whose files are written."""
 MIN_SPACE = 1_000_000
 """Free space in bytes that every output needs."""
-_EXTENSIONS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".json": "json"}
+_EXTENSIONS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".xlsx": "excel",
+    ".parquet": "parquet",
+    ".json": "json",
+    ".jsonl": "jsonl",
+}
 _MAX_UNBROKEN = 20  # characters of text that is not wrapped, such as the name of a label
 _STYLES = {"good": "green", "bad": "red", "bold": "bold", "italic": "italic"}
 DIGITS = 4
@@ -178,11 +186,15 @@ class Output:
 
     def write(self, tables: Iterable[TextTable]) -> None:
         """Write or print tables with the same columns as one table, block by block."""
-        if self.kind == "parquet":
-            _write_parquet(tables, str(self.path))
+        if self.kind in ("parquet", "excel"):
+            (_write_parquet if self.kind == "parquet" else _write_excel)(tables, str(self.path))
             return
         tabs = self.path is not None and self.path.lower().endswith(".tsv")
-        texts = _csv_blocks(tables, "\t" if tabs else ",") if self.kind == "csv" else _json_blocks(tables)
+        blocks: dict[str, Callable[..., Iterator[str]]] = {
+            "csv": partial(_csv_blocks, delimiter="\t" if tabs else ","),
+            "json": _json_blocks,
+        }
+        texts = blocks.get(self.kind, _json_lines)(tables)
         if self.path is None:
             for text in texts:
                 click.echo(text, nl=False)
@@ -196,22 +208,39 @@ def _csv_blocks(tables: Iterable[TextTable], delimiter: str) -> Iterator[str]:
         yield table.to_csv(delimiter=delimiter, header=number == 0)
 
 
+def _json_lines(tables: Iterable[TextTable]) -> Iterator[str]:
+    for table in tables:
+        for row in table.rows:
+            yield _to_json(dict(zip(table.columns, row, strict=True)), indent=None) + "\n"
+
+
 def _json_blocks(tables: Iterable[TextTable]) -> Iterator[str]:
     """Yield the parts of a list of all rows."""
     start = "["
-    for table in tables:
-        for row in table.rows:
-            yield f"{start}\n  {_to_json(dict(zip(table.columns, row, strict=True)), indent=None)}"
-            start = ","
+    for line in _json_lines(tables):
+        yield f"{start}\n  {line.rstrip()}"
+        start = ","
     yield "[]\n" if start == "[" else "\n]\n"
 
 
+def _to_frame(table: TextTable) -> Any:
+    return need("pandas").DataFrame([list(row) for row in table.rows], columns=list(table.columns))
+
+
+def _write_excel(tables: Iterable[TextTable], path: str) -> None:
+    """Write a workbook with one sheet; text that Excel would run as a formula starts with an apostrophe."""
+    need("openpyxl")
+    frame = need("pandas").concat(map(_to_frame, tables)).map(csv_text)
+    with writing(path) as part, part.open("wb") as file:
+        frame.rename(columns=csv_text).to_excel(file, index=False)
+
+
 def _write_parquet(tables: Iterable[TextTable], path: str) -> None:
-    pyarrow, pandas, parquet = need("pyarrow"), need("pandas"), need("pyarrow.parquet")
+    pyarrow, parquet = need("pyarrow"), need("pyarrow.parquet")
     writer = None
     with writing(path) as part, ExitStack() as stack:
         for table in tables:
-            frame = pandas.DataFrame([list(row) for row in table.rows], columns=list(table.columns))
+            frame = _to_frame(table)
             schema = None if writer is None else writer.schema
             content = pyarrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
             writer = writer or stack.enter_context(parquet.ParquetWriter(part, content.schema))
