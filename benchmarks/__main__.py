@@ -20,6 +20,7 @@ SLOW = (
     "growth",
     "label_errors",
     "many_labels",
+    "memory",
     "million",
     "monitoring",
     "out_of_core",
@@ -27,6 +28,8 @@ SLOW = (
     "refit",
     "review",
     "review_page",
+    "startup",
+    "threads",
     "wrong_labels",
 )
 

@@ -1,0 +1,59 @@
+"""Peak memory of fits as multiples of the data.
+
+``python -m benchmarks.memory`` fits each estimator in a process of its own to generated dense and sparse features with
+100 labels, 30 % of them observed, and prints the increase of the peak memory during the fit divided by the memory of
+features and labels in double precision (of sparse features: of their arrays).
+"""
+
+import subprocess
+import sys
+
+NAMES = [
+    "MaskedLogistic",
+    "MaskedRidge",
+    "MaskedBoosting",
+    "MaskedForest",
+    "SPMLD",
+    "GLOCAL",
+    "LEML",
+    "MLLRC",
+    "MLkNN",
+    "SelfPacedEnsemble",
+]
+SIZES = {"dense": (20_000, 500), "sparse": (20_000, 50_000)}
+FIT = """
+import resource, sys, warnings
+import numpy as np
+import spmld
+from benchmarks.observed import make_data
+warnings.simplefilter("ignore")
+kind, name, n, d = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+X, Y, mask = make_data(n, d, 100, 0.3)
+X = X.toarray() if kind == "dense" else X
+Y = np.where(mask.toarray() > 0, Y.toarray(), np.nan)
+size = Y.nbytes + (X.nbytes if kind == "dense" else X.data.nbytes + X.indices.nbytes)
+model = getattr(spmld, name)()
+getattr(spmld, name)().fit(X[:500], Y[:500])  # imports
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+model.fit(X, Y)
+print(size / 2**20, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / size)
+"""
+
+
+def main():
+    print(f"{'':<20}" + "".join(f"{f'{kind} {n:,} x {d:,}':>26}" for kind, (n, d) in SIZES.items()))
+    for name in NAMES:
+        cells = []
+        for kind, (n, d) in SIZES.items():
+            arguments = [sys.executable, "-c", FIT, kind, name, str(n), str(d)]
+            done = subprocess.run(arguments, capture_output=True, text=True)
+            if done.returncode:
+                cells.append(done.stderr.strip().splitlines()[-1][:24])
+            else:
+                size, ratio = map(float, done.stdout.split())
+                cells.append(f"{ratio:.1f} x {size:.0f} MiB")
+        print(f"{name:<20}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
+
+
+if __name__ == "__main__":
+    main()
