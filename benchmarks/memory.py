@@ -2,27 +2,20 @@
 
 ``python -m benchmarks.memory`` fits each estimator in a process of its own to generated dense and sparse features with
 100 labels, 30 % of them observed, and prints the increase of the peak memory during the fit divided by the memory of
-features and labels in double precision (of sparse features: of their arrays).
+features and labels in double precision (of sparse features: of their arrays). Linux is required.
 """
 
 import subprocess
 import sys
 
-NAMES = [
-    "MaskedLogistic",
-    "MaskedRidge",
-    "MaskedBoosting",
-    "MaskedForest",
-    "SPMLD",
-    "GLOCAL",
-    "LEML",
-    "MLLRC",
-    "MLkNN",
+NAMES = (
+    *("MaskedLogistic", "MaskedRidge", "MaskedBoosting", "MaskedForest", "SPMLD", "GLOCAL", "LEML", "MLLRC", "MLkNN"),
     "SelfPacedEnsemble",
-]
+)
 SIZES = {"dense": (20_000, 500), "sparse": (20_000, 50_000)}
 FIT = """
-import resource, sys, warnings
+import sys, warnings
+from pathlib import Path
 import numpy as np
 import spmld
 from benchmarks.observed import make_data
@@ -34,9 +27,15 @@ Y = np.where(mask.toarray() > 0, Y.toarray(), np.nan)
 size = Y.nbytes + (X.nbytes if kind == "dense" else X.data.nbytes + X.indices.nbytes)
 model = getattr(spmld, name)()
 getattr(spmld, name)().fit(X[:500], Y[:500])  # imports
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+def status(field):
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
+    return int(line.split()[1]) * 1024
+
+Path("/proc/self/clear_refs").write_text("5")  # resets the peak
+before = status("VmRSS")
 model.fit(X, Y)
-print(size / 2**20, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / size)
+print(size / 2**20, (status("VmHWM") - before) / size)
 """
 
 
