@@ -49,7 +49,7 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
     if len(np.unique(answers.signs[answers.signs != 0])) < 2:
         raise ValueError(
             f"{data.path} must have positive and negative answers, from which error rates are estimated, got only one "
-            "of them; if an empty field is a negative answer, pass --empty-is negative"
+            "of them; if empty fields or unlisted tags are negative, pass --empty-is negative or --untagged negative"
         )
     with progress_bar(None, "consensus of the annotators"):
         consensus = fit_consensus(dataset.X, answers) if has_features else find_consensus(answers)
