@@ -31,7 +31,7 @@ consensus = fit_consensus(X, labels)
 quality = consensus.annotator_quality()
 for row in quality:
     low, high = row["error_rate_interval"]
-    print(f"{row['annotator']}: error rate {row['error_rate']:.3f} (90 % interval {low:.3f} to {high:.3f})")
+    print(f"{row['annotator']}: error rate {row['error_rate']:.3f}, 90 % interval {low:.3f} to {high:.3f}")
 
 # %%
 # The majority ignores that ann is right more often than eve. A model is fitted to the answers directly.

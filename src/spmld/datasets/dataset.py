@@ -100,6 +100,8 @@ class Dataset:
             raise ValueError("train and test must not have samples in common")
         if self.sample_names is not None and len(self.sample_names) != X.shape[0]:
             raise ValueError(f"sample_names must have {X.shape[0]} names, got {len(self.sample_names)}")
+        if self.answers is not None and self.answers.n_samples != X.shape[0]:
+            raise ValueError(f"answers must be about {X.shape[0]} samples, got {self.answers.n_samples}")
         fields = {
             "X": X if X.dtype in (np.float32, np.float64) else X.astype(float),
             "Y": Y,
