@@ -42,10 +42,14 @@ def main(names=NAMES):
             rows += found
             print(f"{name:<10}{n_annotators:>4}" + format_row(np.mean(found, axis=0)), flush=True)
     table = np.array(rows)
-    print(f"{'mean':<14}" + format_row(table.mean(axis=0)))
-    for j, method in enumerate(METHODS[:3]):
-        wins, right = (table[:, 3] < table[:, j]).sum(), (table[:, 7] > table[:, 4 + j]).sum()
-        print(f"consensus against {method}: lower log loss in {wins}, higher accuracy in {right} of {len(table)} runs")
+    parts = dict(zip(names, np.split(table, len(names)), strict=True))
+    for name, part in [*parts.items(), ("all", table)]:
+        print(f"{name:<10}mean" + format_row(part.mean(axis=0)))
+    for name, part in [*parts.items(), ("all", table)]:
+        for j, method in enumerate(METHODS[:3]):
+            wins, right = (part[:, 3] < part[:, j]).sum(), (part[:, 7] > part[:, 4 + j]).sum()
+            print(f"{name}: lower log loss than {method} in {wins}, higher accuracy in {right} of {len(part)} runs")
+        print(f"{name}: error rates within 0.03 in {(part[:, 8] < 0.03).sum()} of {len(part)} runs")
 
 
 def format_row(values):

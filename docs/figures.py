@@ -19,12 +19,13 @@ from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld.audit import find_label_issues
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted, make_songs
+from spmld.estimators import fit_consensus
 from spmld.inspection import top_features
-from spmld.labels import hide_labels
+from spmld.labels import hide_labels, read_annotators
 from spmld.metrics import micro_f1
 from spmld.model_selection import ThresholdClassifier, cross_fit, make_folds
 from spmld.monitoring import monitor
-from spmld.noise import PooledCalibration
+from spmld.noise import PooledCalibration, find_consensus
 from spmld.noise.curve import Curve
 from spmld.pacing import ColumnGroups, HardPacing, LinearPacing, LogarithmicPacing, PacingParameters
 from spmld.plotting import CorrelationDisplay, PacingDisplay, ReliabilityDisplay
@@ -289,7 +290,37 @@ def monitoring():
     return figure
 
 
+def annotators():
+    """Return the estimated error rates of ten annotators, and the fraction of wrong labels of the consensus."""
+    data, rng = make_planted(n_samples=500, random_state=0), np.random.default_rng(0)
+    rates = np.linspace(0.02, 0.4, 10)
+    wrong = rng.random((500, 10, 12)) < rates[:, None]
+    answers, order = np.where(wrong, 1.0 - data.Y[:, None], data.Y[:, None]), rng.random(wrong.shape)
+    counts, errors = (1, 2, 3, 5, 7), []
+    for count in counts:
+        labels = read_annotators(np.where(order < count / 10, answers, np.nan))
+        results = find_consensus(labels), fit_consensus(data.X, labels)
+        signs = [np.sign(result.probabilities - 0.5) for result in results]
+        signs = [np.sign(labels.by_sample(labels.signs)), *signs]  # a tie is 0, and counts as half an error
+        errors.append([np.abs(data.Y - 0.5 - sign / 2)[labels.counts > 0].mean() for sign in signs])
+    figure, (first, second) = axes(2)
+    quality = fit_consensus(data.X, np.where(order < 0.3, answers, np.nan)).annotator_quality()
+    low, high = np.transpose([row["error_rate_interval"] for row in quality])
+    first.plot([0, 0.45], [0, 0.45], color=GRAY, ls="--")
+    first.vlines(rates, low, high, color=BLUE)
+    first.plot(rates, [row["error_rate"] for row in quality], "o", color=BLUE, label="estimate, with 90 % interval")
+    first.set(xlabel="error rate of the annotator", ylabel="estimated error rate")
+    names = "majority", "consensus of the answers", "consensus with features"
+    for name, values, color in zip(names, np.transpose(errors), (GRAY, ORANGE, BLUE), strict=True):
+        second.plot(counts, values, "o-", color=color, label=name)
+    second.set(xlabel="mean number of answers per entry", ylabel="fraction of wrong labels", ylim=(0, None))
+    for axis in (first, second):
+        axis.legend(frameon=False)
+    return figure
+
+
 FIGURES = (
+    annotators,
     audit,
     review,
     ensemble,

@@ -138,6 +138,18 @@ def check_monitoring(printed):
     assert printed.rstrip().endswith("alarm: True")
 
 
+def check_annotators(printed):
+    """Error rates are estimated, the consensus is better than the majority, and chosen answers than random ones."""
+    for name, rate in (("ann", 0.03), ("bob", 0.1), ("dan", 0.2), ("eve", 0.35)):
+        assert abs(numbers(printed, f"{name}: error rate")[0] - rate) < 0.03
+    (majority,), (consensus,) = numbers(printed, "majority: wrong labels"), numbers(printed, "consensus: wrong labels")
+    assert consensus < 0.5 * majority
+    (voted,), (fitted,) = (numbers(printed, f"model of the {name}: ranking loss") for name in ("majority", "answers"))
+    assert fitted < 0.9 * voted
+    (random,), (chosen,) = (numbers(printed, f"{name} answers: log loss") for name in ("random", "chosen"))
+    assert chosen < 0.9 * random
+
+
 CHECKS = {
     "audit_labels": check_audit,
     "complete_labels": check_completion,
@@ -145,6 +157,7 @@ CHECKS = {
     "large_sparse": check_sparse,
     "monitor_model": check_monitoring,
     "self_paced_any_classifier": check_self_paced_classifiers,
+    "several_annotators": check_annotators,
     "tag_images": check_images,
     "tag_text": check_text,
     "tune_and_threshold": check_tuning,

@@ -1,10 +1,13 @@
 """Consensus of several annotators."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.special import expit, logit
 
 from spmld import MaskedLogistic, PerLabelClassifier
+from spmld.datasets import Dataset
 from spmld.estimators import fit_consensus
 from spmld.labels import read_annotators
 from spmld.noise import NoiseRates, find_consensus
@@ -171,6 +174,28 @@ def test_values_of_missing_answers_are_never_read():
     for value in (0.0, 1.0, 99.0):
         masked.data[1, 0] = value
         assert np.array_equal(read_annotators(masked, *names).signs, [[1, -1], [0, 1], [-1, 1]])
+
+
+def test_agreement_is_the_fraction_of_equal_pairs():
+    _, _, answers = planted(n=40)
+    pairs = [
+        answers[i, a, j] == answers[i, b, j]
+        for i, j in np.ndindex(40, 3)
+        for a, b in combinations(np.flatnonzero(~np.isnan(answers[i, :, j])), 2)
+    ]
+    assert read_annotators(answers).agreement == pytest.approx(np.mean(pairs))
+    assert np.isnan(read_annotators(answers[:, :1]).agreement)
+
+
+def test_answers_follow_the_part_of_a_data_set():
+    X, truth, answers = planted(n=40)
+    train, test = np.arange(39, 20, -2), np.arange(0, 40, 2)
+    data = Dataset(X, truth, train=train, test=test, answers=read_annotators(answers))
+    for part, rows in (("train", train), ("test", test)):
+        found, expected = data.part(part).answers, read_annotators(answers[rows])
+        assert found.n_samples == len(rows)
+        np.testing.assert_array_equal(found.counts, expected.counts)
+        np.testing.assert_array_equal(found.by_sample(found.signs), expected.by_sample(expected.signs))
 
 
 def test_long_table_equals_array():

@@ -32,6 +32,53 @@ def test_the_majority_decides_in_any_order(answers, outcome):
         assert resolve(annotations).get(("a1", "sad")) == outcome
 
 
+def decide_all(names, answers, n_entries, start=0):
+    """Return decisions of several reviewers, each with the same answer to all entries."""
+    keys = [f"{''.join(names)} {i}" for i in range(start, start + n_entries)]
+    return [decide(answer, name, key) for key in keys for name, answer in zip(names, answers, strict=True)]
+
+
+def test_two_reviewers_who_disagree_are_a_tie_whatever_else_they_decide():
+    for answer in ("present", "absent"):
+        agreed = decide_all(["ann", "bob"], [answer, answer], 50)
+        alone = [decide(answer, "ann", f"alone {i}") for i in range(30)]
+        disputed = decide_all(["ann", "bob"], ["present", "absent"], 10, start=50)
+        assert list(resolve([*agreed, *alone, *disputed]).values()) == [answer] * 80 + ["conflict"] * 10
+
+
+def test_a_reviewer_who_contradicts_the_others_is_outvoted():
+    names = ["ann", "bob", "eve"]
+    annotations = decide_all(names, ["present", "present", "absent"], 6)
+    annotations += decide_all(names, ["absent", "absent", "present"], 4, start=6)
+    annotations += decide_all(names, ["present", "present", "present"], 3, start=10)
+    annotations += decide_all(["ann", "eve"], ["absent", "present"], 1)  # a tie without the other entries
+    annotations += decide_all(["eve"], ["absent"], 5)
+    outcomes = resolve(annotations)
+    expected = {f"annbobeve {i}": "present" if i < 6 or i > 9 else "absent" for i in range(13)}
+    expected |= {"anneve 0": "absent"} | {f"eve {i}": "absent" for i in range(5)}
+    assert outcomes == {(key, "sad"): outcome for key, outcome in expected.items()}
+    assert set(resolve(annotations[-7:-5]).values()) == {"conflict"}
+
+
+def test_reliable_reviewers_outvote_a_majority_that_answers_at_random():
+    rng, names = random.Random(0), ["ann", "bob", "eve", "dan", "kim"]
+    annotations = []
+    for i in range(30):
+        noise = [rng.choice(["present", "absent"]) for _ in range(3)]
+        annotations += decide_all(names, [("present", "absent")[i % 2]] * 2 + noise, 1, start=i)
+    outcomes = resolve([*annotations, *decide_all(names, ["present"] * 2 + ["absent"] * 3, 1, start=30)])
+    assert [outcomes[(f"annbobevedankim {i}", "sad")] for i in range(31)] == ["present", "absent"] * 15 + ["present"]
+
+
+def test_unanimous_decisions_are_applied_whoever_makes_them():
+    names = ["ann", "bob", "eve", "dan"]
+    annotations = decide_all(names, ["present", "present", "absent", "absent"], 9)
+    annotations += decide_all(names[:2], ["present", "present"], 20)
+    annotations += decide_all(names, ["present", "present", "absent", "present"], 9, start=9)
+    outcomes = resolve([*annotations, decide("absent", "eve"), decide("absent", "dan")])
+    assert outcomes[("a1", "sad")] == "absent"
+
+
 def test_the_last_decision_of_a_reviewer_counts():
     assert resolve([decide("present"), decide("absent")]) == {("a1", "sad"): "absent"}
     assert resolve([decide("present"), decide("skip")]) == {}
@@ -50,7 +97,7 @@ def test_the_journal_equals_a_list_per_reviewer(tmp_path):
                 used.add(made)
                 expected[name].append(made)
             if step % 29 == 0:
-                assert resolve(store.annotations()) == resolve(other.annotations())
+                assert resolve(store.annotations()) == other.outcomes() == store.outcomes()
         found = other.annotations()
     for name, annotations in expected.items():
         mine = [annotation for annotation in found if annotation.reviewer == name]

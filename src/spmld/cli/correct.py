@@ -29,10 +29,11 @@ def correct(data: Source, annotations: str, out: str, as_json: bool, force: bool
     """Write ANNOTATIONS into a copy of DATA, a table.
 
     ANNOTATIONS is the SQLite file of `spmld review`, a table with an annotation in each row (.csv, .jsonl, .parquet), a
-    list of `spmld complete`, or an export of Label Studio. Pass the options of the review. If reviewers disagree, the
-    majority decides, and a tie changes nothing. Only the fields of decided labels change: a label column, or the list
-    of --tags, to which a tag is added or from which it is removed. All other bytes of a CSV file or of JSON lines, all
-    other cells of a workbook, and all other values of a Parquet file stay the same.
+    list of `spmld complete`, or an export of Label Studio. Pass the options of the review. If reviewers disagree, those
+    with lower error rates decide, or the majority if that is not certain, and a tie changes nothing. Only the fields of
+    decided labels change: a label column, or the list of --tags, to which a tag is added or from which it is removed.
+    All other bytes of a CSV file or of JSON lines, all other cells of a workbook, and all other values of a Parquet
+    file stay the same.
 
     The decided entries are written to a second file, FILE with .trusted.csv. Pass it to `spmld review` with --trusted,
     so that they are not shown again. If DATA has trusted entries already, pass them with --trusted to keep them.

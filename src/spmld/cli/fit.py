@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from spmld._table import format_number, format_rate
 from spmld.cli import options
-from spmld.cli.fitting import fit_model, save_model, stored_fits
+from spmld.cli.fitting import fit_model, save_model, stored_fits, with_consensus
 from spmld.cli.loading import Source
 from spmld.cli.methods import (
     NOISE_RATES,
@@ -35,7 +35,7 @@ BASELINES = ("label prior", "logistic regression")
 
 
 @click.command()
-@options.source_options("data", part="train", trusted=True)
+@options.source_options("data", part="train", trusted=True, annotator=False)
 @options.out_option("MODEL", "Model file to write, such as model.skops.", required=True)
 @options.method_options
 @options.decision_option
@@ -67,7 +67,8 @@ def fit(
     --label, or --tags names a column with a list of tags. Empty fields are missing labels. Text, categories, dates and
     missing values are encoded, and the model file contains the encoder. With --trusted, labels that a person has
     verified are used to estimate how often the others are wrong. With --precision, a label gets the lowest threshold
-    with this precision on held-out samples. With --checkpoint, a fit that was killed is resumed.
+    with this precision on held-out samples. With --annotator, a sample has a row for each annotator, and the model is
+    fitted to their consensus; see `spmld annotators`. With --checkpoint, a fit that was killed is resumed.
 
     \b
     Examples:
@@ -76,17 +77,18 @@ def fit(
       spmld fit songs.xlsx --label sad --label calm --drop notes -o songs.skops --method MaskedLogistic --param C=0.3
       spmld fit songs.csv --trusted verified --decision micro_f1 -o songs.skops
       spmld fit songs.csv --precision sad=0.9 --threshold rock=0.7 -o songs.skops
+      spmld fit answers.csv --annotator person --id song_id -o songs.skops
     """
     settings, decision = parse_params(params), parse_decision(decision, precisions, thresholds)
     if decision is not None and "decision" in settings:
         raise ValueError("--param decision cannot be combined with other options for decisions; pass one of them")
     model = build(method, settings, seed, trusted=data.trusted is not None)
     check_decision(model, decision)
-    dataset = data.load_part()
+    dataset, weights = with_consensus(data.load_part())
     model = with_decision(model, decision, seed, dataset.Y)
     with stored_fits(checkpoint):
-        seconds = fit_model(model, dataset, method)
-        quality = {"held_out": _held_out_quality(model, dataset, seed)} if held_out else {}
+        seconds = fit_model(model, dataset, method, weights)
+        quality = {"held_out": _held_out_quality(model, dataset, seed, weights)} if held_out else {}
         summary = save_model(model, out, data, dataset, method, seconds, **quality)
     if as_json:
         print_json({"model": out, **summary})
@@ -94,7 +96,7 @@ def fit(
         print_message("\n".join(_describe_fit(model, out, data, dataset, summary)))
 
 
-def _held_out_quality(model: Any, data: Dataset, seed: int) -> dict[str, dict[str, float]]:
+def _held_out_quality(model: Any, data: Dataset, seed: int, weights: Any = None) -> dict[str, dict[str, float]]:
     """Return metrics of out-of-fold scores of the model, of the label prior and of logistic regression for each label.
 
     The ensemble has out-of-fold scores already; other methods are fitted again on each fold. The result is empty if
@@ -116,8 +118,10 @@ def _held_out_quality(model: Any, data: Dataset, seed: int) -> dict[str, dict[st
     quality = {}
     for name, estimator in estimators.items():
         scores = getattr(estimator, "out_of_fold_scores_", None)
+        entry_weight = weights if name == "model" else None
         try:
-            scores = cross_fit(clone(estimator), data.X, data.Y, folds).scores if scores is None else scores
+            if scores is None:
+                scores = cross_fit(clone(estimator), data.X, data.Y, folds, entry_weight=entry_weight).scores
         except ValueError as error:  # of a method that needs more samples than a fold has; the fitted model is kept
             print_message(f"spmld: note: the held-out quality of {name} is not available: {error}")
             return {}
@@ -141,6 +145,7 @@ def _describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: 
         out: f"{fitted} ({_frequencies(data, summary)})",
         "observed": f"{summary['observed']:.0%} of {data.Y.size:,} entries; features: {_features(data)}"
         + _repeated(model),
+        **({"annotators": _describe_annotators(summary)} if data.answers is not None else {}),
         **({"columns": list_columns(data.columns)} if data.columns else {}),
         "settings": ", ".join(_settings(model, summary)) or "defaults",
         **({"decisions": _describe_precisions(summary)} if "precision" in summary else {}),
@@ -148,6 +153,13 @@ def _describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: 
         "next": _next_steps(out, source, summary),
     }
     return [f"{name}: {text}" for name, text in lines.items()]
+
+
+def _describe_annotators(summary: dict[str, Any]) -> str:
+    labels = "no entry has several answers, so that the labels are the answers"
+    if summary["agreement"] is not None:
+        labels = f"{summary['agreement']:.0%} of the pairs of answers to an entry agree; the labels are the consensus"
+    return f"{summary['annotators']}, with {summary['answers']:,} answers; {labels}"
 
 
 def _frequencies(data: Dataset, summary: dict[str, Any]) -> str:
@@ -221,6 +233,9 @@ def _quality(summary: dict[str, Any]) -> str:
 def _next_steps(out: str, source: Source, summary: dict[str, Any]) -> str:
     out = shlex.quote(out)
     steps = [f"spmld predict {out} NEW_DATA -o predicted.csv"]
+    if "annotators" in summary:
+        quality = f"spmld annotators {source.command()} prints the error rates of the annotators"
+        return "; ".join([*steps, quality] if summary["agreement"] is not None else steps)
     steps.append(f"spmld audit {source.command()} lists likely label errors")
     if summary["observed"] < 1:
         steps.append(f"spmld complete {source.command(roles=False)} --model {out} lists missing labels")

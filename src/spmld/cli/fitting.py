@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,22 +13,35 @@ from spmld.cli.loading import Source, frames
 from spmld.cli.methods import NOISE_RATES, uses_trusted, without_decision
 from spmld.cli.printing import print_message, progress_bar
 from spmld.datasets import Dataset
+from spmld.estimators.annotators import annotated_labels
 from spmld.estimators.progress import max_iterations
 
 
-def fit_model(model: Any, data: Dataset, method: str) -> float:
+def with_consensus(data: Dataset) -> tuple[Dataset, Any]:
+    """Return the data with the consensus of the annotators as labels, and entry weights, None without annotators."""
+    if data.answers is None:
+        return data, None
+    if data.X.shape[1] == 0:
+        raise ValueError("no column is left for features; at least one feature column is required")
+    with progress_bar(None, "consensus of the annotators"):
+        labels, weights = annotated_labels(data.X, data.answers)
+    return replace(data, Y=np.where(labels.signs == 0, np.nan, labels.signs > 0)), weights
+
+
+def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) -> float:
     """Fit a model with a progress bar if it has iterations, otherwise with a spinner, and return the seconds."""
     X, Y = frames(data)
-    verified = {"trusted": data.trusted} if data.trusted is not None and uses_trusted(model) else {}
+    options = {"trusted": data.trusted if uses_trusted(model) else None, "entry_weight": entry_weight}
+    options = {name: value for name, value in options.items() if value is not None}
     base = without_decision(model)
     start, total, fits = time.perf_counter(), max_iterations(base), 1 if base is model else model.cv + 1
     # Most fits end before the maximum number of iterations, so the time left on the bar is an upper bound.
     with progress_bar(None if total is None else total * fits, f"fitting {method}") as advance:
         if total is None:
-            model.fit(X, Y, **verified)
+            model.fit(X, Y, **options)
         else:
             base.set_params(callback=lambda record: advance(""))
-            model.fit(X, Y, **verified)
+            model.fit(X, Y, **options)
             for estimator in (base, without_decision(model)):
                 estimator.set_params(callback=None)
     return time.perf_counter() - start
@@ -51,6 +65,7 @@ def save_model(
         "observed": round(float(1 - np.isnan(data.Y).mean()), 6),
         "seconds": round(seconds, 3),
         **{name: content for name, content in tables.items() if content},
+        **_describe_answers(data),
         **_estimates(without_decision(model), data),
         **_decision(model, data),
         **details,
@@ -62,6 +77,17 @@ def save_model(
         model, names = Pipeline([("encoder", data.encoder), ("estimator", model)]), None
     spmld.save(model, path, label_names=data.label_names, feature_names=names, summary=summary)
     return summary
+
+
+def _describe_answers(data: Dataset) -> dict[str, Any]:
+    if data.answers is None:
+        return {}
+    several = data.answers.counts.max() > 1
+    return {
+        "annotators": len(data.answers.names),
+        "answers": int(data.answers.counts.sum()),
+        "agreement": round(data.answers.agreement, 6) if several else None,
+    }
 
 
 def _estimates(model: Any, data: Dataset) -> dict[str, Any]:

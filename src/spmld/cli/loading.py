@@ -100,6 +100,8 @@ class Source:
     def load(self) -> Dataset:
         """Load all samples."""
         column = None
+        if self.trusted is not None and "annotator" in self.options:
+            raise ValueError("--trusted cannot be combined with --annotator; leave out one of them")
         if self.table_kind is None:
             data = load_dataset(self.path, progress=sys.stderr.isatty(), **self.options)  # nosec B615
         else:

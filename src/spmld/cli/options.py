@@ -185,7 +185,9 @@ _READER_OPTIONS = (
 PARTS = click.Choice(["all", "train", "test"])
 
 
-def source_options(name: str = "source", part: str | None = None, *, trusted: bool = False) -> Decorator:
+def source_options(
+    name: str = "source", part: str | None = None, *, trusted: bool = False, annotator: bool | None = None
+) -> Decorator:
     """Return the argument `name` and the options of the readers, as a `Source`.
 
     Parameters
@@ -196,6 +198,8 @@ def source_options(name: str = "source", part: str | None = None, *, trusted: bo
         Default of --part, for data sets with an official split. None: the command has no such option.
     trusted : bool
         Whether the command has the option --trusted, for verified entries.
+    annotator : bool, optional
+        Whether the option --annotator is required. None: the command has no such option.
     """
     options: list[Decorator] = [click.argument(name), *_READER_OPTIONS]
     if part is not None:
@@ -204,6 +208,9 @@ def source_options(name: str = "source", part: str | None = None, *, trusted: bo
     if trusted:
         help = "Verified labels: a column with 1 for each verified sample, or a file with 1 for each verified label."
         options.append(click.option("--trusted", "verified", metavar="COLUMN|FILE", help=help))
+    if annotator is not None:
+        help = "Column with the annotator of each row; a sample, named by --id, has a row for each annotator."
+        options.append(click.option("--annotator", metavar="COLUMN", required=annotator, help=help))
 
     def make(**values: Any) -> Source:
         path, chosen, verified = values.pop(name), values.pop("part", None), values.pop("verified", None)

@@ -22,7 +22,7 @@ from spmld.review import (
     read_annotations,
     sample_queue,
 )
-from spmld.review.annotations import Place, add_keys, check_store, resolve
+from spmld.review.annotations import Place, add_keys, check_store
 from spmld.review.queue import KINDS, ReviewQueue
 from spmld.review.samples import ArraySamples, Samples
 from spmld.review.tables import without_gz
@@ -116,7 +116,7 @@ def review(
             _import(store, add_keys(annotations, samples.keys), imported)
         print_message(_summary(queue))
         if export is not None:
-            _export(queue, samples, resolve(store.annotations()), export, image, loaded.source)
+            _export(queue, samples, store.outcomes(), export, image, loaded.source)
             return
         name = reviewer or getpass.getuser()
         shown = samples, loaded.evidence

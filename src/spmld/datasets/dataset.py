@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -43,6 +43,8 @@ class Dataset:
         label is missing.
     sample_names : sequence, optional
         Names of the samples, such as the values of an identifier column.
+    answers : AnnotatorLabels, optional
+        Labels by several annotators. Y has their majority, and is missing where there is none.
     encoder : TableEncoder, optional
         The fitted encoder that made X from the columns of a table.
     roles : TableRoles, optional
@@ -72,6 +74,7 @@ class Dataset:
     test: Any = None
     trusted: Any = None
     sample_names: Any = None
+    answers: Any = None
     encoder: Any = None
     roles: Any = None
     columns: Any = None
@@ -97,6 +100,8 @@ class Dataset:
             raise ValueError("train and test must not have samples in common")
         if self.sample_names is not None and len(self.sample_names) != X.shape[0]:
             raise ValueError(f"sample_names must have {X.shape[0]} names, got {len(self.sample_names)}")
+        if self.answers is not None and self.answers.n_samples != X.shape[0]:
+            raise ValueError(f"answers must be about {X.shape[0]} samples, got {self.answers.n_samples}")
         fields = {
             "X": X if X.dtype in (np.float32, np.float64) else X.astype(float),
             "Y": Y,
@@ -114,11 +119,13 @@ class Dataset:
         if which == "all":
             return self
         samples = self._indices(which)
-        trusted = None if self.trusted is None else self.trusted[samples]
-        names = self.feature_names, self.label_names, self.name
-        rows = None if self.sample_names is None else [self.sample_names[i] for i in samples]
-        table = {"encoder": self.encoder, "roles": self.roles, "columns": self.columns, "hierarchy": self.hierarchy}
-        return Dataset(self.X[samples], self.Y[samples], *names, trusted=trusted, sample_names=rows, **table)
+        of_samples: dict[str, Any] = {
+            name: None if value is None else value[samples]
+            for name, value in (("trusted", self.trusted), ("answers", self.answers))
+        }
+        if self.sample_names is not None:
+            of_samples["sample_names"] = [self.sample_names[i] for i in samples]
+        return replace(self, X=self.X[samples], Y=self.Y[samples], train=None, test=None, **of_samples)
 
     X_train, Y_train = _samples("X", "train"), _samples("Y", "train")
     X_test, Y_test = _samples("X", "test"), _samples("Y", "test")

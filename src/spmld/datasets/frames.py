@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from spmld._frames import to_pandas
 from spmld._io import need
+from spmld._validation import list_names
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, read_label_column, read_label_columns
+from spmld.labels import AnnotatorLabels, read_annotators
 from spmld.preprocessing import TableEncoder
 from spmld.preprocessing.columns import (
     IGNORED_KINDS,
@@ -20,6 +22,7 @@ from spmld.preprocessing.columns import (
     column_notes,
     describe_column,
     duplicated_rows,
+    is_nested,
     is_typed,
     to_numbers,
     without_missing_words,
@@ -83,9 +86,9 @@ def from_frame(
         problems.append(TableProblem("the table has no samples"))
     labels = read_label_columns(frame, table) if len(frame) else LabelColumns()
     problems += labels.problems
-    used = {*labels.columns, *table.drop, table.id, table.tags, table.trusted}
-    features = frame[[column for column in frame.columns if column not in used]]
-    if features.shape[1] == 0 and set(labels.columns) <= set(frame.columns):
+    used = {*labels.columns, *table.drop, table.id, table.tags, table.trusted, table.annotator}
+    answers, columns = None, [column for column in frame.columns if column not in used]
+    if not columns and table.annotator is None and set(labels.columns) <= set(frame.columns):
         problems.append(TableProblem("no column is left for features; at least one feature column is required"))
     verified = None
     if table.trusted in frame.columns:
@@ -93,12 +96,16 @@ def from_frame(
     if problems:
         raise TableError(problems, source)
     try:
-        X, kinds, encoder = _encode(features, table)
+        if table.annotator is not None:
+            frame, labels.Y, answers = _read_answers(frame, table, columns, labels)
+        features = frame[columns]
+        X, kinds, encoder = _encode(features, table) if columns else (np.empty((len(frame), 0)), {}, None)
     except TableError as error:
         raise TableError(error.problems, source) from None
     except ValueError as error:
         raise TableError([TableProblem(str(error))], source) from error
-    notes = [*labels.notes, *_feature_notes(features, table, kinds, encoder), *_row_notes(frame, table, kinds)]
+    notes = [*labels.notes, *_feature_notes(features, table, kinds, encoder)]
+    notes += _row_notes(frame, table, kinds) if columns else []
     for note in notes:
         warnings.warn(TableWarning(note), stacklevel=2)
     used_names = [name for name, kind in kinds.items() if kind not in IGNORED_KINDS]
@@ -110,10 +117,35 @@ def from_frame(
         name,
         trusted=verified,
         sample_names=sample_names(frame, table),
+        answers=answers,
         encoder=encoder,
-        roles=replace(table, tag_sep=labels.tag_sep or table.tag_sep),
+        roles=replace(table, tag_sep=labels.tag_sep or table.tag_sep, annotator=None),
         columns={name: describe_column(name, kind, encoder) for name, kind in kinds.items()},
     )
+
+
+def _read_answers(
+    frame: Any, roles: TableRoles, features: list[str], labels: LabelColumns
+) -> tuple[Any, NDArray[np.float64], AnnotatorLabels]:
+    """Return the first row of each sample, the majority of the answers to each entry, and the answers."""
+    names = frame[[roles.id, roles.annotator]].map(lambda value: value.strip() if isinstance(value, str) else value)
+    empty = (names.isna() | (names == "")).sum()
+    if empty.any():
+        text = "column {!r} is empty in {} of {} rows; fill it in, or remove these rows"
+        raise TableError([TableProblem(text.format(name, n, len(frame))) for name, n in empty.items() if n])
+    frame = frame.assign(**names)
+    samples, annotators = (frame[column].tolist() for column in names)
+    answers = read_annotators(need("pandas").DataFrame(labels.Y, columns=labels.names), samples, annotators)
+    differing = []
+    for name in features:
+        column = frame[name].astype(str) if is_nested(frame[name]) else frame[name]
+        if count := int((column.groupby(samples).nunique(dropna=False) > 1).sum()):
+            differing.append(f"{name!r} in {count} sample{'s' * (count > 1)}")
+    if differing:
+        text = f"columns differ between the rows of a sample, and its first row is used: {list_names(differing)}"
+        labels.notes.append(TableProblem(text))
+    total = answers.by_sample(answers.signs)
+    return frame[~frame[roles.id].duplicated()], np.where(total == 0, np.nan, total > 0), answers
 
 
 def _encode(features: Any, roles: TableRoles) -> tuple[Any, dict[str, str], TableEncoder | None]:

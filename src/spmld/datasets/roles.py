@@ -53,6 +53,9 @@ class TableRoles:
         Whether an empty field of a label column or of the tags is missing or negative.
     id : str, optional
         Column that identifies the samples in all outputs. It is not a feature.
+    annotator : str, optional
+        Column with the annotator of each row. A sample has a row for each annotator, and the same `id` in all of them.
+        Its features are those of its first row.
     trusted : str, optional
         Column with 1 or yes for each sample whose labels are verified. It is not a feature.
     text, number, category, date : sequence of str, default=()
@@ -84,6 +87,7 @@ class TableRoles:
     tag_case: TagCase = "merge"
     empty_is: EmptyIs = "missing"
     id: str | None = None
+    annotator: str | None = None
     trusted: str | None = None
     text: Sequence[str] = ()
     number: Sequence[str] = ()
@@ -120,7 +124,7 @@ class TableRoles:
     def find_problems(self, columns: Sequence[str]) -> list[TableProblem]:
         """Return a problem for each named column that the table does not have, or that has two roles."""
         named: dict[str, list[str]] = {}
-        for option in ("tags", "id", "trusted", *COLUMN_LISTS):
+        for option in ("tags", "id", "annotator", "trusted", *COLUMN_LISTS):
             value = getattr(self, option)
             for name in (value,) if isinstance(value, str) else value or ():
                 named.setdefault(name, []).append(option)
@@ -130,6 +134,11 @@ class TableRoles:
                 problems.append(absent_column(name, options[0], columns))
             elif len(options) > 1:
                 problems.append(TableProblem(f"column {name!r} has two roles, {' and '.join(options)}; pass one"))
+        if self.annotator is not None and self.id is None:
+            text = "annotator requires the column that identifies the samples, since each has several rows"
+            problems.append(TableProblem(text, (("id", "COLUMN"),)))
+        if self.annotator is not None and self.trusted is not None:
+            problems.append(TableProblem("trusted cannot be combined with annotator; leave out one of them"))
         return problems
 
 

@@ -55,6 +55,21 @@ class AnnotatorLabels:
         """Number of answers to each entry."""
         return self.by_sample(self.signs != 0)
 
+    @property
+    def agreement(self) -> float:
+        """Fraction of the pairs of answers to the same entry that are equal; NaN if no entry has several answers."""
+        n, total = self.counts, self.by_sample(self.signs)  # total**2 - n: twice the equal pairs minus the others
+        n_pairs = float((n**2 - n).sum())
+        return 0.5 + 0.5 * float((total**2 - n).sum()) / n_pairs if n_pairs else np.nan
+
+    def __getitem__(self, samples: NDArray[np.intp]) -> "AnnotatorLabels":
+        """Return the answers to some samples, given by their indices."""
+        place = np.full(self.n_samples, -1)
+        place[samples] = np.arange(len(samples))
+        rows = place[self.samples] >= 0
+        parts = self.answers[rows], place[self.samples][rows], self.annotators[rows]
+        return AnnotatorLabels(*parts, len(samples), self.names)
+
 
 def read_annotators(Y: Any, samples: Sequence[Any] | None = None, annotators: Sequence[Any] | None = None) -> Any:
     """Read labels by several annotators.
@@ -82,6 +97,8 @@ def read_annotators(Y: Any, samples: Sequence[Any] | None = None, annotators: Se
     >>> labels.n_samples, labels.names, labels.counts
     (2, ['ann', 'bob'], array([[2., 2.],
            [1., 0.]]))
+    >>> labels.agreement
+    0.5
     """
     if isinstance(Y, AnnotatorLabels):
         return Y

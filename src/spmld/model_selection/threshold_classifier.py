@@ -108,7 +108,7 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
     n_jobs: int | None = None
     random_state: int | np.random.RandomState | None = None
 
-    def fit(self, X: Any, y: Any, mask: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> Self:
         """Fit the base estimator, and calibrate its out-of-fold scores.
 
         Parameters
@@ -119,6 +119,8 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
             Labels, NaN where missing.
         mask : array-like of bool of the shape of `y`, optional
             True where a label is observed. Other entries of y are ignored.
+        entry_weight : ndarray of shape (n_samples, n_labels), optional
+            Weights of the entries, passed to ``fit`` of the base estimator.
 
         Returns
         -------
@@ -136,8 +138,9 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
         if mask is not None:
             y = labels.write_with_missing(y)
             self._fitted_classes = read_labels(y).classes
-        scores, signs = self._out_of_fold_scores(X, y, labels)
-        self.estimator_ = clone(self.estimator).fit(X, y)
+        scores, signs = self._out_of_fold_scores(X, y, labels, entry_weight)
+        weights = {} if entry_weight is None else {"entry_weight": entry_weight}
+        self.estimator_ = clone(self.estimator).fit(X, y, **weights)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -149,7 +152,9 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
         """Thresholds of the probabilities of the labels."""
         return self.decision_rule_.thresholds_
 
-    def _out_of_fold_scores(self, X: Any, y: Any, labels: Labels) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    def _out_of_fold_scores(
+        self, X: Any, y: Any, labels: Labels, entry_weight: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         """Return scores and signs of the test samples of all folds, fold after fold.
 
         If a label has no observed positive or no observed negative in the training samples of a fold, the scores of the
@@ -162,7 +167,8 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
         used = [(fold, both) for fold, both in zip(folds, learned, strict=True) if both.any()]
         if not used:
             return np.empty((0, labels.signs.shape[1])), labels.signs[:0]
-        result = cross_fit(self.estimator, X, y, [fold for fold, _ in used], score=self._score, n_jobs=self.n_jobs)
+        options = {"entry_weight": entry_weight, "score": self._score, "n_jobs": self.n_jobs}
+        result = cross_fit(self.estimator, X, y, [fold for fold, _ in used], **options)
         signs = [labels.signs[test] * both for (_, test), both in used]
         return np.concatenate(result.fold_scores), np.concatenate(signs)
 

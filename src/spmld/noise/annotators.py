@@ -100,17 +100,17 @@ class Consensus:
     def annotator_quality(self, level: float = 0.9) -> list[dict[str, Any]]:
         """Return the error rates of each annotator over all labels, with intervals.
 
-        Expected errors count as observed ones, so that intervals are too narrow if the consensus is uncertain.
+        Expected errors count as observed ones, so that intervals are too narrow if the consensus is uncertain. Rates of
+        annotators with few answers are shrunk to those of all annotators.
         """
-        kinds = dict(zip(("false_positive_rate", "false_negative_rate"), self._counts(), strict=True))
-        n_answers = self.labels.by_annotator(self.labels.signs != 0).sum(axis=1)
-        errors = sum(counts.errors.sum(axis=1) for counts in kinds.values())
+        positives, negatives = (counts.sum_labels() for counts in count_errors(self.labels, self.probabilities))
+        answers = ErrorCounts(positives.errors + negatives.errors, positives.totals + negatives.totals)
         table: list[dict[str, Any]] = [
-            {"annotator": name, "n_answers": int(n), "error_rate": float(wrong / n) if n else np.nan}
-            for name, n, wrong in zip(self.labels.names, n_answers, errors, strict=True)
+            {"annotator": name, "n_answers": round(float(n))}
+            for name, (n,) in zip(self.labels.names, answers.totals, strict=True)
         ]
-        for kind, counts in kinds.items():
-            pooled = counts.sum_labels()
+        kinds = {"error_rate": answers, "false_positive_rate": positives, "false_negative_rate": negatives}
+        for kind, pooled in kinds.items():
             prior = _annotator_prior(pooled)
             columns = zip(prior.rate(pooled), *prior.interval(pooled, level), strict=True)
             for row, (rate, low, high) in zip(table, columns, strict=True):
@@ -135,9 +135,6 @@ class Consensus:
         order = np.argsort(-best, axis=None, kind="stable")[:count]
         places = zip(*np.unravel_index(order, p.shape), strict=True)
         return [(int(i), int(j), int(chosen[i, j]), float(best[i, j])) for i, j in places if best[i, j] >= 0]
-
-    def _counts(self) -> tuple[ErrorCounts, ErrorCounts]:
-        return count_errors(self.labels, self.probabilities)
 
 
 def find_consensus(labels: AnnotatorLabels, log_odds: _Floats | None = None) -> Consensus:

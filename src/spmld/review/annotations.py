@@ -10,10 +10,19 @@ from threading import RLock
 from types import TracebackType
 from typing import Self, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spmld._io import StrPath
+from spmld.labels import read_annotators
+from spmld.noise import find_consensus
 
 ANSWERS = ("present", "absent", "unsure", "skip")
 """Possible annotations about an entry."""
+ANSWER_VALUES = {"present": 1, "absent": 0}
+"""Labels of the annotations that decide an entry."""
+MIN_CONSENSUS = 0.9
+"""Probability from which the consensus of reviewers decides an entry, rather than their majority."""
 Place: TypeAlias = tuple[str, str]
 """Key of a sample and name of a label, which identify an entry."""
 _UNDO = "undo"
@@ -100,9 +109,11 @@ def add_keys(annotations: Iterable[Annotation], keys: Sequence[str]) -> list[Ann
 def resolve(annotations: Iterable[Annotation]) -> dict[Place, str]:
     """Return the outcome for each entry: "present", "absent", "unsure" or "conflict".
 
-    The last annotation of each reviewer counts, and "skip" does not. The majority of "present" and "absent" wins. A tie
-    of these is a "conflict", which changes nothing until another annotation resolves it. An entry that all reviewers
-    are unsure about is "unsure".
+    The last annotation of each reviewer counts, and "skip" does not. If reviewers answer "present" and "absent", the
+    answer with a probability of at least `MIN_CONSENSUS` wins, given the error rates of the reviewers in all entries
+    that several of them have decided; see `spmld.noise.find_consensus`. If there is none, the majority wins. A tie is
+    a "conflict", which changes nothing until another annotation resolves it. An entry that all reviewers are unsure
+    about is "unsure".
 
     Parameters
     ----------
@@ -126,17 +137,34 @@ def resolve(annotations: Iterable[Annotation]) -> dict[Place, str]:
     last: dict[Place, dict[str, str]] = {}
     for annotation in annotations:
         last.setdefault(annotation.place, {})[annotation.reviewer] = annotation.answer
-    outcomes = {place: _outcome(list(answers.values())) for place, answers in last.items()}
-    return {place: outcome for place, outcome in outcomes.items() if outcome is not None}
+    names = sorted({name for answers in last.values() for name in answers})
+    rows = [[ANSWER_VALUES.get(answers.get(name, ""), np.nan) for name in names] for answers in last.values()]
+    outcomes = {}
+    for (place, answers), present in zip(last.items(), _presence(np.array(rows)) if rows else (), strict=True):
+        if not np.isnan(present):
+            outcomes[place] = "conflict" if present == 0.5 else "present" if present > 0.5 else "absent"
+        elif "unsure" in answers.values():
+            outcomes[place] = "unsure"
+    return outcomes
 
 
-def _outcome(answers: list[str]) -> str | None:
-    present, absent = answers.count("present"), answers.count("absent")
-    if present != absent:
-        return "present" if present > absent else "absent"
-    if present:
-        return "conflict"
-    return "unsure" if "unsure" in answers else None
+def _presence(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probability that a label is present where it decides, elsewhere the fraction of positive answers.
+
+    `values` has a row for each entry, a column for each reviewer, and NaN where there is no answer. In the estimate,
+    each entry has a copy with the opposite answers, so that a reviewer has one error rate for both answers. It needs
+    fewer entries, and two reviewers who disagree are a tie unless others have decided some of their entries.
+    """
+    n_answers = (~np.isnan(values)).sum(axis=1)
+    fraction = np.where(n_answers > 0, np.nansum(values, axis=1) / np.maximum(n_answers, 1), np.nan)
+    disputed, several = (fraction > 0) & (fraction < 1), values[n_answers > 1]
+    if not disputed.any():
+        return fraction
+    answers = read_annotators(np.concatenate([several, 1 - several])[:, :, None])
+    probability = np.full(len(values), 0.5)
+    probability[n_answers > 1] = find_consensus(answers).probabilities[: len(several), 0]
+    decisive = disputed & (np.maximum(probability, 1 - probability) >= MIN_CONSENSUS)
+    return np.where(decisive, probability, fraction)
 
 
 class AnnotationStore:
@@ -174,6 +202,7 @@ class AnnotationStore:
             self._connection.execute(_SCHEMA)
         self._n_rows = 0
         self._active: list[Annotation] = []
+        self._resolved: tuple[int, dict[Place, str]] = (0, {})
 
     def add(self, *annotations: Annotation) -> None:
         """Write annotations of people in one transaction. They are on disk when the call returns."""
@@ -212,6 +241,14 @@ class AnnotationStore:
         with self._lock, self._clear_errors():
             self._read()
             return list(self._active)
+
+    def outcomes(self) -> dict[Place, str]:
+        """Return the outcome for each entry, see `resolve`."""
+        with self._lock:
+            annotations = self.annotations()
+            if self._resolved[0] != self._n_rows:
+                self._resolved = self._n_rows, resolve(annotations)
+            return self._resolved[1]
 
     def close(self) -> None:
         """Close the file."""

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.labels.tags import label_of_tags
-from spmld.review.annotations import Annotation, add_keys, resolve
+from spmld.review.annotations import ANSWER_VALUES, Annotation, add_keys, resolve
 from spmld.review.label_forms import LabelFields, TagColumn
 from spmld.review.samples import TableSamples
 from spmld.review.text_tables import EditableTable
-
-_VALUES = {"present": 1, "absent": 0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +114,7 @@ def apply_annotations(
     }
     values, verified = np.full((len(table), len(columns)), np.nan), np.zeros((len(table), len(columns)), dtype=bool)
     for place, entry in places.items():
-        values[entry] = _VALUES.get(outcomes[place], np.nan)
+        values[entry] = ANSWER_VALUES.get(outcomes[place], np.nan)
     for annotation in annotations:
         if annotation.place in places and annotation.confidence is None:
             verified[places[annotation.place]] = True

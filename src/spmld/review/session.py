@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.review.annotations import Annotation, AnnotationStore, Place, resolve
+from spmld.review.annotations import Annotation, AnnotationStore, Place
 from spmld.review.evidence import Evidence
 from spmld.review.queue import ReviewEntry, ReviewQueue
 from spmld.review.samples import Samples
@@ -22,8 +22,8 @@ class ReviewSession:
 
     An entry that any reviewer has decided is closed, so that several reviewers share the work; with `overlap`, only the
     reviewer's own annotations close it. If reviewers disagree, the entry is shown again, before all others, and last to
-    the reviewer who has decided last, until the majority has decided, or each of them has decided twice. Skipped
-    entries come after all others. With `on_update`, the order of the entries changes with the annotations.
+    the reviewer who has decided last, until it is resolved, or each of them has decided twice. Skipped entries come
+    after all others. With `on_update`, the order of the entries changes with the annotations.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class ReviewSession:
                 self._thread.start()
 
     def on_update(self, make_queue: Callable[[dict[Place, str]], ReviewQueue], every: int = 50) -> None:
-        """Set a function that returns a new queue for the outcomes of all annotations, see `resolve`.
+        """Set a function that returns a new queue for the outcomes of all annotations.
 
         It is called in a thread after a number of annotations, `every`.
         """
@@ -100,7 +100,7 @@ class ReviewSession:
         if self._make_queue is None:
             return
         self._n_new = 0
-        new = self._make_queue(resolve(self.store.annotations()))
+        new = self._make_queue(self.store.outcomes())
         with self._lock:
             self._set_queue(self.queue.merge(new, self._states() == _CLOSED))
 
@@ -112,7 +112,7 @@ class ReviewSession:
     def progress(self) -> dict[str, Any]:
         """Return the number of entries, annotations and corrections, and the expected corrections that remain."""
         with self._lock:
-            queue, closed, outcomes = self.queue, self._states() == _CLOSED, resolve(self.store.annotations())
+            queue, closed, outcomes = self.queue, self._states() == _CLOSED, self.store.outcomes()
             entries = [
                 (self._position[place], outcome) for place, outcome in outcomes.items() if place in self._position
             ]
@@ -134,7 +134,7 @@ class ReviewSession:
         for their low label quality. So are those about which reviewers are unsure or disagree.
         """
         annotations = self.store.annotations()
-        outcomes, seen, wrong = resolve(annotations), {annotation.place for annotation in annotations}, []
+        outcomes, seen, wrong = self.store.outcomes(), {annotation.place for annotation in annotations}, []
         for place, position in self._position.items():
             if place not in seen:
                 break
@@ -163,9 +163,9 @@ class ReviewSession:
 
     def _conflicting(self, place: Place) -> dict[str, str]:
         """Return the answers of all reviewers if they disagree."""
-        annotations = [annotation for annotation in self.store.annotations() if annotation.place == place]
-        conflict = resolve(annotations).get(place) == "conflict"
-        return {d.reviewer: d.answer for d in annotations if d.answer != "skip"} if conflict else {}
+        if self.store.outcomes().get(place) != "conflict":
+            return {}
+        return {d.reviewer: d.answer for d in self.store.annotations() if d.place == place and d.answer != "skip"}
 
     def _entry(self, position: Any) -> ReviewEntry:
         if not isinstance(position, int) or isinstance(position, bool) or not 0 <= position < len(self.queue):
@@ -180,16 +180,15 @@ class ReviewSession:
         by_place: dict[Place, list[Annotation]] = {}
         for annotation in self.store.annotations():
             by_place.setdefault(annotation.place, []).append(annotation)
-        states = np.full(len(self.queue), _OPEN, dtype=np.int8)
+        states, outcomes = np.full(len(self.queue), _OPEN, dtype=np.int8), self.store.outcomes()
         for place, annotations in by_place.items():
             if place in self._position:
-                states[self._position[place]] = self._state(annotations)
+                states[self._position[place]] = self._state(annotations, outcomes.get(place) == "conflict")
         return states
 
-    def _state(self, annotations: list[Annotation]) -> int:
-        """Return the state of an entry, from its annotations in order."""
+    def _state(self, annotations: list[Annotation], conflict: bool) -> int:
+        """Return the state of an entry, from its annotations in order, and whether reviewers disagree."""
         mine = [annotation for annotation in annotations if annotation.reviewer == self.reviewer]
-        conflict = "conflict" in resolve(annotations).values()
         if conflict and sum(d.answer != "skip" for d in mine) < 2:  # each reviewer is asked again once
             return _OWN_CONFLICT if annotations[-1].reviewer == self.reviewer else _CONFLICT
         answers = {d.reviewer: d.answer for d in (mine if self.overlap else annotations)}.values()
