@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, numpy_dtype, on_accelerator, to_numpy
-from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, NON_NEGATIVE_INT, POSITIVE, POSITIVE_INT, StrOptions
 from spmld.core.descent import DESCENT
 from spmld.core.entries import few_for_factors
 from spmld.core.initialization import random_init, spectral_init
@@ -36,19 +35,6 @@ class LatentLabelModel(FactoredModel):
 
     Subclasses may override the objective (`_objective`), the block updates (`_steps`) and the pacing (`_pacing`).
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        **{name: [POSITIVE_INT] for name in ("n_components", "n_groups", "correlation_rank")},
-        **{name: [POSITIVE] for name in ("coupling", "ridge")},
-        **{name: [NON_NEGATIVE] for name in ("global_correlation", "local_correlation", "feature_ridge")},
-        **{name: ["boolean"] for name in ("standardize", "rescale")},
-        "n_warmup_iter": [NON_NEGATIVE_INT],
-        "tol": [NON_NEGATIVE, None],
-        "loss": [StrOptions(set(LOSSES))],
-        "solver": [StrOptions({"exact", "descent"})],
-        "init": [StrOptions(set(INITS))],
-    }
 
     def _fit_blocks(self, data: BlockData) -> None:
         if self.solver != "exact" and not data.engine.in_memory(data.X):

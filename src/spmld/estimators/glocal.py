@@ -1,8 +1,10 @@
 """GLOCAL: latent labels with global and local label correlations (Zhu, Kwok and Zhou, 2018)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from spmld._validation import NonNegative, NonNegativeInt, Positive, PositiveInt, RandomState
 from spmld.estimators._latent import LatentLabelModel
 
 
@@ -118,25 +120,25 @@ class GLOCAL(LatentLabelModel):
     (12, 12)
     """
 
-    n_components: int = 20
-    n_groups: int = 3
-    correlation_rank: int = 20
-    coupling: float = 0.3
-    global_correlation: float = 1e-3
-    local_correlation: float = 1e-5
-    ridge: float = 0.03
-    feature_ridge: float = 0.25
+    n_components: PositiveInt = 20
+    n_groups: PositiveInt = 3
+    correlation_rank: PositiveInt = 20
+    coupling: Positive = 0.3
+    global_correlation: NonNegative = 1e-3
+    local_correlation: NonNegative = 1e-5
+    ridge: Positive = 0.03
+    feature_ridge: NonNegative = 0.25
     standardize: bool = True
     rescale: bool = True
     loss: Literal["logistic", "squared"] = "logistic"
     fit_intercept: bool = True
     solver: Literal["exact", "descent"] = "exact"
     init: Literal["spectral", "random"] = "spectral"
-    n_warmup_iter: int = 0
-    max_iter: int = 100
-    tol: float | None = 1e-3
+    n_warmup_iter: NonNegativeInt = 0
+    max_iter: PositiveInt = 100
+    tol: NonNegative | None = 1e-3
     n_jobs: int | None = None
     device: str | None = None
-    random_state: Any = None
-    callback: Any = None
+    random_state: RandomState = None
+    callback: Callable[..., Any] | None = None
     verbose: bool | int = False

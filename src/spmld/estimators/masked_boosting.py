@@ -1,7 +1,7 @@
 """MaskedBoosting: gradient boosting of the observed entries of all labels, with shared trees."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,16 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
 from spmld._arrays import features_to_numpy, move, to_numpy
-from spmld._validation import (
-    COMMON_CONSTRAINTS,
-    FRACTION,
-    NON_NEGATIVE,
-    POSITIVE,
-    POSITIVE_INT,
-    Interval,
-    RealNotInt,
-    StrOptions,
-)
+from spmld._validation import FloatFraction, Fraction, NonNegative, Positive, PositiveInt, RandomState
 from spmld.core.losses import Loss
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import check_rates, with_short_indices
@@ -127,34 +118,17 @@ class MaskedBoosting(MultiLabelEstimator):
     (2, 12)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        "n_estimators": [POSITIVE_INT],
-        "learning_rate": [POSITIVE],
-        "max_features": [
-            POSITIVE_INT,
-            Interval(RealNotInt, 0, 1, closed="right"),
-            StrOptions({"auto", "sqrt", "log2"}),
-            None,
-        ],
-        "max_depth": [POSITIVE_INT],
-        "min_samples_leaf": [POSITIVE_INT],
-        "subsample": [FRACTION],
-        "n_projections": [POSITIVE_INT],
-        "l2_regularization": [NON_NEGATIVE],
-    }
-
-    n_estimators: int = 200
-    learning_rate: float = 0.1
-    max_depth: int = 6
-    min_samples_leaf: int = 5
-    max_features: int | float | str | None = "auto"
-    subsample: float = 0.5
-    l2_regularization: float = 1.0
-    n_projections: int = 8
-    max_samples: int | None = None
+    n_estimators: PositiveInt = 200
+    learning_rate: Positive = 0.1
+    max_depth: PositiveInt = 6
+    min_samples_leaf: PositiveInt = 5
+    max_features: PositiveInt | FloatFraction | Literal["auto", "sqrt", "log2"] | None = "auto"
+    subsample: Fraction = 0.5
+    l2_regularization: NonNegative = 1.0
+    n_projections: PositiveInt = 8
+    max_samples: PositiveInt | None = None
     warm_start: bool = False
-    random_state: Any = None
+    random_state: RandomState = None
     false_positive_rate: Any = 0.0
     false_negative_rate: Any = 0.0
 

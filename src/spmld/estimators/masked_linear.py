@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -11,7 +11,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_dense, to_numpy
 from spmld._threads import limit_threads
-from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
+from spmld._validation import NonNegative, Positive, PositiveInt
 from spmld.core.designs import Features, Penalty, label_laplacian
 from spmld.core.entries import few_for_single_labels
 from spmld.core.initialization import label_means
@@ -31,12 +31,10 @@ from spmld.scale.block_data import BlockData
 class _MaskedLinear(LinearModel):
     """Minimizes sum J o loss(Y, X W + 1 b^T) + t/2 (|W|^2 + g tr(W L W^T)); subclasses define the loss and t."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "label_graph_penalty": [NON_NEGATIVE]}
-
-    label_graph_penalty: float = 0.0
+    label_graph_penalty: NonNegative = 0.0
     fit_intercept: bool = True
-    tol: float = 1e-3
-    max_iter: int = 100
+    tol: Positive = 1e-3
+    max_iter: PositiveInt = 100
     warm_start: bool = False
     n_jobs: int | None = None
     device: str | None = None
@@ -185,12 +183,8 @@ class MaskedLogistic(_MaskedLinear):
     """
 
     loss = "logistic"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "C": [POSITIVE],
-        **_MaskedLinear._parameter_constraints,
-    }
 
-    C: float = 1.0
+    C: Positive = 1.0
     false_positive_rate: Any = 0.0
     false_negative_rate: Any = 0.0
 
@@ -242,9 +236,8 @@ class MaskedRidge(_MaskedLinear):
     """
 
     loss = "squared"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"alpha": [POSITIVE], **_MaskedLinear._parameter_constraints}
 
-    alpha: float = 1.0
+    alpha: Positive = 1.0
 
     def _ridge(self) -> float:
         return self.alpha

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from spmld._arrays import MEMORY, features_to_numpy, move, row_slices
-from spmld._validation import COMMON_CONSTRAINTS, POSITIVE, POSITIVE_INT
+from spmld._validation import Positive, PositiveInt
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import check_underflow
 from spmld.estimators.label_prior import smoothed_frequency
@@ -86,15 +86,8 @@ class MLkNN(MultiLabelEstimator):
     (2, 12)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        "n_neighbors": [POSITIVE_INT],
-        "smoothing": [POSITIVE],
-        "metric": [str, callable],
-    }
-
-    n_neighbors: int = 10
-    smoothing: float = 1.0
+    n_neighbors: PositiveInt = 10
+    smoothing: Positive = 1.0
     metric: str | Callable[..., float] = "euclidean"
     n_jobs: int | None = None
 

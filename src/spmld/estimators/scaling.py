@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import normalize
@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, on_accelerator, to_numpy
-from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT
+from spmld._validation import PositiveInt, RandomState, Validated
 from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Engine
 from spmld.estimators._inputs import check_features
@@ -27,7 +27,7 @@ MAX_LANDMARK_SAMPLES = 20_000
 """Maximum number of samples from which landmarks and their kernel are computed."""
 
 
-class _FeatureTransformer(TransformerMixin, BaseEstimator):
+class _FeatureTransformer(TransformerMixin, Validated):
     """Base class of the transformers, which implement `fit_blocks` and `_transform` of validated features."""
 
     stored: ClassVar[bool] = False
@@ -101,8 +101,6 @@ class FeatureScaler(_FeatureTransformer):
     array([[-1.,  1.],
            [ 1., -1.]])
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"center": ["boolean"]}
 
     center: bool = True
 
@@ -188,13 +186,11 @@ class LandmarkFeatures(_FeatureTransformer):
     (100, 20)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "n_landmarks": [POSITIVE_INT]}
-
     stored: ClassVar[bool] = True
 
-    n_landmarks: int = 300
+    n_landmarks: PositiveInt = 300
     _: KW_ONLY
-    random_state: Any = None
+    random_state: RandomState = None
 
     def fit_blocks(self, engine: Engine, blocks: Sequence[Any], like: Any, counts: Sequence[int]) -> None:
         """Set the fitted attributes from a sample of the rows."""

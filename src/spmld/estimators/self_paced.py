@@ -1,8 +1,9 @@
 """SelfPacedClassifier: self-paced weights for any base estimator."""
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import move, to_numpy
 from spmld._response import label_scores
-from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, HasMethods, StrOptions
+from spmld._validation import ArrayLike, HasMethods, NonNegative, PositiveInt, RandomState
 from spmld.core.iteration import Status, iterate
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
@@ -26,8 +27,6 @@ from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
 from spmld.pacing.groups import EntryGroups, polarity_groups
 from spmld.pacing.rules import PacingUpdate
-
-GROUPS = ("label_polarity", "label", "all")
 
 
 @dataclass(eq=False, repr=False)
@@ -109,25 +108,16 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     [0.5, 0.6, 0.7, 0.8]
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        "estimator": [HasMethods("fit"), None],
-        "pacing": [PacingRule, None],
-        "groups": [StrOptions(set(GROUPS)), "array-like"],
-        "cv": ["cv_object"],
-        "tol": [NON_NEGATIVE],
-    }
-
-    estimator: Any = None
+    estimator: Annotated[Any, HasMethods("fit")] | None = None
     _: KW_ONLY
-    pacing: Any = None
-    groups: Any = "label_polarity"
-    cv: Any = None
-    max_iter: int = 20
-    tol: float = 1e-3
+    pacing: PacingRule | None = None
+    groups: Literal["label_polarity", "label", "all"] | ArrayLike = "label_polarity"
+    cv: Annotated[Any, "cv_object"] = None
+    max_iter: PositiveInt = 20
+    tol: NonNegative = 1e-3
     n_jobs: int | None = None
-    random_state: Any = None
-    callback: Any = None
+    random_state: RandomState = None
+    callback: Callable[..., Any] | None = None
     verbose: bool | int = False
 
     def _check_parameters(self) -> None:
@@ -259,7 +249,7 @@ def scores_from(estimator: Any, X: Any, n_labels: int) -> NDArray[Any]:
 
 
 def entry_groups(groups: Any, labels: Labels) -> EntryGroups:
-    """Return groups of the observed entries, from one of `GROUPS` or an array of shape (n,) or (n, l)."""
+    """Return groups of the observed entries, from the parameter `groups` of `SelfPacedClassifier`."""
     n, l = labels.signs.shape
     index = np.zeros((n, l), dtype=np.int64)
     if not isinstance(groups, str):

@@ -1,11 +1,12 @@
 """SPMLD: self-paced multi-label learning with diversity, based on GLOCAL (Seyedi et al., 2019)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from sklearn.base import clone
 
 from spmld._arrays import namespace
+from spmld._validation import NonNegativeInt
 from spmld.core.problem import Problem
 from spmld.estimators.glocal import GLOCAL
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
@@ -65,10 +66,8 @@ class SPMLD(GLOCAL):
     [0.5, 0.7, 0.8, 1.0]
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**GLOCAL._parameter_constraints, "pacing": [PacingRule, None]}
-
-    pacing: Any = None
-    n_warmup_iter: int = 2
+    pacing: PacingRule | None = None
+    n_warmup_iter: NonNegativeInt = 2
 
     def _check_parameters(self) -> None:
         if self.pacing is not None:

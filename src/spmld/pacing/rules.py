@@ -4,19 +4,18 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import log
 from numbers import Real
-from typing import Any, ClassVar
-
-from sklearn.base import BaseEstimator
+from typing import Annotated, Any
 
 from spmld._arrays import namespace
-from spmld._validation import HasMethods, Interval
+from spmld._validation import HasMethods, Interval, Validated
 from spmld.core.latent_solver import PacedWeights
 from spmld.core.losses import Array
 from spmld.pacing.groups import Blocks, EntryGroups, Groups, keep_easiest
 from spmld.pacing.schedules import PacingParameters, QuantileSchedule, Schedule
 
 
-class PacingRule(BaseEstimator, ABC):
+@dataclass(kw_only=True, eq=False, repr=False)
+class PacingRule(Validated, ABC):
     """Base class of pacing rules. Subclasses define `weights` and `penalty`.
 
     The weights minimize the sum of the weighted losses and the penalty. With an infinite threshold, the weights
@@ -42,10 +41,7 @@ class PacingRule(BaseEstimator, ABC):
     array([1., 1.])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"schedule": [HasMethods(["parameters", "has_ended"]), None]}
-
-    def __init__(self, *, schedule: Schedule | None = None):
-        self.schedule = schedule
+    schedule: Annotated[Any, HasMethods(["parameters", "has_ended"])] | None = None
 
     def default_schedule(self) -> Schedule:
         """Return the schedule that is used if `schedule` is None."""
@@ -139,6 +135,7 @@ class LinearPacing(PacingRule):
         return _sum_of_entries(lambda P, t: t * (0.5 * P * P - P), weights, parameters, groups)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LogarithmicPacing(PacingRule):
     """Weights that decrease logarithmically, from 1 at loss 0 to 0 at the threshold (Jiang et al., 2014).
 
@@ -160,14 +157,7 @@ class LogarithmicPacing(PacingRule):
     array([0.55, 0.19, 0.  ])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **PacingRule._parameter_constraints,
-        "softness": [Interval(Real, 0, 1, closed="neither")],
-    }
-
-    def __init__(self, *, softness: float = 0.1, schedule: Schedule | None = None):
-        super().__init__(schedule=schedule)
-        self.softness = softness
+    softness: Annotated[float, Interval(Real, 0, 1, closed="neither")] = 0.1
 
     def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
         """Return ``log(z + (1 - z) L / threshold) / log z`` below the threshold, else 0."""

@@ -1,16 +1,14 @@
 """Pacing schedules: the threshold and diversity of each iteration."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from spmld._arrays import namespace
-from spmld._validation import FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval
+from spmld._validation import FRACTION, Fraction, Interval, NonNegative, Positive, PositiveInt, Rate, Validated
 from spmld.core.losses import Array
 from spmld.pacing.groups import Blocks, Groups, cycle_values
 
@@ -41,7 +39,7 @@ class PacingParameters:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GeometricSchedule(BaseEstimator):
+class GeometricSchedule(Validated):
     """The schedule of the paper: ``threshold * growth^t`` and ``diversity * decay^t`` in iteration t.
 
     With factors of 1, threshold and diversity are the same in all iterations.
@@ -64,17 +62,10 @@ class GeometricSchedule(BaseEstimator):
     PacingParameters(threshold=0.225..., diversity=0.5)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "threshold": [POSITIVE],
-        "growth": [Interval(Real, 1, None, closed="left")],
-        "diversity": [NON_NEGATIVE],
-        "decay": [FRACTION],
-    }
-
-    threshold: float = 1e-4
-    growth: float = 1.3
-    diversity: float = 1.0
-    decay: float = 0.6
+    threshold: Positive = 1e-4
+    growth: Annotated[float, Interval(Real, 1, None, closed="left")] = 1.3
+    diversity: NonNegative = 1.0
+    decay: Fraction = 0.6
 
     def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
         """Return the threshold and diversity of an iteration, counted from 0."""
@@ -90,7 +81,7 @@ class GeometricSchedule(BaseEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class QuantileSchedule(BaseEstimator):
+class QuantileSchedule(Validated):
     """Schedule in which the fraction of easy entries in each group grows linearly.
 
     The threshold of a group is the quantile of its current losses at that fraction. The diversity is a fraction of the
@@ -123,18 +114,10 @@ class QuantileSchedule(BaseEstimator):
     (0.75, 0.6)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "start": [FRACTION, "array-like"],
-        "stop": [FRACTION, "array-like"],
-        "n_iter": [POSITIVE_INT],
-        "diversity": [Interval(Real, 0, 1, closed="left")],
-        "common": ["boolean"],
-    }
-
-    start: float | Sequence[float] = 0.5
-    stop: float | Sequence[float] = 1.0
-    n_iter: int = 4
-    diversity: float = 0.0
+    start: Any = 0.5
+    stop: Any = 1.0
+    n_iter: PositiveInt = 4
+    diversity: Rate = 0.0
     common: bool = False
 
     def _validate_params(self) -> None:

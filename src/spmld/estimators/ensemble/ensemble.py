@@ -1,8 +1,8 @@
 """SelfPacedEnsemble: views with noise rates and trimming, corrected for label dependencies, calibrated."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from spmld._arrays import contiguous, move, on_accelerator, to_numpy
 from spmld._device import to_device
-from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
+from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.core.losses import logistic
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.noise_scores import entry_log_loss, estimate_rates
@@ -40,7 +40,7 @@ from spmld.estimators.ensemble.weighting import fit_mixture, view_weights
 from spmld.estimators.progress import CallbackSupportMixin, report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
-from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, DecisionOption, DecisionRule, label_decisions
+from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
 from spmld.monitoring.reference import make_reference
 from spmld.noise import NoiseRates
 from spmld.scale.block_data import BlockData
@@ -182,46 +182,26 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
     ['boosting', 'kernel', 'linear', 'ridge']
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        "Cs": [list, tuple, np.ndarray],
-        "alphas": [list, tuple, np.ndarray],
-        "n_trees": [list, tuple, np.ndarray],
-        "label_graph_penalty": [NON_NEGATIVE],
-        "views": [list, tuple, StrOptions({"auto"})],
-        "n_landmarks": [POSITIVE_INT],
-        "false_positive_rate": [RATE, StrOptions({"auto"})],
-        "false_negative_rate": [RATE, StrOptions({"auto"})],
-        "keep_fraction": [FRACTION, StrOptions({"auto"})],
-        "dependency_weight": [UNIT_INTERVAL],
-        "completion_weight": [UNIT_INTERVAL],
-        "completion": [StrOptions({"linear", "boosting"})],
-        "decision": DECISION_CONSTRAINTS,
-        "keep_data": ["boolean"],
-        "cv": "no_validation",  # by make_folds
-        "scoring": [str],
-    }
-
     Cs: Sequence[float] = CS
     alphas: Sequence[float] = ALPHAS
     n_trees: Sequence[int] = N_TREES
-    label_graph_penalty: float = 1.0
-    views: str | Sequence[str | View] = "auto"
-    n_landmarks: int = 300
-    false_positive_rate: float | str = "auto"
-    false_negative_rate: float | str = "auto"
-    keep_fraction: float | str = "auto"
-    dependency_weight: float = 0.3
-    completion_weight: float = 1.0
-    completion: str = "linear"
+    label_graph_penalty: NonNegative = 1.0
+    views: Sequence[str | View] | Literal["auto"] = "auto"
+    n_landmarks: PositiveInt = 300
+    false_positive_rate: Rate | Literal["auto"] = "auto"
+    false_negative_rate: Rate | Literal["auto"] = "auto"
+    keep_fraction: Fraction | Literal["auto"] = "auto"
+    dependency_weight: UnitInterval = 0.3
+    completion_weight: UnitInterval = 1.0
+    completion: Literal["linear", "boosting"] = "linear"
     decision: DecisionOption = "f1"
     keep_data: bool = False
     cv: Any = 3
     scoring: str = "ranking_loss"
     n_jobs: int | None = None
     device: str | None = None
-    random_state: Any = None
-    callback: Any = None
+    random_state: RandomState = None
+    callback: Callable[..., Any] | None = None
     verbose: bool | int = False
 
     @property
