@@ -34,9 +34,7 @@ def accelerator(monkeypatch):
     return asked
 
 
-@pytest.mark.parametrize(
-    "estimator", [MaskedLogistic(tol=1e-8), SPMLD(random_state=0, tol=1e-6, max_iter=60)]
-)
+@pytest.mark.parametrize("estimator", [MaskedLogistic(tol=1e-8), SPMLD(random_state=0, tol=1e-6, max_iter=60)])
 def test_fits_are_those_of_numpy(estimator, accelerator):
     expected = estimator.fit(DATA.X, Y).decision_function(DATA.X)
     scores = estimator.fit(*TENSORS).decision_function(TENSORS[0])

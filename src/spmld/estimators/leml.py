@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any, Literal
 
@@ -120,9 +121,8 @@ class LEML(FactoredModel):
         # Huge features would make the first scores huge, from which few iterations do not recover.
         W = W / largest if largest > 1e6 else W
         loss, factors = LOSSES[self.loss], Factors(W, H, 0 * H[:, 0])
-        with report_progress(self) as report:
-            options: Any = {"max_iter": self.max_iter, "tol": self.tol, "callback": report}
-            result = solve_leml(problem, loss, self.alpha, factors, **options)
+        options: Any = {"max_iter": self.max_iter, "tol": self.tol, "callback": partial(report_progress, self)}
+        result = solve_leml(problem, loss, self.alpha, factors, **options)
         factors = result.state
         self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
         set_history(self, result)

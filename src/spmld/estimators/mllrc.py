@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,12 @@ from spmld._arrays import move, numpy_dtype
 from spmld._validation import NonNegative, Positive, PositiveInt
 from spmld.core.mllrc import MapFit, regression, solve_mllrc, targets
 from spmld.estimators._linear import LinearModel
-from spmld.estimators.progress import CallbackSupportMixin, report_progress, set_history
+from spmld.estimators.progress import report_progress, set_history
 from spmld.scale.block_data import BlockData
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MLLRC(CallbackSupportMixin, LinearModel):
+class MLLRC(LinearModel):
     r"""Multi-label learning with low-rank label correlations, for partially observed labels (ML-LRC, reconstructed).
 
     The code of ML-LRC [1]_ was not released. The method has a low-rank matrix S of label correlations, labels Y S that
@@ -108,8 +109,8 @@ class MLLRC(CallbackSupportMixin, LinearModel):
         full = targets(problem, zeros.dtype)
         B = regression(full, self.alpha, zeros, self.tol)
         fit = MapFit.of(problem, full, B, self.alpha, self.completion_penalty)
-        with report_progress(self) as report:
-            result = solve_mllrc(fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report)
+        report = partial(report_progress, self)
+        result = solve_mllrc(fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report)
         self.label_map_ = result.state
         self._set_coefficients(B @ self.label_map_)
         set_history(self, result)

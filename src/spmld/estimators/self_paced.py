@@ -20,7 +20,7 @@ from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.masked_linear import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
-from spmld.estimators.progress import CallbackSupportMixin, report_progress, warn_not_converged
+from spmld.estimators.progress import report_progress, warn_not_converged
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
@@ -30,7 +30,7 @@ from spmld.pacing.rules import PacingUpdate
 
 
 @dataclass(eq=False, repr=False)
-class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEstimator):
+class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     r"""Self-paced weights of observed labels for any base estimator.
 
     The base estimator f and a weight :math:`P_{ij} \in [0, 1]` for label j of sample i are optimized alternately
@@ -172,9 +172,8 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
             ended = paced.ended or record["mean_weight"] >= 1
             return _State(fitted, P, losses, ended), record, ended and change <= self.tol
 
-        with report_progress(self) as report:
-            initial = _State(base, observed.astype(float))
-            result = iterate(update, initial, max_iter=self.max_iter, callback=report)
+        initial = _State(base, observed.astype(float))
+        result = iterate(update, initial, max_iter=self.max_iter, callback=partial(report_progress, self))
         final = result.state
         if result.status is Status.MAX_ITER and not final.ended:
             message = f"The pacing schedule did not end within max_iter={self.max_iter} iterations; increase max_iter"

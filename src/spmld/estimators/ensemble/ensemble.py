@@ -37,7 +37,7 @@ from spmld.estimators.ensemble.views import (
     uses_graph,
 )
 from spmld.estimators.ensemble.weighting import fit_mixture, view_weights
-from spmld.estimators.progress import CallbackSupportMixin, report_progress
+from spmld.estimators.progress import report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
@@ -47,7 +47,7 @@ from spmld.scale.block_data import BlockData
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
+class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
     r"""Self-paced multi-label ensemble that selects its settings on held-out observed labels.
 
     1. Noise rates are estimated from out-of-fold scores of logistic regression, see `spmld.noise.estimate_noise`. They
@@ -286,13 +286,12 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
     def _search_paths(self, views: Mapping[str, View], data: Mapping[str, TrainingData]) -> dict[str, PathResult]:
         """Return the best setting of each view."""
         self.cv_results_: list[dict[str, Any]] = []
-        with report_progress(self) as report:
 
-            def record(result: dict[str, Any]) -> bool:
-                self.cv_results_.append(result)
-                return report(result)
+        def record(result: dict[str, Any]) -> bool:
+            self.cv_results_.append(result)
+            return report_progress(self, result)
 
-            results = {name: search_path(view, data[name], record) for name, view in views.items()}
+        results = {name: search_path(view, data[name], record) for name, view in views.items()}
         self.params_ = {name: result.params for name, result in results.items()}
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
         return results
