@@ -302,7 +302,5 @@ def update_rows(problem: Problem, state: State, update: Callable[..., Rows], *ro
 
 def set_rows(state: State, **parts: Sequence[Array]) -> State:
     """Replace V, T or P, given in row blocks in memory."""
-    names = list(parts)
-    values = zip(*parts.values(), strict=True)
-    rows = tuple(replace(r, **dict(zip(names, v, strict=True))) for r, v in zip(state.rows, values, strict=True))
-    return replace(state, rows=rows)
+    rows = (replace(r, **{name: blocks[i] for name, blocks in parts.items()}) for i, r in enumerate(state.rows))
+    return replace(state, rows=tuple(rows))
