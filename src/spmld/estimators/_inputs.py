@@ -50,16 +50,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     if not bool(xp.all(xp.isfinite(X))):
         raise ValueError("X contains NaN or infinity; impute these values or remove the samples first")
     check_overflow(X)
-    if reset:
-        estimator.n_features_in_ = int(X.shape[1])
-        if hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
-    elif X.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input"
-        )
-    return X
+    return validate_data(estimator, X, reset=reset, skip_check_array=True)  # names and number of the features
 
 
 def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes: Any = None) -> Labels:

@@ -113,10 +113,9 @@ class FeatureScaler(_FeatureTransformer):
             unit: Any = float(_unit(engine.sum(lambda X: largest_value(loaded(X)), blocks, combine=max), like))
             self.factor_: Any = _inverse_root(engine.sum(partial(_square, unit=unit), blocks) / n) / unit
             return
-        mean = engine.sum(_column_sums, blocks) / n
-        center = to_numpy(mean) if self.center else 0.0
-        self.mean_ = center
         high, low = map(to_numpy, engine.sum(_extremes, blocks, combine=np.maximum))
+        mean = engine.sum(_column_sums, blocks) / n
+        self.mean_ = center = to_numpy(mean) if self.center else 0.0
         unit = _unit(np.maximum(high - center, low + center), like)
         squares = to_numpy(engine.sum(partial(_centered_squares, center=center, unit=unit), blocks) / n)
         # Because of rounding errors, the variance of a constant feature may be above 0.
@@ -207,7 +206,7 @@ class LandmarkFeatures(_FeatureTransformer):
         else:
             self.mean_ = X.mean(axis=0)
             centered = X - self.mean_
-            unit = _unit(_largest(centered), X)
+            unit = _unit(np.abs(centered).max(axis=0), X)
             centered /= unit
             variances = np.mean(centered**2, axis=0)
         self.factor_ = _inverse_root(np.maximum(variances, 0)) / unit
@@ -244,12 +243,6 @@ class LandmarkFeatures(_FeatureTransformer):
         if sp.issparse(X) and isinstance(self.mean_, float):
             return normalize(X.multiply(self.factor_).tocsr())
         return normalize((_dense(X) - self.mean_) * self.factor_)
-
-
-def _largest(X: Any) -> NDArray[Any]:
-    """Return the largest absolute value of each column."""
-    xp = namespace(X)
-    return np.maximum(to_numpy(xp.max(X, axis=0)), -to_numpy(xp.min(X, axis=0)))
 
 
 def _unit(largest: Any, X: Any) -> NDArray[Any]:

@@ -212,8 +212,6 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         return losses
 
     def _scores(self, X: Any) -> Any:
-        if isinstance(self.estimator_, MultiLabelEstimator):
-            return self.estimator_._scores(X)
         return move(scores_from(self.estimator_, X, self.n_labels_), X)
 
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
