@@ -26,7 +26,6 @@ from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
 from spmld.pacing.groups import EntryGroups, polarity_groups
-from spmld.pacing.rules import PacingUpdate
 
 
 @dataclass(eq=False, repr=False)
@@ -149,8 +148,12 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         return isinstance(self.groups, str) and self.groups == "label_polarity"
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        base, rule, rng = self._base_estimator(), self._rule(), check_random_state(self.random_state)
-        pacing = PacingUpdate(rule, entry_groups(self.groups, labels), keep_easiest=self._by_polarity)
+        base, rng, groups = (
+            self._base_estimator(),
+            check_random_state(self.random_state),
+            entry_groups(self.groups, labels),
+        )
+        pacing = partial(self._rule().update, groups=groups, at_least_one=self._by_polarity)
         Y = np.where(labels.observed, labels.signs, np.nan)
         folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
         weights, observed = weights.astype(float), labels.observed

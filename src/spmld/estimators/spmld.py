@@ -1,14 +1,15 @@
 """SPMLD: self-paced multi-label learning with diversity, based on GLOCAL (Seyedi et al., 2019)."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 from spmld._arrays import namespace
 from spmld._validation import NonNegativeInt
+from spmld.core.latent_solver import Pacing
 from spmld.core.problem import Problem
 from spmld.estimators.glocal import GLOCAL
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
-from spmld.pacing.rules import PacingUpdate
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -71,10 +72,10 @@ class SPMLD(GLOCAL):
         if self.pacing is not None:
             self.pacing._validate_params()
 
-    def _pacing(self, problem: Problem) -> PacingUpdate:
+    def _pacing(self, problem: Problem) -> Pacing:
         rule = self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
         example = namespace(problem.sizes).tile(0 * problem.sizes[:1], (min(self.n_components, problem.n_labels),))
-        return PacingUpdate(rule, ColumnGroups(problem.engine, example))
+        return partial(rule.update, groups=ColumnGroups(problem.engine, example))
 
     @classmethod
     def paper(cls, **params: Any) -> Self:

@@ -194,16 +194,10 @@ def polarity_groups(signs: NDArray[Any]) -> EntryGroups:
     return EntryGroups((np.where(signs != 0, index, count),), count)
 
 
-def keep_easiest(weights: NDArray[Any], losses: NDArray[Any], groups: EntryGroups) -> NDArray[Any]:
-    """Return weights that are 1 for the easiest entry of each group whose weights sum to less than 1."""
+def keep_easiest(weights: NDArray[Any], losses: NDArray[Any], groups: Any) -> NDArray[Any]:
+    """Return weights that are 1 for the easiest entry of each group of an `EntryGroups` whose weights sum to less than 1."""
     (sums,) = groups.sum(lambda P: (P,), (weights,))
     (index,) = groups.indices
     (ranks,) = groups.ranks((losses,))
     lacking = np.append(sums < 1, False)[index]
     return np.where(lacking & (ranks == 1), 1.0, weights)
-
-
-def cycle_values(values: Sequence[float], groups: Groups, entries: Blocks) -> Array:
-    """Return one number per group by repeating the values in order."""
-    count = groups.per_group(0.0, entries).shape[0]
-    return groups.per_group([values[i % len(values)] for i in range(count)], entries)

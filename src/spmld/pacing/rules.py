@@ -1,4 +1,4 @@
-"""Pacing rules: weights as functions of losses, the penalties that they minimize, and the update of an iteration."""
+"""Pacing rules: weights as functions of losses, and the penalties that they minimize."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -6,11 +6,13 @@ from math import log
 from numbers import Real
 from typing import Annotated, Any
 
-from spmld._arrays import namespace
+import numpy as np
+
+from spmld._arrays import namespace, to_numpy
 from spmld._validation import HasMethods, Interval, Validated
 from spmld.core.latent_solver import PacedWeights
 from spmld.core.losses import Array
-from spmld.pacing.groups import Blocks, EntryGroups, Groups, keep_easiest
+from spmld.pacing.groups import Blocks, Groups, keep_easiest
 from spmld.pacing.schedules import PacingParameters, QuantileSchedule, Schedule
 
 
@@ -80,13 +82,35 @@ class PacingRule(Validated, ABC):
     def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
         """Return the penalty of given weights, summed over groups."""
 
-    def parameters(self, iteration: int, losses: Blocks, groups: Groups) -> PacingParameters:
-        """Return the threshold and diversity of an iteration, counted from 0."""
-        return self.active_schedule.parameters(iteration, losses, groups)
+    def update(self, iteration: int, losses: Blocks, groups: Groups, *, at_least_one: bool = False) -> PacedWeights:
+        """Return the self-paced weights of an iteration.
 
-    def has_ended(self, iteration: int) -> bool:
-        """Return whether the schedule stays constant from this iteration on."""
-        return self.active_schedule.has_ended(iteration)
+        Parameters
+        ----------
+        iteration : int
+            Number of the iteration, counted from 0.
+        losses, groups
+            As in `weights`.
+        at_least_one : bool, default=False
+            Whether each group of an `EntryGroups` keeps weight 1 for its easiest entry. Requires a single row block.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spmld.pacing import ColumnGroups, GeometricSchedule, HardPacing
+        >>> rule = HardPacing(schedule=GeometricSchedule(threshold=0.5, growth=1.0, decay=1.0))
+        >>> paced = rule.update(0, [np.array([[0.1], [0.9]])], ColumnGroups())
+        >>> paced.weights[0].ravel(), paced.penalty, paced.ended
+        (array([1., 0.]), -0.5, True)
+        """
+        schedule = self.active_schedule
+        parameters = schedule.parameters(iteration, losses, groups)
+        weights = self.weights(losses, parameters, groups)
+        if at_least_one:
+            weights = (keep_easiest(weights[0], losses[0], groups),)
+        penalty = float(self.penalty(weights, parameters, groups))
+        record = {name: float(np.mean(to_numpy(value))) for name, value in vars(parameters).items()}
+        return PacedWeights(weights, penalty, record, schedule.has_ended(iteration))
 
 
 class HardPacing(PacingRule):
@@ -283,47 +307,3 @@ def _sum_of_norms(weights: Blocks, parameters: PacingParameters, groups: Groups)
     xp = namespace(groups.per_group(0.0, weights))
     (squares,) = groups.sum(lambda P: (P * P,), weights)
     return xp.sum(groups.per_group(parameters.diversity, weights) * xp.sqrt(squares))
-
-
-@dataclass(frozen=True)
-class PacingUpdate:
-    """Computes the self-paced weights of an iteration from its losses.
-
-    Parameters
-    ----------
-    rule : PacingRule
-        Pacing rule with its schedule.
-    groups : ColumnGroups or EntryGroups
-        Groups of entries.
-    keep_easiest : bool, default=False
-        Whether each group of an `EntryGroups` keeps weight 1 for its easiest entry. Requires a single row block.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.pacing import ColumnGroups, GeometricSchedule, HardPacing
-    >>> from spmld.pacing.rules import PacingUpdate
-    >>> fixed = GeometricSchedule(threshold=0.5, growth=1.0, decay=1.0)
-    >>> update = PacingUpdate(HardPacing(schedule=fixed), ColumnGroups())
-    >>> paced = update(0, [np.array([[0.1], [0.9]])])
-    >>> paced.weights[0].ravel(), paced.penalty, paced.ended
-    (array([1., 0.]), -0.5, True)
-    """
-
-    rule: PacingRule
-    groups: Groups
-    keep_easiest: bool = False
-
-    def __call__(self, iteration: int, losses: Blocks) -> PacedWeights:
-        """Return the weights of an iteration, counted from 0."""
-        parameters = self.rule.parameters(iteration, losses, self.groups)
-        weights = self.rule.weights(losses, parameters, self.groups)
-        if self.keep_easiest and isinstance(self.groups, EntryGroups):
-            weights = (keep_easiest(weights[0], losses[0], self.groups),)
-        penalty = float(self.rule.penalty(weights, parameters, self.groups))
-        record = {"threshold": _mean(parameters.threshold), "diversity": _mean(parameters.diversity)}
-        return PacedWeights(weights, penalty, record, self.rule.has_ended(iteration))
-
-
-def _mean(value: Any) -> float:
-    return float(value.mean()) if hasattr(value, "mean") else float(value)
