@@ -91,7 +91,11 @@ def test_blocks_and_problems_are_sent_without_what_can_be_computed():
 
 def test_blocks_have_the_requested_size_or_one_per_thread():
     X, Y, J, group = np.zeros((10, 2)), np.ones((10, 3)), np.ones((10, 3)), np.arange(10) % 2
-    for options, counts in (({}, (10,)), ({"block_rows": 4}, (4, 4, 2)), ({"engine": ThreadEngine(3)}, (4, 4, 2))):
+    for options, counts in (
+        ({}, (10,)),
+        ({"block_rows": 4}, (4, 4, 2)),
+        ({"engine": ThreadEngine(None, 3)}, (4, 4, 2)),
+    ):
         problem = make_problem(X, Y, J, group, 2, **options)
         assert problem.counts == counts
         assert (problem.n, problem.n_features, problem.n_labels) == (10, 2, 3)

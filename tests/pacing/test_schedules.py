@@ -83,10 +83,8 @@ def test_a_schedule_of_none_is_the_default_one(cls):
     for t in range(5):
         expected = cls().update(t, [L], COLUMNS)
         for rule in (changed, copy):
-            assert (rule.update(t, [L], COLUMNS).record, rule.update(t, [L], COLUMNS).ended) == (
-                expected.record,
-                t >= 3,
-            )
+            paced = rule.update(t, [L], COLUMNS)
+            assert (paced.record, paced.ended) == (expected.record, t >= 3)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

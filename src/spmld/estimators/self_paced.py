@@ -148,11 +148,8 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         return isinstance(self.groups, str) and self.groups == "label_polarity"
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        base, rng, groups = (
-            self._base_estimator(),
-            check_random_state(self.random_state),
-            entry_groups(self.groups, labels),
-        )
+        base, rng = self._base_estimator(), check_random_state(self.random_state)
+        groups = entry_groups(self.groups, labels)
         pacing = partial(self._rule().update, groups=groups, at_least_one=self._by_polarity)
         Y = np.where(labels.observed, labels.signs, np.nan)
         folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))

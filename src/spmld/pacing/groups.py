@@ -195,7 +195,7 @@ def polarity_groups(signs: NDArray[Any]) -> EntryGroups:
 
 
 def keep_easiest(weights: NDArray[Any], losses: NDArray[Any], groups: Any) -> NDArray[Any]:
-    """Return weights that are 1 for the easiest entry of each group of an `EntryGroups` whose weights sum to less than 1."""
+    """Return weights that are 1 for the easiest entry of each of the `EntryGroups` whose weights sum to less than 1."""
     (sums,) = groups.sum(lambda P: (P,), (weights,))
     (index,) = groups.indices
     (ranks,) = groups.ranks((losses,))
